@@ -14,13 +14,19 @@ from pkg.resolve.file_records import Record, cut_record, make_record, unpack_uni
 from pkg.resolve.links import LinkWriter
 from pkg.resolve.project import Project, resolve_changes, resolve_project
 from pkg.resolve.repository_files import Units
+from pkg.resolve.resolution_context import Following
 from pkg.units import UnitLinks, UnitText, describe_code
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore, StoreWriter
     from pkg.indexing.build_plan import Change
 
-PLAIN = "values spread too widely: arguments and results of functions were not followed, but for their annotations"
+SHORT_OF_ALL = {
+    Following.FEW: "values spread widely: arguments were not followed into functions that many call, nor calls to more"
+    " than twelve overriding methods",
+    Following.NONE: "values spread too widely: arguments and results of functions were not followed, but for their"
+    " annotations",
+}
 
 
 def put_links(
@@ -58,9 +64,9 @@ def put_links(
     }
     if taken:
         writer.put_notes(source, taken)
-    is_plain = project.is_plain
+    following = project.following
     project.release()
-    return [Skip("(calls)", PLAIN)] if is_plain else []
+    return [Skip("(calls)", SHORT_OF_ALL[following])] if following in SHORT_OF_ALL else []
 
 
 def _extract(source: str, texts: Iterable[tuple[str, bytes]]) -> Iterator[UnitText]:

@@ -22,6 +22,7 @@
 | CONSTANT  | value            | a text or number, as a key of a container; "bool" stands behind a truth value |
 | TEXT      | beginning, end, is whole | a text put together, as far as it may name an attribute (text_ends.py) |
 | NAMESPACE | value            | the names that a module, class or object has, as a dict |
+| MANY      | key of a set     | all values of that set: one that is large is handed on by its name (solver.py) |
 | CONTAINER | name             | a list, tuple, dict or the like, by the place where it is made |
 | UNKNOWN   | reason           | what cannot be told, and why |
 """
@@ -31,12 +32,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from enum import Enum
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 FUNCTION, CLASS, SUBCLASS, METHOD, PROPERTY, SUPER = "F", "C", "CS", "B", "P", "U"
 INSTANCE, SELF, TYPED, NARROWED = "I", "S", "T", "TN"
 GENERATOR, MODULE, FOLDER, LIBRARY, CONSTANT, CONTAINER, UNKNOWN = "G", "M", "N", "X", "K", "L", "?"
-TEXT, PARTIAL, REGISTER, NAMESPACE, MAKER = "W", "A", "R", "D", "Q"
+TEXT, PARTIAL, REGISTER, NAMESPACE, MAKER, MANY = "W", "A", "R", "D", "Q", "*"
 
 UNBOUND, OBJECT, ITS_CLASS = "", "object", "class"  # what a callable is bound to that is read from an object
 GETTER, SETTER, DELETER = "getter", "setter", "deleter"  # roles of the functions of a property
@@ -46,6 +48,15 @@ CLASSES = (CLASS, SUBCLASS)
 OF_CLASSES = (*OBJECTS, *CLASSES)  # objects of classes of the repository, and these
 
 Value = tuple[Any, ...]
+
+
+class Many(NamedTuple):
+    """All values of a set that is too large to be handed on one by one."""
+
+    kind: str  # MANY
+    name: tuple[Any, ...]  # the key of the set
+
+
 Values = frozenset[Value]
 
 
@@ -91,6 +102,15 @@ def join(sets: Iterable[Values]) -> Values:
     return EMPTY.union(*sets)
 
 
+def merge_constants(values: Values) -> Values:
+    """Leave one of the texts and numbers of each type among values: but for the names of attributes they are alike."""
+    kept = [value for value in values if value[0] not in (CONSTANT, TEXT)]
+    if len(kept) == len(values):
+        return values
+    return frozenset((*kept, *((CONSTANT, type(value[1])()) for value in values if value[0] in (CONSTANT, TEXT))))
+
+
+@lru_cache(100_000)
 def library(name: str) -> Value:
     """Give a value of a library. Names end, so that loops do: of the result of a call one attribute is told apart."""
     if ".*" in name:

@@ -99,9 +99,9 @@ class Annotations:
 
     def _follow(self, scope: Scope, node: ast.expr) -> Values:
         if isinstance(node, ast.Name):
-            return self._names.look_up(scope, node.id)
+            return self._solver.spread(self._names.look_up(scope, node.id))
         if isinstance(node, ast.Attribute):
-            return self._attributes.derive_all(self._follow(scope, node.value), node.attr)
+            return self._solver.spread(self._attributes.derive_all(self._follow(scope, node.value), node.attr))
         return EMPTY
 
     def _derive_alias(self, owner: Scope, name: str) -> Values:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import NamedTuple
 
 from pkg.resolve.abstract_values import EMPTY, Values
 from pkg.resolve.containers import Written
@@ -14,14 +15,32 @@ Visit = Callable[[Scope, ast.expr, int], Values]
 """Give the values of an expression in a scope; the last is the offset from which its text was parsed."""
 
 
+class Shape(NamedTuple):
+    """How the arguments of a call are written."""
+
+    placed: int  # those that are given by position
+    starred: int | None  # place of the first starred one
+    names: tuple[str, ...]  # of those that are given by name
+    has_rest: bool  # whether further ones come by name out of a dict
+
+
 class Arguments:
     """What a call gives to the function that it calls."""
 
-    __slots__ = ("_at", "_call", "_trees", "_visit", "scope")
+    __slots__ = ("_at", "_call", "_spread", "_trees", "_visit", "scope")
 
-    def __init__(self, visit: Visit, trees: Trees, scope: Scope, call: ast.Call | Site, at: int = 0) -> None:
+    def __init__(
+        self,
+        visit: Visit,
+        spread: Callable[[Values], Values],
+        trees: Trees,
+        scope: Scope,
+        call: ast.Call | Site,
+        at: int = 0,
+    ) -> None:
         self.scope = scope
         self._visit = visit
+        self._spread = spread
         self._trees = trees
         self._call = call
         self._at = call.more[0] - 1 if isinstance(call, Site) else at
@@ -51,17 +70,23 @@ class Arguments:
         return (self.scope.module.path, self._at, *span)
 
     def derive(self, place: int) -> Values:
-        """Give the values of an argument; nothing where there is none."""
+        """Give the values of an argument one by one; nothing where there is none."""
         nodes = self.nodes
-        return self._visit(self.scope, nodes[place], self._at) if place < len(nodes) else EMPTY
+        return self.derive_node(nodes[place]) if place < len(nodes) else EMPTY
 
     def derive_node(self, node: ast.expr) -> Values:
-        """Give the values of one of the arguments."""
+        """Give the values of one of the arguments one by one."""
+        return self._spread(self._visit(self.scope, node, self._at))
+
+    def hand(self, node: ast.expr) -> Values:
+        """Give the values of one of the arguments to be handed on."""
         return self._visit(self.scope, node, self._at)
 
-    def find_starred(self) -> int | None:
-        """Give the place of the first starred argument."""
-        return next((i for i, node in enumerate(self.nodes) if isinstance(node, ast.Starred)), None)
+    def describe(self) -> Shape:
+        """Tell how the arguments are written."""
+        starred = next((i for i, node in enumerate(self.nodes) if isinstance(node, ast.Starred)), None)
+        names = tuple(each.arg for each in self.keywords if each.arg is not None)
+        return Shape(len(self.nodes), starred, names, len(names) < len(self.keywords))
 
     def write(self, node: ast.expr) -> Written:
         """Give one of the arguments as something written here."""

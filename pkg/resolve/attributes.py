@@ -19,6 +19,7 @@ from pkg.resolve.abstract_values import (
     ITS_CLASS,
     LIBRARY,
     MAKER,
+    MANY,
     METHOD,
     MODULE,
     NAMESPACE,
@@ -45,6 +46,7 @@ from pkg.resolve.name_lookup import Names
 from pkg.resolve.record_classes import CONSTRUCTORS, Records
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import CLASS_METHOD, Scope, Store
+from pkg.resolve.solver import Key
 
 
 class Fields:
@@ -78,9 +80,13 @@ class Fields:
 
 
 DICTIONARY = "__dict__"
+FOLLOWED = frozenset((
+    "add", "append", "appendleft", "copy", "difference", "extend", "get", "insert", "intersection", "items", "pop",
+    "popitem", "popleft", "setdefault", "sort", "union", "update", "values", "__getitem__",
+))  # fmt: skip
+"""Methods of containers that put something in, or give what is in there."""
 ASKED_FOR = ("get", "pop", "setdefault", "__getitem__")  # methods of a namespace that give what a name stands for
 FALLBACK = "__getattr__"  # the method that Python asks for attributes which an object does not have
-MAX_STORES = 12  # assignments from outside to attributes of one name up to which they are followed
 _TEXTS = frozenset(("__name__", "__qualname__", "__module__", "__doc__"))  # that every class has
 _CLASS_METHODS = frozenset(("__init_subclass__", "__class_getitem__"))  # without a decorator
 
@@ -100,6 +106,8 @@ class Attributes:
         self._records = records
         self._solver.add_rule("object attribute", self._derive_of_object)
         self._solver.add_rule("class attribute", self._derive_of_class)
+        self._solver.add_rule("attribute of many", self._derive_of_many)
+        self._most = context.hierarchy.most
 
     def derive_all(self, values: Values, name: str) -> Values:
         """Give an attribute of every value of a set."""
@@ -114,9 +122,11 @@ class Attributes:
         if kind == LIBRARY:
             return frozenset({library(f"{value[1]}.{name}")})
         if kind in OBJECTS:
-            return self._solver.get(("object attribute", value, name))
+            return self._solver.hand(("object attribute", value, name))
         if kind in CLASSES:
-            return self._solver.get(("class attribute", value, name))
+            return self._solver.hand(("class attribute", value, name))
+        if kind == MANY:
+            return self._solver.hand(("attribute of many", value[1], name))
         if kind in (MODULE, FOLDER):
             if name == DICTIONARY:
                 return frozenset({(NAMESPACE, value)})
@@ -131,12 +141,17 @@ class Attributes:
         if kind == SUPER:
             return self._derive_of_super(value, name)
         if kind == CONTAINER:
-            return frozenset({(METHOD, None, value, name)})
+            is_followed = name in FOLLOWED
+            return frozenset({(METHOD, None, value, name) if is_followed else library(f"builtins.list().{name}")})
         if kind in (FUNCTION, METHOD) and name == "register" and value[1] is not None and value[1].is_generic:
             return frozenset({(REGISTER, value[1])})
         if kind == UNKNOWN:  # the name of this attribute is known
             return unknown(Reason.RESULT if value[1] == Reason.CHOSEN else value[1])
         return unknown(Reason.EXPRESSION)
+
+    def _derive_of_many(self, key: Key, name: str) -> Values:
+        """Give an attribute of every value of a large set."""
+        return self.derive_all(self._solver.gather(key), name)
 
     def defines(self, scope: Scope, name: str) -> bool:
         """Tell whether a class or one of its bases defines an attribute, in its body or by assignment to self."""
@@ -162,7 +177,7 @@ class Attributes:
         found = EMPTY if owner is None else self._methods.bind(self._names.derive(owner, name), value)
         fields = self._list_fields(scope, name)
         if fields:
-            found |= join(self._bind_field(self._solver.get(("field", each, name)), value) for each in fields)
+            found |= join(self._bind_field(self._solver.hand(("field", each, name)), value) for each in fields)
         if owner is not None or fields:
             return found | self._derive_besides(scope, name)
         found = self._derive_foreign(scope, name) | self._derive_of_derived(value, name) | self._explain(scope, name)
@@ -214,7 +229,7 @@ class Attributes:
         owner = self._hierarchy.find(scope, name)
         if owner is not None:
             assigned = [self._solver.get(("class field", each, name)) for each in self._list_fields(scope, name)]
-            values = self._names.derive(owner, name).union(*assigned)
+            values = self._solver.spread(self._names.derive(owner, name).union(*assigned))
             if self._hierarchy.is_enumeration(scope) and all(each.scope is None for each in owner.names[name]):
                 return frozenset({(INSTANCE, scope)})
             return join([self._methods.describe(_bind_to_class(each, value)) for each in values])
@@ -224,7 +239,7 @@ class Attributes:
             return frozenset({(LIBRARY, "builtins.str()")})
         fields = self._list_fields(scope, name)
         if fields:
-            return join([self._solver.get(("field", each, name)) for each in fields])
+            return join([self._solver.hand(("field", each, name)) for each in fields])
         for metaclass in self._hierarchy.metaclasses(scope):
             owner = self._hierarchy.find(metaclass, name)
             if owner is not None:
@@ -257,16 +272,16 @@ class Attributes:
     def _derive_foreign(self, scope: Scope, name: str) -> Values:
         """Give what code elsewhere assigns to an attribute of a class or of its objects."""
         count = self._fields.count_foreign(name)
-        if count > MAX_STORES:
+        if self._most is not None and count > self._most:
             return unknown(Reason.MANY)
-        return self._solver.get(("foreign field", scope, name)) if count else EMPTY
+        return self._solver.hand(("foreign field", scope, name)) if count else EMPTY
 
     def _derive_besides(self, scope: Scope, name: str) -> Values:
         """Give what code elsewhere assigns to an attribute that a class defines: what is told to be something."""
-        if not 0 < self._fields.count_foreign(name) <= MAX_STORES:
-            return EMPTY
-        receivers, has_base = self._solver.get(("receivers", name)), self._hierarchy.has_base
-        if not any(has_base(value[1], scope) for value in receivers):
+        count = self._fields.count_foreign(name)
+        is_followed = count and (self._most is None or count <= self._most)
+        receivers = self._solver.get(("receivers", name)) if is_followed else EMPTY
+        if not any(self._hierarchy.has_base(value[1], scope) for value in receivers):
             return EMPTY
         return frozenset(value for value in self._derive_foreign(scope, name) if value[0] not in (LIBRARY, UNKNOWN))
 

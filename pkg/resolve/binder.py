@@ -17,6 +17,7 @@ from pkg.resolve.evaluate import Evaluator
 from pkg.resolve.hierarchy import ClassSnapshot
 from pkg.resolve.outcomes import Library, Outcome, Target, Unbound, settle
 from pkg.resolve.repository_files import Files
+from pkg.resolve.resolution_context import Following
 from pkg.resolve.scope_model import Scope, Site, Store
 from pkg.resolve.sites import list_sites
 from pkg.resolve.special_methods import Properties, SpecialCalls
@@ -30,8 +31,8 @@ __all__ = ["Binder", "Library", "Outcome", "Target", "Unbound", "settle"]
 class Binder(Evaluator):
     """Bind sites; their outcomes are sets that the solver keeps, like all others."""
 
-    def __init__(self, modules: Files, is_plain: bool = False) -> None:
-        super().__init__(modules, is_plain)
+    def __init__(self, modules: Files, following: Following = Following.ALL) -> None:
+        super().__init__(modules, following)
         self.base_finder = BaseFinder(self.context, self.expressions)
         self.graphs: list[DependencyGraph] = []  # of what was computed to be forgotten
         self._property_names = find_properties(modules.totals)

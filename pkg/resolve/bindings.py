@@ -15,6 +15,7 @@ from pkg.resolve.abstract_values import (
     FUNCTION,
     GETTER,
     LIBRARY,
+    MANY,
     METHOD,
     MODULE,
     OBJECTS,
@@ -51,6 +52,7 @@ from pkg.resolve.scope_model import (
     ModuleScopes,
     Reference,
     Scope,
+    Store,
     name_decorator,
     refer_to,
     refer_to_module,
@@ -78,17 +80,17 @@ class Decorators:
         self._parameters = parameters
 
     def define(self, scope: Scope) -> Values:
-        """Give what the name of a definition stands for: itself, or what its decorators make of it."""
+        """Give what the name of a definition stands for: itself, and what its decorators make of it."""
         if scope.kind == "class":
             return frozenset({(CLASS, scope)})
-        values: Values = frozenset({(FUNCTION, scope)})
+        values = own = frozenset({(FUNCTION, scope)})
         for text in reversed(scope.decorators):
             last = name_decorator(text)
             if last in NAMELESS:
                 return self._find_property(scope, text)
             if last not in _TRANSPARENT and not last.endswith("property"):
                 values = self._decorate(scope, text, values)
-        return values
+        return values | own
 
     def _find_property(self, scope: Scope, text: str) -> Values:
         """Give the property of a base class that a decorator names whose setter or deleter a function is."""
@@ -96,7 +98,16 @@ class Decorators:
         return self._expressions.evaluate_text(scope.parent or scope, name) if "." in name else EMPTY
 
     def evaluate(self, definition: Scope, text: str) -> Values:
-        """Give the values of a decorator of a definition, where it stands if its text is found there."""
+        """Give the values of a decorator of a definition one by one, where it stands if its text is found there."""
+        return self._keep_own(self._read(definition, text), EMPTY)
+
+    def _keep_own(self, values: Values, own: Values) -> Values:
+        """Leave out of what a decorator gives the other functions that it decorates."""
+        given = frozenset(value for value in values if value[0] == MANY and value[1][0] == "given")
+        found = frozenset(each for each in self._methods.spread(values - given) if not _is_of_others(each, own))
+        return found | own if given else found
+
+    def _read(self, definition: Scope, text: str) -> Values:
         scope, module = definition.parent or definition, definition.module
         data = text.encode("utf-8", "replace")
         start = module.text.find(data, module.definitions[definition.definition].span.start, definition.head[0])
@@ -106,16 +117,14 @@ class Decorators:
 
     def _decorate(self, scope: Scope, text: str, values: Values) -> Values:
         """Give what a decorator makes of values; one of which too little is known leaves them as they are."""
-        if self._parameters.is_name_used_widely(name_decorator(text)):
-            return values
         made: set[Value] = set()
         for decorator in self._list_callable(self.evaluate(scope, text)):
             target: Scope | None = target_of(decorator)
             if target is not None:
                 self.hand_over(decorator, values)
-                made |= _leave_decorators(target, self._methods.call(decorator))
+                made |= _leave_decorators(target, self._keep_own(self._methods.call(decorator), values))
                 made |= self._wrap(target, values)
-            if target is None or self._is_vague(target):
+            if target is None or not (target.kind == "class" or target.returns):
                 made |= values
         return frozenset(value for value in made if value[0] != UNKNOWN)
 
@@ -135,10 +144,6 @@ class Decorators:
         for decorator in decorators:
             is_called = decorator[0] in OBJECTS and self._methods.find_first(decorator, ("__call__",)) is not None
             yield from self._methods.find_special(decorator, "__call__") if is_called else (decorator,)
-
-    def _is_vague(self, decorator: Scope) -> bool:
-        gives_something = decorator.kind == "class" or decorator.returns
-        return not gives_something or self._parameters.is_used_widely(decorator)
 
     def hand_over(self, decorator: Value, values: Values) -> None:
         """Give a decorator what it decorates: a function its first argument, a class that of its constructor."""
@@ -163,6 +168,14 @@ def _leave_decorators(decorator: Scope, values: Values) -> Values:
     return frozenset(
         value for value in values if not (value[0] == FUNCTION and _is_made_beside(value[1], decorator))
     )  # fmt: skip
+
+
+def _is_of_others(value: Value, own: Values) -> bool:
+    """Tell whether a value is another function that is decorated: a decorator gives each back for itself alone."""
+    if value[0] != FUNCTION or value in own or not value[1].decorators:
+        return False
+    parent = value[1].parent
+    return parent is None or parent.kind != "function"  # what decorators make is inside of one
 
 
 def _is_made_beside(made: Scope, decorator: Scope) -> bool:
@@ -214,6 +227,7 @@ class Bindings:
         context.solver.add_rule("class field", self._derive_class_field)
         context.solver.add_rule("foreign field", self._derive_foreign)
         context.solver.add_rule("receivers", self._derive_receivers)
+        context.solver.add_rule("assigned", self._derive_assigned)
 
     def _derive_variable(self, scope: Scope, name: str) -> Values:
         """Give what a name may stand for while its scope runs."""
@@ -235,7 +249,7 @@ class Bindings:
                 values = self._names.derive_whole(scope, name)
             else:
                 key = ("variable", scope, name) if len(numbers) == count else ("reaching", scope, name, numbers)
-                values = self._context.solver.get(key)
+                values = self._context.solver.hand(key)
             found |= self._narrowing.narrow(values, name, tests)
         return frozenset(found)
 
@@ -318,8 +332,10 @@ class Bindings:
 
     def _catch(self, values: Values) -> Values:
         """Give the objects of the classes that an except clause names, alone or in a tuple."""
+        values = self._context.solver.spread(values)
         tuples = frozenset(value for value in values if value[0] == CONTAINER)
-        return frozenset(map(_make_caught, (values - tuples) | self._items.take(tuples, None)))
+        inside = self._context.solver.spread(self._items.take(tuples, None))
+        return frozenset(map(_make_caught, (values - tuples) | inside))
 
     def _derive_field(self, owner: Scope, name: str) -> Values:
         """Give what the methods of a class assign to an attribute of self."""
@@ -339,19 +355,27 @@ class Bindings:
 
     def _derive_foreign(self, scope: Scope, name: str) -> Values:
         """Give what code elsewhere assigns to an attribute of a class or of its objects."""
-        found: set[Value] = set()
         has_base = self._context.hierarchy.has_base
-        for store in self._fields.list_foreign(name):
-            receivers = self._expressions.evaluate(store.scope, store.start, store.end)
-            if any(value[0] in OF_CLASSES and has_base(value[1], scope) for value in receivers):
-                found |= self.derive(store.scope, store.binding)
-        return frozenset(found)
+        receivers = self._context.solver.get(("receivers", name))
+        numbers = {number for _, receiver, number in receivers if has_base(receiver, scope)}
+        stores = enumerate(self._fields.list_foreign(name)) if numbers else ()
+        chosen = [store for number, store in stores if number in numbers]
+        return join([self._context.solver.hand(("assigned", store)) for store in chosen])
+
+    def _derive_assigned(self, store: Store) -> Values:
+        """Give what an assignment to an attribute assigns."""
+        return self.derive(store.scope, store.binding)
 
     def _derive_receivers(self, name: str) -> Values:
-        """Give the objects and classes to an attribute of which code elsewhere assigns."""
-        stores = self._fields.list_foreign(name)
-        values = join([self._expressions.evaluate(store.scope, store.start, store.end) for store in stores])
-        return frozenset(value for value in values if value[0] in OF_CLASSES)
+        """Give the classes to an attribute of which, or of whose objects, code elsewhere assigns.
+
+        Each with the number of the assignment among those of the name.
+        """
+        found: set[Value] = set()
+        for number, store in enumerate(self._fields.list_foreign(name)):
+            values = self._expressions.list_values(store.scope, store.start, store.end)
+            found |= {(CLASS, value[1], number) for value in values if value[0] in OF_CLASSES}
+        return frozenset(found)
 
     def find_patches(self, paths: Iterable[str], known: Mapping[str, Sequence[Patch]]) -> None:
         """Find what files assign to attributes of classes and modules, which binds a name there from outside.
@@ -377,7 +401,7 @@ class Bindings:
         for name, stores in module.fields.get(None, {}).items():
             for number, store in enumerate(stores):
                 text = module.text[store.start : store.end]
-                for value in self._expressions.follow(store.scope, text) if DOTTED.match(text) else ():
+                for value in self._expressions.spell_out(store.scope, text) if DOTTED.match(text) else ():
                     is_module = value[0] == MODULE and value[1] in modules
                     if is_module or value[0] == CLASS:
                         target = refer_to_module(value[1]) if is_module else refer_to(value[1])

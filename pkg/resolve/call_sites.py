@@ -16,6 +16,7 @@ from pkg.resolve.abstract_values import (
     FUNCTION,
     LIBRARY,
     MAKER,
+    MANY,
     METHOD,
     OBJECTS,
     PARTIAL,
@@ -25,11 +26,12 @@ from pkg.resolve.abstract_values import (
     Reason,
     Value,
     Values,
+    bare,
     target_of,
 )
 from pkg.resolve.callees import CalleeFinder
 from pkg.resolve.evaluate import Evaluator
-from pkg.resolve.function_values import Caller
+from pkg.resolve.function_values import Caller, Group
 from pkg.resolve.library.plugins import find_running, may_call
 from pkg.resolve.name_lookup import NAMELESS
 from pkg.resolve.outcomes import MADE_DECORATOR, Library, Outcome, Target, Unbound
@@ -41,6 +43,7 @@ from pkg.units import DOTTED_NAME, NAME
 
 _MAKING = ("__prepare__", "__new__", "__init__")  # by which a metaclass makes a class
 _ARGUMENT = re.compile(rb"(?:[(,]|[(,]\s*" + NAME + rb"\s*=)\s*(" + DOTTED_NAME + rb")\s*(?=[,)])")
+_ALIKE = (*CLASSES, FUNCTION, METHOD, MAKER, *OBJECTS)
 _CALLING = frozenset(("map", "filter", "sorted", "min", "max", "iter"))  # builtins that call what they are given
 _NOT_CALLING = ("functools.wraps", "inspect.", "typing.", "logging.")
 
@@ -60,6 +63,7 @@ class CallSites:
         self._parameters = evaluator.parameters
         self._callees = callees
         self._special_calls = special_calls
+        self._solver.add_rule("called of many", self._derive_of_many)
 
     def bind(self, site: Site) -> Iterator[Outcome]:
         """Bind one call."""
@@ -67,17 +71,31 @@ class CallSites:
         for callees in self._callees.find(site):
             yield from callees.properties
             for value in callees.values:
-                if value[0] == LIBRARY:
-                    is_handed = is_handed or _may_call(value[1])
-                    yield Library(value[1])
-                    if find_running(value[1]) is not None:
-                        yield from self._run_in_library(site, value[1])
-                    if value[1] in ASKING:
-                        yield from self._special_calls.bind_builtin(site, value[1])
+                if value[0] == MANY:
+                    yield from self._bind_many(site, Group(*value[1]))
                 else:
+                    is_handed = is_handed or (value[0] == LIBRARY and _may_call(value[1]))
                     yield from self._bind_value(site, value, callees.rule, callees.confidence)
         if is_handed:
             yield from self._bind_callbacks(site, LIKELY)
+
+    def _bind_many(self, site: Site, group: Group) -> Iterator[Outcome]:
+        """Bind the call of an attribute of a large set: what all such calls call is found once."""
+        self._parameters.add_caller(group, Caller(site, 0))
+        yield from self._solver.get(("called of many", group))
+        for callee in self._solver.get(("callees of many", *group)):
+            if callee.value is not None and not _is_alike(callee.value):
+                yield from self._bind_value(site, callee.value, callee.rule, callee.confidence)
+
+    def _derive_of_many(self, group: Group) -> Values:
+        """Give what all calls of an attribute of a large set call, whatever their arguments are."""
+        found: set[Outcome] = set()
+        for callee in self._solver.get(("callees of many", *group)):
+            if callee.property is not None:
+                found.add(callee.property)
+            elif _is_alike(callee.value):
+                found.update(self._run(group, callee.value, callee.rule, callee.confidence))
+        return frozenset(found)
 
     def _run_in_library(self, site: Site, name: str) -> Iterator[Outcome]:
         """Give what a library calls of what it is given; where it only keeps it, the arguments are noted alone."""
@@ -86,7 +104,11 @@ class CallSites:
             yield from found if run.confidence else ()
 
     def _bind_value(self, site: Site, value: Value, rule: str, confidence: str) -> Iterator[Outcome]:
-        if value[0] == UNKNOWN:
+        if value[0] == LIBRARY:
+            yield Library(value[1])
+            yield from self._run_in_library(site, value[1]) if find_running(value[1]) is not None else ()
+            yield from self._special_calls.bind_builtin(site, value[1]) if value[1] in ASKING else ()
+        elif value[0] == UNKNOWN:
             yield Unbound(value[1])
             yield from self._bind_callbacks(site, POSSIBLE)
         elif value[0] == METHOD and value[1] is None:
@@ -101,7 +123,9 @@ class CallSites:
         else:
             yield from self._run(site, value, rule, confidence)
 
-    def _run(self, site: Site, value: Value, rule: str, confidence: str, shift: int | None = 0) -> Iterator[Outcome]:
+    def _run(
+        self, site: Site | Group, value: Value, rule: str, confidence: str, shift: int | None = 0
+    ) -> Iterator[Outcome]:
         """Give what calling a value runs, and note the arguments: the first is that for the parameter after `shift`.
 
         None where they are not for it.
@@ -134,12 +158,12 @@ class CallSites:
         else:
             yield Unbound(Reason.EXPRESSION)
 
-    def _note_arguments(self, site: Site, function: Scope, taken: int, shift: int | None) -> None:
+    def _note_arguments(self, site: Site | Group, function: Scope, taken: int, shift: int | None) -> None:
         """Note where the arguments come from for the parameters behind those that are taken, if they are for it."""
         if shift is not None:
             self._parameters.add_caller(function, Caller(site, taken + shift))
 
-    def _run_function(self, site: Site, value: Value, rule: str, confidence: str, shift: int | None) -> Target:
+    def _run_function(self, site: Site | Group, value: Value, rule: str, confidence: str, shift: int | None) -> Target:
         """Give a function that a call runs, and note its arguments; of a generic one, others may run in its place."""
         self._note_arguments(site, value[1], int(value[0] == METHOD), shift)
         sure = LIKELY if value[1].is_generic and confidence == CERTAIN else confidence
@@ -161,7 +185,7 @@ class CallSites:
                     waiting.append(each)
                     yield each
 
-    def construct(self, site: Site, value: Value, confidence: str, shift: int | None = 0) -> Iterator[Target]:
+    def construct(self, site: Site | Group, value: Value, confidence: str, shift: int | None = 0) -> Iterator[Target]:
         """Give the functions that make an object of a class, and note the arguments."""
         for method in self._list_making(value[1]):
             yield Target(method, "metaclass", confidence)
@@ -177,14 +201,14 @@ class CallSites:
                 yield Target(each, "constructor", confidence)
                 self._note_arguments(site, each, 1, shift)
 
-    def _fill_fields(self, site: Site, maker: Value, confidence: str, shift: int | None) -> Iterator[Target]:
+    def _fill_fields(self, site: Site | Group, maker: Value, confidence: str, shift: int | None) -> Iterator[Target]:
         """Give what the constructor calls that is made of the fields of a class, which take the arguments."""
         _, made, scope, taken = maker
         for record in self._records.list_classes(made):
             if shift is not None:
                 self._parameters.add_caller(record, Caller(site, taken + shift, made=made))
             for node, at in list_factories(self._trees, record):
-                for each in self._expressions.visit(record, node, at):
+                for each in self._solver.spread(self._expressions.visit(record, node, at)):
                     yield from self._make_default(each)
         for name in AFTER_INIT:
             yield from (Target(each, "constructor", confidence) for each in self._methods.list_functions(scope, name))
@@ -206,10 +230,15 @@ class CallSites:
         """Give the functions that a call hands over by name to what is outside: they may be called there."""
         scope = site.scope
         for match in _ARGUMENT.finditer(scope.module.text, *site.more):
-            for value in self._expressions.follow(scope, match.group(1), match.start(1)):
+            for value in self._expressions.spell_out(scope, match.group(1), match.start(1)):
                 target = target_of(value)
                 if value[0] not in CLASSES and target is not None and target.kind == "function":
                     yield Target(target, "callback", confidence)
+
+
+def _is_alike(value: Value) -> bool:
+    """Tell whether calling a value runs the same whatever it is given, as far as that is told by the call."""
+    return bare(value)[0] in _ALIKE and value[1] is not None
 
 
 def _keep_functions(values: Values) -> Values:
@@ -242,7 +271,7 @@ class ImplicitCalls:
 
     def bind_raise(self, site: Site) -> Iterator[Target]:
         """Bind the raise of a class, which makes an object of it; the raise of an object calls nothing."""
-        for value in self._expressions.evaluate(site.scope, site.start, site.end):
+        for value in self._expressions.list_values(site.scope, site.start, site.end):
             if value[0] in CLASSES:
                 yield Target(value[1], "raise", CERTAIN)
                 yield from self._call_sites.construct(site, value, CERTAIN)
@@ -260,7 +289,7 @@ class ImplicitCalls:
                 each.scope is not None and each.scope.is_property for each in definition.names[name]
             ):
                 continue
-            for value in self._names.derive(definition, name):
+            for value in self._methods.spread(self._names.derive(definition, name)):
                 for method in self._methods.find_special(value, NAME_HOOK) if value[0] in OBJECTS else ():
                     yield Target(method[1], "class creation", CERTAIN)
 

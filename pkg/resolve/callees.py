@@ -15,6 +15,7 @@ from pkg.resolve.abstract_values import (
     FUNCTION,
     INSTANCE,
     LIBRARY,
+    MANY,
     METHOD,
     MODULE,
     NARROWED,
@@ -35,6 +36,7 @@ from pkg.resolve.evaluate import Evaluator
 from pkg.resolve.outcomes import Target
 from pkg.resolve.place_flow import is_told
 from pkg.resolve.scope_model import Scope, Site
+from pkg.resolve.solver import Key
 from pkg.resolve.special_methods import Properties
 from pkg.units import DOTTED, NAME, Code, read_name, read_place
 
@@ -55,16 +57,27 @@ class Callees(NamedTuple):
     properties: tuple[Target, ...] = ()
 
 
+class Callee(NamedTuple):
+    """One of the values that an attribute of a large set may be, or a property that reading it calls."""
+
+    value: Value | None
+    rule: str
+    confidence: str
+    property: Target | None = None
+
+
 class CalleeFinder:
-    """Find what call sites may call."""
+    """Find what call sites may call; adds the rule of attributes of large sets to the solver."""
 
     def __init__(self, evaluator: Evaluator, properties: Properties, property_names: frozenset[str]) -> None:
         self._hierarchy = evaluator.hierarchy
+        self._solver = evaluator.solver
         self._names = evaluator.names
         self._attributes = evaluator.attributes
         self._expressions = evaluator.expressions
         self._properties = properties
         self._property_names = property_names
+        self._solver.add_rule("callees of many", self._derive_of_many)
 
     def find(self, site: Site) -> Iterator[Callees]:
         """Find the callees of a site: of a name, of an attribute of something, or of any other expression."""
@@ -80,9 +93,12 @@ class CalleeFinder:
                 yield from self._find_at_place(site, end, name, read_place(text))
                 return
             for value in self._expressions.evaluate(site.scope, site.start, end):
-                yield from self._find_methods(value, name)
+                if value[0] == MANY:
+                    yield Callees(frozenset({(MANY, (self._solver.name(value[1]), name))}), "value", POSSIBLE)
+                else:
+                    yield from self._find_methods(value, name)
         else:
-            values = self._expressions.evaluate(site.scope, site.start, site.end)
+            values = self._expressions.list_values(site.scope, site.start, site.end)
             yield from self._find_held(Callees(values, "result", CERTAIN))
 
     def _find_at_place(self, site: Site, end: int, name: str, place: str) -> Iterator[Callees]:
@@ -90,9 +106,10 @@ class CalleeFinder:
         scope, at, flow = site.scope, site.start, self._expressions.flow
         stored = flow.find_stored(scope, place, at)
         if stored is not None:
-            yield Callees(flow.narrow(scope, place, at, stored), "assigned value", CERTAIN)
+            stored = self._solver.spread(flow.narrow(scope, place, at, stored))
+            yield Callees(stored, "assigned value", CERTAIN)
             return
-        for value in self._expressions.evaluate(scope, at, end):
+        for value in self._expressions.list_values(scope, at, end):
             for callees in self._find_methods(value, name):
                 yield callees._replace(values=flow.narrow(scope, place, at, callees.values))
 
@@ -108,7 +125,7 @@ class CalleeFinder:
         yield from overrides
 
     def _find_named(self, scope: Scope, name: str, at: int) -> Callees:
-        values = self._names.look_up(scope, name, at)
+        values = self._solver.spread(self._names.look_up(scope, name, at))
         for value in values:
             if value[0] != LIBRARY:
                 return Callees(values, *self._judge_name(scope, name, at))
@@ -132,7 +149,7 @@ class CalleeFinder:
     def _find_methods(self, value: Value, name: str) -> Iterator[Callees]:
         """Find what an attribute of one value may be when it is called."""
         kind = value[0]
-        found = self._attributes.derive(value, name)
+        found = self._solver.spread(self._attributes.derive(value, name))
         properties: tuple[Target, ...] = ()
         if kind in OBJECTS and name in self._property_names:
             properties = tuple(self._properties.find(value, name))
@@ -155,24 +172,35 @@ class CalleeFinder:
             yield from self._find_siblings(value, name)
         yield from overrides
 
+    def _derive_of_many(self, key: Key, name: str) -> frozenset[Callee]:
+        """Give what an attribute of the values of a large set may be when it is called."""
+        found: set[Callee] = set()
+        for value in self._solver.gather(key):
+            if value[0] == MANY:
+                found |= self._solver.get(("callees of many", self._solver.name(value[1]), name))
+                continue
+            for callees in self._find_methods(value, name):
+                found |= {Callee(each, callees.rule, callees.confidence) for each in callees.values}
+                found |= {Callee(None, "", "", target) for target in callees.properties}
+        return frozenset(found)
+
     def _find_overrides(self, value: Value, name: str) -> Iterator[Callees]:
         """Find the methods of derived classes that may take the place of one that is called through a base type."""
         for each in self._hierarchy.find_overrides(value[1], name):
             methods = self._bind_functions(each, name, (value[0], each))
-            classes = (made for made in self._names.derive(each, name) if made[0] == CLASS)
+            classes = (made for made in self._solver.spread(self._names.derive(each, name)) if made[0] == CLASS)
             own = frozenset((*classes, *(method for method in methods if not method[1].is_property)))
             yield Callees(own, "override", POSSIBLE)
 
     def _find_siblings(self, value: Value, name: str) -> Iterator[Callees]:
         """Find what super() reaches in the order of derived classes: with several bases it may be a sibling."""
         own = self._hierarchy.find(value[1], name, after=value[1])
-        for each in self._hierarchy.list_mixed(value[1]):
-            owner = self._hierarchy.find(each, name, after=value[1])
-            if owner is not None and owner is not own:
-                yield Callees(self._bind_functions(owner, name, (SELF, each)), "super", POSSIBLE)
+        for owner in self._hierarchy.find_siblings(value[1], name):
+            if owner is not own:
+                yield Callees(self._bind_functions(owner, name, value[2]), "super", POSSIBLE)
 
     def _bind_functions(self, owner: Scope, name: str, receiver: Value) -> Values:
-        found = map(bare, self._names.derive(owner, name))
+        found = map(bare, self._solver.spread(self._names.derive(owner, name)))
         return frozenset((METHOD, value[1], receiver) for value in found if value[0] == FUNCTION)
 
 

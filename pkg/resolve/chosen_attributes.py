@@ -36,7 +36,8 @@ class ChosenAttributes:
 
     def derive_all(self, values: Values, keys: Values) -> Values:
         """Give what values have under keys; of a text that is not known, only why."""
-        return join([self._derive_under(values, key) for key in keys])
+        values = self._context.solver.spread(values)
+        return join([self._derive_under(values, key) for key in self._context.solver.spread(keys)])
 
     def _derive_under(self, values: Values, key: Value) -> Values:
         if key[0] == CONSTANT and isinstance(key[1], str):
@@ -51,7 +52,7 @@ class ChosenAttributes:
     def _derive_chosen(self, value: Value, text: Value) -> Values:
         """Give all attributes of a value that a text may name, those of derived classes included."""
         found = [self._attributes.derive(each, name) for each, name in self._list_named(value, text)]
-        return frozenset(each for each in join(found) if each[0] != UNKNOWN)
+        return frozenset(each for each in self._context.solver.spread(join(found)) if each[0] != UNKNOWN)
 
     def _list_named(self, value: Value, text: Value) -> Iterator[tuple[Value, str]]:
         if value[0] == MODULE:

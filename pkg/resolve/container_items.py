@@ -11,6 +11,7 @@ from pkg.resolve.abstract_values import (
     GENERATOR,
     INSTANCE,
     LIBRARY,
+    MANY,
     NAMESPACE,
     OBJECTS,
     TEXT,
@@ -25,6 +26,7 @@ from pkg.resolve.abstract_values import (
 from pkg.resolve.containers import Containers, is_mapping
 from pkg.resolve.methods import Methods
 from pkg.resolve.resolution_context import Context
+from pkg.resolve.solver import Key
 from pkg.resolve.text_ends import write_pattern
 
 MAX_KEYS = 8  # that are told apart
@@ -39,6 +41,21 @@ class Items:
         self._solver = context.solver
         self._containers = containers
         self._methods = methods
+        context.solver.add_rule("item of many", self._derive_taken)
+        context.solver.add_rule("items of many", self._derive_iterated)
+        context.solver.add_rule("entered of many", self._derive_entered)
+
+    def _derive_taken(self, key: Key) -> Values:
+        """Give any item of the values of a large set."""
+        return self.take(self._solver.gather(key), None)
+
+    def _derive_iterated(self, key: Key, is_async: bool) -> Values:
+        """Give what a loop over one of the values of a large set goes through."""
+        return self.iterate(self._solver.gather(key), is_async)
+
+    def _derive_entered(self, key: Key, name: str) -> Values:
+        """Give what entering one of the values of a large set gives."""
+        return join([self._enter_one(value, name) for value in self._solver.gather(key)])
 
     def take(self, values: Values, key: Value | None) -> Values:
         """Give an item of every value of a set; without a key, any."""
@@ -47,7 +64,9 @@ class Items:
     def _take_one(self, value: Value, key: Value | None) -> Values:
         kind = value[0]
         if kind == CONTAINER:
-            return self._solver.get(("item", value[1], key if key is None or key[0] == CONSTANT else None))
+            return self._solver.hand(("item", value[1], key if key is None or key[0] == CONSTANT else None))
+        if kind == MANY:
+            return self._solver.hand(("item of many", value[1]))
         if kind == NAMESPACE:
             return self._take_named(value[1], key)
         if kind in OBJECTS:
@@ -69,6 +88,7 @@ class Items:
 
     def take_under(self, values: Values, keys: Values) -> Values:
         """Give the items under keys; under one that cannot be told, or many, it may be any."""
+        keys = self._solver.spread(keys)
         found = unknown(Reason.ITEM) if UNGIVEN in keys else EMPTY
         if len(keys) > MAX_KEYS:
             return found | self.take(values, None)
@@ -90,9 +110,11 @@ class Items:
         kind = value[0]
         if kind == CONTAINER:
             has_keys = is_mapping(self._containers.find_expression(value))
-            return self._solver.get(("keys", value[1]) if has_keys else ("item", value[1], None))
+            return self._solver.hand(("keys", value[1]) if has_keys else ("item", value[1], None))
         if kind == GENERATOR:
-            return self._solver.get(("yield", value[1]))
+            return self._solver.hand(("yield", value[1]))
+        if kind == MANY:
+            return self._solver.hand(("items of many", value[1], is_async))
         if kind in OBJECTS:
             return self._iterate_object(value, is_async)
         if kind == CLASS and self._hierarchy.is_enumeration(value[1]):
@@ -104,7 +126,7 @@ class Items:
     def _iterate_object(self, value: Value, is_async: bool) -> Values:
         iterators = self._methods.call_first(value, ("__aiter__" if is_async else "__iter__",))
         if iterators is not None:
-            return join([self._advance(each, is_async) for each in iterators])
+            return join([self._advance(each, is_async) for each in self._solver.spread(iterators)])
         return self._take_one(value, None)
 
     def _advance(self, iterator: Value, is_async: bool) -> Values:
@@ -121,7 +143,9 @@ class Items:
         if value[0] in OBJECTS:
             return self._methods.call_special(value, name, Reason.RESULT)
         if value[0] == GENERATOR:
-            return self._solver.get(("yield", value[1]))
+            return self._solver.hand(("yield", value[1]))
+        if value[0] == MANY:
+            return self._solver.hand(("entered of many", value[1], name))
         if value[0] == CONTAINER:  # what a context of a library holds
             return self._take_one(value, None)
         if value[0] == LIBRARY:

@@ -116,7 +116,7 @@ class Containers:
     def slice_all(self, values: Values, start: int) -> Values:
         """Give what is left of containers behind their first items; a slice of a slice is the slice itself."""
         found: set[Value] = set()
-        for value in values:
+        for value in self._solver.spread(values):
             found |= self.derive("slice", value, start) if value[0] == CONTAINER else {value}
         return frozenset(found)
 
@@ -129,6 +129,7 @@ class Containers:
     def put(self, container: Value, keys: Values | None, item: Written) -> None:
         """Note that an item is put into a container; without keys, or where one of them is not known, anywhere."""
         name = container[1]
+        keys = self._solver.spread(keys) if keys is not None else None
         puts = self._puts.get(name)
         if puts is None:
             puts = self._puts[name] = Puts()
@@ -153,7 +154,7 @@ class Containers:
         """Note that a container takes the items of others."""
         name = container[1]
         self._dataflow.deliver(name)
-        before = self._containers[name]
+        before, others = self._containers[name], self._solver.spread(others)
         inside = before.inside | frozenset(value for value in others if value[0] == CONTAINER and value != container)
         if inside != before.inside:
             self._containers[name] = before._replace(inside=inside)

@@ -125,7 +125,7 @@ class Contents:
         for each, value in zip(node.keys, node.values, strict=True):
             if each is None:
                 found |= self._items.take(self._visit(origin, value), key)
-            elif key is None or _may_be(self._visit(origin, each), key):
+            elif key is None or _may_be(self._solver.spread(self._visit(origin, each)), key):
                 found |= self._visit(origin, value)
         return frozenset(found)
 
@@ -137,7 +137,7 @@ class Contents:
                 found |= self._items.take(self._visit(origin, each.value), key)
             elif key is None or key == (CONSTANT, each.arg):
                 found |= self._visit(origin, each.value)
-        for value in self._visit(origin, node.args[0]) if node.args else ():
+        for value in self._solver.spread(self._visit(origin, node.args[0])) if node.args else ():
             if value[0] != CONTAINER or is_mapping(self._containers.find_expression(value)):
                 found |= self._items.take(frozenset({value}), key)
             else:

@@ -26,7 +26,7 @@ class Delegation:
         text = function.module.text
         matches = (_READING.match(text, start, end) for start, end in function.returns)
         return join(
-            self._expressions.follow(function, match.group(1), match.start(1))
+            self._expressions.spell_out(function, match.group(1), match.start(1))
             for match in matches
             if match is not None and match.group(2).decode("utf-8", "replace") == asked
         )

@@ -94,7 +94,7 @@ class Dependencies:
                 reached = before.packed_reach
         taken = self._join_taken(path, taken)
         return DependencyRecord(
-            binder.context.is_plain, binder.modules.summaries[path], self._pack_reached(module, reached),
+            binder.context.following, binder.modules.summaries[path], self._pack_reached(module, reached),
             sorted(self._delivered.get(path, ())), describe_classes(binder.hierarchy, module),
             binder.bindings.patches[path], asked, frozenset(taken.received), pack_taken(taken),
         )  # fmt: skip

@@ -13,6 +13,7 @@ from pkg.resolve.abstract_values import (
     FOLDER,
     LIBRARY,
     MAKER,
+    MANY,
     METHOD,
     MODULE,
     NAMESPACE,
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _NOWHERE = (LIBRARY, CONSTANT, TEXT, UNKNOWN, FOLDER)
-_LAST = ("bases", "patches", "site", "store", "rest")  # sets that nobody reads
+_LAST = ("bases", "patches", "site", "store", "rest", "callees of many", "called of many")
+"""Sets that nobody reads, or whose values are told by those that they read."""
 
 
 class DependencyGraph:
@@ -116,7 +118,7 @@ class DependencyGraph:
             mask, top = cell.mask or 0, cell.top
             if home is not None and (cell.key[0] in _LAST or cell.key[0] == "imported"):
                 files[home.path] |= mask
-            for reader in cell.list_readers():
+            for reader in cell.list_dependants():
                 its_top = reader.top
                 is_inside = its_top is top or (its_top is not None and its_top.module is home)
                 if not is_inside:
@@ -145,7 +147,7 @@ class DependencyGraph:
 
     def _list_readers(self, cell: Cell) -> Iterable[Cell]:
         """Give the sets that read another, or are made of what its rule delivers."""
-        readers, delivered = cell.list_readers(), self._delivered.get(cell)
+        readers, delivered = cell.list_dependants(), self._delivered.get(cell)
         found = [reader for reader in readers if reader.mask is not None]
         return found if delivered is None else [*found, *(each for each in delivered if each.mask is not None)]
 
@@ -190,7 +192,7 @@ class DependencyGraph:
         return found
 
     def _mask_new(self, kind: str, value: Value) -> int:
-        if kind == CONTAINER:
+        if kind in (CONTAINER, MANY):
             top = find_top(value[1], self._context.modules)
             return self._bits[top.module.path] if top is not None else 0
         if kind == MODULE:

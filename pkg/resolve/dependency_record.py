@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from pkg.resolve.containers import Written
 from pkg.resolve.file_records import Record, pack_json, unpack_json
+from pkg.resolve.resolution_context import Following
 from pkg.resolve.scope_model import ModuleScopes, Reference, Scope, Site, Store
 from pkg.resolve.solver import Key
 from pkg.resolve.summary import Summary
@@ -124,7 +125,7 @@ class DependencyRecord:
     Files and places stand as hashes of 32 bits: one too many costs time, no truth.
     """
 
-    is_plain: bool  # arguments and results were not followed
+    following: Following  # how far arguments and results were followed
     summary: Summary
     packed_reach: bytes  # files: 32 bits each, of most they are not asked for
     deliveries: Sequence[Delivery]
@@ -162,7 +163,7 @@ def pack_taken(taken: Taken) -> bytes:
 def add_dependencies(record: Record, dependencies: DependencyRecord) -> Record:
     """Put what the links of a file were worked out from into its record."""
     written = [
-        dependencies.is_plain, dependencies.summary, dependencies.deliveries, dependencies.classes,
+        dependencies.following, dependencies.summary, dependencies.deliveries, dependencies.classes,
         dependencies.patches, sorted(dependencies.asked), sorted(dependencies.places),
     ]  # fmt: skip
     return record._replace(dependencies=pack_json(written), reach=dependencies.packed_reach, taken=dependencies.packed)
@@ -172,10 +173,10 @@ def unpack_dependencies(record: Record) -> DependencyRecord | None:
     """Give what the links of a file were worked out from; nothing where its record does not tell."""
     if not record.dependencies:
         return None
-    is_plain, summary, deliveries, classes, patches, asked, places = unpack_json(record.dependencies)
+    following, summary, deliveries, classes, patches, asked, places = unpack_json(record.dependencies)
     rows = [_unpack_row(*row) for row in classes]
     return DependencyRecord(
-        is_plain, Summary(*summary), record.reach, list(map(tuple, deliveries)), rows,
+        Following(following), Summary(*summary), record.reach, list(map(tuple, deliveries)), rows,
         [Patch(tuple(target), *rest) for target, *rest in patches], frozenset(asked), frozenset(places), record.taken,
     )  # fmt: skip
 

@@ -13,11 +13,17 @@ The parts know each other one way only; where they depend on one another they go
 | "stored"                            | scope, place, numbers of assignments | bindings.py |
 | "tested"                            | scope, span of a class in a condition | expressions.py |
 | "field", "class field", "foreign field" | class, name      | bindings.py   |
+| "assigned"                          | assignment from outside | bindings.py |
 | "receivers"                         | name             | bindings.py   |
 | "alias"                             | scope, name      | annotations.py |
 | "object attribute", "class attribute" | value, name    | attributes.py |
 | "chosen attribute"                  | value, text      | chosen_attributes.py |
 | "registered"                        | function or class | function_values.py    |
+| "given"                             | function or class, parameter | function_values.py |
+| "argument", "given together"        | call or group of calls, parameter | function_values.py |
+| "attribute of many" and the like    | key of a large set (, name) | where it is of one value |
+| "spread", "gathered"                | key of a large set | solver.py    |
+| "callees of many", "called of many" | key of a large set, name | callees.py, call_sites.py |
 | "delegates"                         | function         | delegation.py |
 | "item", "written", "keys"           | container (, key) | contents.py  |
 | "chosen result"                     | generic function | methods.py    |
@@ -49,14 +55,14 @@ from pkg.resolve.narrowing import Narrowing
 from pkg.resolve.place_flow import PlaceFlow
 from pkg.resolve.record_classes import Records
 from pkg.resolve.repository_files import Files
-from pkg.resolve.resolution_context import Context
+from pkg.resolve.resolution_context import Context, Following
 
 
 class Evaluator:
     """Put the parts together that give the values of expressions of a repository."""
 
-    def __init__(self, modules: Files, is_plain: bool = False) -> None:
-        context = self.context = Context(modules, is_plain)
+    def __init__(self, modules: Files, following: Following = Following.ALL) -> None:
+        context = self.context = Context(modules, following)
         self.modules, self.map, self.solver = context.modules, context.map, context.solver
         self.hierarchy = context.hierarchy
         self.names = Names(context)

@@ -13,6 +13,7 @@ from pkg.resolve.abstract_values import (
     FALSE,
     FUNCTION,
     LIBRARY,
+    MANY,
     METHOD,
     OBJECTS,
     TEXT,
@@ -73,7 +74,7 @@ class Expressions:
         library_calls: LibraryCalls,
         flow: PlaceFlow,
     ) -> None:
-        self._operators = Operators(methods)
+        self._operators = Operators(context, methods)
         self._solver = context.solver
         self._trees = context.trees
         self._names = names
@@ -101,6 +102,10 @@ class Expressions:
             return self._evaluate_longer(scope, start, end)
         finally:
             self._solver.depth -= 1
+
+    def list_values(self, scope: Scope, start: int, end: int) -> Values:
+        """Give the values of the expression at a span one by one."""
+        return self._solver.spread(self.evaluate(scope, start, end))
 
     def _evaluate_longer(self, scope: Scope, start: int, end: int) -> Values:
         """Evaluate what is no dotted name: calls and attributes of their results by their parts, without parsing."""
@@ -145,14 +150,18 @@ class Expressions:
                 values = self.flow.refine(scope, ".".join(parts[:number]), at, values)
         return values
 
+    def spell_out(self, scope: Scope, text: bytes, at: int | None = None) -> Values:
+        """Give the values of a dotted name one by one."""
+        return self._solver.spread(self.follow(scope, text, at))
+
     def give(self, site: Site) -> Arguments:
         """Give the arguments of a call site."""
-        return Arguments(self.visit, self._trees, site.scope, site)
+        return Arguments(self.visit, self._solver.spread, self._trees, site.scope, site)
 
     def _call_site(self, site: Site) -> Values:
         found = self._call_all(self.evaluate(site.scope, site.start, site.end), self.give(site))
         if site.scope.module.text.endswith(_FORMAT, site.start, site.end):
-            return found | fill_braces(self.evaluate(site.scope, site.start, site.end - len(_FORMAT)))
+            return found | fill_braces(self.list_values(site.scope, site.start, site.end - len(_FORMAT)))
         return found
 
     def _call_all(self, callees: Values, arguments: Arguments) -> Values:
@@ -165,6 +174,10 @@ class Expressions:
                 found |= self._container_calls.call(callee, arguments)
             else:
                 found |= self._methods.call(callee)
+                if callee[0] == MANY:
+                    found |= self._call_all(
+                        self._solver.get(("outside of many", self._solver.name(callee[1]))), arguments
+                    )
         return frozenset(found)
 
     def visit(self, scope: Scope, node: ast.expr, at: int) -> Values:
@@ -217,7 +230,7 @@ class Expressions:
         if not isinstance(part, ast.FormattedValue):
             return self.visit(scope, part, at)
         is_plain = part.conversion == _AS_IT_IS and part.format_spec is None
-        values = self.visit(scope, part.value, at) if is_plain else EMPTY
+        values = self._solver.spread(self.visit(scope, part.value, at)) if is_plain else EMPTY
         return frozenset(value for value in values if value[0] in (CONSTANT, TEXT)) | ANY_TEXT
 
     def _visit_truth(self, scope: Scope, node: ast.expr, at: int) -> Values:
@@ -248,17 +261,19 @@ class Expressions:
     def _visit_await(self, scope: Scope, node: ast.Await, at: int) -> Values:
         """Give what is awaited: of a coroutine, what its function gives back; of an object, that is not followed."""
         values = self.visit(scope, node.value, at)
-        if isinstance(node.value, ast.Call) and any(map(_is_async, self.visit(scope, node.value.func, at))):
+        callees = self.visit(scope, node.value.func, at) if isinstance(node.value, ast.Call) else EMPTY
+        if any(map(_is_async, self._solver.spread(callees))):
             return values
+        values = self._solver.spread(values)
         answering = {each for each in values if each[0] in OBJECTS and self._methods.find_first(each, ("__await__",))}
         return values - answering | unknown(Reason.RESULT) if answering else values
 
     def derive_awaited(self, scope: Scope, start: int, end: int) -> Values:
         """Give the values of an expression that is awaited; nothing for a call that gives a coroutine."""
         site = self._trees.find_call(scope.module, start, end)
-        if site is not None and any(map(_is_async, self.evaluate(scope, site.start, site.end))):
+        if site is not None and any(map(_is_async, self.list_values(scope, site.start, site.end))):
             return EMPTY
-        return self.evaluate(scope, start, end)
+        return self.list_values(scope, start, end)
 
     def _visit_lambda(self, scope: Scope, node: ast.Lambda, at: int) -> Values:
         module = scope.module
@@ -276,6 +291,8 @@ class Expressions:
     def _visit_operation(self, scope: Scope, node: ast.BinOp, at: int) -> Values:
         left, right = self._visit_sides(scope, node.left, node.right, at)
         found = self._operators.operate(left, right, PARSED[type(node.op)])
+        if isinstance(node.op, ast.Add | ast.Mod):
+            left, right = self._solver.spread(left), self._solver.spread(right)
         if isinstance(node.op, ast.Add):
             return found | join_texts(
                 left, right, isinstance(node.left, ast.Constant) or isinstance(node.right, ast.Constant)
@@ -291,7 +308,9 @@ class Expressions:
             return left
         right = self.evaluate(scope, start, end)
         found = self._operators.operate(left, right, OPERATIONS[sign])
-        return found | join_texts(left, right, is_literal=False) if sign == b"+=" else found
+        if sign != b"+=":
+            return found
+        return found | join_texts(self._solver.spread(left), self._solver.spread(right), is_literal=False)
 
     def _visit_item(self, scope: Scope, node: ast.Subscript, at: int) -> Values:
         values = self.visit(scope, node.value, at)
@@ -311,15 +330,16 @@ class Expressions:
         position = locate(node, scope.module.text, at)[0]
         stored = self.flow.find_stored(scope, place, position)
         if stored is not None:
-            keys = self.visit(scope, node.slice, at)
-            names = [each[1] for each in containers if each[0] == CONTAINER]
-            values = stored.union(*(self._solver.get(("written", name, key)) for name in names for key in keys))
+            keys = self._solver.spread(self.visit(scope, node.slice, at))
+            names = [each[1] for each in self._solver.spread(containers) if each[0] == CONTAINER]
+            values = stored.union(*(self._solver.hand(("written", name, key)) for name in names for key in keys))
         return self.flow.narrow(scope, place, position, values)
 
     def _visit_call(self, scope: Scope, node: ast.Call, at: int) -> Values:
-        found = self._call_all(self.visit(scope, node.func, at), Arguments(self.visit, self._trees, scope, node, at))
+        arguments = Arguments(self.visit, self._solver.spread, self._trees, scope, node, at)
+        found = self._call_all(self.visit(scope, node.func, at), arguments)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-            return found | fill_braces(self.visit(scope, node.func.value, at))
+            return found | fill_braces(self._solver.spread(self.visit(scope, node.func.value, at)))
         return found
 
 

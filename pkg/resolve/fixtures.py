@@ -63,7 +63,11 @@ class Fixtures:
         found: Values | None = None
         for place, is_definition in self._list_places(scope, name):
             values = self._names.derive(place, name) if place.kind == "class" else self._derive_file(place, name)
-            kept = frozenset(value for value in values if value[0] == FUNCTION and _is_meant(value[1], scope, name))
+            kept = frozenset(
+                value
+                for value in self._methods.spread(values)
+                if value[0] == FUNCTION and _is_meant(value[1], scope, name)
+            )
             found = kept | (found or EMPTY)
             if is_definition:
                 break

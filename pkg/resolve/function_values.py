@@ -7,6 +7,7 @@ return, yield, or promise by an annotation.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from pkg.resolve.abstract_values import (
@@ -15,6 +16,7 @@ from pkg.resolve.abstract_values import (
     CONTAINER,
     EMPTY,
     LIBRARY,
+    MANY,
     SELF,
     SUBCLASS,
     TYPED,
@@ -24,30 +26,39 @@ from pkg.resolve.abstract_values import (
     Value,
     Values,
     join,
+    target_of,
     unknown,
 )
 from pkg.resolve.annotations import Annotations, is_open
-from pkg.resolve.arguments import Arguments
+from pkg.resolve.arguments import Shape
 from pkg.resolve.container_items import Items
 from pkg.resolve.containers import REST, Containers, Rest
 from pkg.resolve.expressions import Expressions
 from pkg.resolve.fixtures import Fixtures
 from pkg.resolve.record_classes import Records
-from pkg.resolve.resolution_context import Context
+from pkg.resolve.resolution_context import Context, Following
 from pkg.resolve.scope_model import SUBCLASS_HOOK, Scope, Site
 from pkg.resolve.signatures import Parameter
+from pkg.resolve.solver import Key
 
-MAX_USES = 6  # calls of a name up to which the arguments are followed into what it names
+MAX_USES = 6  # calls of a name up to which all arguments are followed, not functions and classes alone
 _NAMED_BY_CLASS = frozenset(("__init__", "__new__", "__call__"))
 
 
 _REGISTERED = -1  # in the place of a number of parameters: the values are no arguments, but registered functions
 
 
-class Caller(NamedTuple):
-    """Where the arguments of a function come from: a call site, or values that a decorator is given."""
+class Group(NamedTuple):
+    """All calls of an attribute of what is in one large set: they call the same."""
 
-    site: Site | None
+    key: Key
+    name: str
+
+
+class Caller(NamedTuple):
+    """Where the arguments of a function come from: a call site, many together, or values that a decorator is given."""
+
+    site: Site | Group | None
     shift: int  # parameters that are filled already: self
     values: Values = EMPTY
     made: Scope | None = None  # the class whose fields the arguments are for
@@ -74,18 +85,29 @@ class Parameters:
         self._items = items
         self._dataflow = context.dataflow
         self._hierarchy = context.hierarchy
-        self._callers: dict[Scope, dict[Caller, None]] = {}
+        self._solver = context.solver
+        self._callers: dict[Scope | Group, dict[Caller, None]] = {}
+        self._shapes: dict[Site, Shape] = {}
         context.solver.add_rule("registered", self._derive_registered)
-        self.uses = context.modules.totals.calls
-        self._most = 0 if context.is_plain else MAX_USES
+        context.solver.add_rule("given", self._derive_given)
+        context.solver.add_rule("given together", self._derive_given_together)
+        context.solver.add_rule("argument", self._derive_argument)
+        context.solver.add_rule("callable of many", self._derive_callable)
+        self._uses = context.modules.totals.calls
+        self._counts: dict[Scope, int] = {}  # of calls, by function
+        self._following = context.following
 
     def forget(self) -> None:
         """Forget all callers."""
         self._callers.clear()
+        self._shapes.clear()
 
-    def add_caller(self, function: Scope, caller: Caller) -> None:
+    def add_caller(self, function: Scope | Group, caller: Caller) -> None:
         """Note where arguments of a function come from."""
-        if self.is_used_widely(function) or (caller.site is not None and not caller.site.delivers):
+        if self._following == Following.NONE or (isinstance(caller.site, Site) and not caller.site.delivers):
+            return
+        is_few = isinstance(function, Group) or self._count_uses_of(function) <= MAX_USES
+        if self._following == Following.FEW and not is_few:
             return
         callers = self._callers.setdefault(function, {})
         self._dataflow.deliver(function)
@@ -107,27 +129,22 @@ class Parameters:
         self._dataflow.note_reader(generic)
         return join(each.values for each in list(self._callers.get(generic, ())) if each.shift == _REGISTERED)
 
-    def is_used_widely(self, function: Scope) -> bool:
-        """Tell whether so many places call something of a function's name that their arguments say little."""
-        return self._count_uses_of(function) > self._most
-
-    def is_name_used_widely(self, name: str) -> bool:
-        """Tell whether so many places call or decorate by a name that their arguments say little."""
-        return self.uses.get(name, 0) > self._most
-
     def _count_uses_of(self, function: Scope) -> int:
         """Count the places that call something of a function's name; of a constructor, of its class's name.
 
         A function inside others is made by their calls, under whatever name: it is used as widely as they are.
         """
-        name = function.name
-        if name in _NAMED_BY_CLASS and function.parent is not None:
-            name = function.parent.name
-        count, each = self.uses.get(name, 0), function.parent
-        while each is not None:
-            if each.kind == "function":
-                count = max(count, self.uses.get(each.name, 0))
-            each = each.parent
+        count = self._counts.get(function)
+        if count is None:
+            name = function.name
+            if name in _NAMED_BY_CLASS and function.parent is not None:
+                name = function.parent.name
+            count, each = self._uses.get(name, 0), function.parent
+            while each is not None:
+                if each.kind == "function":
+                    count = max(count, self._uses.get(each.name, 0))
+                each = each.parent
+            self._counts[function] = count
         return count
 
     def derive(self, scope: Scope, name: str) -> Values:
@@ -145,46 +162,102 @@ class Parameters:
         if promised is not None and not self._annotations.is_open(scope.parent or scope, parameter.annotation):
             if not self._is_any_class_promised(promised):
                 return promised
-            given = self._derive_given(scope, place, parameter)
+            given = self._read_given(scope, place, parameter)
             return promised | {UNGIVEN} | {value for value in given if value[0] != UNKNOWN}
         found = self._fixtures.derive(scope, name)
-        given = found if found is not None else self._derive_given(scope, place, parameter)
+        given = found if found is not None else self._read_given(scope, place, parameter)
         if parameter.annotation is not None:
             given |= self._annotations.derive_bound(scope.parent or scope, parameter.annotation)
         return given | promised if promised else given
 
     def _is_any_class_promised(self, values: Values) -> bool:
         """Tell whether an object, or one in a container, need not be of a class derived from that which is promised."""
+        values = self._solver.spread(values)
         inside = (self._containers.get(value[1]).items for value in values if value[0] == CONTAINER)
         return any(
             value[0] in (TYPED, SUBCLASS) and any(each.is_protocol for each in self._hierarchy.order(value[1]))
-            for value in join((values, *inside))
+            for value in self._solver.spread(join((values, *inside)))
         )
 
-    def _derive_given(self, scope: Scope, place: int, parameter: Parameter) -> Values:
-        self._dataflow.note_reader(scope)
-        is_followed = 0 < self._count_uses_of(scope) <= self._most
-        found: set[Value] = {UNGIVEN if is_followed else (UNKNOWN, Reason.PARAMETER)}
+    def _read_given(self, scope: Scope, place: int, parameter: Parameter) -> Values:
+        is_followed = self._following != Following.NONE and 0 < self._count_uses_of(scope) <= MAX_USES
+        found: Values = frozenset({UNGIVEN}) if is_followed else unknown(Reason.PARAMETER)
         if parameter.default is not None and scope.parent is not None:
             found |= self._expressions.visit(scope.parent, parameter.default, scope.head[0] + 1)
-        for caller in list(self._callers.get(scope, ())):  # reading may add more
+        return found | self._solver.hand(("given", scope, place))
+
+    def _derive_given(self, function: Scope, slot: int | str) -> Values:
+        """Give what all callers give to a parameter, by its place, or to a field of a class, by its name."""
+        self._dataflow.note_reader(function)
+        found: set[Value] = set()
+        for caller in list(self._callers.get(function, ())):  # reading may add more
+            taken = self._find_taken(function, slot, caller)
+            if taken is None:
+                continue
+            place, parameter = taken
             if caller.site is not None:
-                found |= self._derive_argument(self._expressions.give(caller.site), place - caller.shift, parameter)
+                found |= self._take(caller.site, place - caller.shift, parameter.name, parameter.is_keyword_only)
             elif place == caller.shift:  # which no place is of what is registered
                 found |= caller.values
-        return frozenset(found)
+        return self._keep(function, frozenset(found))
 
-    def _derive_argument(self, arguments: Arguments, index: int, parameter: Parameter) -> Values:
+    def _keep(self, function: Scope, values: Values) -> Values:
+        """Keep what is followed of what callers give: of a function that many call, functions and classes alone."""
+        return values if self._count_uses_of(function) <= MAX_USES else self._keep_callable(values)
+
+    def _keep_callable(self, values: Values) -> Values:
+        kept = frozenset(
+            value for value in values if value[0] == MANY or target_of(value) is not None
+        )  # fmt: skip
+        large = [value for value in kept if value[0] == MANY]
+        return kept.difference(large).union(*(self._solver.hand(("callable of many", value[1])) for value in large))
+
+    def _derive_callable(self, key: Key) -> Values:
+        """Give the functions and classes of a large set."""
+        return self._keep_callable(self._solver.gather(key))
+
+    def _find_taken(self, function: Scope, slot: int | str, caller: Caller) -> tuple[int, Parameter] | None:
+        """Find the parameter by which a caller gives something, and its place."""
+        if isinstance(slot, int):  # of an earlier version, there may be fewer
+            return (slot, function.parameters[slot]) if slot < len(function.parameters) else None
+        return self._records.find_parameter(caller.made, slot) if caller.made is not None else None
+
+    def _take(self, site: Site | Group, index: int, name: str, is_keyword_only: bool) -> Values:
         """Give what a call gives a parameter: by name, by position, or out of a starred argument."""
-        for keyword in arguments.keywords:
-            if keyword.arg == parameter.name:
-                return arguments.derive_node(keyword.value)
-        if parameter.is_keyword_only or index < 0:
+        if isinstance(site, Group):
+            return self._solver.hand(("given together", site, index, name, is_keyword_only))
+        shape = self._describe(site)
+        if name in shape.names:
+            return self._solver.hand(("argument", site, name))
+        if is_keyword_only or index < 0:
             return EMPTY
-        starred = arguments.find_starred()
-        if starred is not None and starred <= index:
-            return self._items.take(arguments.derive(starred), (CONSTANT, index - starred))
-        return arguments.derive(index)
+        if shape.starred is not None and shape.starred <= index:
+            return self._solver.hand(("argument", site, (shape.starred, index - shape.starred)))
+        return self._solver.hand(("argument", site, index)) if index < shape.placed else EMPTY
+
+    def _describe(self, site: Site) -> Shape:
+        shape = self._shapes.get(site)
+        if shape is None:
+            shape = self._shapes[site] = self._expressions.give(site).describe()
+        return shape
+
+    def _derive_given_together(self, group: Group, index: int, name: str, is_keyword_only: bool) -> Values:
+        """Give what many calls that call the same give to a parameter."""
+        self._dataflow.note_reader(group)
+        callers = list(self._callers.get(group, ()))
+        return join([self._take(each.site, index, name, is_keyword_only) for each in callers if each.site is not None])
+
+    def _derive_argument(self, site: Site, which: int | str | tuple[int, int]) -> Values:
+        """Give an argument of a call: by position, by name, or an item of a starred one."""
+        arguments = self._expressions.give(site)
+        if isinstance(which, str):
+            return join([arguments.hand(each.value) for each in arguments.keywords if each.arg == which])
+        place, item = which if isinstance(which, tuple) else (which, None)
+        node = arguments.nodes[place] if place < len(arguments.nodes) else None
+        if node is None:
+            return EMPTY
+        values = arguments.hand(node)
+        return values if item is None else self._items.take(values, (CONSTANT, item))
 
     def derive_field(self, record: Scope, name: str, annotation: ast.expr | None) -> Values:
         """Give what callers give to a field of a class whose constructor takes its fields."""
@@ -195,14 +268,7 @@ class Parameters:
             and not self._is_any_class_promised(promised)
         ):
             return EMPTY
-        self._dataflow.note_reader(record)
-        found: set[Value] = set()
-        for caller in list(self._callers.get(record, ())):
-            taken = self._records.find_parameter(caller.made, name) if caller.made is not None else None
-            if caller.site is not None and taken is not None:
-                arguments = self._expressions.give(caller.site)
-                found |= self._derive_argument(arguments, taken[0] - caller.shift, taken[1])
-        return frozenset(found)
+        return self._solver.hand(("given", record, name))
 
     def derive_rest(self, rest: Rest, key: Value | None) -> Values:
         """Read what callers give to *args or **kwargs."""
@@ -210,38 +276,39 @@ class Parameters:
         parameters = rest.scope.parameters
         known = frozenset(each.name for each in parameters)
         is_named = parameters[rest.place].kind == "**"
-        found: set[Value] = set(unknown(Reason.PARAMETER))
+        found: set[Value] = set()
         for caller in list(self._callers.get(rest.scope, ())):
-            if caller.site is None:
-                continue
-            arguments = self._expressions.give(caller.site)
-            if is_named:
-                found |= _derive_named_rest(arguments, known, key)
-            else:
-                found |= _derive_placed_rest(arguments, rest.place - caller.shift, key)
-        return frozenset(found)
+            for site, shift in self._list_sites(caller):
+                if is_named:
+                    found |= self._take_named(site, known, key)
+                else:
+                    found |= self._take_behind(site, rest.place - shift, key)
+        return self._keep(rest.scope, frozenset(found)) | unknown(Reason.PARAMETER)
 
+    def _list_sites(self, caller: Caller) -> Iterator[tuple[Site, int]]:
+        """Give the calls of a caller, and how many parameters are filled before their arguments."""
+        if isinstance(caller.site, Site):
+            yield caller.site, caller.shift
+        elif caller.site is not None:
+            self._dataflow.note_reader(caller.site)
+            for each in list(self._callers.get(caller.site, ())):
+                yield from self._list_sites(each._replace(shift=each.shift + caller.shift))
 
-def _derive_named_rest(arguments: Arguments, known: frozenset[str], key: Value | None) -> Values:
-    found: set[Value] = set()
-    for keyword in arguments.keywords:
-        if keyword.arg not in known and (key is None or (CONSTANT, keyword.arg) == key):
-            found |= arguments.derive_node(keyword.value)
-    return frozenset(found)
+    def _take_named(self, site: Site, known: frozenset[str], key: Value | None) -> Values:
+        names = [name for name in self._describe(site).names if name not in known]
+        chosen = [name for name in names if key is None or (CONSTANT, name) == key]
+        return join([self._solver.hand(("argument", site, name)) for name in chosen])
 
-
-def _derive_placed_rest(arguments: Arguments, start: int, key: Value | None) -> Values:
-    nodes = arguments.nodes[start:]
-    if key is not None and isinstance(key[1], int):
-        nodes = nodes[key[1] : key[1] + 1 or None]
-    found: set[Value] = set()
-    for node in nodes:
-        found |= arguments.derive_node(node)
-    return frozenset(found)
+    def _take_behind(self, site: Site, start: int, key: Value | None) -> Values:
+        """Give the arguments that are given by position from a place on, or one of these."""
+        places = range(self._describe(site).placed)[start:]
+        if key is not None and isinstance(key[1], int):
+            places = places[key[1] : key[1] + 1 or None]
+        return join([self._solver.hand(("argument", site, place)) for place in places])
 
 
 def rate_uses(count: int) -> int:
-    """Tell calls of a name that count alike: 0 for none, 1 for those whose arguments are followed, 2 for too many."""
+    """Tell calls of a name that count alike: 0 for none, 1 for those of which all is followed, 2 for more."""
     return (count > 0) + (count > MAX_USES)
 
 
@@ -252,7 +319,7 @@ class Results:
         self._items = items
         self._annotations = annotations
         self._expressions = expressions
-        self._is_plain = context.is_plain
+        self._is_plain = context.following == Following.NONE
         self._solver = context.solver
         context.solver.add_rule("result", self._derive_returned)
         context.solver.add_rule("yield", self._derive_yielded)

@@ -10,7 +10,6 @@ from pkg.resolve.closure import join_reached, list_bits
 from pkg.resolve.lookup_order import SHORT, Order, Stretches, merge_orders
 from pkg.resolve.scope_model import Scope
 
-MAX_DERIVED = 12  # derived classes looked at for an attribute that a class lacks, or that they define anew
 _ENUMERATIONS = frozenset(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"))
 
 
@@ -41,25 +40,25 @@ class ClassSnapshot(Protocol):
 class Hierarchy:
     """All classes of a repository; filled once, before calls are resolved."""
 
-    def __init__(self, classes: Sequence[ClassFacts] = ()) -> None:
+    def __init__(self, classes: Sequence[ClassFacts] = (), most: int | None = None) -> None:
+        self.most = most  # derived classes that are told of one; None where all are
         self._snapshot: ClassSnapshot | None = None
         self._classes: dict[Scope, ClassFacts] = {}
         self._links: dict[tuple[Scope, Order | None], Order] = {}  # so that equal orders are one
+        self._places: dict[Scope, list[Order]] = {}  # by class, where it stands in orders
         self._names = Stretches(lambda scope: scope.names)
         self._ancestors = Stretches(lambda scope: (scope,))
         self._numbers = ClassNumbers(self.facts)
         self._derived: dict[Scope, int] = {}  # those derived from a class and itself, by their numbers
         self._ordered = 0  # those whose order is known, by their numbers
-        self._followed: dict[Order, int] = {}  # those in whose order a link stands, by their numbers
         self.fill(classes)
 
     def fill(self, classes: Iterable[ClassFacts], snapshot: ClassSnapshot | None = None) -> None:
         """Take the classes of a repository, or some of them and what is known of the others."""
         self._snapshot = snapshot
         self._classes.clear()
-        for link in self._links.values():
-            link.heirs.clear()  # which refer to one another
         self._links.clear()
+        self._places.clear()
         self._ancestors.forget()
         self.forget()
         self._classes.update((each.scope, each) for each in classes)
@@ -73,7 +72,6 @@ class Hierarchy:
         self._names.forget()
         self._numbers.forget()
         self._derived.clear()
-        self._followed.clear()
         self._ordered = 0
 
     def facts(self, scope: Scope) -> ClassFacts:
@@ -127,6 +125,7 @@ class Hierarchy:
         order = self._links.get((scope, rest))
         if order is None:
             order = self._links[scope, rest] = Order(scope, rest)
+            self._places.setdefault(scope, []).append(order)
             facts = self.facts(scope)
             order.is_mixed |= len(facts.bases) > 1
             order.has_unseen |= bool(facts.libraries) or facts.has_unknown
@@ -195,20 +194,16 @@ class Hierarchy:
         recalled = self._snapshot.list_derived(scope) if self._snapshot is not None else []
         return [*self.facts(scope).derived, *recalled]
 
-    def list_mixed(self, scope: Scope) -> list[Scope]:
-        """Give the derived classes in whose order others follow on a class than in its own; of many, none is told."""
+    def find_siblings(self, scope: Scope, name: str) -> list[Scope]:
+        """Find the classes that define an attribute behind a class in the orders of those derived from it (super)."""
         derived, own = self._find_derived(scope), self.order(scope)
         if not derived:
             return []
         for each in self._numbers.list_classes(derived & ~self._ordered):
             self.order(each)
         self._ordered |= derived
-        followed = join_reached(own, lambda order: order.heirs, self._mask_order, self._followed)
-        return self._numbers.list_few(derived & ~followed)
-
-    def _mask_order(self, order: Order) -> int:
-        """Give the number of the class whose order begins at a link, where that is the order of its class."""
-        return self._numbers.mask(order.scope) if self.facts(order.scope).order is order else 0
+        found = (self._find_from(link.rest, name) for link in self._places.get(scope, ()) if link is not own)
+        return list(dict.fromkeys(each for each in found if each is not None))
 
     def find(self, scope: Scope, name: str, after: Scope | None = None) -> Scope | None:
         """Find the class that defines an attribute for a class; `after` begins behind one in the order (super)."""
@@ -216,6 +211,9 @@ class Hierarchy:
         if after is not None:
             link = self._find_link(order, after)
             order = link.rest if link is not None else None
+        return self._find_from(order, name)
+
+    def _find_from(self, order: Order | None, name: str) -> Scope | None:
         while order is not None:  # a loop, for this is asked more than anything else of classes
             if name in order.scope.names:
                 return order.scope
@@ -223,26 +221,32 @@ class Hierarchy:
         return None
 
     def find_overrides(self, scope: Scope, name: str) -> list[Scope]:
-        """Find the derived classes that define an attribute anew; of many, none is told."""
+        """Find the derived classes that define an attribute anew; none of more than are told."""
         derived = self._find_derived(scope)
-        return self._numbers.list_few(derived & self._numbers.find_defining(name)) if derived else []
+        return self._list_few(derived & self._numbers.find_defining(name)) if derived else []
+
+    def _list_few(self, numbers: int) -> list[Scope]:
+        is_told = self.most is None or numbers.bit_count() <= self.most
+        return list(self._numbers.list_classes(numbers)) if is_told else []
 
     def find_lacking(self, scope: Scope, name: str, list_fields: Callable[[Scope], Collection[str]]) -> list[Scope]:
-        """Find the classes from which derived ones have an attribute that a class lacks; of many, none is told.
+        """Find the classes from which derived ones have an attribute that a class lacks; none of more than are told.
 
         A derived class of one base has it from where that has it: only those of several are asked one by one.
         """
         derived, numbers = self._find_derived(scope), self._numbers
         with_field = numbers.find_with_field(name, list_fields) if derived else 0
         defining = numbers.find_defining(name)
-        found = dict.fromkeys(numbers.list_few(derived & with_field))
-        if not (derived and with_field | defining) or (derived & with_field and not found):
+        if not (derived and with_field | defining):
+            return []
+        found = dict.fromkeys(self._list_few(derived & with_field))
+        if derived & with_field and not found:
             return []
         for each in numbers.list_classes(derived & (defining | numbers.mixed)):
             owner = self.find(each, name)
             if owner is not None:
                 found[owner] = None
-            if len(found) > MAX_DERIVED:
+            if self.most is not None and len(found) > self.most:
                 return []
         return list(found)
 
@@ -317,10 +321,6 @@ class ClassNumbers:
     def list_classes(self, numbers: int) -> Iterator[Scope]:
         """Give the classes of some numbers."""
         return (self._classes[number] for number in list_bits(numbers))
-
-    def list_few(self, numbers: int) -> list[Scope]:
-        """Give derived classes, or none where they are so many that each is no likelier than the others."""
-        return list(self.list_classes(numbers)) if numbers.bit_count() <= MAX_DERIVED else []
 
 
 def _is_abstract(name: str) -> bool:

@@ -22,7 +22,6 @@ class Order:
         "has_metaclass",
         "has_record",
         "has_unseen",
-        "heirs",
         "is_enumeration",
         "is_mixed",
         "length",
@@ -36,7 +35,6 @@ class Order:
         self.rest = rest
         self.length: int = 1 if rest is None else rest.length + 1
         self.behind = rest  # where the stretch ends that a search may leap over
-        self.heirs: list[Order] = []  # those that this is the rest of
         self.is_mixed: bool = rest is not None and rest.is_mixed  # a class in it has several bases
         self.has_unseen: bool = rest is not None and rest.has_unseen  # one has bases outside of the repository
         self.has_metaclass: bool = rest is not None and rest.has_metaclass  # one names it, wherever that is defined
@@ -44,7 +42,6 @@ class Order:
         self.is_enumeration: bool = rest is not None and rest.is_enumeration
         self.metaclasses: tuple[Scope, ...] = () if rest is None else rest.metaclasses
         if rest is not None:
-            rest.heirs.append(self)
             second = rest.behind
             if second is not None and rest.stretch == second.stretch:  # two stretches of one length make the next
                 self.behind = second.behind

@@ -12,7 +12,9 @@ from pkg.resolve.abstract_values import (
     GENERATOR,
     GETTER,
     INSTANCE,
+    LIBRARY,
     MAKER,
+    MANY,
     METHOD,
     OBJECT,
     OBJECTS,
@@ -32,6 +34,7 @@ from pkg.resolve.abstract_values import (
 from pkg.resolve.name_lookup import Names
 from pkg.resolve.resolution_context import Context
 from pkg.resolve.scope_model import CLASS_METHOD, STATIC, Scope
+from pkg.resolve.solver import Key
 from pkg.resolve.special_names import GET
 
 
@@ -43,13 +46,20 @@ class Methods:
         self._solver = context.solver
         self._names = names
         context.solver.add_rule("chosen result", self._derive_chosen)
+        context.solver.add_rule("result of many", self._derive_of_many)
+        context.solver.add_rule("outside of many", self._list_outside)
 
     def bind(self, values: Values, receiver: Value) -> Values:
         """Bind what a class holds to an object: functions become methods, properties their result."""
+        values = self._solver.spread(values)
         if len(values) == 1:
             (value,) = values
             return self._bind_one(value, receiver)
         return join(self._bind_one(value, receiver) for value in values)
+
+    def spread(self, values: Values) -> Values:
+        """Give values one by one, for who asks what each is."""
+        return self._solver.spread(values)
 
     def _bind_one(self, value: Value, receiver: Value) -> Values:
         if value[0] == FUNCTION:
@@ -91,7 +101,7 @@ class Methods:
     def list_functions(self, scope: Scope, name: str, after: Scope | None = None) -> Iterator[Scope]:
         """Give the functions of a name that a class has; `after` begins behind one in its order (super)."""
         owner = self._hierarchy.find(scope, name, after)
-        for value in self._names.derive(owner, name) if owner is not None else ():
+        for value in self._solver.spread(self._names.derive(owner, name)) if owner is not None else ():
             if value[0] == FUNCTION:
                 yield value[1]
 
@@ -134,7 +144,15 @@ class Methods:
             return frozenset({callee}) if callee[1].kind == "function" else unknown(Reason.RESULT)
         if kind == MAKER:
             return EMPTY
-        return unknown(Reason.RESULT)
+        return self._solver.hand(("result of many", callee[1])) if kind == MANY else unknown(Reason.RESULT)
+
+    def _derive_of_many(self, key: Key) -> Values:
+        """Give what calling the values of a large set gives back, but for those of which the arguments decide."""
+        return join([self.call(value) for value in self._solver.gather(key) if not is_outside(value)])
+
+    def _list_outside(self, key: Key) -> Values:
+        """Give the values of a large set of which the arguments decide what calling them gives back."""
+        return frozenset(filter(is_outside, self._solver.spread(self._solver.gather(key))))
 
     def _construct(self, made: Value) -> Values:
         """Give what calling a class gives: an object of it, or what its __new__ gives back."""
@@ -143,21 +161,21 @@ class Methods:
         if owner is None:
             return own
         found: set[Value] = set()
-        for value in self._names.derive(owner, "__new__"):
+        for value in self._solver.spread(self._names.derive(owner, "__new__")):
             given = self._adapt(self._derive_result(value[1]), made) if value[0] == FUNCTION else own
             found |= given | own if _may_hide_own(value[1], given) else given
         return frozenset(found)
 
     def may_make_own(self, made: Value) -> bool:
         """Tell whether calling a class may give an object of it, which Python then initialises."""
-        objects = (each[1] for each in self._construct(made) if each[0] in OBJECTS)
+        objects = (each[1] for each in self._solver.spread(self._construct(made)) if each[0] in OBJECTS)
         return any(self._hierarchy.has_base(each, made[1]) for each in objects)
 
     def _derive_result(self, function: Scope) -> Values:
         if function.yields:
             return frozenset({(GENERATOR, function)})
-        found = self._solver.get(("result", function))
-        return found | self._solver.get(("chosen result", function)) if function.is_generic else found
+        found = self._solver.hand(("result", function))
+        return found | self._solver.hand(("chosen result", function)) if function.is_generic else found
 
     def _derive_chosen(self, function: Scope) -> Values:
         """Give what the functions give back that were registered for a generic one."""
@@ -171,6 +189,11 @@ class Methods:
         has_base = self._hierarchy.has_base
         own = (INSTANCE if kind in (INSTANCE, CLASS) else kind if kind in OBJECTS else SELF, scope)
         return frozenset(own if value[0] == SELF and has_base(scope, value[1]) else value for value in values)
+
+
+def is_outside(value: Value) -> bool:
+    """Tell whether a value is of a library, or a method of a container."""
+    return value[0] == LIBRARY or (value[0] == METHOD and value[1] is None)
 
 
 def take_class(receiver: Value) -> Value:

@@ -42,19 +42,19 @@ class Names:
         owner = self.find_owner(scope, name)
         parts = self._find_tested(scope, owner, name, at) if at is not None and name in scope.module.tested else None
         if parts:
-            return self._solver.get(("narrowed", owner, name, parts))
+            return self._solver.hand(("narrowed", owner, name, parts))
         if at is not None and (name in scope.global_names or name in scope.nonlocal_names):
             numbers = self._find_own(scope, owner, name, at)
             if numbers:
-                return self._solver.get(("reaching", owner, name, numbers))
+                return self._solver.hand(("reaching", owner, name, numbers))
         if is_elsewhere(scope, owner):
             return self.derive(owner, name)
         reaching = self._find_reaching(owner, name, at) if at is not None and scope.runs_in(owner) else None
         if reaching is None:
-            return self._solver.get(("variable", owner, name))
+            return self._solver.hand(("variable", owner, name))
         if not reaching and owner.kind == "class":  # Python looks into the module then
             return self.derive(owner.module.root, name)
-        return self._solver.get(("reaching", owner, name, reaching))
+        return self._solver.hand(("reaching", owner, name, reaching))
 
     def _find_own(self, scope: Scope, owner: Scope, name: str, at: int) -> Reaching:
         """Find the bindings of a name of another scope that alone are in force where this one has just bound it.
@@ -92,7 +92,7 @@ class Names:
 
     def derive_whole(self, owner: Scope, name: str) -> Values:
         """Give whatever a name stands for, without regard to the order of its bindings in a function."""
-        return self.derive(owner, name) if owner.parent is None else self._solver.get(("variable", owner, name))
+        return self.derive(owner, name) if owner.parent is None else self._solver.hand(("variable", owner, name))
 
     def list_reaching(self, scope: Scope, name: str, at: int) -> tuple[Scope, Sequence[Binding]]:
         """Give the scope that a name belongs to where it stands, and its bindings that count there."""
@@ -148,7 +148,7 @@ class Names:
     def derive(self, scope: Scope, name: str) -> Values:
         """Give the values that a name of a module or class has when its code has run."""
         is_final = scope.stars or len(scope.names.get(name, ())) > 1
-        return self._solver.get(("final" if is_final else "variable", scope, name))
+        return self._solver.hand(("final" if is_final else "variable", scope, name))
 
     def find_owner(self, scope: Scope, name: str) -> Scope:
         """Find the scope that a name belongs to; the module's where none binds it."""

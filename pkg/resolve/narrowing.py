@@ -62,6 +62,7 @@ class Narrowing:
 
     def narrow(self, values: Values, subject: str, applied: Applied) -> Values:
         """Give what is left of the values of a subject that passed or failed tests."""
+        values = self._solver.spread(values)
         for known in find_conditions(subject, applied):
             values = self._narrow_by(values, subject, known)
         return values
@@ -203,7 +204,7 @@ class Narrowing:
         is_told = self._told.get(key)
         if is_told is None:
             is_told = self._told[key] = self._is_told(node, place.scope, place.at)
-        return self._solver.get(key) if is_told else unknown(Reason.EXPRESSION)
+        return self._solver.spread(self._solver.get(key)) if is_told else unknown(Reason.EXPRESSION)
 
     def _is_told(self, node: ast.expr, scope: Scope, at: int, depth: int = 0) -> bool:
         """Tell whether the text says which classes an expression stands for; of arguments, say, it does not."""

@@ -43,7 +43,7 @@ def settle(outcomes: Values, code: Code = Code.CALL) -> list[Outcome]:
     """Settle how sure each target of a site is: many targets, or values that are not known, make all less sure.
 
     What is around a definition is several sites in one, so that its targets say nothing of one another; but a call that
-    makes a decorator makes one: of several, the others are for other arguments, and of many nothing is told.
+    makes a decorator makes one: of several, the others are for other arguments.
     """
     others = [each for each in outcomes if isinstance(each, Library | Unbound)]
     targets = [each for each in outcomes if isinstance(each, Target)] if len(others) < len(outcomes) else []
@@ -51,7 +51,7 @@ def settle(outcomes: Values, code: Code = Code.CALL) -> list[Outcome]:
     if code == Code.DEFINITION:
         made = [target for target in best if target.rule == MADE_DECORATOR]
         best = [target for target in best if target.rule != MADE_DECORATOR]
-        best += [_doubt(target, len(made)) for target in made] if len(made) <= FEW else []
+        best += [_doubt(target, len(made)) for target in made]
     if Unbound(Reason.CHOSEN) in others:
         best = [target if target.rule == "argument" else target._replace(confidence=POSSIBLE) for target in best]
     sure = sum(target.confidence != POSSIBLE and target.rule != "constructor" for target in best)

@@ -76,7 +76,7 @@ class PlaceFlow:
         runner = scope.runner
         stored = runner.module.list_stored(runner, place)
         numbers = self._find_reaching(runner, place, stored, at) if stored.stores else None
-        return self._solver.get(("stored", runner, place, numbers)) if numbers is not None else None
+        return self._solver.hand(("stored", runner, place, numbers)) if numbers is not None else None
 
     def _find_reaching(self, runner: Scope, place: str, stored: StoredPlace, at: int) -> tuple[int, ...] | None:
         before = (stored.stores[number].binding for number in range(stored.find(at) - 1, -1, -1))

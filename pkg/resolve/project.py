@@ -14,14 +14,16 @@ from pkg.resolve.dependency_record import DependencyRecord, hash_text
 from pkg.resolve.file_diff import OtherParts
 from pkg.resolve.flow_changes import ask_again, find_known, find_receivers
 from pkg.resolve.repository_files import Files, Units
+from pkg.resolve.resolution_context import Following
 from pkg.resolve.scope_model import Site
 from pkg.resolve.sites import list_keys
 from pkg.resolve.solver import WorkExceeded
 from pkg.units import UnitText
 
 WORK, WORK_OF_SITE = 300_000, 10
-"""Sets that may be asked for, in all and for each site: django asks for 3 a site, pandas for 8, networkx for 13."""
+"""Sets that may be asked for, in all and for each site: django asks for 8 a site, pandas for 7."""
 
+MOST_SITES = 100_000  # up to which arguments are followed into functions that many call
 MOST = 0.5  # of the files, beyond which it is cheaper to resolve all
 
 
@@ -43,9 +45,9 @@ class Project:
         return chain.from_iterable(self.sites.values())
 
     @property
-    def is_plain(self) -> bool:
-        """Tell whether arguments and results were not followed, because that would not have ended soon."""
-        return self.binder.context.is_plain
+    def following(self) -> Following:
+        """Tell how far arguments and results were followed: no further than would have ended soon."""
+        return self.binder.context.following
 
     @property
     def is_exact(self) -> bool:
@@ -82,23 +84,27 @@ class Project:
 def resolve_project(units: Units) -> Project:
     """Resolve files that know each other.
 
-    Where values spread so widely that following them would not end soon, arguments and results are not followed.
+    Where values spread so widely that following them would not end soon, arguments are followed only into functions
+    that few call; where that would not end either, neither arguments nor results are followed.
     """
     files = Files(units)
-    binder = Binder(files)
-    try:
-        return _bind_all(binder)
-    except WorkExceeded:
-        binder.release()
-    return _bind_all(Binder(files, is_plain=True))
+    for following in (Following.ALL, Following.FEW):
+        binder = Binder(files, following)
+        try:
+            return _bind_all(binder)
+        except WorkExceeded:
+            binder.release()
+    return _bind_all(Binder(files, Following.NONE))
 
 
 def _bind_all(binder: Binder) -> Project:
     files = binder.modules
+    count = sum(len(scope.sites) for module in files.values() for scope in module.scopes)
+    if binder.context.following == Following.ALL and count > MOST_SITES:
+        raise WorkExceeded
     binder.order_classes(files.keys())
     binder.find_patches(files, {})
     project = Project(binder)
-    count = sum(len(scope.sites) for module in files.values() for scope in module.scopes)
     with _limit_work(binder, count):
         project.bind(files)
     return project
@@ -106,7 +112,11 @@ def _bind_all(binder: Binder) -> Project:
 
 def _limit_work(binder: Binder, sites: int) -> AbstractContextManager[None]:
     """Limit what following arguments and results takes, where they are followed."""
-    return nullcontext() if binder.context.is_plain else binder.solver.limit_work(WORK + WORK_OF_SITE * sites)
+    return (
+        nullcontext()
+        if binder.context.following == Following.NONE
+        else binder.solver.limit_work(WORK + WORK_OF_SITE * sites)
+    )
 
 
 def resolve_changes(
@@ -121,7 +131,7 @@ def resolve_changes(
     files = Files(units, {path: snapshot[path].summary for path in units if path in snapshot and path not in changed})
     files.fetch(_list_likely(files, snapshot, changed))
     past = Past(snapshot, changed, Files(Units(before)))
-    binder = Binder(files, any(each.is_plain for each in snapshot.values()))
+    binder = Binder(files, max((each.following for each in snapshot.values()), default=Following.ALL))
     project = Project(binder)
     try:
         with _limit_work(binder, files.totals.calls.total()):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Hashable, Iterator
+from enum import IntEnum
 from typing import Any
 
 from pkg.resolve.abstract_values import Reason, unknown
@@ -66,19 +67,28 @@ class Dataflow:
             self._solver.queue(reader)
 
 
+class Following(IntEnum):
+    """How far arguments and results are followed."""
+
+    ALL = 0
+    FEW = 1  # arguments only into functions that few call
+    NONE = 2  # neither, but for annotations
+
+
+MAX_TOLD = 12  # derived classes, and assignments from outside to one attribute, where not all is followed
 MAX_TREES = 2000  # that are remembered: with a tenth more memory nothing would be parsed twice
 
 
 class Context:
     """Hold what the parts share; each part adds its rules to the solver, and asks the others through it."""
 
-    def __init__(self, modules: Files, is_plain: bool = False) -> None:
+    def __init__(self, modules: Files, following: Following = Following.ALL) -> None:
         self.modules = modules
-        self.is_plain = is_plain  # whether arguments and results are not followed, but for annotations
+        self.following = following
         self.map = ModuleMap(modules, modules.package)
         self.solver = Solver(unknown(Reason.MANY))
         self.dataflow = Dataflow(self.solver)
-        self.hierarchy = Hierarchy()
+        self.hierarchy = Hierarchy(most=None if following == Following.ALL else MAX_TOLD)
         self.trees = Trees()
         self.asked: dict[str, set[Cell]] = {}  # by name, the sets that ask for an attribute by a text
 

@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from pkg.resolve.abstract_values import MANY, Many, merge_constants
+from pkg.resolve.closure import list_circles
 
 if TYPE_CHECKING:
     from pkg.resolve.scope_model import Scope
@@ -20,10 +23,34 @@ Key = tuple[Hashable, ...]
 """The kind of a set, which names its rule, and what the rule is given."""
 
 EMPTY: Values = frozenset()
+FEW = 8  # values of a set that are handed on one by one; a larger one is handed on by its name
+OF_MANY = frozenset(
+    (
+        "attribute of many",
+        "result of many",
+        "item of many",
+        "items of many",
+        "entered of many",
+        "answers of many",
+        "callable of many",
+    )
+)
+"""Sets that are made of a large one, which their keys name."""
+ABOUT_MANY = OF_MANY | {"spread", "callees of many", "outside of many", "rest of many", "gathered"}
+MANY_NEWS = 100  # after which large sets are looked for that hold one another
 MAX_DEPTH = 40  # of sets and expressions inside one another, behind which a set is computed later
-MAX_VALUES = 2000  # in one set; more say nothing
+MAX_VALUES = 20_000  # in one set; more say nothing
 _UNLIMITED = 1 << 62
-MAX_ROUNDS = 300  # times that one set is computed again
+MAX_ROUNDS = 3000  # times that one set is computed again
+
+
+_WAITING = {"site": 2 << 40, **dict.fromkeys(ABOUT_MANY, 1 << 40)}
+"""Sets that wait for others before they are computed again: much that they read grows many times before."""
+
+
+def _take_name(key: Key) -> Key:
+    """Give the name of the large set that a set is made of."""
+    return cast(Key, key[1])
 
 
 class WorkExceeded(Exception):  # noqa: N818  # no error: who asks goes on in a simpler way
@@ -33,7 +60,7 @@ class WorkExceeded(Exception):  # noqa: N818  # no error: who asks goes on in a 
 class Cell:
     """One set: what is known of it by now, and who asked for it."""
 
-    __slots__ = ("is_queued", "key", "mask", "place", "readers", "rounds", "top", "values")
+    __slots__ = ("holders", "is_queued", "key", "mask", "place", "readers", "rounds", "top", "values")
 
     mask: int | None  # of the files behind it, and where it stands: noted by reach.py once all is computed
     top: Scope | None
@@ -43,6 +70,7 @@ class Cell:
         self.place = place  # among all: those that were asked for later come first
         self.values: Values = EMPTY
         self.readers: Cell | set[Cell] | None = None  # of half of all sets there is but one
+        self.holders: set[Cell] | None = None  # those that were handed its name, and need not know when it grows
         self.rounds = 0  # times that it has grown
         self.is_queued = False
 
@@ -50,6 +78,18 @@ class Cell:
         """Give the sets that asked for it."""
         readers = self.readers
         return () if readers is None else readers if isinstance(readers, set) else (readers,)
+
+    def list_dependants(self) -> Iterable[Cell]:
+        """Give the sets that asked for it, and those that hold its name."""
+        readers = self.list_readers()
+        return readers if self.holders is None else (*readers, *self.holders)
+
+
+class Circle(NamedTuple):
+    """Large sets that hold one another, and are the same in the end."""
+
+    name: Key  # of one of them, for all
+    keys: frozenset[Key]
 
 
 class Solver:
@@ -67,6 +107,11 @@ class Solver:
         self._waiting: list[tuple[int, Cell]] = []
         self._shared: dict[Values, Values] = {}  # of equal sets one is kept, for there are few others
         self.current: Cell | None = None  # the set that is being computed
+        self._rules["spread"] = self._derive_spread
+        self._rules["gathered"] = self._derive_gathered
+        self._large: set[Key] = set()  # that were handed on by their names
+        self._circles: dict[Key, Circle] = {}  # by large set, those that hold one another and it
+        self._news = 0  # large sets, and names that they got, since circles were looked for
 
     @contextmanager
     def limit_work(self, most: int) -> Iterator[None]:
@@ -106,9 +151,89 @@ class Solver:
                 cell.readers = {readers, current}
         return cell.values
 
+    def hand(self, key: Key) -> Values:
+        """Give a set to be handed on: a large one as one value that stands for all of it, which need not follow it."""
+        if key[0] in OF_MANY:
+            key = (key[0], self.name(_take_name(key)), *key[2:])
+        values = self.get(key)
+        if len(values) <= FEW or (key[0] in OF_MANY and _take_name(key)[0] in OF_MANY):  # whose names would have no end
+            return values
+        cell, current = self.cells[key], self.current
+        if cell.holders is None:
+            cell.holders = set()
+            self._large.add(key)
+            self._news += 1
+        if current is not None:
+            if cell.readers is current:
+                cell.readers = None
+            elif isinstance(cell.readers, set):
+                cell.readers.discard(current)
+            cell.holders.add(current)
+        return self.share(frozenset({Many(MANY, self.name(key))}))
+
+    def name(self, key: Key) -> Key:
+        """Give the name by which a large set is known: of those that hold one another, there is one."""
+        circle = self._circles.get(key)
+        return key if circle is None else circle.name
+
+    def gather(self, key: Key) -> Values:
+        """Give the values of a large set, those of other large ones still by their names; of texts, one for all."""
+        return self.get(("gathered", self.name(key)))
+
+    def _derive_gathered(self, key: Key) -> Values:
+        return merge_constants(self._join_held(key))
+
+    def _join_held(self, key: Key) -> Values:
+        """Give the values of a large set, or of all of its circle."""
+        circle = self._circles.get(key)
+        if circle is None:
+            return self.get(key)
+        found = EMPTY.union(*map(self.get, circle.keys))
+        return frozenset(value for value in found if type(value) is not Many or value.name not in circle.keys)
+
+    def spread(self, values: Values) -> Values:
+        """Give values one by one, those of sets that were handed on by their names included."""
+        many = [value for value in values if type(value) is Many]
+        if not many:
+            return values
+        return values.difference(many).union(*(self.get(("spread", self.name(value.name))) for value in many))
+
+    def _derive_spread(self, key: Key) -> Values:
+        """Give the values of a large set one by one."""
+        return self.spread(self._join_held(key))
+
+    def _find_circles(self) -> None:
+        """Find large sets that hold one another, and are the same in the end: all have one name from then on."""
+        self._news = 0
+        for circle in list(list_circles(set(map(self.name, self._large)), self._list_held)):
+            if len(circle) > 1:
+                self._join_circle(frozenset(each for key in circle for each in self._list_together(key)))
+
+    def _list_together(self, key: Key) -> Iterable[Key]:
+        circle = self._circles.get(key)
+        return (key,) if circle is None else circle.keys
+
+    def _list_held(self, key: Key) -> set[Key]:
+        cells = (self.cells[each] for each in self._list_together(key))
+        held = {self.name(value.name) for cell in cells for value in cell.values if type(value) is Many}
+        return held - {key}
+
+    def _join_circle(self, keys: frozenset[Key]) -> None:
+        """Let large sets have one name: the sets that are made of one of them are made of all from then on."""
+        readers = {reader for key in keys for reader in self.cells[key].list_readers()}
+        for name in set(map(self.name, keys)):
+            gathered = self.cells.get(("gathered", name))
+            readers |= set(gathered.list_readers()) if gathered is not None else set()
+            self.renew(("gathered", name))
+        name = min(keys, key=lambda key: (key[0] in OF_MANY, repr(key)))
+        self._circles.update(dict.fromkeys(keys, Circle(name, keys)))
+        for reader in readers:
+            if reader.key[0] in ABOUT_MANY and reader.key[1] in keys:
+                self.queue(reader)
+
     def _begin(self, key: Key) -> Cell:
         """Compute a set for the first time. Its reader is noted afterwards: it need not be told of what it gets now."""
-        cell = self.cells[key] = Cell(key, -len(self.cells))
+        cell = self.cells[key] = Cell(key, _WAITING.get(str(key[0]), 0) - len(self.cells))
         if self.depth >= MAX_DEPTH:
             self.queue(cell)
         else:
@@ -129,13 +254,13 @@ class Solver:
         """Let a set be computed again."""
         if not cell.is_queued:
             cell.is_queued = True
-            heappush(self._waiting, (cell.place, cell))
+            heappush(self._waiting, ((cell.rounds << 32) + cell.place, cell))
 
     def forget(self) -> None:
         """Forget all sets: something is known now that they were computed without."""
         for cell in self.cells.values():
-            cell.readers = None  # which may go in circles
-        for held in (self.cells, self._waiting, self._shared):
+            cell.readers = cell.holders = None  # which may go in circles
+        for held in (self.cells, self._waiting, self._shared, self._large, self._circles):
             held.clear()
 
     def solve(self) -> None:
@@ -148,14 +273,20 @@ class Solver:
             cell = heappop(self._waiting)[1]
             cell.is_queued = False
             self._update(cell)
+            if self._news > max(MANY_NEWS, len(self._large) // 5) or (self._news and not self._waiting):
+                self._find_circles()
 
     def _update(self, cell: Cell) -> None:
         before = self.current, self.floor
         self.depth += 1
         self.current, self.floor = cell, self.depth
         key = cell.key
+        circle = self._circles.get(_take_name(key)) if key[0] in ABOUT_MANY else None
         try:
-            found = self._rules[key[0]](*key[1:])
+            if circle is not None and circle.name != key[1]:
+                found = self.get((key[0], circle.name, *key[2:]))
+            else:
+                found = self._rules[key[0]](*key[1:])
         except RecursionError:  # of expressions inside one another that no rule has counted
             self.exhausted += 1
             found = self._overflow
@@ -164,7 +295,9 @@ class Solver:
             self.depth -= 1
         old = cell.values
         if not found <= old and old is not self._overflow:
-            self._grow(cell, old | found if old else found)
+            is_handed = any(type(value) is Many for value in found - old)  # what stood there one by one is in there
+            self._news += is_handed and cell.holders is not None
+            self._grow(cell, old | found if old and not is_handed else found)
 
     def _grow(self, cell: Cell, values: Values) -> None:
         cell.rounds += 1

@@ -109,7 +109,7 @@ class SpecialCalls:
         return self._bind_values(site, lambda value: self.find(value, names))
 
     def _bind_values(self, site: Site, find: Callable[[Value], Iterator[Target]]) -> Iterator[Outcome]:
-        return self._bind_all(self._expressions.evaluate(site.scope, site.start, site.end), find)
+        return self._bind_all(self._expressions.list_values(site.scope, site.start, site.end), find)
 
     def _bind_all(self, values: Values, find: Callable[[Value], Iterator[Target]]) -> Iterator[Outcome]:
         """Find what is called of each value; one of which nothing is called makes the others less sure."""
@@ -122,11 +122,11 @@ class SpecialCalls:
     def bind_operator(self, site: Site) -> list[Outcome]:
         """Bind an operator to the method of its left side; where a value there has none, to that of the right one."""
         operation = OPERATIONS[find_sign(site)]
-        left = self._expressions.evaluate(site.scope, site.start, site.end)
+        left = self._expressions.list_values(site.scope, site.start, site.end)
         found = [target for value in left for target in self._operate(value, operation.left)]
         if _WITHOUT_METHOD not in found:
             return found
-        right = self._expressions.evaluate(site.scope, *site.more)
+        right = self._expressions.list_values(site.scope, *site.more)
         answers = [target for value in right for target in self._operate(value, (operation.right,))]
         return [*(each for each in found if each != _WITHOUT_METHOD), *answers]
 
@@ -150,7 +150,7 @@ class SpecialCalls:
         module = site.scope.module
         match = _ONLY_NAME.fullmatch(module.text, *site.more)
         if match is not None:
-            yield from self._expressions.follow(site.scope, match.group(1), match.start(1))
+            yield from self._expressions.spell_out(site.scope, match.group(1), match.start(1))
         elif not _CONSTANT.match(module.text, *site.more):
             arguments = self._expressions.give(site)
             for place in _find_asked(name, len(arguments.nodes)):
@@ -168,7 +168,7 @@ class SpecialCalls:
             yield from self.find(value, LOOPING)
         for method in self._methods.find_special(value, first):
             yield _run(method, value)
-            for iterator in self._methods.call(method):
+            for iterator in self._methods.spread(self._methods.call(method)):
                 if iterator[0] in OBJECTS:
                     yield from (_run(each, value) for each in self._methods.find_special(iterator, following))
 
@@ -231,7 +231,7 @@ class Properties:
         return self._bind(site.scope, (site.start, site.end), site.name, DELETER)
 
     def _bind(self, scope: Scope, receiver: tuple[int, int], name: str, role: str) -> Iterator[Outcome]:
-        for value in self._expressions.evaluate(scope, *receiver):
+        for value in self._expressions.list_values(scope, *receiver):
             found: list[Target] = []
             if value[0] in OBJECTS:
                 found += self.find(value, name, role)
@@ -267,7 +267,7 @@ class Properties:
     def find_of_class(self, value: Value, name: str) -> Iterator[Target]:
         """Find what reading an attribute of a class calls: a descriptor in it."""
         owner = self._hierarchy.find(value[1], name)
-        for each in self._names.derive(owner, name) if owner is not None else ():
+        for each in self._methods.spread(self._names.derive(owner, name)) if owner is not None else ():
             yield from self._find_describing(each, GETTER, CERTAIN if value[0] == CLASS else LIKELY)
 
     def _find_describing(self, value: Value, role: str, confidence: str) -> Iterator[Target]:
@@ -276,7 +276,7 @@ class Properties:
             yield Target(method[1], DESCRIPTOR, confidence)
 
     def _find_functions(self, owner: Scope | None, name: str, role: str, confidence: str) -> Iterator[Target]:
-        for value in self._names.derive(owner, name) if owner is not None else ():
+        for value in self._methods.spread(self._names.derive(owner, name)) if owner is not None else ():
             if value[0] == FUNCTION and value[1].is_property and role == GETTER:
                 yield Target(value[1], "property", confidence)
             elif value[0] == PROPERTY and value[1] == role and target_of(value[2]) is not None:

@@ -1,0 +1,156 @@
+"""What many callers give, what many classes define and what is put in many times: more adds answers, and takes none."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+
+import pytest
+from unit.resolve.resolving import resolve_tree
+from unit.resolve.test_changes import Tree
+
+from pkg.model import RelationType
+
+COUNTS = (1, 2, 3, 5, 7, 9, 13, 40, 200)
+Files = dict[str, str]
+
+
+def callbacks(count: int) -> Files:
+    text = "def apply(function, value):\n    return function(value)\n"
+    for i in range(count):
+        text += f"\n\ndef double_{i}(value):\n    return value\n\n\ndef use_{i}():\n    return apply(double_{i}, 1)\n"
+    return {"main.py": text}
+
+
+def overrides(count: int) -> Files:
+    text = "class Node:\n    def value(self):\n        raise NotImplementedError\n"
+    text += "\n\ndef show(node: Node):\n    return node.value()\n"
+    for i in range(count):
+        text += f"\n\nclass N{i}(Node):\n    def value(self):\n        return {i}\n"
+    return {"main.py": text}
+
+
+def decorated(count: int) -> Files:
+    text = "def guard(function):\n    def wrapper(value):\n        return function(value)\n    return wrapper\n"
+    for i in range(count):
+        text += f"\n\n@guard\ndef page_{i}(value):\n    return value\n\n\ndef use_{i}():\n    return page_{i}(1)\n"
+    return {"main.py": text}
+
+
+def registered(count: int) -> Files:
+    text = "KEPT = []\n\n\ndef keep(function):\n    KEPT.append(function)\n    return function\n"
+    text += "\n\ndef run():\n    for function in KEPT:\n        function()\n"
+    for i in range(count):
+        text += f"\n\n@keep\ndef page_{i}():\n    pass\n\n\ndef use_{i}():\n    return page_{i}()\n"
+    return {"main.py": text}
+
+
+def assigned(count: int) -> Files:
+    files = {"main.py": "class Box:\n    handler = None\n\n\ndef run(box: Box):\n    box.handler()\n"}
+    for i in range(count):
+        files[f"user{i}.py"] = (
+            f"from main import Box\n\n\ndef work_{i}():\n    pass\n\n\ndef use_{i}():\n    Box().handler = work_{i}\n"
+        )
+    return files
+
+
+def made(count: int) -> Files:
+    text = "def build(kind):\n    made = kind()\n    return made.run()\n"
+    for i in range(count):
+        text += f"\n\nclass Kind{i}:\n    def run(self):\n        return self\n\n\ndef use_{i}():\n    build(Kind{i})\n"
+    return {"main.py": text}
+
+
+KINDS: tuple[Callable[[int], Files], ...] = (callbacks, overrides, decorated, registered, assigned, made)
+"""What of each has to be there for every number."""
+WANTED: dict[str, tuple[str, str]] = {
+    "callbacks": ("main.apply", "main.double_{}"),
+    "overrides": ("main.show", "main.N{}.value"),
+    "decorated": ("main.use_{}", "main.page_{}"),
+    "registered": ("main.run", "main.page_{}"),
+    "assigned": ("main.run", "user{0}.work_{0}"),
+    "made": ("main.build", "main.Kind{}.run"),
+}
+
+
+def call(files: Files) -> set[tuple[str, str]]:
+    return set(resolve_tree(files).pairs(RelationType.CALLS))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_more_adds_answers_and_takes_none(kind: Callable[[int], Files]) -> None:
+    before: set[tuple[str, str]] = set()
+    caller, callee = WANTED[kind.__name__]
+    for count in COUNTS:
+        found = call(kind(count))
+        assert before <= found, f"with {count}: {sorted(before - found)}"
+        assert {(caller.format(i), callee.format(i)) for i in range(count)} <= found
+        before = found
+
+
+@pytest.mark.parametrize("count", [3, 9, 40])
+@pytest.mark.parametrize("kind", [decorated, registered], ids=lambda kind: kind.__name__)
+def test_who_uses_one_decorated_function_uses_no_other(kind: Callable[[int], Files], count: int) -> None:
+    found = call(kind(count))
+    assert not {(f"main.use_{i}", f"main.page_{j}") for i in range(count) for j in range(count) if i != j} & found
+
+
+def test_a_name_that_is_used_elsewhere_changes_no_edge() -> None:
+    files = callbacks(3)
+    others = "class Other:\n    def apply(self, value):\n        return value\n\n\ndef go(other: Other):\n"
+    others += "    other.apply(1)\n" * 40
+    found = call(files)
+    assert found <= call(files | {"other.py": others})
+
+
+def split(count: int) -> Files:
+    """Hand functions, classes and objects of many files to those of one, which hand them to one another."""
+    files = {
+        "hub.py": "def apply(function, value):\n    return function(value)\n\n\ndef pass_on(given):\n"
+        "    return again(given)\n\n\ndef again(given):\n    kept = given\n    pass_on(kept)\n    return kept.run(kept)\n"
+    }
+    for i in range(count):
+        files[f"user{i}.py"] = (
+            f"from hub import again, apply, pass_on\n\n\nclass Kind{i}:\n    def run(self, other):\n"
+            f"        return other.run(self)\n\n\ndef work_{i}(value):\n    return Kind{i}()\n\n\ndef use_{i}():\n"
+            f"    apply(work_{i}, {i}).run(pass_on(Kind{i}))\n    return again(Kind{i}())\n"
+        )
+    return files
+
+
+def edit(files: Files, choose: random.Random) -> Files:
+    """Change one file: what it hands over, what it defines, or whether it is there."""
+    path = choose.choice(sorted(each for each in files if each != "hub.py"))
+    number = path.removeprefix("user").removesuffix(".py")
+    changed = dict(files)
+    kind = choose.randrange(4)
+    if kind == 0:
+        changed[path] = files[path].replace(f"apply(work_{number}, {number})", f"apply(print, {number})")
+    elif kind == 1:
+        changed[path] = files[path].replace("def run(", "def walk(")
+    elif kind == 2:
+        del changed[path]
+    else:
+        changed[path] = files[path] + f"\n\nagain(work_{number})\n"
+    return changed
+
+
+def walk(count: int, seed: int) -> Iterator[Files]:
+    choose, files = random.Random(seed), split(count)
+    for _ in range(4):
+        files = edit(files, choose) if choose.random() < 0.7 else split(count)
+        yield files
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_large_sets_are_after_changes_what_they_are_from_nothing(seed: int) -> None:
+    count = (4, 8, 12, 20, 30, 9)[seed]
+    tree = Tree(split(count))
+    for files in walk(count, seed):
+        tree.change(files)
+        assert tree.links == Tree(files).links
+
+
+def test_the_order_of_files_does_not_matter() -> None:
+    files = split(20)
+    assert call(files) == call(dict(sorted(files.items(), reverse=True)))
