@@ -107,7 +107,8 @@ def split(count: int) -> Files:
     """Hand functions, classes and objects of many files to those of one, which hand them to one another."""
     files = {
         "hub.py": "def apply(function, value):\n    return function(value)\n\n\ndef pass_on(given):\n"
-        "    return again(given)\n\n\ndef again(given):\n    kept = given\n    pass_on(kept)\n    return kept.run(kept)\n"
+        "    return again(given)\n\n\ndef again(given):\n    kept = given\n    pass_on(kept)\n"
+        "    return kept.run(kept)\n"
     }
     for i in range(count):
         files[f"user{i}.py"] = (
