@@ -36,6 +36,9 @@ def format_name(part: Hashable, home: ModuleScopes | None) -> Any:
     if isinstance(part, Scope):
         path = part.module.path if part.module is not home else ""
         return {"scope": [part.kind, part.qualname, part.module.count_before(part), path]}
+    if isinstance(part, _ORIGINS):
+        path = part.scope.module.path if part.scope.module is not home else ""
+        return {"site": [*describe_origin(part), path]}
     if not isinstance(part, tuple):
         return part
     if home is not None and is_position(part, (home.path,)):
@@ -55,6 +58,9 @@ def parse_name(written: Any, module: ModuleScopes) -> Any:
         qualname, number, offset, *rest = written["at"]
         top = _find_scope(module, "function" if qualname else "module", qualname, number)
         return module.path, module.find_position(top, offset), *rest
+    if "site" in written:
+        *origin, path = written["site"]
+        return _find_site(module if not path else None, Origin(*origin))
     kind, qualname, number, path = written["scope"]
     return _find_scope(module if not path else None, kind, qualname, number)
 
@@ -63,6 +69,14 @@ def _find_scope(module: ModuleScopes | None, kind: str, qualname: str, number: i
     found = module.find(kind, qualname, number) if module is not None else None
     if found is None:
         raise KeyError(qualname)
+    return found
+
+
+def _find_site(module: ModuleScopes | None, origin: Origin) -> Site:
+    sites = (site for scope in module.scopes for site in scope.sites) if module is not None else iter(())
+    found = next((site for site in sites if describe_origin(site) == origin), None)
+    if found is None:
+        raise KeyError(origin)
     return found
 
 
@@ -75,8 +89,8 @@ def _list_parts(written: Any) -> Iterator[dict[str, Any]]:
 
 
 def list_holders(written: Any) -> Iterator[str]:
-    """Give the functions in which the containers stand that a name speaks of; none for the module."""
-    return (part["at"][0] for part in _list_parts(written) if "at" in part)
+    """Give the functions in which the containers and calls stand that a name speaks of; none for the module."""
+    return (part[kind][0] for part in _list_parts(written) for kind in ("at", "site") if kind in part)
 
 
 def list_offsets(written: Any, module: ModuleScopes) -> Iterator[int]:
@@ -87,6 +101,9 @@ def list_offsets(written: Any, module: ModuleScopes) -> Iterator[int]:
     for part in _list_parts(written):
         if "at" in part:
             qualname, _, offset, *_ = part["at"]
+            yield from () if qualname else (offset,)
+        elif "site" in part:
+            qualname, _, _, offset, *_ = part["site"]
             yield from () if qualname else (offset,)
         elif part["scope"][0] in ("lambda", "comprehension"):
             kind, qualname, number, _ = part["scope"]
@@ -117,6 +134,8 @@ def hash_values(values: Values, modules: Mapping[str, ModuleScopes]) -> int:
 
 
 def _describe(value: Hashable, modules: Mapping[str, ModuleScopes]) -> str:
+    if isinstance(value, _ORIGINS):
+        return f"{value.scope.module.path}{describe_origin(value)}"
     if isinstance(value, Scope):
         text = value.module.text[slice(*value.head)]
         return f"{value.module.path}:{value.qualname}:{text[:_SNIPPET]!r}"

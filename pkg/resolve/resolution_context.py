@@ -18,7 +18,7 @@ from pkg.resolve.modules import ModuleMap
 from pkg.resolve.parsing import parse_expression
 from pkg.resolve.repository_files import Files
 from pkg.resolve.scope_model import ModuleScopes, Site
-from pkg.resolve.solver import Cell, Key, Solver
+from pkg.resolve.solver import FEW, UNLIMITED, Cell, Key, Solver
 from pkg.units import Code
 
 Finder = Callable[[Hashable], Iterator[Key]]
@@ -86,7 +86,7 @@ class Context:
         self.modules = modules
         self.following = following
         self.map = ModuleMap(modules, modules.package)
-        self.solver = Solver(unknown(Reason.MANY))
+        self.solver = Solver(unknown(Reason.MANY), FEW if following == Following.ALL else UNLIMITED)
         self.dataflow = Dataflow(self.solver)
         self.hierarchy = Hierarchy(most=None if following == Following.ALL else MAX_TOLD)
         self.trees = Trees()

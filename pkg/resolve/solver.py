@@ -40,7 +40,7 @@ ABOUT_MANY = OF_MANY | {"spread", "callees of many", "outside of many", "rest of
 MANY_NEWS = 100  # after which large sets are looked for that hold one another
 MAX_DEPTH = 40  # of sets and expressions inside one another, behind which a set is computed later
 MAX_VALUES = 20_000  # in one set; more say nothing
-_UNLIMITED = 1 << 62
+UNLIMITED = 1 << 62
 MAX_ROUNDS = 3000  # times that one set is computed again
 
 
@@ -95,12 +95,13 @@ class Circle(NamedTuple):
 class Solver:
     """Sets by key, each with the rule that computes it."""
 
-    def __init__(self, overflow: Values) -> None:
+    def __init__(self, overflow: Values, few: int = FEW) -> None:
+        self._few = few  # values up to which a set is handed on one by one
         self.depth = 0  # of what is being computed; who goes deep between two sets counts it here
         self.floor = 0  # depth at which the set began that is being computed
         self.exhausted = 0  # sets that were given up
         self._asked = 0  # how often a set was asked for
-        self._limit = _UNLIMITED  # of that
+        self._limit = UNLIMITED  # of that
         self._overflow = overflow
         self.cells: dict[Key, Cell] = {}
         self._rules: dict[Hashable, Callable[..., Values]] = {}
@@ -120,7 +121,7 @@ class Solver:
         try:
             yield
         finally:
-            self._limit = _UNLIMITED
+            self._limit = UNLIMITED
 
     def add_rule(self, kind: str, rule: Callable[..., Values]) -> None:
         """Let a rule compute the sets of a kind."""
@@ -156,7 +157,9 @@ class Solver:
         if key[0] in OF_MANY:
             key = (key[0], self.name(_take_name(key)), *key[2:])
         values = self.get(key)
-        if len(values) <= FEW or (key[0] in OF_MANY and _take_name(key)[0] in OF_MANY):  # whose names would have no end
+        if len(values) <= self._few or (
+            key[0] in OF_MANY and _take_name(key)[0] in OF_MANY
+        ):  # whose names would have no end
             return values
         cell, current = self.cells[key], self.current
         if cell.holders is None:
