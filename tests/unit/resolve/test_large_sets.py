@@ -152,6 +152,27 @@ def test_large_sets_are_after_changes_what_they_are_from_nothing(seed: int) -> N
         assert tree.links == Tree(files).links
 
 
+def written_out(count: int) -> Files:
+    """Hand one of many objects, as they are written out in one argument, to a function that calls each."""
+    kinds = "".join(f"class Kind{i}:\n    def run(self, other):\n        return other\n\n\n" for i in range(count))
+    either = " or ".join(f"Kind{i}()" for i in range(count))
+    return {
+        "hub.py": "def go(given):\n    def back():\n        pass\n\n    return given.run(back)()\n",
+        "kinds.py": kinds,
+        "user.py": f"from hub import go\nfrom kinds import *\n\n\ndef use():\n    return go({either})\n",
+    }
+
+
+@pytest.mark.parametrize("path", ["hub.py", "kinds.py", "user.py"])
+def test_the_large_argument_of_a_call_is_known_again_where_files_have_moved_down(path: str) -> None:
+    files = written_out(12)
+    assert {("hub.go", f"kinds.Kind{i}.run") for i in range(12)} <= call(files)
+    tree = Tree(files)
+    for text in (f"# moved down\n\n{files[path]}", f"def run():\n    pass\n\n\n{files[path]}", files[path]):
+        tree.change(files | {path: text})
+        assert tree.links == Tree(tree.texts).links
+
+
 def test_the_order_of_files_does_not_matter() -> None:
     files = split(20)
     assert call(files) == call(dict(sorted(files.items(), reverse=True)))
