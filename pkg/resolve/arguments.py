@@ -21,7 +21,6 @@ class Shape(NamedTuple):
     placed: int  # those that are given by position
     starred: int | None  # place of the first starred one
     names: tuple[str, ...]  # of those that are given by name
-    has_rest: bool  # whether further ones come by name out of a dict
 
 
 class Arguments:
@@ -86,7 +85,7 @@ class Arguments:
         """Tell how the arguments are written."""
         starred = next((i for i, node in enumerate(self.nodes) if isinstance(node, ast.Starred)), None)
         names = tuple(each.arg for each in self.keywords if each.arg is not None)
-        return Shape(len(self.nodes), starred, names, len(names) < len(self.keywords))
+        return Shape(len(self.nodes), starred, names)
 
     def write(self, node: ast.expr) -> Written:
         """Give one of the arguments as something written here."""

@@ -107,7 +107,7 @@ class Attributes:
         self._solver.add_rule("object attribute", self._derive_of_object)
         self._solver.add_rule("class attribute", self._derive_of_class)
         self._solver.add_rule("attribute of many", self._derive_of_many)
-        self._most = context.hierarchy.most
+        self._most = context.most
 
     def derive_all(self, values: Values, name: str) -> Values:
         """Give an attribute of every value of a set."""
@@ -272,16 +272,16 @@ class Attributes:
     def _derive_foreign(self, scope: Scope, name: str) -> Values:
         """Give what code elsewhere assigns to an attribute of a class or of its objects."""
         count = self._fields.count_foreign(name)
-        if self._most is not None and count > self._most:
+        if count > self._most:
             return unknown(Reason.MANY)
         return self._solver.hand(("foreign field", scope, name)) if count else EMPTY
 
     def _derive_besides(self, scope: Scope, name: str) -> Values:
         """Give what code elsewhere assigns to an attribute that a class defines: what is told to be something."""
-        count = self._fields.count_foreign(name)
-        is_followed = count and (self._most is None or count <= self._most)
-        receivers = self._solver.get(("receivers", name)) if is_followed else EMPTY
-        if not any(self._hierarchy.has_base(value[1], scope) for value in receivers):
+        if not 0 < self._fields.count_foreign(name) <= self._most:
+            return EMPTY
+        receivers, has_base = self._solver.get(("receivers", name)), self._hierarchy.has_base
+        if not any(has_base(value[1], scope) for value in receivers):
             return EMPTY
         return frozenset(value for value in self._derive_foreign(scope, name) if value[0] not in (LIBRARY, UNKNOWN))
 

@@ -16,7 +16,6 @@ from pkg.resolve.abstract_values import (
     FUNCTION,
     LIBRARY,
     MAKER,
-    MANY,
     METHOD,
     OBJECTS,
     PARTIAL,
@@ -70,12 +69,11 @@ class CallSites:
         is_handed = False
         for callees in self._callees.find(site):
             yield from callees.properties
+            if callees.group is not None:
+                yield from self._bind_many(site, callees.group)
             for value in callees.values:
-                if value[0] == MANY:
-                    yield from self._bind_many(site, Group(*value[1]))
-                else:
-                    is_handed = is_handed or (value[0] == LIBRARY and _may_call(value[1]))
-                    yield from self._bind_value(site, value, callees.rule, callees.confidence)
+                is_handed = is_handed or (value[0] == LIBRARY and _may_call(value[1]))
+                yield from self._bind_value(site, value, callees.rule, callees.confidence)
         if is_handed:
             yield from self._bind_callbacks(site, LIKELY)
 

@@ -33,6 +33,7 @@ from pkg.resolve.abstract_values import (
     bare,
 )
 from pkg.resolve.evaluate import Evaluator
+from pkg.resolve.function_values import Group
 from pkg.resolve.outcomes import Target
 from pkg.resolve.place_flow import is_told
 from pkg.resolve.scope_model import Scope, Site
@@ -55,6 +56,7 @@ class Callees(NamedTuple):
     rule: str
     confidence: str
     properties: tuple[Target, ...] = ()
+    group: Group | None = None  # in the place of values: of what is in a large set, whose callees are found together
 
 
 class Callee(NamedTuple):
@@ -94,7 +96,7 @@ class CalleeFinder:
                 return
             for value in self._expressions.evaluate(site.scope, site.start, end):
                 if value[0] == MANY:
-                    yield Callees(frozenset({(MANY, (self._solver.name(value[1]), name))}), "value", POSSIBLE)
+                    yield Callees(EMPTY, "value", POSSIBLE, group=Group(self._solver.name(value[1]), name))
                 else:
                     yield from self._find_methods(value, name)
         else:

@@ -43,8 +43,6 @@ from pkg.resolve.solver import Key
 
 MAX_USES = 6  # calls of a name up to which all arguments are followed, not functions and classes alone
 _NAMED_BY_CLASS = frozenset(("__init__", "__new__", "__call__"))
-
-
 _REGISTERED = -1  # in the place of a number of parameters: the values are no arguments, but registered functions
 
 
@@ -106,8 +104,7 @@ class Parameters:
         """Note where arguments of a function come from."""
         if self._following == Following.NONE or (isinstance(caller.site, Site) and not caller.site.delivers):
             return
-        is_few = isinstance(function, Group) or self._count_uses_of(function) <= MAX_USES
-        if self._following == Following.FEW and not is_few:
+        if self._following == Following.FEW and isinstance(function, Scope) and not self._is_called_by_few(function):
             return
         callers = self._callers.setdefault(function, {})
         self._dataflow.deliver(function)
@@ -128,6 +125,10 @@ class Parameters:
         """Give the functions that were registered for a generic one, or the classes for an abstract one."""
         self._dataflow.note_reader(generic)
         return join(each.values for each in list(self._callers.get(generic, ())) if each.shift == _REGISTERED)
+
+    def _is_called_by_few(self, function: Scope) -> bool:
+        """Tell whether so few places call something of a function's name that all they give is followed."""
+        return self._count_uses_of(function) <= MAX_USES
 
     def _count_uses_of(self, function: Scope) -> int:
         """Count the places that call something of a function's name; of a constructor, of its class's name.
@@ -203,14 +204,12 @@ class Parameters:
 
     def _keep(self, function: Scope, values: Values) -> Values:
         """Keep what is followed of what callers give: of a function that many call, functions and classes alone."""
-        return values if self._count_uses_of(function) <= MAX_USES else self._keep_callable(values)
+        return values if self._is_called_by_few(function) else self._keep_callable(values)
 
     def _keep_callable(self, values: Values) -> Values:
-        kept = frozenset(
-            value for value in values if value[0] == MANY or target_of(value) is not None
-        )  # fmt: skip
-        large = [value for value in kept if value[0] == MANY]
-        return kept.difference(large).union(*(self._solver.hand(("callable of many", value[1])) for value in large))
+        kept = frozenset(value for value in values if target_of(value) is not None)
+        large = [value[1] for value in values if value[0] == MANY]
+        return kept.union(*(self._solver.hand(("callable of many", key)) for key in large))
 
     def _derive_callable(self, key: Key) -> Values:
         """Give the functions and classes of a large set."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -40,8 +41,8 @@ class ClassSnapshot(Protocol):
 class Hierarchy:
     """All classes of a repository; filled once, before calls are resolved."""
 
-    def __init__(self, classes: Sequence[ClassFacts] = (), most: int | None = None) -> None:
-        self.most = most  # derived classes that are told of one; None where all are
+    def __init__(self, classes: Sequence[ClassFacts] = (), most: int = sys.maxsize) -> None:
+        self._most = most  # derived classes up to which all are told
         self._snapshot: ClassSnapshot | None = None
         self._classes: dict[Scope, ClassFacts] = {}
         self._links: dict[tuple[Scope, Order | None], Order] = {}  # so that equal orders are one
@@ -221,16 +222,15 @@ class Hierarchy:
         return None
 
     def find_overrides(self, scope: Scope, name: str) -> list[Scope]:
-        """Find the derived classes that define an attribute anew; none of more than are told."""
+        """Find the derived classes that define an attribute anew; of too many, none is told."""
         derived = self._find_derived(scope)
         return self._list_few(derived & self._numbers.find_defining(name)) if derived else []
 
     def _list_few(self, numbers: int) -> list[Scope]:
-        is_told = self.most is None or numbers.bit_count() <= self.most
-        return list(self._numbers.list_classes(numbers)) if is_told else []
+        return list(self._numbers.list_classes(numbers)) if numbers.bit_count() <= self._most else []
 
     def find_lacking(self, scope: Scope, name: str, list_fields: Callable[[Scope], Collection[str]]) -> list[Scope]:
-        """Find the classes from which derived ones have an attribute that a class lacks; none of more than are told.
+        """Find the classes from which derived ones have an attribute that a class lacks; of too many, none is told.
 
         A derived class of one base has it from where that has it: only those of several are asked one by one.
         """
@@ -246,7 +246,7 @@ class Hierarchy:
             owner = self.find(each, name)
             if owner is not None:
                 found[owner] = None
-            if self.most is not None and len(found) > self.most:
+            if len(found) > self._most:
                 return []
         return list(found)
 

@@ -148,11 +148,11 @@ class Methods:
 
     def _derive_of_many(self, key: Key) -> Values:
         """Give what calling the values of a large set gives back, but for those of which the arguments decide."""
-        return join([self.call(value) for value in self._solver.gather(key) if not is_outside(value)])
+        return join([self.call(value) for value in self._solver.gather(key) if not _is_outside(value)])
 
     def _list_outside(self, key: Key) -> Values:
         """Give the values of a large set of which the arguments decide what calling them gives back."""
-        return frozenset(filter(is_outside, self._solver.spread(self._solver.gather(key))))
+        return frozenset(filter(_is_outside, self._solver.spread(self._solver.gather(key))))
 
     def _construct(self, made: Value) -> Values:
         """Give what calling a class gives: an object of it, or what its __new__ gives back."""
@@ -191,7 +191,7 @@ class Methods:
         return frozenset(own if value[0] == SELF and has_base(scope, value[1]) else value for value in values)
 
 
-def is_outside(value: Value) -> bool:
+def _is_outside(value: Value) -> bool:
     """Tell whether a value is of a library, or a method of a container."""
     return value[0] == LIBRARY or (value[0] == METHOD and value[1] is None)
 

@@ -112,11 +112,8 @@ def _bind_all(binder: Binder) -> Project:
 
 def _limit_work(binder: Binder, sites: int) -> AbstractContextManager[None]:
     """Limit what following arguments and results takes, where they are followed."""
-    return (
-        nullcontext()
-        if binder.context.following == Following.NONE
-        else binder.solver.limit_work(WORK + WORK_OF_SITE * sites)
-    )
+    is_limited = binder.context.following != Following.NONE
+    return binder.solver.limit_work(WORK + WORK_OF_SITE * sites) if is_limited else nullcontext()
 
 
 def resolve_changes(

@@ -88,7 +88,8 @@ class Context:
         self.map = ModuleMap(modules, modules.package)
         self.solver = Solver(unknown(Reason.MANY), FEW if following == Following.ALL else UNLIMITED)
         self.dataflow = Dataflow(self.solver)
-        self.hierarchy = Hierarchy(most=None if following == Following.ALL else MAX_TOLD)
+        self.most = UNLIMITED if following == Following.ALL else MAX_TOLD
+        self.hierarchy = Hierarchy(most=self.most)
         self.trees = Trees()
         self.asked: dict[str, set[Cell]] = {}  # by name, the sets that ask for an attribute by a text
 

@@ -24,17 +24,10 @@ Key = tuple[Hashable, ...]
 
 EMPTY: Values = frozenset()
 FEW = 8  # values of a set that are handed on one by one; a larger one is handed on by its name
-OF_MANY = frozenset(
-    (
-        "attribute of many",
-        "result of many",
-        "item of many",
-        "items of many",
-        "entered of many",
-        "answers of many",
-        "callable of many",
-    )
-)
+OF_MANY = frozenset((
+    "attribute of many", "result of many", "item of many", "items of many", "entered of many", "answers of many",
+    "callable of many",
+))  # fmt: skip
 """Sets that are made of a large one, which their keys name."""
 ABOUT_MANY = OF_MANY | {"spread", "callees of many", "outside of many", "rest of many", "gathered"}
 MANY_NEWS = 100  # after which large sets are looked for that hold one another
@@ -42,9 +35,7 @@ MAX_DEPTH = 40  # of sets and expressions inside one another, behind which a set
 MAX_VALUES = 20_000  # in one set; more say nothing
 UNLIMITED = 1 << 62
 MAX_ROUNDS = 3000  # times that one set is computed again
-
-
-_WAITING = {"site": 2 << 40, **dict.fromkeys(ABOUT_MANY, 1 << 40)}
+_WAITING: dict[Hashable, int] = {"site": 2 << 40, **dict.fromkeys(ABOUT_MANY, 1 << 40)}
 """Sets that wait for others before they are computed again: much that they read grows many times before."""
 
 
@@ -157,9 +148,9 @@ class Solver:
         if key[0] in OF_MANY:
             key = (key[0], self.name(_take_name(key)), *key[2:])
         values = self.get(key)
-        if len(values) <= self._few or (
-            key[0] in OF_MANY and _take_name(key)[0] in OF_MANY
-        ):  # whose names would have no end
+        if len(values) <= self._few:
+            return values
+        if key[0] in OF_MANY and _take_name(key)[0] in OF_MANY:  # or the names of loops would have no end
             return values
         cell, current = self.cells[key], self.current
         if cell.holders is None:
@@ -236,7 +227,7 @@ class Solver:
 
     def _begin(self, key: Key) -> Cell:
         """Compute a set for the first time. Its reader is noted afterwards: it need not be told of what it gets now."""
-        cell = self.cells[key] = Cell(key, _WAITING.get(str(key[0]), 0) - len(self.cells))
+        cell = self.cells[key] = Cell(key, _WAITING.get(key[0], 0) - len(self.cells))
         if self.depth >= MAX_DEPTH:
             self.queue(cell)
         else:
@@ -269,8 +260,9 @@ class Solver:
     def solve(self) -> None:
         """Compute until nothing grows.
 
-        What was asked for last is mostly read by what was asked for before, and comes first: so a set is computed when
-        those that it reads are known, not again for each thing that is found at the end of a long chain.
+        What has grown most often waits longest, for it may grow again. Of others, what was asked for last is mostly
+        read by what was asked for before, and comes first: so a set is computed when those that it reads are known, not
+        again for each thing that is found at the end of a long chain.
         """
         while self._waiting:
             cell = heappop(self._waiting)[1]
