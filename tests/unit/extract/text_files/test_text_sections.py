@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 
 import pytest
@@ -106,11 +105,9 @@ def test_a_hundred_levels_and_a_line_of_a_million_letters_are_cut() -> None:
     names = [name for name, _, _ in cut(deep, "rst")]
     assert len(names) == 100
     assert names[31].count(" > ") == 31
-    begun = time.process_time()
     long = cut_sections(b"# " + b"x" * 1_000_000, "markdown", "README")
     assert len(long) == 667
     assert all(end.span.end == start.span.start for end, start in pairwise(long))
-    assert time.process_time() - begun < 3
 
 
 def test_letters_of_several_bytes_are_not_torn() -> None:
