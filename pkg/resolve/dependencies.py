@@ -6,16 +6,22 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from pkg.resolve.abstract_values import Values
 from pkg.resolve.binder import Binder
 from pkg.resolve.class_cache import describe_classes
 from pkg.resolve.dependency_graph import DependencyGraph
 from pkg.resolve.dependency_record import Delivery, DependencyRecord, Piece, Received, Taken, find_top, pack_taken
 from pkg.resolve.file_diff import OtherParts
-from pkg.resolve.places import describe_origin, format_name, hash_place, hash_values, list_origins
+from pkg.resolve.places import (
+    ValueHashes,
+    describe_origin,
+    find_home,
+    format_name,
+    hash_place,
+    list_origins,
+)
 from pkg.resolve.scope_model import ModuleScopes
 
-_NOTHING = Taken({}, [])
+_NOTHING = Taken({}, [], {})
 
 
 class Dependencies:
@@ -64,16 +70,25 @@ class Dependencies:
         """What is made of deliveries to each file, by place, as far as anybody asked for it."""
         found: dict[str, dict[str, list[Received]]] = defaultdict(dict)
         modules = self._binder.modules
-        hashes: dict[Values, int] = {}  # of sets, of which many are equal
+        hashes = ValueHashes(self._binder.solver, modules)
         for place, readers in self._dataflow.readers.items():
             top = find_top(place, modules)
             if top is not None:
                 home = top.module
-                for each in readers:
-                    if each.values not in hashes:
-                        hashes[each.values] = hash_values(each.values, modules)
-                sets = [Received(format_name(each.key, home), hashes[each.values]) for each in readers]
+                sets = [Received(format_name(each.key, home, modules), hashes.hash(each.values)) for each in readers]
                 found[home.path][str(hash_place(place, modules))] = sorted(sets, key=str)
+        return found
+
+    @cached_property
+    def _together(self) -> dict[str, dict[str, list[int]]]:
+        """The groups of calls that deliver to each file, by place."""
+        found: dict[str, dict[str, list[int]]] = defaultdict(dict)
+        modules = self._binder.modules
+        for place, groups in self._dataflow.list_groups():
+            home = find_home(place, modules)
+            if home is not None:
+                addresses = (hash_place(group, modules) for group in groups)
+                found[home.path][str(hash_place(place, modules))] = sorted(addresses)
         return found
 
     def describe(
@@ -113,7 +128,7 @@ class Dependencies:
 
         Else nobody would know, when they change, that the links of others were worked out from it.
         """
-        for path in sorted(snapshot.keys() & (self._received.keys() | self._pieces.keys())):
+        for path in sorted(snapshot.keys() & (self._received.keys() | self._pieces.keys() | self._together.keys())):
             taken = self._join_taken(path, snapshot[path].taken)
             if taken != snapshot[path].taken:
                 yield path, snapshot[path].take(taken)
@@ -123,7 +138,11 @@ class Dependencies:
         now = self._received.get(path, {})
         sets = {place: _join(before.received.get(place, ()), found) for place, found in now.items()}
         pieces = {*before.pieces, *self._pieces.get(path, ())}
-        return Taken({**before.received, **sets}, sorted(pieces))
+        together = {
+            place: sorted({*before.together.get(place, ()), *groups})
+            for place, groups in self._together.get(path, {}).items()
+        }
+        return Taken({**before.received, **sets}, sorted(pieces), {**before.together, **together})
 
     def _list_imported(self, module: ModuleScopes) -> Iterator[str]:
         for record in module.imports:

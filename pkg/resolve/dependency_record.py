@@ -116,6 +116,7 @@ class Taken(NamedTuple):
 
     received: Mapping[str, list[Received]]  # what is made of deliveries, by place
     pieces: list[Piece]
+    together: Mapping[str, list[int]]  # groups of calls that deliver, by place; they are places that calls deliver to
 
 
 @dataclass(frozen=True)
@@ -143,12 +144,12 @@ class DependencyRecord:
     @cached_property
     def taken(self) -> Taken:
         """What links were worked out from."""
-        received, pieces = unpack_json(self.packed)
+        received, pieces, together = unpack_json(self.packed)
         sets = {
             place: [Received(*each) for each in named]
             for place, named in zip(sorted(self.places), received, strict=True)
         }
-        return Taken(sets, [(kind, name, inner) for kind, name, inner in pieces])
+        return Taken(sets, [(kind, name, inner) for kind, name, inner in pieces], together)
 
     def take(self, taken: Taken) -> DependencyRecord:
         """Give the dependencies with other things taken."""
@@ -157,7 +158,7 @@ class DependencyRecord:
 
 def pack_taken(taken: Taken) -> bytes:
     """Pack what was taken, but for the places, by whose order it goes."""
-    return pack_json([[taken.received[place] for place in sorted(taken.received)], taken.pieces])
+    return pack_json([[taken.received[place] for place in sorted(taken.received)], taken.pieces, taken.together])
 
 
 def add_dependencies(record: Record, dependencies: DependencyRecord) -> Record:

@@ -83,7 +83,7 @@ class OtherParts:
     def covers(self, received: Received) -> bool:
         """Tell whether a set is of such a part."""
         try:
-            name = parse_name(received.name, self.before)
+            name = parse_name(received.name, self.before.path, {self.before.path: self.before})
         except KeyError:  # it speaks of a scope of another file
             return False
         top = find_top(name, {self.before.path: self.before})

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
-from pkg.resolve.abstract_values import Values
+from pkg.resolve.abstract_values import Many, Value, Values
 from pkg.resolve.dependency_record import Origin, find_top, hash_text, is_position
 from pkg.resolve.scope_model import ModuleScopes, Scope, Site, Store
-from pkg.resolve.solver import Key
+from pkg.resolve.solver import Key, Solver
 
 _ORIGINS = (Site, Store)
 _STORE = 255  # in the place of a fact's code: an assignment to an item
@@ -17,63 +17,68 @@ _SNIPPET = 80  # bytes of a text by which what stands there is told apart
 
 def hash_place(place: Hashable, modules: Mapping[str, ModuleScopes]) -> int:
     """Hash a function or container that is delivered to, by its file and where it stands there."""
-    home = _find_home(place, modules)
+    home = find_home(place, modules)
     if isinstance(place, Scope):
         return hash_text(home.path if home else None, place.kind, place.qualname, place.module.count_before(place))
-    return hash_text(home.path if home else None, format_name(place, home))
+    return hash_text(home.path if home else None, format_name(place, home, modules))
 
 
-def _find_home(place: Hashable, modules: Mapping[str, ModuleScopes]) -> ModuleScopes | None:
+def find_home(place: Hashable, modules: Mapping[str, ModuleScopes]) -> ModuleScopes | None:
+    """Give the file of a place."""
     top = find_top(place, modules)
     return top.module if top is not None else None
 
 
-def format_name(part: Hashable, home: ModuleScopes | None) -> Any:
+def format_name(part: Hashable, home: ModuleScopes | None, modules: Mapping[str, ModuleScopes]) -> Any:
     """Write the name of a set or of a place for JSON: scopes by their names, and all else by where it stands in them.
 
-    So a name stays as it is when a function moves as a whole.
+    So a name stays as it is when a function moves as a whole. What is of another file than `home` has its path.
     """
     if isinstance(part, Scope):
-        path = part.module.path if part.module is not home else ""
-        return {"scope": [part.kind, part.qualname, part.module.count_before(part), path]}
+        return {"scope": [_name_path(part.module, home), part.kind, part.qualname, part.module.count_before(part)]}
     if isinstance(part, _ORIGINS):
-        path = part.scope.module.path if part.scope.module is not home else ""
-        return {"site": [*describe_origin(part), path]}
+        return {"site": [_name_path(part.scope.module, home), *describe_origin(part)]}
     if not isinstance(part, tuple):
         return part
-    if home is not None and is_position(part, (home.path,)):
+    if is_position(part, modules):
         path, position, *rest = part
-        top = home.find_top(position)
-        return {"at": [top.qualname, home.count_before(top), position - home.find_base(top, position), *rest]}
-    return [format_name(each, home) for each in part]
+        module = modules[path]
+        top = module.find_top(position)
+        offset = position - module.find_base(top, position)
+        return {"at": [_name_path(module, home), top.qualname, module.count_before(top), offset, *rest]}
+    return [format_name(each, home, modules) for each in part]
 
 
-def parse_name(written: Any, module: ModuleScopes) -> Any:
-    """Read the name of a set in its file; a KeyError says that its scope is gone, or one of another file."""
+def _name_path(module: ModuleScopes, home: ModuleScopes | None) -> str:
+    return module.path if module is not home else ""
+
+
+def parse_name(written: Any, home: str, modules: Mapping[str, ModuleScopes]) -> Any:
+    """Read the name of a set of a file; a KeyError says that something that it speaks of is gone."""
     if isinstance(written, list):
-        return tuple(parse_name(each, module) for each in written)
+        return tuple(parse_name(each, home, modules) for each in written)
     if not isinstance(written, dict):
         return written
-    if "at" in written:
-        qualname, number, offset, *rest = written["at"]
-        top = _find_scope(module, "function" if qualname else "module", qualname, number)
-        return module.path, module.find_position(top, offset), *rest
-    if "site" in written:
-        *origin, path = written["site"]
-        return _find_site(module if not path else None, Origin(*origin))
-    kind, qualname, number, path = written["scope"]
-    return _find_scope(module if not path else None, kind, qualname, number)
+    ((kind, (path, *parts)),) = written.items()
+    module = modules[path or home]
+    if kind == "scope":
+        return _find_scope(module, *parts)
+    if kind == "site":
+        return _find_site(module, Origin(*parts))
+    qualname, number, offset, *rest = parts
+    top = _find_scope(module, "function" if qualname else "module", qualname, number)
+    return module.path, module.find_position(top, offset), *rest
 
 
-def _find_scope(module: ModuleScopes | None, kind: str, qualname: str, number: int) -> Scope:
-    found = module.find(kind, qualname, number) if module is not None else None
+def _find_scope(module: ModuleScopes, kind: str, qualname: str, number: int) -> Scope:
+    found = module.find(kind, qualname, number)
     if found is None:
         raise KeyError(qualname)
     return found
 
 
-def _find_site(module: ModuleScopes | None, origin: Origin) -> Site:
-    sites = (site for scope in module.scopes for site in scope.sites) if module is not None else iter(())
+def _find_site(module: ModuleScopes, origin: Origin) -> Site:
+    sites = (site for scope in module.scopes for site in scope.sites)
     found = next((site for site in sites if describe_origin(site) == origin), None)
     if found is None:
         raise KeyError(origin)
@@ -81,8 +86,8 @@ def _find_site(module: ModuleScopes | None, origin: Origin) -> Site:
 
 
 def _list_parts(written: Any) -> Iterator[dict[str, Any]]:
-    """Give the scopes and places that a name speaks of, as they are written."""
-    if isinstance(written, dict):
+    """Give the scopes and places of its file that a name speaks of, as they are written."""
+    if isinstance(written, dict) and not any(path for path, *_ in written.values()):
         yield written
     for part in written if isinstance(written, list) else ():
         yield from _list_parts(part)
@@ -90,7 +95,7 @@ def _list_parts(written: Any) -> Iterator[dict[str, Any]]:
 
 def list_holders(written: Any) -> Iterator[str]:
     """Give the functions in which the containers and calls stand that a name speaks of; none for the module."""
-    return (part[kind][0] for part in _list_parts(written) for kind in ("at", "site") if kind in part)
+    return (part[kind][1] for part in _list_parts(written) for kind in ("at", "site") if kind in part)
 
 
 def list_offsets(written: Any, module: ModuleScopes) -> Iterator[int]:
@@ -100,13 +105,13 @@ def list_offsets(written: Any, module: ModuleScopes) -> Iterator[int]:
     """
     for part in _list_parts(written):
         if "at" in part:
-            qualname, _, offset, *_ = part["at"]
+            _, qualname, _, offset, *_ = part["at"]
             yield from () if qualname else (offset,)
         elif "site" in part:
-            qualname, _, _, offset, *_ = part["site"]
+            _, qualname, _, _, offset, *_ = part["site"]
             yield from () if qualname else (offset,)
-        elif part["scope"][0] in ("lambda", "comprehension"):
-            kind, qualname, number, _ = part["scope"]
+        elif part["scope"][1] in ("lambda", "comprehension"):
+            _, kind, qualname, number = part["scope"]
             scope = module.find(kind, qualname, number)  # nothing for one of an earlier version
             if scope is not None and scope.top.parent is None:
                 yield scope.head[0] - module.find_base(scope.top, scope.head[0])
@@ -128,9 +133,41 @@ def describe_origin(origin: Site | Store) -> Origin:
     return Origin(top.qualname, module.count_before(top), code, origin.start - base, origin.end - base)
 
 
-def hash_values(values: Values, modules: Mapping[str, ModuleScopes]) -> int:
-    """Hash values by the texts of what they are, wherever these stand; their order does not count."""
-    return hash_text(*sorted(_describe(value, modules) for value in values))
+class ValueHashes:
+    """Hash sets by the texts of their values, wherever these stand; their order does not count.
+
+    Large sets that were handed on by their names count as what they hold in the end: which of those that hold one
+    another gives its name to all depends on what was resolved.
+    """
+
+    def __init__(self, solver: Solver, modules: Mapping[str, ModuleScopes]) -> None:
+        self._solver = solver
+        self._modules = modules
+        self._sets: dict[Values, int] = {}  # of which many are equal
+        self._large: dict[Key, frozenset[int]] = {}
+        self._values: dict[Value, int] = {}
+
+    def hash(self, values: Values) -> int:
+        """Hash the values of a set, which is computed to its end."""
+        found = self._sets.get(values)
+        if found is None:
+            hashes = {self._hash_one(value) for value in values if type(value) is not Many}
+            hashes.update(*(self._hash_large(value.name) for value in values if type(value) is Many))
+            found = self._sets[values] = hash_text(*sorted(hashes))
+        return found
+
+    def _hash_large(self, name: Key) -> frozenset[int]:
+        name = self._solver.name(name)
+        found = self._large.get(name)
+        if found is None:
+            found = self._large[name] = frozenset(map(self._hash_one, self._solver.flatten(name)))
+        return found
+
+    def _hash_one(self, value: Value) -> int:
+        found = self._values.get(value)
+        if found is None:
+            found = self._values[value] = hash_text(_describe(value, self._modules))
+        return found
 
 
 def _describe(value: Hashable, modules: Mapping[str, ModuleScopes]) -> str:

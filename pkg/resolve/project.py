@@ -155,8 +155,7 @@ def _bind_reached(project: Project, past: Past, reached: set[str]) -> bool:
         if len(chosen | sites.keys()) > MOST * len(modules):
             return False
         settled = (snapshot.keys() & modules.keys()) - chosen - sites.keys()
-        known = {path: snapshot[path] for path in settled}
-        project.binder.context.dataflow.know(find_known(project.binder, known))
+        project.binder.context.dataflow.know(find_known(project.binder, snapshot, settled))
         new = chosen - sites.keys()
         project.bind(new)
         for path in new & snapshot.keys():

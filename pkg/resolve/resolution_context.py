@@ -61,6 +61,13 @@ class Dataflow:
         if origin is not None:
             self.origins.setdefault(place, set()).add(origin)
 
+    def list_groups(self) -> Iterator[tuple[Hashable, list[Hashable]]]:
+        """Give the places to which groups of calls deliver, with these; none of the calls delivers there by itself."""
+        for place, origins in self.origins.items():
+            groups = [each.key[1] for each in origins if each.key[0] == "called of many"]
+            if groups:
+                yield place, groups
+
     def renew(self, place: Hashable) -> None:
         """Compute again what is made of deliveries to a place, after a new one."""
         for reader in self.readers.get(place, ()):

@@ -196,6 +196,19 @@ class Solver:
         """Give the values of a large set one by one."""
         return self.spread(self._join_held(key))
 
+    def flatten(self, key: Key) -> set[Any]:
+        """Give the values of a large set one by one, once all is computed."""
+        seen, waiting, found = {key}, [key], set()
+        while waiting:
+            for each in self._list_together(waiting.pop()):
+                for value in self.cells[each].values:
+                    if type(value) is not Many:
+                        found.add(value)
+                    elif (name := self.name(value.name)) not in seen:
+                        seen.add(name)
+                        waiting.append(name)
+        return found
+
     def _find_circles(self) -> None:
         """Find large sets that hold one another, and are the same in the end: all have one name from then on."""
         self._news = 0

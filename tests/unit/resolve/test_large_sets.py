@@ -173,6 +173,44 @@ def test_the_large_argument_of_a_call_is_known_again_where_files_have_moved_down
         assert tree.links == Tree(tree.texts).links
 
 
+def grouped(count: int) -> Files:
+    """Call the same method of many classes from three files, beside others that have nothing to do with it."""
+    files = {f"other{i}.py": f"def other_{i}():\n    return {i}\n" for i in range(3 * count)}
+    imports = "".join(f"from kind{i} import Kind{i}\n" for i in range(count))
+    files["hub.py"] = f"{imports}\nKINDS = [{', '.join(f'Kind{i}' for i in range(count))}]\n"
+    for i in range(count):
+        files[f"kind{i}.py"] = f"class Kind{i}:\n    def run(self, given):\n        return given.ping()\n"
+    for i in range(3):
+        files[f"thing{i}.py"] = f"class Thing{i}:\n    def ping(self):\n        return {i}\n"
+        files[f"user{i}.py"] = (
+            f"from hub import KINDS\nfrom thing{i} import Thing{i}\n\n\ndef use():\n"
+            f"    for kind in KINDS:\n        kind().run(Thing{i}())\n"
+        )
+    return files
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("kind3.py", "return given.ping()", "return given.ping() or None"),
+        ("kind3.py", "class Kind3", "from other0 import other_0\n\n\nclass Kind3"),
+        ("user1.py", "(Thing1())", "(None)"),
+        ("user1.py", ".run(Thing1())", ".walk()"),
+        ("thing2.py", "def ping", "def pong"),
+    ],
+)
+def test_what_a_group_of_calls_gives_is_known_where_few_files_are_resolved_again(path: str, old: str, new: str) -> None:
+    files = grouped(12)
+    assert {("kind3.Kind3.run", f"thing{i}.Thing{i}.ping") for i in range(3)} <= call(files)
+    changed = files | {path: files[path].replace(old, new)}
+    assert changed != files
+    for first, then in ((files, changed), (changed, files)):
+        tree = Tree(first)
+        tree.change(then)
+        assert len(tree.resolved) < len(files) // 2
+        assert tree.links == Tree(then).links
+
+
 def test_the_order_of_files_does_not_matter() -> None:
     files = split(20)
     assert call(files) == call(dict(sorted(files.items(), reverse=True)))
