@@ -23,6 +23,7 @@ from pkg.resolve.mentions import Wanted, find_mentions
 from pkg.resolve.modules import INIT, STUB_INIT, ModuleMap
 from pkg.resolve.record_classes import describe_fields
 from pkg.resolve.repository_files import Files
+from pkg.resolve.resolution_context import Following
 from pkg.resolve.scope_model import SUBCLASS_HOOK, ModuleScopes, Scope
 from pkg.resolve.special_names import find_answered
 from pkg.resolve.summary import Totals, find_properties
@@ -57,7 +58,7 @@ def find_reached(binder: Binder, past: Past) -> set[str]:
     for theirs; those of all others are as they were. Unforeseen says that names do not tell what the change reaches.
     """
     files = binder.modules
-    wanted = _compare_exported(files, past)
+    wanted = _compare_exported(files, past, binder.context.following)
     _compare_files(files, past)
     suspects = _find_suspects(files, past, wanted)
     class_cache = ClassCache(files, {path: past.snapshot[path].classes for path in files.keys() - suspects})
@@ -118,7 +119,7 @@ def find_dependants(past: Past, paths: Iterable[str]) -> set[str]:
     return {path for path, dependencies in past.snapshot.items() if not wanted.isdisjoint(dependencies.reach)}
 
 
-def _compare_exported(files: Files, past: Past) -> Wanted:
+def _compare_exported(files: Files, past: Past, following: Following) -> Wanted:
     """Compare the files that changed with what they were, before anything is resolved; give the names that differ."""
     wanted = Wanted(_compare_paths(files, past))
     came = Totals.of(files.summaries[path] for path in past.changed if path in files)
@@ -138,7 +139,7 @@ def _compare_exported(files: Files, past: Past) -> Wanted:
     wanted.counts |= {
         name
         for name in came.calls.keys() | past.files.totals.calls.keys()
-        if rate_uses(totals.calls[name]) != rate_uses(files.totals.calls[name])
+        if rate_uses(totals.calls[name], following) != rate_uses(files.totals.calls[name], following)
     }
     for path in past.snapshot.keys() - files.keys():
         if any(row.is_mixed for row in past.snapshot[path].classes):

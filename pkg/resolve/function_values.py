@@ -16,7 +16,6 @@ from pkg.resolve.abstract_values import (
     CONTAINER,
     EMPTY,
     LIBRARY,
-    MANY,
     SELF,
     SUBCLASS,
     TYPED,
@@ -26,7 +25,6 @@ from pkg.resolve.abstract_values import (
     Value,
     Values,
     join,
-    target_of,
     unknown,
 )
 from pkg.resolve.annotations import Annotations, is_open
@@ -41,7 +39,7 @@ from pkg.resolve.scope_model import SUBCLASS_HOOK, Scope, Site
 from pkg.resolve.signatures import Parameter
 from pkg.resolve.solver import Key
 
-MAX_USES = 6  # calls of a name up to which all arguments are followed, not functions and classes alone
+MAX_USES = 6  # calls of a name up to which arguments are followed, where that is not done for all
 _NAMED_BY_CLASS = frozenset(("__init__", "__new__", "__call__"))
 _REGISTERED = -1  # in the place of a number of parameters: the values are no arguments, but registered functions
 
@@ -90,7 +88,6 @@ class Parameters:
         context.solver.add_rule("given", self._derive_given)
         context.solver.add_rule("given together", self._derive_given_together)
         context.solver.add_rule("argument", self._derive_argument)
-        context.solver.add_rule("callable of many", self._derive_callable)
         self._uses = context.modules.totals.calls
         self._counts: dict[Scope, int] = {}  # of calls, by function
         self._following = context.following
@@ -102,9 +99,9 @@ class Parameters:
 
     def add_caller(self, function: Scope | Group, caller: Caller) -> None:
         """Note where arguments of a function come from."""
-        if self._following == Following.NONE or (isinstance(caller.site, Site) and not caller.site.delivers):
+        if isinstance(caller.site, Site) and not caller.site.delivers:
             return
-        if self._following == Following.FEW and isinstance(function, Scope) and not self._is_called_by_few(function):
+        if self._following != Following.ALL and isinstance(function, Scope) and not self._is_followed(function):
             return
         callers = self._callers.setdefault(function, {})
         self._dataflow.deliver(function)
@@ -126,9 +123,8 @@ class Parameters:
         self._dataflow.note_reader(generic)
         return join(each.values for each in list(self._callers.get(generic, ())) if each.shift == _REGISTERED)
 
-    def _is_called_by_few(self, function: Scope) -> bool:
-        """Tell whether so few places call something of a function's name that all they give is followed."""
-        return self._count_uses_of(function) <= MAX_USES
+    def _is_followed(self, function: Scope) -> bool:
+        return rate_uses(self._count_uses_of(function), self._following) < 2
 
     def _count_uses_of(self, function: Scope) -> int:
         """Count the places that call something of a function's name; of a constructor, of its class's name.
@@ -181,8 +177,8 @@ class Parameters:
         )
 
     def _read_given(self, scope: Scope, place: int, parameter: Parameter) -> Values:
-        is_followed = self._following != Following.NONE and 0 < self._count_uses_of(scope) <= MAX_USES
-        found: Values = frozenset({UNGIVEN}) if is_followed else unknown(Reason.PARAMETER)
+        is_given = rate_uses(self._count_uses_of(scope), self._following) == 1
+        found: Values = frozenset({UNGIVEN}) if is_given else unknown(Reason.PARAMETER)
         if parameter.default is not None and scope.parent is not None:
             found |= self._expressions.visit(scope.parent, parameter.default, scope.head[0] + 1)
         return found | self._solver.hand(("given", scope, place))
@@ -200,20 +196,7 @@ class Parameters:
                 found |= self._take(caller.site, place - caller.shift, parameter.name, parameter.is_keyword_only)
             elif place == caller.shift:  # which no place is of what is registered
                 found |= caller.values
-        return self._keep(function, frozenset(found))
-
-    def _keep(self, function: Scope, values: Values) -> Values:
-        """Keep what is followed of what callers give: of a function that many call, functions and classes alone."""
-        return values if self._is_called_by_few(function) else self._keep_callable(values)
-
-    def _keep_callable(self, values: Values) -> Values:
-        kept = frozenset(value for value in values if target_of(value) is not None)
-        large = [value[1] for value in values if value[0] == MANY]
-        return kept.union(*(self._solver.hand(("callable of many", key)) for key in large))
-
-    def _derive_callable(self, key: Key) -> Values:
-        """Give the functions and classes of a large set."""
-        return self._keep_callable(self._solver.gather(key))
+        return frozenset(found)
 
     def _find_taken(self, function: Scope, slot: int | str, caller: Caller) -> tuple[int, Parameter] | None:
         """Find the parameter by which a caller gives something, and its place."""
@@ -282,7 +265,7 @@ class Parameters:
                     found |= self._take_named(site, known, key)
                 else:
                     found |= self._take_behind(site, rest.place - shift, key)
-        return self._keep(rest.scope, frozenset(found)) | unknown(Reason.PARAMETER)
+        return frozenset(found) | unknown(Reason.PARAMETER)
 
     def _list_sites(self, caller: Caller) -> Iterator[tuple[Site, int]]:
         """Give the calls of a caller, and how many parameters are filled before their arguments."""
@@ -306,9 +289,10 @@ class Parameters:
         return join([self._solver.hand(("argument", site, place)) for place in places])
 
 
-def rate_uses(count: int) -> int:
-    """Tell calls of a name that count alike: 0 for none, 1 for those of which all is followed, 2 for more."""
-    return (count > 0) + (count > MAX_USES)
+def rate_uses(count: int, following: Following) -> int:
+    """Tell calls of a name that count alike: 0 for none, 1 for those whose arguments are followed, 2 for all others."""
+    is_followed = following == Following.ALL or (following == Following.FEW and count <= MAX_USES)
+    return min(count, 1) if is_followed else 2
 
 
 class Results:

@@ -23,7 +23,7 @@ from pkg.units import UnitText
 WORK, WORK_OF_SITE = 300_000, 10
 """Sets that may be asked for, in all and for each site: django asks for 8 a site, pandas for 7."""
 
-MOST_SITES = 50_000  # up to which arguments are followed into functions that many call
+MOST_SITES = 50_000  # up to which arguments are followed into all functions
 MOST = 0.5  # of the files, beyond which it is cheaper to resolve all
 
 

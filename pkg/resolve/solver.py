@@ -26,7 +26,6 @@ EMPTY: Values = frozenset()
 FEW = 8  # values of a set that are handed on one by one; a larger one is handed on by its name
 OF_MANY = frozenset((
     "attribute of many", "result of many", "item of many", "items of many", "entered of many", "answers of many",
-    "callable of many",
 ))  # fmt: skip
 """Sets that are made of a large one, which their keys name."""
 ABOUT_MANY = OF_MANY | {"spread", "callees of many", "outside of many", "rest of many", "gathered"}

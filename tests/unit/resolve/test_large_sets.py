@@ -54,6 +54,19 @@ def assigned(count: int) -> Files:
     return files
 
 
+def objects(count: int) -> Files:
+    """Give an object, alone and in a list, to functions that many call."""
+    return {
+        "main.py": "def go(thing):\n    thing.run()\n\n\n"
+        "def go_through(things):\n    for thing in things:\n        thing.walk()\n",
+        **{
+            f"kind{i}.py": f"from main import go, go_through\n\n\nclass Kind{i}:\n    def run(self):\n        pass\n\n"
+            f"    def walk(self):\n        pass\n\n\ngo(Kind{i}())\ngo_through([Kind{i}()])\n"
+            for i in range(count)
+        },
+    }  # fmt: skip
+
+
 def made(count: int) -> Files:
     text = "def build(kind):\n    made = kind()\n    return made.run()\n"
     for i in range(count):
@@ -61,7 +74,7 @@ def made(count: int) -> Files:
     return {"main.py": text}
 
 
-KINDS: tuple[Callable[[int], Files], ...] = (callbacks, overrides, decorated, registered, assigned, made)
+KINDS: tuple[Callable[[int], Files], ...] = (callbacks, overrides, decorated, registered, assigned, made, objects)
 """What of each has to be there for every number."""
 WANTED: dict[str, tuple[str, str]] = {
     "callbacks": ("main.apply", "main.double_{}"),
@@ -70,6 +83,7 @@ WANTED: dict[str, tuple[str, str]] = {
     "registered": ("main.run", "main.page_{}"),
     "assigned": ("main.run", "user{0}.work_{0}"),
     "made": ("main.build", "main.Kind{}.run"),
+    "objects": ("main.go", "kind{0}.Kind{0}.run"),
 }
 
 
@@ -95,12 +109,17 @@ def test_who_uses_one_decorated_function_uses_no_other(kind: Callable[[int], Fil
     assert not {(f"main.use_{i}", f"main.page_{j}") for i in range(count) for j in range(count) if i != j} & found
 
 
-def test_a_name_that_is_used_elsewhere_changes_no_edge() -> None:
-    files = callbacks(3)
-    others = "class Other:\n    def apply(self, value):\n        return value\n\n\ndef go(other: Other):\n"
-    others += "    other.apply(1)\n" * 40
+@pytest.mark.parametrize(("kind", "name"), [(callbacks, "apply"), (objects, "go"), (objects, "go_through")])
+def test_a_name_that_is_used_elsewhere_changes_no_edge(kind: Callable[[int], Files], name: str) -> None:
+    files = kind(3)
+    others = f"class Other:\n    def {name}(self, value):\n        return value\n\n\ndef use(other: Other):\n"
+    others += f"    other.{name}(1)\n" * 40
     found = call(files)
-    assert found <= call(files | {"other.py": others})
+    assert {edge for edge in call(files | {"other.py": others}) if not edge[0].startswith("other.")} == found
+
+
+def test_items_of_containers_that_many_hand_over_are_followed() -> None:
+    assert {("main.go_through", f"kind{i}.Kind{i}.walk") for i in range(40)} <= call(objects(40))
 
 
 def split(count: int) -> Files:
