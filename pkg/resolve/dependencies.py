@@ -9,16 +9,9 @@ from functools import cached_property
 from pkg.resolve.binder import Binder
 from pkg.resolve.class_cache import describe_classes
 from pkg.resolve.dependency_graph import DependencyGraph
-from pkg.resolve.dependency_record import Delivery, DependencyRecord, Piece, Received, Taken, find_top, pack_taken
+from pkg.resolve.dependency_record import Delivery, DependencyRecord, Piece, Received, Taken, pack_taken
 from pkg.resolve.file_diff import OtherParts
-from pkg.resolve.places import (
-    ValueHashes,
-    describe_origin,
-    find_home,
-    format_name,
-    hash_place,
-    list_origins,
-)
+from pkg.resolve.places import ValueHashes, describe_origin, find_home, format_name, hash_place, list_origins
 from pkg.resolve.scope_model import ModuleScopes
 
 _NOTHING = Taken({}, [], {})
@@ -50,9 +43,9 @@ class Dependencies:
         found: dict[str, set[str]] = defaultdict(set)
         for name, cells in self._binder.context.asked.items():
             for cell in cells:
-                top = find_top(cell.key[1], self._binder.modules)
-                if top is not None:
-                    found[top.module.path].add(name)
+                home = find_home(cell.key[1], self._binder.modules)
+                if home is not None:
+                    found[home.path].add(name)
         return found
 
     @cached_property
@@ -72,9 +65,8 @@ class Dependencies:
         modules = self._binder.modules
         hashes = ValueHashes(self._binder.solver, modules)
         for place, readers in self._dataflow.readers.items():
-            top = find_top(place, modules)
-            if top is not None:
-                home = top.module
+            home = find_home(place, modules)
+            if home is not None:
                 sets = [Received(format_name(each.key, home, modules), hashes.hash(each.values)) for each in readers]
                 found[home.path][str(hash_place(place, modules))] = sorted(sets, key=str)
         return found

@@ -12,14 +12,7 @@ from pkg.resolve.changes import Past
 from pkg.resolve.containers import REST
 from pkg.resolve.dependency_record import DependencyRecord, Origin, Received
 from pkg.resolve.file_diff import OtherParts
-from pkg.resolve.places import (
-    ValueHashes,
-    describe_origin,
-    find_home,
-    hash_place,
-    list_origins,
-    parse_name,
-)
+from pkg.resolve.places import ValueHashes, describe_origin, find_home, hash_place, list_origins, parse_name
 from pkg.resolve.scope_model import ModuleScopes
 from pkg.resolve.sites import list_keys
 from pkg.resolve.solver import ABOUT_MANY, Key

@@ -196,7 +196,7 @@ class Solver:
         return self.spread(self._join_held(key))
 
     def flatten(self, key: Key) -> set[Any]:
-        """Give the values of a large set one by one, once all is computed."""
+        """Give what `spread` does once all is computed, without a set that would count as asked for."""
         seen, waiting, found = {key}, [key], set()
         while waiting:
             for each in self._list_together(waiting.pop()):
