@@ -21,10 +21,10 @@ from shared_data import PYCG, find_files, read_rows
 
 from pkg.extract.python import extract_unit
 from pkg.model import POSSIBLE
+from pkg.resolve.facts.repository_files import Units
+from pkg.resolve.facts.scope_model import Scope
 from pkg.resolve.outcomes import Library, Outcome, Target, settle
 from pkg.resolve.project import resolve_project
-from pkg.resolve.repository_files import Units
-from pkg.resolve.scope_model import Scope
 from pkg.units import describe_code
 
 PRECISION, RECALL = 0.98, 0.90

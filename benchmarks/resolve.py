@@ -23,9 +23,9 @@ from pkg.api import open_graph
 from pkg.extract.python import extract_unit
 from pkg.graph.store import GraphStore
 from pkg.model import POSSIBLE, Edge, Label, Node, RelationType
+from pkg.resolve.facts.repository_files import Units
 from pkg.resolve.outcomes import Target, Unbound, settle
 from pkg.resolve.project import resolve_project
-from pkg.resolve.repository_files import Units
 from pkg.units import Code, UnitText, describe_code
 
 FILES, CHANGED = (

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from pkg.extract.python import extract_unit
 from pkg.model import Skip
-from pkg.resolve.dependencies import Dependencies
-from pkg.resolve.dependency_record import DependencyRecord, add_dependencies, unpack_dependencies
-from pkg.resolve.file_records import Record, cut_record, make_record, unpack_unit
+from pkg.resolve.changes.dependencies import Dependencies
+from pkg.resolve.changes.dependency_record import DependencyRecord, add_dependencies, unpack_dependencies
+from pkg.resolve.facts.file_records import Record, cut_record, make_record, unpack_unit
+from pkg.resolve.facts.repository_files import Units
+from pkg.resolve.following import Following
 from pkg.resolve.links import LinkWriter
 from pkg.resolve.project import Project, resolve_changes, resolve_project
-from pkg.resolve.repository_files import Units
-from pkg.resolve.resolution_context import Following
 from pkg.units import UnitLinks, UnitText, describe_code
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _write_links(
     records: Mapping[str, Record],
     snapshot: Mapping[str, DependencyRecord],
 ) -> Iterator[UnitLinks]:
-    writer = LinkWriter(source, units, project)
+    writer = LinkWriter(source, units, project.binder.context, project.sites, project.outcomes)
     for path in sorted(project.sites):
         links = writer.write(path)
         record = make_record(links, units[path])

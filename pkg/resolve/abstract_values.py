@@ -49,12 +49,22 @@ OF_CLASSES = (*OBJECTS, *CLASSES)  # objects of classes of the repository, and t
 
 Value = tuple[Any, ...]
 
+Key = tuple[Any, ...]
+"""A kept query (queries.py) and what it is given: the name of one set."""
+
 
 class Many(NamedTuple):
     """All values of a set that is too large to be handed on one by one."""
 
     kind: str  # MANY
-    name: tuple[Any, ...]  # the key of the set
+    name: Key  # of the set
+
+
+class Group(NamedTuple):
+    """All calls of an attribute of what is in one large set: they call the same."""
+
+    key: Key
+    name: str
 
 
 Values = frozenset[Value]
@@ -115,7 +125,7 @@ def library(name: str) -> Value:
     """Give a value of a library. Names end, so that loops do: of the result of a call one attribute is told apart."""
     if ".*" in name:
         return (LIBRARY, name.partition(".*")[0] + ".*")
-    if name.count(".") >= MAX_PARTS or not _LIBRARY_NAME.fullmatch(name):
+    if name.count(".") >= MAX_DOTS or not _LIBRARY_NAME.fullmatch(name):
         return (LIBRARY, name.partition(".")[0] + ".*")
     return (LIBRARY, name)
 
@@ -124,6 +134,6 @@ EMPTY: Values = frozenset()
 TRUE: Value = (CONSTANT, True, "bool")
 FALSE: Value = (CONSTANT, False, "bool")
 UNGIVEN: Value = (UNKNOWN, Reason.ARGUMENT)
-MAX_PARTS = 4  # of the dotted name of something in a library
+MAX_DOTS = 4  # of the dotted name of something in a library
 _LIBRARY_NAME = re.compile(r"[^()\[\]]*(?:\(\)|\[\])?|(?:builtins|contextlib)\.\w+(?:\(\)|\[\])\.[^.()\[\]]*")
 _UNKNOWN = {reason: frozenset({(UNKNOWN, reason)}) for reason in Reason}

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from pkg.resolve.abstract_values import EMPTY, Values
-from pkg.resolve.containers import Written
-from pkg.resolve.resolution_context import Trees
-from pkg.resolve.scope_model import Scope, Site
+from pkg.resolve.facts.parsed_trees import Trees
+from pkg.resolve.facts.scope_model import Scope, Site
+from pkg.resolve.origins import Written
 
 Visit = Callable[[Scope, ast.expr, int], Values]
 """Give the values of an expression in a scope; the last is the offset from which its text was parsed."""

@@ -2,76 +2,45 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from pkg.resolve.abstract_values import CONTAINER, EMPTY, Values
-from pkg.resolve.attributes import FALLBACK
-from pkg.resolve.call_sites import CallSites, ImplicitCalls
-from pkg.resolve.callees import CalleeFinder
-from pkg.resolve.class_cache import BaseFinder
-from pkg.resolve.containers import Written
-from pkg.resolve.dependency_graph import DependencyGraph
-from pkg.resolve.dependency_record import Patch
-from pkg.resolve.evaluate import Evaluator
+from pkg.resolve import queries as q
+from pkg.resolve.abstract_values import EMPTY, Values
+from pkg.resolve.changes.dependency_graph import DependencyGraph
+from pkg.resolve.facts.repository_files import Files
+from pkg.resolve.facts.scope_model import Scope, Site
+from pkg.resolve.facts.special_names import FALLBACK, find_answered
+from pkg.resolve.following import Following
 from pkg.resolve.hierarchy import ClassSnapshot
 from pkg.resolve.outcomes import Library, Outcome, Target, Unbound, settle
-from pkg.resolve.repository_files import Files
-from pkg.resolve.resolution_context import Following
-from pkg.resolve.scope_model import Scope, Site, Store
+from pkg.resolve.patches import Patch
+from pkg.resolve.resolution_context import Context, Rule
 from pkg.resolve.sites import list_sites
-from pkg.resolve.special_methods import Properties, SpecialCalls
-from pkg.resolve.special_names import ITEMS, find_answered
-from pkg.resolve.summary import find_properties
-from pkg.units import Code
 
 __all__ = ["Binder", "Library", "Outcome", "Target", "Unbound", "settle"]
 
 
-class Binder(Evaluator):
+class Binder:
     """Bind sites; their outcomes are sets that the solver keeps, like all others."""
 
-    def __init__(self, modules: Files, following: Following = Following.ALL) -> None:
-        super().__init__(modules, following)
-        self.base_finder = BaseFinder(self.context, self.expressions)
+    def __init__(self, modules: Files, rules: Iterable[Rule], following: Following = Following.ALL) -> None:
+        context = self.context = Context(modules, following)
+        self.modules, self.solver, self.hierarchy = modules, context.solver, context.hierarchy
+        self.ordered: set[str] = set()  # files, the bases of whose classes were found
         self.graphs: list[DependencyGraph] = []  # of what was computed to be forgotten
-        self._property_names = find_properties(modules.totals)
         self._answered = find_answered(modules.totals.operators)
-        properties = Properties(self)
-        special_calls = SpecialCalls(self)
-        call_sites = CallSites(self, CalleeFinder(self, properties, self._property_names), special_calls)
-        implicit = ImplicitCalls(self, call_sites, self._property_names)
-        self._rules: dict[Code, Callable[[Site], Iterable[Outcome]]] = {
-            Code.CALL: call_sites.bind,
-            Code.READ: properties.bind_read,
-            Code.ASSIGN: properties.bind_write,
-            Code.ERASE: properties.bind_deletion,
-            Code.RAISE: implicit.bind_raise,
-            Code.DEFINITION: implicit.bind_decorators,
-            Code.REQUEST: self.fixtures.bind,
-            Code.OPERATE: special_calls.bind_operator,
-            Code.ASK: special_calls.bind_question,
-            **dict.fromkeys(ITEMS, special_calls.bind_operation),
-            **dict.fromkeys((Code.FOR, Code.ASYNC_FOR), special_calls.bind_loop),
-            **dict.fromkeys((Code.WITH, Code.ASYNC_WITH), special_calls.bind_context),
-        }
         self._sites: dict[str, list[Site]] = {}
         self._quiet: dict[Scope, list[Site]] = {}  # that deliver nothing, by outermost function or module
         self.rest: dict[Site, Values] = {}  # what sites call that deliver nothing, as far as they were asked for
-        self.solver.add_rule("site", self._bind_site)
-        self.solver.add_rule("rest", self._bind_rest)
-        self.solver.add_rule("store", self._put_store)
-        self.solver.add_rule("imported", self._derive_imported)
+        for rule in rules:
+            rule(context)
+        context.keep(q.QUIET_SITES, self._bind_rest)
 
     def release(self) -> None:
         """Let go of what refers to one another: rules, and what they have computed; nothing can be asked afterwards."""
-        super().forget()
-        self.hierarchy.fill(())
         self.graphs.clear()
-        self.context.dataflow.know(None)
-        self.solver.release()
-        self._rules.clear()
-        for held in (self.rest, self._sites, self._quiet, self.context.asked):
+        self.context.release()
+        for held in (self.rest, self._sites, self._quiet):
             held.clear()
 
     def list_sites(self, path: str) -> list[Site]:
@@ -80,8 +49,8 @@ class Binder(Evaluator):
         if found is None:
             module = self.modules[path]
             is_made = any(scope.kind == "class" and self.hierarchy.find(scope, FALLBACK) for scope in module.scopes)
-            makes = self.attributes.makes if is_made else None
-            found = list(list_sites(module, self._property_names, self._answered, makes))
+            makes = self.context.fields.makes if is_made else None
+            found = list(list_sites(module, self.context.property_names, self._answered, makes))
             self._sites[path] = found
             for site in found:
                 if not site.delivers:
@@ -89,8 +58,13 @@ class Binder(Evaluator):
         return found
 
     def order_classes(self, paths: Collection[str], snapshot: ClassSnapshot | None = None) -> None:
-        """Find the bases of the classes of files; of all others it is known."""
-        self.hierarchy.fill(self.base_finder.find(paths), snapshot)
+        """Find the bases of the classes of files, before anything is known of calls; of all others it is known."""
+        classes = [scope for path in sorted(paths) for scope in self.modules[path].scopes if scope.kind == "class"]
+        for scope in classes:
+            self.solver.get(q.BASES, scope)
+        self.solver.solve()
+        self.ordered.update(paths)
+        self.hierarchy.fill([self.context.class_facts[scope] for scope in classes], snapshot)
         self.forget()
 
     def find_patches(self, paths: Iterable[str], known: Mapping[str, Sequence[Patch]]) -> None:
@@ -98,16 +72,18 @@ class Binder(Evaluator):
 
         Needs the order of classes.
         """
-        self.bindings.find_patches(paths, known)
+        patches = self.context.patches
+        patches.take(known)
+        for path in sorted(paths):
+            self.solver.get(q.PATCHES, path)
+        self.solver.solve()
+        patches.bind()
         self.forget()
 
     def forget(self) -> None:
         """Forget what was computed, but for the files behind it: more is known now of classes and of names in them."""
         self.graphs.append(DependencyGraph(self.context))
-        super().forget()
-
-    def _bind_site(self, site: Site) -> Values:
-        return frozenset(self._rules[site.code](site))
+        self.context.forget()
 
     def _bind_rest(self, top: Scope) -> Values:
         """Bind the sites of an outermost function or module that deliver nothing: nobody reads them, so one set does.
@@ -115,26 +91,5 @@ class Binder(Evaluator):
         Needs the sites of its file to be listed.
         """
         for site in self._quiet.get(top, ()):
-            self.rest[site] = self.solver.share(self._bind_site(site))
-        return EMPTY
-
-    def _derive_imported(self, root: Scope, place: int) -> Values:
-        """Give what a name stands for that is imported from a module of the repository."""
-        path = root.module.path
-        record = root.module.imports[place]
-        found = self.map.find_import(path, record)
-        is_named = found and record.name not in (None, "*")
-        return self.imports.derive_named(found, record) if is_named else EMPTY
-
-    def _put_store(self, store: Store) -> Values:
-        """Follow an assignment to an item into the containers that it may be of; nobody reads the set itself."""
-        scope, module, binding = store.scope, store.scope.module, store.binding
-        target = self.context.trees.parse(module, store.start, store.end)
-        value = self.context.trees.parse(module, binding.start, binding.end)
-        if not isinstance(target, ast.Subscript) or value is None or binding.path:
-            return EMPTY
-        keys = self.expressions.visit(scope, target.slice, store.start)
-        for container in self.expressions.visit(scope, target.value, store.start):
-            if container[0] == CONTAINER:
-                self.containers.put(container, keys, Written(scope, binding.start, value))
+            self.rest[site] = self.solver.share(self.context.bind_site(site))
         return EMPTY

@@ -4,56 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from pkg.resolve import queries as q
 from pkg.resolve.abstract_values import CONSTANT, CONTAINER, EMPTY, UNGIVEN, Value, Values
-from pkg.resolve.resolution_context import Context
-from pkg.resolve.scope_model import Scope
+from pkg.resolve.dataflow import Dataflow
+from pkg.resolve.origins import Origin, Written
+from pkg.resolve.solver import Solver
 
 REST, PAIR, ANNOTATED, BOUND = "rest of", "pair", "promised", "bound"
 _DERIVED = frozenset(("slice", "values", PAIR, "pairs"))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Written:
-    """A parsed expression with the scope that it stands in and the offset from which its text was parsed.
-
-    Equal is what stands at one place: parsed once more, it is another node and still the same expression.
-    """
-
-    scope: Scope
-    at: int
-    node: ast.expr
-
-    @property
-    def place(self) -> tuple[str, int, int, int, int | None, int | None]:
-        """Name it by where it stands."""
-        node = self.node
-        return self.scope.module.path, self.at, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Written) and self.place == other.place
-
-    def __hash__(self) -> int:
-        return hash(self.place)
-
-
-class Rest(NamedTuple):
-    """A parameter that collects what is left of the arguments: *args or **kwargs."""
-
-    scope: Scope
-    place: int
-    name: str
-
-
-class Columns(NamedTuple):
-    """What rows are made of that have an item of each of several collections."""
-
-    parts: tuple[Written, ...]
-
-
-Origin = Written | Rest | Columns
 
 
 class Container(NamedTuple):
@@ -81,26 +41,26 @@ _NO_PUTS = Puts()
 class Containers:
     """All containers by name; sets of their items are computed again when something is put into them."""
 
-    def __init__(self, context: Context) -> None:
-        self._solver = context.solver
-        self._containers: dict[object, Container] = {}
-        self._puts: dict[object, Puts] = {}
-        self._dataflow = context.dataflow
+    def __init__(self, solver: Solver, dataflow: Dataflow) -> None:
+        self._solver = solver
+        self._dataflow = dataflow
+        self._containers: dict[Hashable, Container] = {}
+        self._puts: dict[Hashable, Puts] = {}
 
     def forget(self) -> None:
         """Forget all containers."""
         self._containers.clear()
         self._puts.clear()
 
-    def note(self, name: object, origin: Origin, items: Values = EMPTY) -> Values:
+    def note(self, name: Hashable, origin: Origin, items: Values = EMPTY) -> Values:
         """Give the container that an expression or parameter makes."""
         return self._make(name, Container(origin, items))
 
-    def collect(self, name: object, items: Values) -> Values:
+    def collect(self, name: Hashable, items: Values) -> Values:
         """Give a container of given items; asked again, it takes those besides."""
         return self._make(name, Container(None, items))
 
-    def _make(self, name: object, container: Container) -> Values:
+    def _make(self, name: Hashable, container: Container) -> Values:
         before = self._containers.setdefault(name, container)
         if not container.items <= before.items:
             self._containers[name] = before._replace(items=before.items | container.items)
@@ -138,17 +98,17 @@ class Containers:
         if keys is None or any(key[0] != CONSTANT and key != UNGIVEN for key in keys):
             if item not in puts.anywhere:
                 puts.anywhere[item] = None
-                self._solver.renew(("put", name))
-                self._solver.renew(("keys", name))
+                self._solver.renew(q.PUT, name)
+                self._solver.renew(q.KEYS, name)
             return
         for key in keys or (UNGIVEN,):
             items = puts.under.setdefault(key, {})
             if not items:
-                self._solver.renew(("keys", name))
+                self._solver.renew(q.KEYS, name)
             if item not in items:
                 items[item] = None
-                self._solver.renew(("item", name, key))
-                self._solver.renew(("item", name, None))
+                self._solver.renew(q.ITEM, name, key)
+                self._solver.renew(q.ITEM, name, None)
 
     def put_all(self, container: Value, others: Values) -> None:
         """Note that a container takes the items of others."""
@@ -169,7 +129,7 @@ class Containers:
         """Tell whether a container was made by now."""
         return name in self._containers
 
-    def get_puts(self, name: object) -> Puts:
+    def get_puts(self, name: Hashable) -> Puts:
         """Give what is put into a container."""
         return self._puts.get(name, _NO_PUTS)
 
@@ -189,7 +149,7 @@ def is_mapping(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Dict | ast.DictComp | ast.Call)
 
 
-def is_pair(name: object) -> bool:
+def is_pair(name: Hashable) -> bool:
     """Tell whether a container is made by enumerate, or stands for the pairs of a dict."""
     return isinstance(name, tuple) and PAIR in (name[0], name[-1])
 

@@ -1,6 +1,6 @@
 """Guess what an object is of which nothing is known: of the one class that has all the attributes asked of it (A-12).
 
-A guess looks at names alone, those that a file shows (pkg.resolve.exported_names) and those at the place that asks: so
+A guess looks at names alone, those that a file shows (facts/exported_names.py) and those at the place that asks: so
 whatever changes a guess changes a name that stands there.
 """
 
@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pkg.resolve.attributes import Attributes
+from pkg.resolve.assigned_fields import Fields
+from pkg.resolve.facts.repository_files import Files
+from pkg.resolve.facts.scope_model import Scope, Site
 from pkg.resolve.hierarchy import Hierarchy, place_class
-from pkg.resolve.repository_files import Files
-from pkg.resolve.scope_model import Scope, Site
 from pkg.units import NAME, Code, read_name
 
 MAX_FILES = 8  # whose classes have an attribute; one that more have picks no class out, it only has to be there
@@ -26,10 +26,10 @@ _COMMON = frozenset(
 class DuckTypes:
     """Find classes by the attributes that are asked of one expression in one function."""
 
-    def __init__(self, files: Files, hierarchy: Hierarchy, attributes: Attributes) -> None:
+    def __init__(self, files: Files, hierarchy: Hierarchy, fields: Fields) -> None:
         self._files = files
         self._hierarchy = hierarchy
-        self._attributes = attributes
+        self._fields = fields
         self._owners: dict[str, frozenset[Scope]] = {}
         self._heirs: dict[str, frozenset[Scope]] = {}
         self._asked: dict[Scope, dict[bytes, frozenset[str]]] = {}
@@ -75,7 +75,7 @@ class DuckTypes:
             return None
         owners = {name: self._list_owners(name) for name in picking}
         rarest = min(picking, key=lambda name: (len(owners[name]), name))
-        defines, has_base = self._attributes.defines, self._hierarchy.has_base
+        defines, has_base = self._fields.defines, self._hierarchy.has_base
         having = [
             each
             for each in self._list_with_heirs(rarest) & frozenset[Scope]().union(*owners.values())

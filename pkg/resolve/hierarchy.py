@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pkg.resolve.closure import join_reached, list_bits
+from pkg.resolve.facts.scope_model import Scope
 from pkg.resolve.lookup_order import SHORT, Order, Stretches, merge_orders
-from pkg.resolve.scope_model import Scope
 
 _ENUMERATIONS = frozenset(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"))
 
@@ -213,6 +213,10 @@ class Hierarchy:
             link = self._find_link(order, after)
             order = link.rest if link is not None else None
         return self._find_from(order, name)
+
+    def find_first(self, scope: Scope, names: Iterable[str]) -> str | None:
+        """Give the first of some names under which a class has an attribute; nothing where it has none."""
+        return next((name for name in names if self.find(scope, name) is not None), None)
 
     def _find_from(self, order: Order | None, name: str) -> Scope | None:
         while order is not None:  # a loop, for this is asked more than anything else of classes

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Import, Label, RelationType, rank_confidence
+from pkg.resolve import queries as q
 from pkg.resolve.abstract_values import CLASS, FUNCTION, LIBRARY, MODULE, Reason, Value, Values
-from pkg.resolve.attributes import FALLBACK
-from pkg.resolve.binder import Binder
 from pkg.resolve.duck_types import DuckTypes
+from pkg.resolve.facts.modules import Found
+from pkg.resolve.facts.scope_model import ModuleScopes, Scope, Site
+from pkg.resolve.facts.special_names import FALLBACK
 from pkg.resolve.hierarchy import Hierarchy
-from pkg.resolve.modules import Found
 from pkg.resolve.outcomes import DESCRIPTOR, Outcome, Target, Unbound, settle
-from pkg.resolve.project import Project
-from pkg.resolve.scope_model import ModuleScopes, Scope, Site
+from pkg.resolve.resolution_context import Context
 from pkg.units import (
     Code,
     UnboundCall,
@@ -99,8 +99,8 @@ End = tuple[str, str]
 class ImportLinks:
     """Link the imports of one file; the libraries that they lead to are collected."""
 
-    def __init__(self, binder: Binder, ids: NodeIds, module: ModuleScopes) -> None:
-        self._binder = binder
+    def __init__(self, context: Context, ids: NodeIds, module: ModuleScopes) -> None:
+        self._context = context
         self._ids = ids
         self._module = module
         self.libraries: set[str] = set()
@@ -114,9 +114,9 @@ class ImportLinks:
                 yield Edge(RelationType.RESOLVES_TO, identity, end, None, kind, CERTAIN if len(ends) == 1 else LIKELY)
 
     def _resolve(self, place: int, record: Import) -> Iterator[End]:
-        found = self._binder.map.find_import(self._module.path, record)
+        found = self._context.map.find_import(self._module.path, record)
         if found and record.name not in (None, "*"):
-            values = self._binder.solver.get(("imported", self._module.root, place))
+            values = self._context.solver.get(q.IMPORTED, self._module.root, place)
             end = self._pick_value(values) if len(values) == 1 else None
             if end is not None:
                 yield end
@@ -152,7 +152,7 @@ class ImportLinks:
         if found.module is None:
             return None
         file = self._ids.of_file(found.module)
-        module = self._binder.modules.get(found.module)
+        module = self._context.modules.get(found.module)
         if module is None or not module.root.binds(name):
             return file, "unknown"
         for binding in reversed(module.root.names[name]):
@@ -185,21 +185,24 @@ _GUESSED = frozenset((
 class LinkWriter:
     """Write the links of every file of a project."""
 
-    def __init__(self, source: str, units: Mapping[str, UnitText], project: Project) -> None:
+    def __init__(
+        self, source: str, units: Mapping[str, UnitText], context: Context, sites: Mapping[str, Iterable[Site]],
+        outcomes: Callable[[Site], Values],
+    ) -> None:  # fmt: skip
         self._ids = NodeIds(source, units)
-        self._project = project
-        binder = project.binder
-        self._duck_types = DuckTypes(binder.modules, binder.hierarchy, binder.attributes)
+        self._context = context
+        self._sites = sites  # by file
+        self._outcomes = outcomes
+        self._duck_types = DuckTypes(context.modules, context.hierarchy, context.fields)
         self._settled: dict[tuple[Values, Code], Settled] = {}  # many sites have the same outcomes
 
     def write(self, path: str) -> UnitLinks:
         """Write the links of one file."""
-        binder = self._project.binder
-        module = binder.modules[path]
-        imports = ImportLinks(binder, self._ids, module)
-        edges = [*imports.link(), *link_classes(binder.hierarchy, self._ids, module)]
+        module = self._context.modules[path]
+        imports = ImportLinks(self._context, self._ids, module)
+        edges = [*imports.link(), *link_classes(self._context.hierarchy, self._ids, module)]
         calls = _CallLinks(self._ids, module.text)
-        for site in self._project.sites[path]:
+        for site in self._sites[path]:
             targets, reasons = self._settle(site)
             if targets or reasons:
                 calls.add(site, targets, reasons)
@@ -210,7 +213,7 @@ class LinkWriter:
 
     def _settle(self, site: Site) -> Settled:
         """Give what a site calls, and why it may call something else that is not known."""
-        outcomes = self._project.outcomes(site)
+        outcomes = self._outcomes(site)
         found = self._settled.get((outcomes, site.code))
         if found is None:
             found = self._settled[outcomes, site.code] = _sort_out(settle(outcomes, site.code))

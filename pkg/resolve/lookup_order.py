@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from itertools import chain
 
-from pkg.resolve.scope_model import Scope
+from pkg.resolve.facts.scope_model import Scope
 
 SHORT = 16  # classes up to which looking at each is sooner done than asking what they hold together
 

@@ -6,8 +6,8 @@ from collections import Counter
 from typing import NamedTuple
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE, rank_confidence
-from pkg.resolve.abstract_values import Reason, Values
-from pkg.resolve.scope_model import Scope
+from pkg.resolve.abstract_values import Group, Reason, Value, Values
+from pkg.resolve.facts.scope_model import Scope
 from pkg.units import Code
 
 MADE_DECORATOR = "result of a decorator's call"
@@ -37,6 +37,37 @@ class Unbound(NamedTuple):
 
 
 Outcome = Target | Library | Unbound
+
+
+class Callees(NamedTuple):
+    """Values that a site may call, all found by one rule; beside them the functions of properties that it reads."""
+
+    values: Values
+    rule: str
+    confidence: str
+    properties: tuple[Target, ...] = ()
+    group: Group | None = None  # in the place of values: of what is in a large set, whose callees are found together
+
+
+class Callee(NamedTuple):
+    """One of the values that an attribute of a large set may be, or a property that reading it calls."""
+
+    value: Value | None
+    rule: str
+    confidence: str
+    property: Target | None = None
+
+
+class Run(NamedTuple):
+    """Something that is called by a library, and how many of its parameters come before the first argument.
+
+    None where it is given other arguments.
+    """
+
+    value: Value
+    shift: int | None
+    rule: str
+    confidence: str
 
 
 def settle(outcomes: Values, code: Code = Code.CALL) -> list[Outcome]:

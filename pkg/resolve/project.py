@@ -7,15 +7,19 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain
 
+from pkg.resolve import queries as q
+from pkg.resolve.all_rules import RULES
 from pkg.resolve.binder import Binder
-from pkg.resolve.changes import Past, Unforeseen, find_dependants, find_reached
-from pkg.resolve.dependencies import Dependencies
-from pkg.resolve.dependency_record import DependencyRecord, hash_text
-from pkg.resolve.file_diff import OtherParts
-from pkg.resolve.flow_changes import ask_again, find_known, find_receivers
-from pkg.resolve.repository_files import Files, Units
-from pkg.resolve.resolution_context import Following
-from pkg.resolve.scope_model import Site
+from pkg.resolve.changes.dependencies import Dependencies
+from pkg.resolve.changes.dependency_record import DependencyRecord
+from pkg.resolve.changes.file_diff import OtherParts
+from pkg.resolve.changes.flow_changes import ask_again, find_known, find_receivers
+from pkg.resolve.changes.past import Past
+from pkg.resolve.changes.reach import Unforeseen, find_dependants, find_reached
+from pkg.resolve.facts.file_records import hash_text
+from pkg.resolve.facts.repository_files import Files, Units
+from pkg.resolve.facts.scope_model import Site
+from pkg.resolve.following import Following
 from pkg.resolve.sites import list_keys
 from pkg.resolve.solver import WorkExceeded
 from pkg.units import UnitText
@@ -38,7 +42,7 @@ class Project:
     def outcomes(self, site: Site) -> frozenset[tuple[object, ...]]:
         """Give what a site calls."""
         found = self.binder.rest.get(site)
-        return self.binder.solver.get(("site", site)) if found is None else found
+        return self.binder.solver.get(q.SITE, site) if found is None else found
 
     def list_sites(self) -> Iterator[Site]:
         """Give the sites of the files that are resolved."""
@@ -56,7 +60,7 @@ class Project:
 
     def find_dependencies(self) -> Dependencies:
         """Tell what the links of each file were worked out from, when all are resolved."""
-        self.binder.clear_caches()
+        self.binder.context.clear_caches()
         return Dependencies(self.binder)
 
     def bind(self, paths: Iterable[str]) -> None:
@@ -66,11 +70,11 @@ class Project:
         for path in chosen:
             self.sites[path] = self.binder.list_sites(path)
             for key in list_keys(modules[path], self.sites[path]):
-                solver.get(key)
+                solver.read(key)
         solver.solve()
         for path in chosen:
             for top in (modules[path].root, *modules[path].outermost):
-                solver.get(("rest", top))
+                solver.get(q.QUIET_SITES, top)
         solver.solve()
 
     def release(self) -> None:
@@ -89,12 +93,12 @@ def resolve_project(units: Units) -> Project:
     """
     files = Files(units)
     for following in (Following.ALL, Following.FEW):
-        binder = Binder(files, following)
+        binder = Binder(files, RULES, following)
         try:
             return _bind_all(binder)
         except WorkExceeded:
             binder.release()
-    return _bind_all(Binder(files, Following.NONE))
+    return _bind_all(Binder(files, RULES, Following.NONE))
 
 
 def _bind_all(binder: Binder) -> Project:
@@ -128,7 +132,7 @@ def resolve_changes(
     files = Files(units, {path: snapshot[path].summary for path in units if path in snapshot and path not in changed})
     files.fetch(_list_likely(files, snapshot, changed))
     past = Past(snapshot, changed, Files(Units(before)))
-    binder = Binder(files, max((each.following for each in snapshot.values()), default=Following.ALL))
+    binder = Binder(files, RULES, max((each.following for each in snapshot.values()), default=Following.ALL))
     project = Project(binder)
     try:
         with _limit_work(binder, files.totals.calls.total()):

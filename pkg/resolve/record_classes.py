@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from pkg.extract.code_pieces import Parameter
+from pkg.resolve.facts.parsed_trees import Trees
+from pkg.resolve.facts.scope_model import FieldKind, Scope
 from pkg.resolve.hierarchy import Hierarchy
-from pkg.resolve.resolution_context import Trees
-from pkg.resolve.scope_model import FieldKind, Scope
-from pkg.resolve.signatures import Parameter
 from pkg.units import Code
 
 AFTER_INIT = ("__post_init__", "__attrs_post_init__")  # what such a constructor calls at its end

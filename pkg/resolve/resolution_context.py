@@ -1,93 +1,41 @@
-"""What all parts of the resolution of a repository share: its modules, classes, sets, parsed pieces, and the data flow.
+"""What all rules share: the facts of a repository, the sets, who delivers to them, and the registry of rules (A-12).
 
-A set that is made of deliveries, of arguments to functions or items to containers, depends on the sites that deliver.
-Where only some sites of a repository are resolved again, those are resolved as well that are known, from the last time,
-to deliver to what is read.
+A rule knows the context and the queries, and no other rule. What it gives is either kept as a set by the solver, or
+given anew each time; the query tells which.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Hashable, Iterator
-from enum import IntEnum
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from pkg.resolve.abstract_values import Reason, unknown
-from pkg.resolve.hierarchy import Hierarchy
-from pkg.resolve.modules import ModuleMap
-from pkg.resolve.parsing import parse_expression
-from pkg.resolve.repository_files import Files
-from pkg.resolve.scope_model import ModuleScopes, Site
-from pkg.resolve.solver import FEW, UNLIMITED, Cell, Key, Solver
+from pkg.resolve import queries as q
+from pkg.resolve.abstract_values import Reason, Value, Values, unknown
+from pkg.resolve.arguments import Arguments
+from pkg.resolve.assigned_fields import Fields
+from pkg.resolve.containers import Containers
+from pkg.resolve.dataflow import Callers, Dataflow
+from pkg.resolve.facts.modules import ModuleMap
+from pkg.resolve.facts.parsed_trees import Trees
+from pkg.resolve.facts.repository_files import Files
+from pkg.resolve.facts.scope_model import Scope, Site
+from pkg.resolve.facts.summary import find_properties
+from pkg.resolve.following import MAX_TOLD, Following
+from pkg.resolve.hierarchy import ClassFacts, Hierarchy
+from pkg.resolve.outcomes import Outcome
+from pkg.resolve.patches import Patches
+from pkg.resolve.queries import Answer, Given, Kept, Query
+from pkg.resolve.record_classes import Records
+from pkg.resolve.solver import FEW, UNLIMITED, Cell, Solver
 from pkg.units import Code
 
-Finder = Callable[[Hashable], Iterator[Key]]
-"""Give the sets whose rules are known to deliver to a place."""
-
-
-class Dataflow:
-    """Who delivers to each place, and which sets are made of what is delivered there."""
-
-    def __init__(self, solver: Solver) -> None:
-        self._solver = solver
-        self._known: Finder | None = None
-        self.origins: dict[Hashable, set[Cell]] = {}  # by place: the sets whose rules deliver
-        self.readers: dict[Hashable, set[Cell]] = {}  # by place: the sets that are computed again after a delivery
-
-    def forget(self) -> None:
-        """Forget all deliveries."""
-        self.origins.clear()
-        self.readers.clear()
-
-    def know(self, finder: Finder | None) -> None:
-        """Take what is known of deliveries by sites that nobody asked for yet."""
-        self._known = finder
-
-    def note_reader(self, place: Hashable) -> None:
-        """Note that the set that is being computed is made of what is delivered to a place."""
-        reader = self._solver.current
-        if reader is None:
-            return
-        readers = self.readers.get(place)
-        if readers is None:
-            readers = self.readers[place] = set()
-            for key in self._known(place) if self._known is not None else ():
-                self._solver.get(key)
-        readers.add(reader)
-
-    def deliver(self, place: Hashable) -> None:
-        """Note that the set that is being computed delivers to a place."""
-        origin = self._solver.current
-        if origin is not None:
-            self.origins.setdefault(place, set()).add(origin)
-
-    def list_groups(self) -> Iterator[tuple[Hashable, list[Hashable]]]:
-        """Give the places to which groups of calls deliver, with these; none of the calls delivers there by itself."""
-        for place, origins in self.origins.items():
-            groups = [each.key[1] for each in origins if each.key[0] == "called of many"]
-            if groups:
-                yield place, groups
-
-    def renew(self, place: Hashable) -> None:
-        """Compute again what is made of deliveries to a place, after a new one."""
-        for reader in self.readers.get(place, ()):
-            self._solver.queue(reader)
-
-
-class Following(IntEnum):
-    """How far arguments and results are followed."""
-
-    ALL = 0
-    FEW = 1  # arguments only into functions that few call
-    NONE = 2  # neither, but for annotations
-
-
-MAX_TOLD = 12  # derived classes, and assignments from outside to one attribute, where not all is followed
-MAX_TREES = 2000  # that are remembered: with a tenth more memory nothing would be parsed twice
+Binds = Callable[[Site], Iterable[Outcome]]
+"""Give what a site calls."""
 
 
 class Context:
-    """Hold what the parts share; each part adds its rules to the solver, and asks the others through it."""
+    """Hold what rules share; each adds itself, and asks the others by their queries."""
 
     def __init__(self, modules: Files, following: Following = Following.ALL) -> None:
         self.modules = modules
@@ -95,58 +43,96 @@ class Context:
         self.map = ModuleMap(modules, modules.package)
         self.solver = Solver(unknown(Reason.MANY), FEW if following == Following.ALL else UNLIMITED)
         self.dataflow = Dataflow(self.solver)
+        self.callers = Callers(self.dataflow, modules.totals.calls, following)
+        self.containers = Containers(self.solver, self.dataflow)
         self.most = UNLIMITED if following == Following.ALL else MAX_TOLD
         self.hierarchy = Hierarchy(most=self.most)
+        self.fields = Fields(
+            self.hierarchy, modules.totals.foreign, lambda name: map(modules.__getitem__, modules.list_assigning(name))
+        )
+        self.records = Records(self.hierarchy)
+        self.class_facts: dict[Scope, ClassFacts] = {}  # of classes whose bases were found by their names
+        self.patches = Patches(modules.bind)
         self.trees = Trees()
+        self.caches: list[dict[Any, Any]] = []  # of rules: what would be found again
+        self.property_names = find_properties(modules.totals)
         self.asked: dict[str, set[Cell]] = {}  # by name, the sets that ask for an attribute by a text
+        self._rules: dict[Query[..., Any], Callable[..., Any]] = {}
+        self._binds: dict[Code, Binds] = {}
+        self._forgets: list[Callable[[], None]] = [
+            self.solver.forget, self.hierarchy.forget, self.records.forget, self.dataflow.forget,
+            self.callers.forget, self.containers.forget,
+        ]  # fmt: skip
+        self.keep(q.SITE, self.bind_site)
 
-    def ask(self, name: str) -> None:
+    def keep(self, query: Kept[Given], rule: Callable[Given, Values]) -> None:
+        """Let a rule compute the sets that answer a query."""
+        self.solver.add_rule(query, rule)
+
+    def answer(self, query: Query[Given, Answer], rule: Callable[Given, Answer]) -> None:
+        """Let a rule answer a query each time that it is asked."""
+        self._rules[query] = rule
+
+    def bind(self, codes: Iterable[Code], rule: Binds) -> None:
+        """Let a rule bind the sites of some codes."""
+        self._binds.update(dict.fromkeys(codes, rule))
+
+    def ask(self, query: Query[Given, Answer], *given: Given.args, **_: Given.kwargs) -> Answer:
+        """Ask for what is not kept."""
+        answer: Answer = self._rules[query](*given)
+        return answer
+
+    def bind_site(self, site: Site) -> Values:
+        """Give what a site calls."""
+        return frozenset(self._binds[site.code](site))
+
+    def list_values(self, scope: Scope, start: int, end: int) -> Values:
+        """Give the values of the expression at a span one by one."""
+        return self.solver.spread(self.ask(q.EXPRESSION, scope, start, end))
+
+    def spell_out(self, scope: Scope, text: bytes, at: int | None = None) -> Values:
+        """Give the values of a dotted name one by one."""
+        return self.solver.spread(self.ask(q.DOTTED_NAME, scope, text, at))
+
+    def give(self, scope: Scope, call: ast.Call | Site, at: int = 0) -> Arguments:
+        """Give the arguments of a call; of a parsed one, `at` is the offset from which its text was."""
+        return Arguments(self._rules[q.NODE], self.solver.spread, self.trees, scope, call, at)
+
+    def call_special(self, value: Value, name: str, reason: Reason) -> Values:
+        """Give what a special method of an object gives back; unknown where it has none."""
+        found = self.ask(q.FIRST_CALL, value, (name,))
+        return unknown(reason) if found is None else found
+
+    def note_asked(self, name: str) -> None:
         """Note that the set that is being computed asks for an attribute by a text, before which stands no dot."""
         if self.solver.current is not None:
             self.asked.setdefault(name, set()).add(self.solver.current)
 
+    def clear_caches(self) -> None:
+        """Let go of what would be found again: once all is computed, its memory is wanted for the links."""
+        self.trees.clear()
+        for cache in self.caches:
+            cache.clear()
 
-class Trees:
-    """Parse the pieces of texts, and remember the latest: a repository's take more memory than all that they give."""
+    def forget_with(self, forget: Callable[[], None]) -> None:
+        """Let a rule forget what it remembers, whenever all is forgotten."""
+        self._forgets.append(forget)
 
-    def __init__(self) -> None:
-        self._trees: dict[tuple[str, int, int], ast.expr | None] = {}
-        self._arguments: dict[Site, ast.Call | None] = {}
-        self._calls: dict[ModuleScopes, dict[int, Site]] = {}  # by the end, which each has for its own
+    def forget(self) -> None:
+        """Forget what was computed, to begin anew now that more is known of classes and of names in them."""
+        for forget in self._forgets:
+            forget()
 
-    def clear(self) -> None:
-        """Forget all trees."""
-        for held in (self._trees, self._arguments, self._calls):
+    def release(self) -> None:
+        """Let go of the rules, which know what asks them; nothing can be asked afterwards."""
+        self.forget()
+        self.hierarchy.fill(())
+        self.dataflow.know(None)
+        self.solver.release()
+        self.asked.clear()
+        for held in (self._rules, self._binds, self._forgets):
             held.clear()
 
-    def parse(self, module: ModuleScopes, start: int, end: int) -> ast.expr | None:
-        """Parse a piece of a module."""
-        key = module.path, start, end
-        if key not in self._trees:
-            _make_room(self._trees, MAX_TREES)
-            self._trees[key] = parse_expression(module.text[start:end])
-        return self._trees[key]
 
-    def parse_arguments(self, site: Site) -> ast.Call | None:
-        """Parse the arguments of a call site, as a call of a name of one letter."""
-        if site not in self._arguments:
-            _make_room(self._arguments, MAX_TREES)
-            text = site.scope.module.text[slice(*site.more)]
-            tree = parse_expression(b"_" + text) if text.startswith(b"(") else None
-            self._arguments[site] = tree if isinstance(tree, ast.Call) else None
-        return self._arguments[site]
-
-    def find_call(self, module: ModuleScopes, start: int, end: int) -> Site | None:
-        """Find the call site that takes up a span."""
-        sites = self._calls.get(module)
-        if sites is None:
-            calls = (site for scope in module.scopes for site in scope.sites if site.code == Code.CALL)
-            sites = self._calls[module] = {site.more[1]: site for site in calls}
-        found = sites.get(end)
-        return found if found is not None and found.start == start else None
-
-
-def _make_room(held: dict[Any, Any], most: int) -> None:
-    """Forget all where there is too much: files are gone through one by one, so that little is asked for again."""
-    if len(held) >= most:
-        held.clear()
+Rule = Callable[[Context], object]
+"""Add something to a context that answers queries or binds sites."""

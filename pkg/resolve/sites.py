@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
-from pkg.resolve.requests import list_requests
-from pkg.resolve.scope_model import ModuleScopes, Scope, Site
-from pkg.resolve.solver import Key
-from pkg.resolve.special_names import CREATION, Asked, find_asked
+from pkg.resolve import queries as q
+from pkg.resolve.abstract_values import Key
+from pkg.resolve.facts.requests import list_requests
+from pkg.resolve.facts.scope_model import ModuleScopes, Scope, Site
+from pkg.resolve.facts.special_names import CREATION, Asked, find_asked
 from pkg.units import Code, read_name
 
 
@@ -49,11 +50,11 @@ def list_keys(module: ModuleScopes, sites: Iterable[Site]) -> Iterator[Key]:
     """Give the sets by which a file is resolved: of sites that deliver, of what it puts into items, of its imports."""
     for site in sites:
         if site.delivers:
-            yield "site", site
+            yield q.SITE, site
     for store in module.item_stores:
-        yield "store", store
+        yield q.STORE, store
     for place in range(len(module.imports)):
-        yield "imported", module.root, place
+        yield q.IMPORTED, module.root, place
 
 
 def _is_made(site: Site, lacks: Callable[[Scope, str], bool]) -> bool:

@@ -7,35 +7,33 @@ answer then says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from pkg.resolve.abstract_values import MANY, Many, merge_constants
+from pkg.resolve import queries as q
+from pkg.resolve.abstract_values import MANY, Key, Many, merge_constants
 from pkg.resolve.closure import list_circles
+from pkg.resolve.queries import Given, Kept
 
 if TYPE_CHECKING:
-    from pkg.resolve.scope_model import Scope
+    from pkg.resolve.facts.scope_model import Scope
 
 Values = frozenset[Any]
-Key = tuple[Hashable, ...]
-"""The kind of a set, which names its rule, and what the rule is given."""
 
 EMPTY: Values = frozenset()
 FEW = 8  # values of a set that are handed on one by one; a larger one is handed on by its name
-OF_MANY = frozenset((
-    "attribute of many", "result of many", "item of many", "items of many", "entered of many", "answers of many",
-))  # fmt: skip
-"""Sets that are made of a large one, which their keys name."""
-ABOUT_MANY = OF_MANY | {"spread", "callees of many", "outside of many", "rest of many", "gathered"}
 MANY_NEWS = 100  # after which large sets are looked for that hold one another
 MAX_DEPTH = 40  # of sets and expressions inside one another, behind which a set is computed later
 MAX_VALUES = 20_000  # in one set; more say nothing
 UNLIMITED = 1 << 62
 MAX_ROUNDS = 3000  # times that one set is computed again
-_WAITING: dict[Hashable, int] = {"site": 2 << 40, **dict.fromkeys(ABOUT_MANY, 1 << 40)}
-"""Sets that wait for others before they are computed again: much that they read grows many times before."""
+
+
+def _find_delay(query: Kept[...]) -> int:
+    """Say how long a set waits for others before it is computed again: what it reads may grow many times before."""
+    return 2 << 40 if query is q.SITE else 1 << 40 if query.is_about_many else 0
 
 
 def _take_name(key: Key) -> Key:
@@ -52,7 +50,7 @@ class Cell:
 
     __slots__ = ("holders", "is_queued", "key", "mask", "place", "readers", "rounds", "top", "values")
 
-    mask: int | None  # of the files behind it, and where it stands: noted by reach.py once all is computed
+    mask: int | None  # of the files behind it, and where it stands: noted for changes once all is computed
     top: Scope | None
 
     def __init__(self, key: Key, place: int) -> None:
@@ -94,12 +92,12 @@ class Solver:
         self._limit = UNLIMITED  # of that
         self._overflow = overflow
         self.cells: dict[Key, Cell] = {}
-        self._rules: dict[Hashable, Callable[..., Values]] = {}
+        self._rules: dict[Kept[...], Callable[..., Values]] = {}
         self._waiting: list[tuple[int, Cell]] = []
         self._shared: dict[Values, Values] = {}  # of equal sets one is kept, for there are few others
         self.current: Cell | None = None  # the set that is being computed
-        self._rules["spread"] = self._derive_spread
-        self._rules["gathered"] = self._derive_gathered
+        self._rules[q.SPREAD] = self._derive_spread
+        self._rules[q.GATHERED] = self._derive_gathered
         self._large: set[Key] = set()  # that were handed on by their names
         self._circles: dict[Key, Circle] = {}  # by large set, those that hold one another and it
         self._news = 0  # large sets, and names that they got, since circles were looked for
@@ -113,43 +111,58 @@ class Solver:
         finally:
             self._limit = UNLIMITED
 
-    def add_rule(self, kind: str, rule: Callable[..., Values]) -> None:
-        """Let a rule compute the sets of a kind."""
-        self._rules[kind] = rule
+    def add_rule(self, query: Kept[Given], rule: Callable[Given, Values]) -> None:
+        """Let a rule compute the sets that answer a query."""
+        self._rules[query] = rule
 
     def release(self) -> None:
         """Let go of the rules, which know what asks the solver; nothing can be computed afterwards."""
         self._rules.clear()
 
-    def get(self, key: Key) -> Values:
-        """Give the set as it is known now; the reader is computed again should it grow.
+    if TYPE_CHECKING:  # what runs takes the parts of a key as they come: a tuple less for each question
 
-        WorkExceeded says that more sets were asked for than limit_work allows.
-        """
-        self._asked += 1
-        if self._asked > self._limit:
-            raise WorkExceeded
-        cell = self.cells.get(key)
-        if cell is None:
-            cell = self._begin(key)
-        current, readers = self.current, cell.readers
-        if readers is not current and current is not None:
-            if readers is None:
-                cell.readers = current
-            elif isinstance(readers, set):
-                readers.add(current)
-            else:
-                cell.readers = {readers, current}
-        return cell.values
+        def get(self, query: Kept[Given], *given: Given.args, **_: Given.kwargs) -> Values:
+            """Give the set as it is known now; the reader is computed again should it grow.
 
-    def hand(self, key: Key) -> Values:
-        """Give a set to be handed on: a large one as one value that stands for all of it, which need not follow it."""
-        if key[0] in OF_MANY:
-            key = (key[0], self.name(_take_name(key)), *key[2:])
-        values = self.get(key)
-        if len(values) <= self._few:
-            return values
-        if key[0] in OF_MANY and _take_name(key)[0] in OF_MANY:  # or the names of loops would have no end
+            WorkExceeded says that more sets were asked for than limit_work allows.
+            """
+
+        def hand(self, query: Kept[Given], *given: Given.args, **_: Given.kwargs) -> Values:
+            """Give a set to be handed on: a large one as one value that stands for all, which need not follow it."""
+
+    else:
+
+        def get(self, *key):
+            """Find the set or begin it, and note who reads it."""
+            self._asked += 1
+            if self._asked > self._limit:
+                raise WorkExceeded
+            cell = self.cells.get(key)
+            if cell is None:
+                cell = self._begin(key)
+            current, readers = self.current, cell.readers
+            if readers is not current and current is not None:
+                if readers is None:
+                    cell.readers = current
+                elif isinstance(readers, set):
+                    readers.add(current)
+                else:
+                    cell.readers = {readers, current}
+            return cell.values
+
+        def hand(self, *key):
+            """Find the set; of those that are made of one circle, there is one."""
+            if key[0].is_of_many:
+                key = (key[0], self.name(_take_name(key)), *key[2:])
+            values = self.get(*key)
+            return values if len(values) <= self._few else self._hand_large(key, values)
+
+    def read(self, key: Key) -> Values:
+        """Give a set by its key."""
+        return self.get(*key)
+
+    def _hand_large(self, key: Key, values: Values) -> Values:
+        if key[0].is_of_many and _take_name(key)[0].is_of_many:  # or the names of loops would have no end
             return values
         cell, current = self.cells[key], self.current
         if cell.holders is None:
@@ -171,7 +184,7 @@ class Solver:
 
     def gather(self, key: Key) -> Values:
         """Give the values of a large set, those of other large ones still by their names; of texts, one for all."""
-        return self.get(("gathered", self.name(key)))
+        return self.get(q.GATHERED, self.name(key))
 
     def _derive_gathered(self, key: Key) -> Values:
         return merge_constants(self._join_held(key))
@@ -180,8 +193,8 @@ class Solver:
         """Give the values of a large set, or of all of its circle."""
         circle = self._circles.get(key)
         if circle is None:
-            return self.get(key)
-        found = EMPTY.union(*map(self.get, circle.keys))
+            return self.read(key)
+        found = EMPTY.union(*map(self.read, circle.keys))
         return frozenset(value for value in found if type(value) is not Many or value.name not in circle.keys)
 
     def spread(self, values: Values) -> Values:
@@ -189,7 +202,7 @@ class Solver:
         many = [value for value in values if type(value) is Many]
         if not many:
             return values
-        return values.difference(many).union(*(self.get(("spread", self.name(value.name))) for value in many))
+        return values.difference(many).union(*(self.get(q.SPREAD, self.name(value.name)) for value in many))
 
     def _derive_spread(self, key: Key) -> Values:
         """Give the values of a large set one by one."""
@@ -228,18 +241,18 @@ class Solver:
         """Let large sets have one name: the sets that are made of one of them are made of all from then on."""
         readers = {reader for key in keys for reader in self.cells[key].list_readers()}
         for name in set(map(self.name, keys)):
-            gathered = self.cells.get(("gathered", name))
+            gathered = self.cells.get((q.GATHERED, name))
             readers |= set(gathered.list_readers()) if gathered is not None else set()
-            self.renew(("gathered", name))
-        name = min(keys, key=lambda key: (key[0] in OF_MANY, repr(key)))
+            self.renew(q.GATHERED, name)
+        name = min(keys, key=lambda key: (key[0].is_of_many, repr(key)))
         self._circles.update(dict.fromkeys(keys, Circle(name, keys)))
         for reader in readers:
-            if reader.key[0] in ABOUT_MANY and reader.key[1] in keys:
+            if reader.key[0].is_about_many and reader.key[1] in keys:
                 self.queue(reader)
 
     def _begin(self, key: Key) -> Cell:
         """Compute a set for the first time. Its reader is noted afterwards: it need not be told of what it gets now."""
-        cell = self.cells[key] = Cell(key, _WAITING.get(key[0], 0) - len(self.cells))
+        cell = self.cells[key] = Cell(key, _find_delay(key[0]) - len(self.cells))
         if self.depth >= MAX_DEPTH:
             self.queue(cell)
         else:
@@ -250,9 +263,9 @@ class Solver:
         """Give the one of equal sets that is kept."""
         return self._shared.setdefault(values, values)
 
-    def renew(self, key: Key) -> None:
+    def renew(self, query: Kept[Given], *given: Given.args, **_: Given.kwargs) -> None:
         """Note that a set has to be computed again; one that nobody asked for need not."""
-        cell = self.cells.get(key)
+        cell = self.cells.get((query, *given))
         if cell is not None:
             self.queue(cell)
 
@@ -288,10 +301,10 @@ class Solver:
         self.depth += 1
         self.current, self.floor = cell, self.depth
         key = cell.key
-        circle = self._circles.get(_take_name(key)) if key[0] in ABOUT_MANY else None
+        circle = self._circles.get(_take_name(key)) if key[0].is_about_many else None
         try:
             if circle is not None and circle.name != key[1]:
-                found = self.get((key[0], circle.name, *key[2:]))
+                found = self.read((key[0], circle.name, *key[2:]))
             else:
                 found = self._rules[key[0]](*key[1:])
         except RecursionError:  # of expressions inside one another that no rule has counted

@@ -141,7 +141,7 @@ def test_every_function_that_the_page_for_contributors_names_exists() -> None:
 
 
 def test_the_layers_on_the_page_are_those_of_the_contract() -> None:
-    (contract,) = re.findall(r"^layers = \[(.*?)^\]", read_page("pyproject.toml"), re.MULTILINE | re.DOTALL)
+    contract, *_ = re.findall(r"^layers = \[(.*?)^\]", read_page("pyproject.toml"), re.MULTILINE | re.DOTALL)
     layers = [layer.split(" | ") for layer in re.findall(r'"(.+)"', contract)]
     table = read_page("docs/contributing.md").partition("| layer |")[2].partition("\n\n")[0]
     assert [re.findall(r"`(\w+)`", row.split("|")[1]) for row in table.splitlines()[2:]] == layers

@@ -17,7 +17,7 @@ from unit.indexing.test_edits import build_afresh, put_tree
 from pkg.graph.store import GraphStore
 from pkg.indexing.build import build, build_export
 from pkg.model import Label, RelationType
-from pkg.resolve import file_records
+from pkg.resolve.facts import file_records
 from pkg.retrieval.deps.names import find_target
 
 CART = """import shop.tax.rates

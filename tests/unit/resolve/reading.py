@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pkg.extract.python import extract_unit
-from pkg.resolve.scope_model import ModuleScopes, Scope
-from pkg.resolve.scopes import build_scopes
+from pkg.resolve.facts.scope_model import ModuleScopes, Scope
+from pkg.resolve.facts.scopes import build_scopes
 
 
 def read_module(text: str, path: str = "mod.py") -> ModuleScopes:

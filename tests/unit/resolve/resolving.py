@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from pkg.extract.python import extract_unit
 from pkg.model import Edge, Label, RelationType
+from pkg.resolve.facts.repository_files import Units
 from pkg.resolve.links import LinkWriter
 from pkg.resolve.project import resolve_project
-from pkg.resolve.repository_files import Units
 from pkg.units import UnboundCall, UnitLinks, UnitText, describe_code, format_id, hash_key, name_library
 
 SOURCE = "tree"
@@ -46,7 +46,8 @@ def resolve_tree(files: dict[str, str], package: str = "") -> Resolved:
         for path, text in texts.items()
         if path.endswith((".py", ".pyi"))
     }
-    writer = LinkWriter(SOURCE, units, resolve_project(Units(units.values(), package=package)))
+    project = resolve_project(Units(units.values(), package=package))
+    writer = LinkWriter(SOURCE, units, project.binder.context, project.sites, project.outcomes)
     links = {path: writer.write(path) for path in sorted(units)}
     names = {identity: name for unit in units.values() for identity, name in _name_nodes(unit)}
     libraries = {library for each in links.values() for library in each.libraries}

@@ -17,11 +17,11 @@ import pkg
 from pkg.errors import StoreError
 from pkg.extract.python import extract_unit
 from pkg.resolve import project as resolving
-from pkg.resolve.dependency_record import DependencyRecord, add_dependencies, unpack_dependencies
-from pkg.resolve.file_records import cut_record, make_record, unpack_unit
+from pkg.resolve.changes.dependency_record import DependencyRecord, add_dependencies, unpack_dependencies
+from pkg.resolve.facts.file_records import cut_record, make_record, unpack_unit
+from pkg.resolve.facts.repository_files import Units
 from pkg.resolve.links import LinkWriter
 from pkg.resolve.project import Project, resolve_changes, resolve_project
-from pkg.resolve.repository_files import Units
 from pkg.units import UnitLinks, UnitText, describe_code
 
 SOURCE = "tree"
@@ -75,7 +75,10 @@ class Tree:
         self._take(units, project or resolve_project(units), {} if project is None else snapshot)
 
     def _take(self, units: Units, project: Project, snapshot: Mapping[str, DependencyRecord]) -> None:
-        writer, found = LinkWriter(SOURCE, units, project), project.find_dependencies()
+        writer, found = (
+            LinkWriter(SOURCE, units, project.binder.context, project.sites, project.outcomes),
+            project.find_dependencies(),
+        )
         self.resolved = set(project.sites)
         self.read = {module.path for module in project.binder.modules.list_read()}
         self.links = {path: self.links[path] for path in units if path not in project.sites}
@@ -435,7 +438,10 @@ def test_a_private_method_and_a_name_in_other_letters_are_found_by_who_speaks_of
 def test_a_record_gives_a_file_back_as_it_was() -> None:
     units = Units(extract(read_package()).values())
     project = resolve_project(units)
-    writer, found = LinkWriter(SOURCE, units, project), project.find_dependencies()
+    writer, found = (
+        LinkWriter(SOURCE, units, project.binder.context, project.sites, project.outcomes),
+        project.find_dependencies(),
+    )
     for path, unit in units.items():
         dependencies = found.describe(path)
         record = cut_record(add_dependencies(make_record(writer.write(path), unit), dependencies).pack())
@@ -488,7 +494,7 @@ def test_no_set_grows_when_all_are_computed_again() -> None:
     solver = resolve_project(Units(extract(read_package()).values())).binder.solver
     before = {key: cell.values for key, cell in solver.cells.items()}
     for key in before:
-        solver.renew(key)
+        solver.queue(solver.cells[key])
     solver.solve()
     assert {key: cell.values for key, cell in solver.cells.items()} == before
 

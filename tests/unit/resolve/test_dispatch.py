@@ -7,7 +7,7 @@ from unit.resolve.resolving import resolve_tree
 
 from pkg.model import RelationType
 from pkg.resolve.abstract_values import CONSTANT, TEXT
-from pkg.resolve.text_ends import fill_braces, fill_percent, join_texts, match_pattern, match_text, write_pattern
+from pkg.resolve.facts.text_ends import fill_braces, fill_percent, join_texts, match_pattern, match_text, write_pattern
 
 CLASS = "class P:\n    def __getattr__(self, name):\n        return 1\n"
 

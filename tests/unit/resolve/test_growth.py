@@ -13,14 +13,16 @@ from unit.resolve.bad_inputs import Tree
 
 from pkg.extract import condition_facts
 from pkg.extract.python import extract_unit
-from pkg.resolve import closure, hierarchy, place_flow, scopes
+from pkg.resolve import closure, hierarchy
 from pkg.resolve.closure import join_reached, list_bits, list_circles
+from pkg.resolve.facts import scopes
+from pkg.resolve.facts.repository_files import Units
 from pkg.resolve.hierarchy import Hierarchy
-from pkg.resolve.imports import Exports
 from pkg.resolve.lookup_order import Order, Stretches
-from pkg.resolve.narrowing import Narrowing
 from pkg.resolve.project import resolve_project
-from pkg.resolve.repository_files import Units
+from pkg.resolve.rules import place_flow
+from pkg.resolve.rules.imports import Exports
+from pkg.resolve.rules.narrowing import Narrowing
 from pkg.resolve.solver import Cell, Solver
 from pkg.units import describe_code
 

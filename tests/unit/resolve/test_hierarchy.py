@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit.resolve.reading import make_classes
 
+from pkg.resolve.facts.scope_model import Binding, Scope
 from pkg.resolve.hierarchy import ClassFacts, Hierarchy
-from pkg.resolve.scope_model import Binding, Scope
 
 NAMES = list("ABCDEFG")
 graphs = st.tuples(

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit.resolve.reading import find_scope, read_module
 
-from pkg.resolve.parsing import locate, parse_expression
-from pkg.resolve.scope_model import Scope
+from pkg.extract.code_pieces import locate, parse_expression
+from pkg.resolve.facts.scope_model import Scope
 from pkg.units import Code
 
 

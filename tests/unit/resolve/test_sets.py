@@ -7,15 +7,16 @@ import sys
 import pytest
 from unit.resolve.resolving import resolve_tree
 
+from pkg.extract.code_pieces import parse_expression
 from pkg.extract.python import extract_unit
 from pkg.model import RelationType
+from pkg.resolve import queries as q
 from pkg.resolve.abstract_values import CONSTANT
-from pkg.resolve.containers import Written
-from pkg.resolve.contents import MAX_PARTS
-from pkg.resolve.parsing import parse_expression
+from pkg.resolve.facts.repository_files import Units
+from pkg.resolve.facts.scopes import build_scopes
+from pkg.resolve.origins import Written
 from pkg.resolve.project import resolve_project
-from pkg.resolve.repository_files import Units
-from pkg.resolve.scopes import build_scopes
+from pkg.resolve.rules.contents import MAX_WRITTEN
 from pkg.units import describe_code
 
 
@@ -108,7 +109,7 @@ def test_a_truth_value_is_told_from_the_number_that_it_equals() -> None:
     unit = describe_code("tree", "mod.py", extract_unit(b"def take(value): pass\ntake(1)\ntake(True)\n"))
     binder = resolve_project(Units([unit])).binder
     (take,) = (scope for scope in binder.modules["mod.py"].scopes if scope.kind == "function")
-    found = binder.solver.get(("variable", take, "value"))
+    found = binder.solver.get(q.VARIABLE, take, "value")
     assert sorted(str(value[1]) for value in found if value[0] == CONSTANT) == ["1", "True"]
 
 
@@ -122,10 +123,10 @@ def test_what_is_put_into_a_container_is_the_same_when_it_is_parsed_anew() -> No
 
 
 def test_a_long_table_that_is_written_out_says_nothing_of_what_it_holds_anywhere() -> None:
-    long, short = ", ".join(f"'{each}': {each}" for each in range(MAX_PARTS + 1)), "'a': 1, 'b': 2"
+    long, short = ", ".join(f"'{each}': {each}" for each in range(MAX_WRITTEN + 1)), "'a': 1, 'b': 2"
     text = f"LONG = {{{long}}}\nSHORT = {{{short}}}\ndef f(key):\n    SHORT[key]()\n    LONG[key]()\n    LONG['7']()\n"
     unit = describe_code("tree", "mod.py", extract_unit(text.encode()))
     project = resolve_project(Units([unit]))
-    items = [cell.values for key, cell in project.binder.solver.cells.items() if key[0] == "item"]
+    items = [cell.values for key, cell in project.binder.solver.cells.items() if key[0] is q.ITEM]
     assert project.is_exact
     assert sorted(map(len, items)) == [1, 1, 2]

@@ -7,7 +7,7 @@ from unit.resolve.resolving import resolve_tree
 from unit.resolve.shapes import CONFIDENCES, read_shapes
 
 from pkg.model import RelationType
-from pkg.resolve import resolution_context
+from pkg.resolve.facts import parsed_trees
 
 SHAPES = {f"{shape.category}: {shape.name}": shape for shape in read_shapes()}
 
@@ -33,7 +33,7 @@ def test_a_shape_is_resolved_the_same_when_every_expression_is_parsed_anew(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = resolve_tree(SHAPES[name].files)
-    monkeypatch.setattr(resolution_context, "MAX_TREES", 1)
+    monkeypatch.setattr(parsed_trees, "MAX_TREES", 1)
     assert resolve_tree(SHAPES[name].files) == expected
 
 

@@ -7,6 +7,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pkg.resolve.queries import Kept
 from pkg.resolve.solver import MAX_DEPTH, MAX_ROUNDS, MAX_VALUES, Solver
 
 OVERFLOW = frozenset({"many"})
@@ -21,24 +22,28 @@ systems: st.SearchStrategy[System] = st.integers(1, 8).flatmap(
     )
 )
 
+SET: Kept[[int]] = Kept("set")
+ONE: Kept[[]] = Kept("one")
+DEEP: Kept[[]] = Kept("deep")
+
 
 def make_solver(system: System) -> Solver:
     solver = Solver(OVERFLOW)
 
     def read(place: int) -> frozenset[int]:
         own, others = system[place]
-        return own.union(*(solver.get(("set", other)) for other in others))
+        return own.union(*(solver.get(SET, other) for other in others))
 
-    solver.add_rule("set", read)
+    solver.add_rule(SET, read)
     return solver
 
 
 def solve(system: System, order: list[int]) -> list[frozenset[int]]:
     solver = make_solver(system)
     for place in order:
-        solver.get(("set", place))
+        solver.get(SET, place)
     solver.solve()
-    return [solver.get(("set", place)) for place in range(len(system))]
+    return [solver.get(SET, place) for place in range(len(system))]
 
 
 def reach(system: System, place: int) -> frozenset[int]:
@@ -69,13 +74,13 @@ def test_the_order_of_questions_does_not_matter(system: System, random: Random) 
 def test_sets_that_are_renewed_stay_as_they_are(system: System, random: Random) -> None:
     solver = make_solver(system)
     for place in random.sample(range(len(system)), len(system)):
-        solver.get(("set", place))
+        solver.get(SET, place)
     solver.solve()
-    before = [solver.get(("set", place)) for place in range(len(system))]
+    before = [solver.get(SET, place) for place in range(len(system))]
     for place in range(len(system)):
-        solver.renew(("set", place))
+        solver.renew(SET, place)
     solver.solve()
-    assert [solver.get(("set", place)) for place in range(len(system))] == before
+    assert [solver.get(SET, place) for place in range(len(system))] == before
 
 
 def test_a_chain_that_is_deeper_than_the_bound_is_solved_to_its_end() -> None:
@@ -92,29 +97,29 @@ def test_depth_between_sets_counts_towards_the_bound() -> None:
         seen.append(solver.depth)
         solver.depth += MAX_DEPTH
         try:
-            return solver.get(("set", place + 1)) if place < 3 else frozenset({place})
+            return solver.get(SET, place + 1) if place < 3 else frozenset({place})
         finally:
             solver.depth -= MAX_DEPTH
 
-    solver.add_rule("set", read)
-    solver.get(("set", 0))
+    solver.add_rule(SET, read)
+    solver.get(SET, 0)
     solver.solve()
-    assert solver.get(("set", 0)) == {3}
+    assert solver.get(SET, 0) == {3}
     assert set(seen) == {1}
 
 
 def test_a_set_of_too_many_values_says_that_it_overflowed() -> None:
     solver = Solver(OVERFLOW)
-    solver.add_rule("set", lambda: frozenset(range(MAX_VALUES + 1)))
-    assert solver.get(("set",)) == OVERFLOW
+    solver.add_rule(ONE, lambda: frozenset(range(MAX_VALUES + 1)))
+    assert solver.get(ONE) == OVERFLOW
 
 
 def test_a_set_that_never_stops_growing_is_given_up_and_counted() -> None:
     solver = Solver(OVERFLOW)
-    solver.add_rule("set", lambda: frozenset({len(solver.get(("set",)))}))
-    solver.get(("set",))
+    solver.add_rule(ONE, lambda: frozenset({len(solver.get(ONE))}))
+    solver.get(ONE)
     solver.solve()
-    assert len(solver.get(("set",))) == MAX_ROUNDS
+    assert len(solver.get(ONE)) == MAX_ROUNDS
     assert solver.exhausted == 1
 
 
@@ -123,17 +128,17 @@ def test_a_set_whose_rule_goes_too_deep_is_given_up_and_counted() -> None:
         return dig(depth + 1)
 
     solver = Solver(OVERFLOW)
-    solver.add_rule("deep", lambda: dig(0))
-    solver.add_rule("set", lambda: solver.get(("deep",)) | {1})
-    assert solver.get(("set",)) == OVERFLOW | {1}
+    solver.add_rule(DEEP, lambda: dig(0))
+    solver.add_rule(ONE, lambda: solver.get(DEEP) | {1})
+    assert solver.get(ONE) == OVERFLOW | {1}
     assert (solver.exhausted, solver.depth, solver.current) == (1, 0, None)
 
 
 def test_what_is_forgotten_is_computed_anew() -> None:
     solver = Solver(OVERFLOW)
     known = {1}
-    solver.add_rule("set", lambda: frozenset(known))
-    assert solver.get(("set",)) == {1}
+    solver.add_rule(ONE, lambda: frozenset(known))
+    assert solver.get(ONE) == {1}
     known.add(2)
     solver.forget()
-    assert solver.get(("set",)) == {1, 2}
+    assert solver.get(ONE) == {1, 2}
