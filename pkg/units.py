@@ -48,10 +48,10 @@ class Code(IntEnum):
     READ = 14  # an attribute that is neither called nor assigned to, (0, 0)
     GLOBAL = 15  # the names, (0, 0)
     NONLOCAL = 16  # the names, (0, 0)
-    ITEM = 17  # of an item that is read, what it is of, (0, 0)
-    PUT = 18  # of an item that is assigned to, what it is of, (0, 0)
-    DELETE = 19  # of an item that is deleted, what it is of, (0, 0)
-    CONTAINS = 20  # of `in`, what is looked through, (0, 0)
+    ITEM = 17  # of an item that is read, what it is of, its key (0, 0 where that is a constant or slice)
+    PUT = 18  # of an item that is assigned to, as ITEM
+    DELETE = 19  # of an item that is deleted, as ITEM
+    CONTAINS = 20  # of `in`, what is looked through, what is looked for (0, 0: a constant)
     OPERATE = 21  # what is on the left of an operator, what is on the right
     REQUEST = 22  # a function that pytest gives fixtures; no fact, for resolution tells it by the names
     AUGMENT = 23  # target of an assignment with an operator, the value on its right

@@ -61,6 +61,7 @@ _RESULTS = {"return": Code.RETURN, "raise": Code.RAISE}
 _DECLARATIONS = {"global": Code.GLOBAL, "nonlocal": Code.NONLOCAL}
 _ASSIGNED, _UPDATED, _DELETED = (Code.PUT,), (Code.ITEM, Code.PUT), (Code.DELETE,)
 _READ = (Code.ITEM,)
+_NO_KEY = (0, 0)
 _ASYNC = {Code.FOR: Code.ASYNC_FOR, Code.WITH: Code.ASYNC_WITH}
 _SEVERAL = frozenset((
     "pattern_list", "tuple_pattern", "list_pattern", "list_splat_pattern", "as_pattern_target", "expression_list",
@@ -182,13 +183,20 @@ def _list_scopes(found: Found) -> Iterator[Fact]:
 
 
 def _list_items(found: Found, uses: Mapping[Place, tuple[Code, ...]]) -> Iterator[Fact]:
-    """List the items of containers that are read, assigned to or deleted; the facts name the containers."""
+    """List the items of containers that are read, assigned to or deleted; the facts name the containers and keys."""
     stars = _map_stars(found)
     for match in found["item"]:
         start, end = _place(match, "of")
         start = stars.get(start, start)
+        keys = match["whole"][0].children_by_field_name("subscript")
+        key = _span_key(keys[0]) if len(keys) == 1 else _NO_KEY
         for code in uses.get(_place(match, "whole"), _READ):
-            yield start, code, start, end, 0, 0
+            yield start, code, start, end, *key
+
+
+def _span_key(key: Node) -> Place:
+    """Give the span of what a container is asked for, but of constants and slices, which nothing is asked."""
+    return (key.start_byte, key.end_byte) if key.type not in (*_CONSTANTS, *_TEXTS, "slice") else _NO_KEY
 
 
 def _list_erased(found: Found) -> Iterator[Fact]:
@@ -269,7 +277,7 @@ def _list_operands(found: Found) -> Iterator[Fact]:
         (node,) = match["whole"]
         for left, sign, right in _list_comparisons(node):
             if sign in ("in", "not in"):
-                yield right.start_byte, Code.CONTAINS, right.start_byte, right.end_byte, 0, 0
+                yield right.start_byte, Code.CONTAINS, right.start_byte, right.end_byte, *_span_key(left)
             elif not sign.startswith("is"):
                 yield from _make_operation(left, right)
 

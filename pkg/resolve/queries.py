@@ -187,6 +187,7 @@ CONSTRUCTED: Query[[Site, Value, str], Iterator[Target]] = Query("constructed") 
 PROPERTY_CALLS: Query[[Value, str, str], Iterator[Target]] = Query("property calls")  # of an object, in a role
 CLASS_PROPERTY_CALLS: Query[[Value, str], Iterator[Target]] = Query("class property calls")
 FALLBACK_CALLS: Query[[Value, str], Iterator[Target]] = Query("fallback calls")
+KEY_CALLS: Query[[Values], Iterator[Target]] = Query("key calls")  # what a dict or set asks of its keys
 BUILTIN_CALLS: Query[[Site, str], Iterator[Target]] = Query("builtin calls")  # by which it asks its arguments
 
 # The solver's own.

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from pkg.model import Class, Function, Import, Span
 from pkg.units import UnitLinks, UnitText, hash_bytes
 
-VERSION = 18
+VERSION = 19
 _HEAD = struct.Struct("<BI6I")  # version, checksum of the parts, bytes of each
 _WIDTH = 6  # numbers of a fact
 _BEFORE = [0, 2, 3, 4]  # of the last four, those that they are told from

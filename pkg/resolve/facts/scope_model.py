@@ -143,7 +143,7 @@ class Site:
     code: Code
     start: int
     end: int
-    more: tuple[int, int] = (0, 0)  # of a call, its arguments; of an operator, its right side
+    more: tuple[int, int] = (0, 0)  # of a call, its arguments; of an operator, its right side; of an item, its key
     name: str = ""  # of an attribute that is assigned to
     definition: Scope | None = None  # that decorators stand before
 

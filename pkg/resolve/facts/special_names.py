@@ -57,6 +57,8 @@ ENTRIES = ("keys", "__getitem__")  # of a mapping behind two stars
 ITEMS = {
     Code.ITEM: "__getitem__", Code.PUT: "__setitem__", Code.DELETE: "__delitem__", Code.CONTAINS: "__contains__",
 }  # fmt: skip
+KEYS = b"key"  # what Python asks of a key
+HASH, EQUAL = "__hash__", "__eq__"
 METACLASS = "metaclass"  # the word by which a class names what makes it
 FALLBACK = "__getattr__"  # that Python asks for attributes which an object does not have
 GET, SET, DELETE = "__get__", "__set__", "__delete__"
@@ -65,13 +67,14 @@ DESCRIBING = frozenset((GET, SET, DELETE, NAME_HOOK))  # methods of what an attr
 CREATION = b"class"  # what Python asks when the code of a class has run
 _METHODS: dict[Asked, tuple[str, ...]] = {
     CREATION: ("__init_subclass__", NAME_HOOK, METACLASS),
+    KEYS: (HASH, EQUAL),
     **{sign: (*each.left, each.right) for sign, each in OPERATIONS.items()},
     **QUESTIONS,
 }
 SPECIAL = frozenset(name for names in _METHODS.values() for name in names)
 
-_GOING_THROUGH = ("all", "any", "enumerate", "filter", "frozenset", "iter", "list", "map", "max", "min", "set",
-                  "sorted", "sum", "tuple", "zip")  # fmt: skip
+_GOING_THROUGH = ("all", "any", "dict.fromkeys", "enumerate", "filter", "frozenset", "iter", "list", "map", "max",
+                  "min", "set", "sorted", "sum", "tuple", "zip")  # fmt: skip
 _ASKING = {
     "abs": ("__abs__",), "aiter": ("__aiter__",), "anext": ("__anext__",), "bool": TRUTH, "bytes": ("__bytes__",),
     "complex": ("__complex__", "__float__", "__index__"), "dir": ("__dir__",),

@@ -42,6 +42,7 @@ from pkg.units import DOTTED_NAME, NAME, Code
 _MAKING = ("__prepare__", "__new__", "__init__")  # by which a metaclass makes a class
 _ARGUMENT = re.compile(rb"(?:[(,]|[(,]\s*" + NAME + rb"\s*=)\s*(" + DOTTED_NAME + rb")\s*(?=[,)])")
 _ALIKE = (*CLASSES, FUNCTION, METHOD, MAKER, *OBJECTS)
+_KEYED = ("add", "get", "pop", "setdefault")  # methods of dicts and sets that look their first argument up
 _CALLING = frozenset(("map", "filter", "sorted", "min", "max", "iter"))  # builtins that call what they are given
 _NOT_CALLING = ("functools.wraps", "inspect.", "typing.", "logging.")
 
@@ -80,6 +81,10 @@ class CallSites:
             return name.removeprefix("builtins.") in _CALLING
         return self._ask(q.MAY_CALL, name) and not name.startswith(_NOT_CALLING)
 
+    def _ask_keys(self, site: Site) -> Iterator[Target]:
+        """Give what a dict or set asks of the first argument of one of its methods."""
+        return self._ask(q.KEY_CALLS, self._context.give(site.scope, site).derive(0))
+
     def _bind_many(self, site: Site, group: Group) -> Iterator[Outcome]:
         """Bind the call of an attribute of a large set: what all such calls call is found once."""
         self._callers.add(group, Caller(site, 0))
@@ -115,6 +120,7 @@ class CallSites:
         elif value[0] == METHOD and value[1] is None:
             self._ask(q.CONTAINER_CHANGE, value, self._context.give(site.scope, site))
             yield Library(self._ask(q.CONTAINER_METHOD, value))
+            yield from self._ask_keys(site) if value[3] in _KEYED else ()
             yield from self._bind_callbacks(site, POSSIBLE) if value[3] == "sort" else ()
         elif value[0] == REGISTER:
             is_generic, arguments = value[1].kind == "function", self._context.give(site.scope, site)

@@ -5,6 +5,7 @@ The first where builtins ask the object, in loops, for items; the others when an
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
 
@@ -13,7 +14,9 @@ from pkg.resolve import queries as q
 from pkg.resolve.abstract_values import (
     CLASS,
     CLASSES,
+    CONTAINER,
     DELETER,
+    EMPTY,
     FUNCTION,
     GETTER,
     INSTANCE,
@@ -34,8 +37,10 @@ from pkg.resolve.facts.special_names import (
     ASKING,
     DELETE,
     ENTRIES,
+    EQUAL,
     FALLBACK,
     GET,
+    HASH,
     ITEMS,
     LOOPING,
     OPERATIONS,
@@ -51,6 +56,7 @@ _LOOP, _ASYNC_LOOP = ("__iter__", "__next__"), ("__aiter__", "__anext__")
 _CONTEXT, _ASYNC_CONTEXT = ("__enter__", "__exit__"), ("__aenter__", "__aexit__")
 _ONLY_NAME = re.compile(rb"\(\s*(" + DOTTED_NAME + rb")\s*,?\s*\)")
 _CONSTANT = re.compile(rb"\(\s*(?:[rRbBuU]?['\"][^'\"\\]*['\"]|[\d.]+)?\s*\)")  # or nothing, between brackets
+_KEYED = ("builtins.set", "builtins.frozenset", "builtins.dict.fromkeys")  # whose items are keys
 _OF_ALL = ("builtins.zip", "builtins.print")  # arguments
 _BEHIND_FUNCTION = ("builtins.map", "builtins.filter")
 _OF_ONE = ("builtins.max", "builtins.min", "builtins.iter")  # which mean something else with several
@@ -64,7 +70,10 @@ class SpecialCalls:
         self._ask = context.ask
         self._solver = context.solver
         self._hierarchy = context.hierarchy
+        self._containers = context.containers
+        self._is_keyed = any(context.modules.totals.operators[name] for name in (HASH, EQUAL))
         context.answer(q.BUILTIN_CALLS, self.bind_builtin)
+        context.answer(q.KEY_CALLS, self.find_of_keys)
         context.bind((Code.OPERATE,), self.bind_operator)
         context.bind((Code.ASK,), self.bind_question)
         context.bind(ITEMS, self.bind_operation)
@@ -74,7 +83,34 @@ class SpecialCalls:
     def bind_operation(self, site: Site) -> Iterator[Outcome]:
         """Bind the use of an item, or the question whether there is one, to the method of the object that is asked."""
         name = ITEMS[site.code]
-        return self._bind_values(site, lambda value: self._use_item(value, name))
+        containers = self._context.list_values(site.scope, site.start, site.end)
+        yield from self._bind_all(containers, lambda value: self._use_item(value, name))
+        if self._is_keyed and site.more[1]:
+            asked = [
+                each for each in containers if each[0] not in OBJECTS or self._hierarchy.find(each[1], name) is None
+            ]
+            keys = self._context.list_values(site.scope, *site.more) if asked else EMPTY
+            if site.code == Code.CONTAINS and all(map(self._is_sequence, asked)):
+                yield from self._find_all(keys, EQUAL, LIKELY)
+            else:
+                yield from self.find_of_keys(keys)
+
+    def _is_sequence(self, value: Value) -> bool:
+        """Tell whether something is written as a list or tuple, whose items are compared one by one."""
+        node = self._containers.find_expression(value) if value[0] == CONTAINER else None
+        return isinstance(node, ast.List | ast.Tuple)
+
+    def find_of_keys(self, keys: Values) -> Iterator[Target]:
+        """Find what a dict or set asks of its keys, and of what is in a tuple among them."""
+        tuples = frozenset(each for each in keys if each[0] == CONTAINER)
+        inside = self._solver.spread(self._ask(q.TAKEN, tuples, None)) if tuples else EMPTY
+        yield from self._find_all(keys | inside, HASH, LIKELY)
+        yield from self._find_all(keys | inside, EQUAL, POSSIBLE)
+
+    def _find_all(self, values: Values, name: str, confidence: str) -> Iterator[Target]:
+        for value in values if self._is_keyed else ():
+            if value[0] in OBJECTS:
+                yield from (each._replace(confidence=confidence) for each in self.find(value, (name,)))
 
     def _use_item(self, value: Value, name: str) -> Iterator[Target]:
         if name == ITEMS[Code.CONTAINS] and self._hierarchy.find_first(value[1], (name,)) is None:
@@ -139,6 +175,12 @@ class SpecialCalls:
         for value in self._list_asked(site, name):
             if value[0] in OBJECTS:
                 yield from self._ask_first(value, methods) if methods else self.iterate(value)
+            if name in _KEYED and self._is_keyed:
+                yield from self.find_of_keys(self._solver.spread(self._ask(q.ITERATED, frozenset({value}), False)))
+            elif name == "builtins.hash" and value[0] == CONTAINER:
+                yield from self._find_all(
+                    self._solver.spread(self._ask(q.TAKEN, frozenset({value}), None)), HASH, LIKELY
+                )
 
     def _list_asked(self, site: Site, name: str) -> Iterator[Value]:
         """Give the values of the arguments that a builtin asks; of one name alone, without parsing."""
