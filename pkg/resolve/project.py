@@ -92,24 +92,22 @@ def resolve_project(units: Units) -> Project:
     that few call; where that would not end either, neither arguments nor results are followed.
     """
     files = Files(units)
-    for following in (Following.ALL, Following.FEW):
+    sites = sum(len(scope.sites) for module in files.values() for scope in module.scopes)
+    for following in (Following.ALL, Following.FEW) if sites <= MOST_SITES else (Following.FEW,):
         binder = Binder(files, RULES, following)
         try:
-            return _bind_all(binder)
+            return _bind_all(binder, sites)
         except WorkExceeded:
             binder.release()
-    return _bind_all(Binder(files, RULES, Following.NONE))
+    return _bind_all(Binder(files, RULES, Following.NONE), sites)
 
 
-def _bind_all(binder: Binder) -> Project:
+def _bind_all(binder: Binder, sites: int) -> Project:
     files = binder.modules
-    count = sum(len(scope.sites) for module in files.values() for scope in module.scopes)
-    if binder.context.following == Following.ALL and count > MOST_SITES:
-        raise WorkExceeded
     binder.order_classes(files.keys())
     binder.find_patches(files, {})
     project = Project(binder)
-    with _limit_work(binder, count):
+    with _limit_work(binder, sites):
         project.bind(files)
     return project
 
