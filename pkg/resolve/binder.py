@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from pkg.resolve import queries as q
 from pkg.resolve.abstract_values import EMPTY, Values
-from pkg.resolve.changes.dependency_graph import DependencyGraph
 from pkg.resolve.facts.repository_files import Files
 from pkg.resolve.facts.scope_model import Scope, Site
 from pkg.resolve.facts.special_names import FALLBACK, find_answered
@@ -27,7 +26,7 @@ class Binder:
         context = self.context = Context(modules, following)
         self.modules, self.solver, self.hierarchy = modules, context.solver, context.hierarchy
         self.ordered: set[str] = set()  # files, the bases of whose classes were found
-        self.graphs: list[DependencyGraph] = []  # of what was computed to be forgotten
+        self.before_forgetting: Callable[[Context], None] | None = None  # for who wants to know what was computed
         self._answered = find_answered(modules.totals.operators)
         self._sites: dict[str, list[Site]] = {}
         self._quiet: dict[Scope, list[Site]] = {}  # that deliver nothing, by outermost function or module
@@ -38,7 +37,7 @@ class Binder:
 
     def release(self) -> None:
         """Let go of what refers to one another: rules, and what they have computed; nothing can be asked afterwards."""
-        self.graphs.clear()
+        self.before_forgetting = None
         self.context.release()
         for held in (self.rest, self._sites, self._quiet):
             held.clear()
@@ -82,7 +81,8 @@ class Binder:
 
     def forget(self) -> None:
         """Forget what was computed, but for the files behind it: more is known now of classes and of names in them."""
-        self.graphs.append(DependencyGraph(self.context))
+        if self.before_forgetting is not None:
+            self.before_forgetting(self.context)
         self.context.forget()
 
     def _bind_rest(self, top: Scope) -> Values:

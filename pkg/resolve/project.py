@@ -11,6 +11,7 @@ from pkg.resolve import queries as q
 from pkg.resolve.all_rules import RULES
 from pkg.resolve.binder import Binder
 from pkg.resolve.changes.dependencies import Dependencies
+from pkg.resolve.changes.dependency_graph import DependencyGraph
 from pkg.resolve.changes.dependency_record import DependencyRecord
 from pkg.resolve.changes.file_diff import OtherParts
 from pkg.resolve.changes.flow_changes import ask_again, find_known, find_receivers
@@ -38,6 +39,10 @@ class Project:
     binder: Binder
     sites: dict[str, list[Site]] = field(default_factory=dict)  # of the files that are resolved
     other: Mapping[str, OtherParts] = field(default_factory=dict)  # by file that changed, what is not as it was
+    graphs: list[DependencyGraph] = field(default_factory=list)  # of what was computed to be forgotten
+
+    def __post_init__(self) -> None:
+        self.binder.before_forgetting = lambda context: self.graphs.append(DependencyGraph(context))
 
     def outcomes(self, site: Site) -> frozenset[tuple[object, ...]]:
         """Give what a site calls."""
@@ -61,7 +66,7 @@ class Project:
     def find_dependencies(self) -> Dependencies:
         """Tell what the links of each file were worked out from, when all are resolved."""
         self.binder.context.clear_caches()
-        return Dependencies(self.binder)
+        return Dependencies(self.binder, self.graphs)
 
     def bind(self, paths: Iterable[str]) -> None:
         """Resolve files; sites that deliver nothing come last, when hardly anything changes."""
@@ -81,6 +86,7 @@ class Project:
         """Let go of everything: scopes and what they hold go in circles, and the cycle collector would take long."""
         self.binder.release()
         self.sites.clear()
+        self.graphs.clear()
         for module in self.binder.modules.list_read():
             module.release()
 
@@ -103,10 +109,9 @@ def resolve_project(units: Units) -> Project:
 
 
 def _bind_all(binder: Binder, sites: int) -> Project:
-    files = binder.modules
+    files, project = binder.modules, Project(binder)
     binder.order_classes(files.keys())
     binder.find_patches(files, {})
-    project = Project(binder)
     with _limit_work(binder, sites):
         project.bind(files)
     return project

@@ -20,13 +20,14 @@ _NOTHING = Taken({}, [], {})
 class Dependencies:
     """What files that are resolved stand on."""
 
-    def __init__(self, binder: Binder) -> None:
+    def __init__(self, binder: Binder, graphs: Iterable[DependencyGraph]) -> None:
         self._binder = binder
+        self._forgotten = graphs  # of what was computed before more was known
         self._dataflow = binder.context.dataflow
 
     @cached_property
     def _graphs(self) -> list[DependencyGraph]:
-        return [*self._binder.graphs, DependencyGraph(self._binder.context)]
+        return [*self._forgotten, DependencyGraph(self._binder.context)]
 
     @cached_property
     def _pieces(self) -> dict[str, set[Piece]]:

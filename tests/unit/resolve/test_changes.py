@@ -116,7 +116,7 @@ def edit(path: str, old: str, new: str) -> dict[str, str]:
         pytest.param(edit("cart.py", "check(items):\n", "check(items):\n    print(items)\n"), None, id="body"),
     ],
 )
-def test_a_change_graphs_what_it_can_affect(texts: dict[str, str], reached: set[str] | None) -> None:
+def test_a_change_reaches_what_it_can_affect(texts: dict[str, str], reached: set[str] | None) -> None:
     tree = Tree(SHOP)
     tree.change(texts)
     assert tree.links == Tree(texts).links
@@ -137,7 +137,7 @@ USER = "from base import Price\n\n\ndef show(price: Price):\n    price.net()\n"
         pytest.param({"user.py": USER}, BASE.replace("return 1", ABSTRACT), "user.py", id="one that is abstract now"),
     ],
 )
-def test_a_method_that_comes_or_goes_graphs_heirs_and_callers(texts: dict[str, str], base: str, path: str) -> None:
+def test_a_method_that_comes_or_goes_reaches_heirs_and_callers(texts: dict[str, str], base: str, path: str) -> None:
     tree = Tree(SHOP | texts | {"base.py": BASE})
     before = tree.links[path]
     tree.change(tree.texts | {"base.py": base})
@@ -147,7 +147,7 @@ def test_a_method_that_comes_or_goes_graphs_heirs_and_callers(texts: dict[str, s
 
 
 @pytest.mark.parametrize("comment", ["", "    # as it is\n"])
-def test_what_a_function_is_handed_by_its_own_file_graphs_those_who_ask_for_its_result(comment: str) -> None:
+def test_what_a_function_is_handed_by_its_own_file_reaches_those_who_ask_for_its_result(comment: str) -> None:
     price = "class Price:\n    def net(self):\n        pass\n"
     uses = "from prices import Price, Cost\n" + "Price()\nCost()\n" * 8
     give = (
@@ -163,7 +163,7 @@ def test_what_a_function_is_handed_by_its_own_file_graphs_those_who_ask_for_its_
 
 
 @pytest.mark.parametrize("comment", ["", "    # as it is\n"])
-def test_a_name_that_means_something_else_graphs_through_files_that_changed_otherwise(comment: str) -> None:
+def test_a_name_that_means_something_else_reaches_through_files_that_changed_otherwise(comment: str) -> None:
     shop = "class Price:\n    def net(self):\n        pass\n\n\nclass Shop:\n    pass\n"
     give = "from shop import Shop\n\n\ndef give():\n    return Shop().look()\n\n\ndef other():\n    return 1\n"
     ask = "from give import give\n\n\ndef ask():\n    give().net()\n"
@@ -214,7 +214,7 @@ def test_a_file_whose_text_is_gone_is_named() -> None:
         units.text("alone.py")
 
 
-def test_a_special_method_graphs_those_who_use_objects_of_its_class() -> None:
+def test_a_special_method_reaches_those_who_use_objects_of_its_class() -> None:
     loops = {"run.py": "from jobs import Jobs\n\nfor job in Jobs():\n    print(job)\n"}
     apart = {f"part_{letter}.py": f"def lone_{letter}():\n    pass\n" for letter in "abcdef"}
     jobs = "class Jobs:\n    pass\n"
@@ -224,13 +224,13 @@ def test_a_special_method_graphs_those_who_use_objects_of_its_class() -> None:
     assert any(edge.rule == "special method" for edge in tree.links["run.py"].edges)
 
 
-def test_a_change_that_graphs_most_files_resolves_all() -> None:
+def test_a_change_that_reaches_most_files_resolves_all() -> None:
     tree = Tree(SHOP)
     tree.change({path: text + "\n\ndef more():\n    pass\n" for path, text in SHOP.items()})
     assert tree.resolved == SHOP.keys()
 
 
-def test_a_new_caller_graphs_what_its_arguments_are_called_in() -> None:
+def test_a_new_caller_reaches_what_its_arguments_are_called_in() -> None:
     apart = {f"part_{letter}.py": f"def lone_{letter}():\n    pass\n" for letter in "abcdef"}
     texts = apart | {"run.py": "def run(task):\n    task.work()\n", "jobs.py": "class Job:\n    def work(self): ...\n"}
     tree = Tree(texts)
@@ -499,7 +499,7 @@ def test_no_set_grows_when_all_are_computed_again() -> None:
     assert {key: cell.values for key, cell in solver.cells.items()} == before
 
 
-def test_a_class_that_begins_to_answer_an_operator_graphs_who_uses_it() -> None:
+def test_a_class_that_begins_to_answer_an_operator_reaches_who_uses_it() -> None:
     apart = {f"part_{letter}.py": f"def lone_{letter}():\n    pass\n" for letter in "abcdef"}
     money = "class Money:\n    pass\n"
     tree = Tree(apart | {"money.py": money, "sum.py": "from money import Money\n\n\nprice = Money()\nprice + price\n"})

@@ -58,7 +58,7 @@ def reach(system: System, place: int) -> frozenset[int]:
 
 
 @given(systems)
-def test_each_set_is_all_that_it_graphs(system: System) -> None:
+def test_each_set_is_all_that_it_reaches(system: System) -> None:
     found = solve(system, list(range(len(system))))
     assert found == [reach(system, place) for place in range(len(system))]
 
