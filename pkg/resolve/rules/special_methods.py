@@ -85,15 +85,15 @@ class SpecialCalls:
         name = ITEMS[site.code]
         containers = self._context.list_values(site.scope, site.start, site.end)
         yield from self._bind_all(containers, lambda value: self._use_item(value, name))
-        if self._is_keyed and site.more[1]:
-            asked = [
-                each for each in containers if each[0] not in OBJECTS or self._hierarchy.find(each[1], name) is None
-            ]
-            keys = self._context.list_values(site.scope, *site.more) if asked else EMPTY
-            if site.code == Code.CONTAINS and all(map(self._is_sequence, asked)):
-                yield from self._find_all(keys, EQUAL, LIKELY)
-            else:
-                yield from self.find_of_keys(keys)
+        if not self._is_keyed or not site.more[1]:
+            return
+        find = self._hierarchy.find
+        asked = [each for each in containers if each[0] not in OBJECTS or find(each[1], name) is None]
+        keys = self._context.list_values(site.scope, *site.more) if asked else EMPTY
+        if site.code == Code.CONTAINS and all(map(self._is_sequence, asked)):
+            yield from self._find_all(keys, EQUAL, LIKELY)
+        else:
+            yield from self.find_of_keys(keys)
 
     def _is_sequence(self, value: Value) -> bool:
         """Tell whether something is written as a list or tuple, whose items are compared one by one."""
@@ -102,13 +102,15 @@ class SpecialCalls:
 
     def find_of_keys(self, keys: Values) -> Iterator[Target]:
         """Find what a dict or set asks of its keys, and of what is in a tuple among them."""
+        if not self._is_keyed:
+            return
         tuples = frozenset(each for each in keys if each[0] == CONTAINER)
         inside = self._solver.spread(self._ask(q.TAKEN, tuples, None)) if tuples else EMPTY
         yield from self._find_all(keys | inside, HASH, LIKELY)
         yield from self._find_all(keys | inside, EQUAL, POSSIBLE)
 
     def _find_all(self, values: Values, name: str, confidence: str) -> Iterator[Target]:
-        for value in values if self._is_keyed else ():
+        for value in values:
             if value[0] in OBJECTS:
                 yield from (each._replace(confidence=confidence) for each in self.find(value, (name,)))
 
