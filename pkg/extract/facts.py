@@ -196,7 +196,8 @@ def _list_items(found: Found, uses: Mapping[Place, tuple[Code, ...]]) -> Iterato
 
 def _span_key(key: Node) -> Place:
     """Give the span of what a container is asked for, but of constants and slices, which nothing is asked."""
-    return (key.start_byte, key.end_byte) if key.type not in (*_CONSTANTS, *_TEXTS, "slice") else _NO_KEY
+    is_asked = key.type not in _CONSTANTS and key.type != "slice"
+    return (key.start_byte, key.end_byte) if is_asked else _NO_KEY
 
 
 def _list_erased(found: Found) -> Iterator[Fact]:

@@ -11,12 +11,9 @@ from pkg.resolve.facts.scope_model import Scope, Site
 from pkg.resolve.facts.special_names import FALLBACK, find_answered
 from pkg.resolve.following import Following
 from pkg.resolve.hierarchy import ClassSnapshot
-from pkg.resolve.outcomes import Library, Outcome, Target, Unbound, settle
 from pkg.resolve.patches import Patch
 from pkg.resolve.resolution_context import Context, Rule
 from pkg.resolve.sites import list_sites
-
-__all__ = ["Binder", "Library", "Outcome", "Target", "Unbound", "settle"]
 
 
 class Binder:

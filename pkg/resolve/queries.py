@@ -82,7 +82,6 @@ ALIAS: Kept[[Scope, str]] = Kept("alias")  # of an annotation
 # Imports and modules.
 IMPORT: Query[[str, Import], Values] = Query("import")  # what one binds its name to, in a file
 IMPORTED: Kept[[Scope, int]] = Kept("imported")  # by number, what one of the repository brings into a module
-TAKEN_FROM: Query[[Found, Import], Values] = Query("taken from")  # what an import takes from a module
 MODULE_NAME: Query[[Found, str], Values] = Query("module name")
 MODULE_MEMBER: Query[[Value, str], Values] = Query("module member")  # of one that stands as a value
 UNBOUND_NAME: Query[[Scope, str], Values] = Query("unbound name")  # that a module does not bind itself

@@ -136,7 +136,6 @@ class Imports:
         self._ask = context.ask
         self._exports = Exports(context)
         context.answer(q.IMPORT, self.derive)
-        context.answer(q.TAKEN_FROM, self.derive_named)
         context.answer(q.MODULE_NAME, self.derive_attribute)
         context.answer(q.MODULE_MEMBER, self.derive_member)
         context.answer(q.UNBOUND_NAME, self.derive_unbound)
@@ -154,7 +153,7 @@ class Imports:
             if inner:
                 return _make_module(inner, record.name)
         if found:
-            return self.derive_named(found, record)
+            return self._derive_named(found, record)
         return unknown(Reason.MODULE_ATTRIBUTE) if record.level else _make_library(record.module, record.name)
 
     def _derive_imported(self, root: Scope, place: int) -> Values:
@@ -162,9 +161,9 @@ class Imports:
         record = root.module.imports[place]
         found = self._map.find_import(root.module.path, record)
         is_named = found and record.name not in (None, "*")
-        return self.derive_named(found, record) if is_named else EMPTY
+        return self._derive_named(found, record) if is_named else EMPTY
 
-    def derive_named(self, found: Found, record: Import) -> Values:
+    def _derive_named(self, found: Found, record: Import) -> Values:
         """Give what an import takes from a module; where that may be a library, what it lacks is the library's."""
         name = record.name or ""
         if not found.may_be_library:
