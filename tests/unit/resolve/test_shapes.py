@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from unit.resolve.resolving import resolve_tree
-from unit.resolve.shapes import CONFIDENCES, read_shapes
+from unit.resolve.resolving import Resolved, resolve_tree
+from unit.resolve.shapes import CONFIDENCES, Shape, read_shapes
 
 from pkg.model import RelationType
 from pkg.resolve.facts import parsed_trees
@@ -12,10 +12,20 @@ from pkg.resolve.facts import parsed_trees
 SHAPES = {f"{shape.category}: {shape.name}": shape for shape in read_shapes()}
 
 
-@pytest.mark.parametrize("name", SHAPES)
-def test_the_calls_of_a_shape_are_found_and_no_others(name: str) -> None:
-    shape = SHAPES[name]
-    found = resolve_tree(shape.files).pairs(RelationType.CALLS)
+@pytest.mark.parametrize("category", sorted({shape.category for shape in SHAPES.values()}))
+def test_the_links_of_a_shape_are_found_and_no_others(category: str, subtests: pytest.Subtests) -> None:
+    for name, shape in SHAPES.items():
+        if shape.category == category:
+            with subtests.test(name):
+                resolved = resolve_tree(shape.files)
+                check_calls(shape, resolved)
+                check_classes(shape, resolved)
+                check_imports(shape, resolved)
+
+
+def check_calls(shape: Shape, resolved: Resolved) -> None:
+    """Check that all calls are found, as sure as they must be, and no others."""
+    found = resolved.pairs(RelationType.CALLS)
     missing = [(start, end) for start, end, _ in shape.must if (start, end) not in found]
     unsure = [
         (start, end, least)
@@ -28,32 +38,31 @@ def test_the_calls_of_a_shape_are_found_and_no_others(name: str) -> None:
     assert [pair for pair in shape.weak if pair in found and found[pair].confidence != "possible"] == []
 
 
-@pytest.mark.parametrize("name", SHAPES)
-def test_a_shape_is_resolved_the_same_when_every_expression_is_parsed_anew(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    expected = resolve_tree(SHAPES[name].files)
-    monkeypatch.setattr(parsed_trees, "MAX_TREES", 1)
-    assert resolve_tree(SHAPES[name].files) == expected
-
-
 def rank(confidence: str | None) -> int:
     return CONFIDENCES.index(confidence or "")
 
 
-@pytest.mark.parametrize("name", [name for name, shape in SHAPES.items() if shape.inherits or shape.overrides])
-def test_the_classes_of_a_shape_are_ordered(name: str) -> None:
-    resolved, shape = resolve_tree(SHAPES[name].files), SHAPES[name]
+def check_classes(shape: Shape, resolved: Resolved) -> None:
+    """Check that base classes and overrides are found."""
     inherits = {(*pair, str(edge.line)) for pair, edge in resolved.pairs(RelationType.INHERITS).items()}
     assert inherits == set(shape.inherits) or not shape.inherits
     assert set(shape.overrides) <= resolved.pairs(RelationType.OVERRIDES).keys()
 
 
-@pytest.mark.parametrize("name", [name for name, shape in SHAPES.items() if shape.imports])
-def test_the_imports_of_a_shape_lead_where_they_should(name: str) -> None:
-    resolved, shape = resolve_tree(SHAPES[name].files), SHAPES[name]
+def check_imports(shape: Shape, resolved: Resolved) -> None:
+    """Check that imports lead where they should."""
     found = {(*pair, edge.rule) for pair, edge in resolved.pairs(RelationType.RESOLVES_TO).items()}
     assert set(shape.imports) <= found
+
+
+def test_a_shape_is_resolved_the_same_when_every_expression_is_parsed_again(
+    monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
+    expected = {name: resolve_tree(shape.files) for name, shape in SHAPES.items()}
+    monkeypatch.setattr(parsed_trees, "MAX_TREES", 1)
+    for name, shape in SHAPES.items():
+        with subtests.test(name):
+            assert resolve_tree(shape.files) == expected[name]
 
 
 def test_what_cannot_be_bound_is_kept_with_its_reason() -> None:

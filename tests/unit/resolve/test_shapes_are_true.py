@@ -42,9 +42,15 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Report]:
     return {shape.name: Report(**each) for shape, each in zip(RUNNABLE, json.loads(done.stdout), strict=True)}
 
 
-@pytest.mark.parametrize("shape", RUNNABLE, ids=lambda shape: shape.name)
-def test_a_run_makes_the_calls_that_a_shape_names_and_no_other(shape: Shape, reports: dict[str, Report]) -> None:
-    report = reports[shape.name]
+@pytest.mark.parametrize("check", ["calls", "inheritance", "imports"])
+def test_a_run_shows_what_a_shape_names(check: str, reports: dict[str, Report], subtests: pytest.Subtests) -> None:
+    for shape in RUNNABLE:
+        with subtests.test(shape.name):
+            CHECKS[check](shape, reports[shape.name])
+
+
+def check_calls(shape: Shape, report: Report) -> None:
+    """Check that a run makes the calls that its shape names and no other."""
     assert not report.error
     called, resumed = {tuple(pair) for pair in report.called}, {tuple(pair) for pair in report.resumed}
     musts = {(caller, callee) for caller, callee, _ in shape.must}
@@ -53,16 +59,15 @@ def test_a_run_makes_the_calls_that_a_shape_names_and_no_other(shape: Shape, rep
     assert not set(shape.unseen) & called, "edges marked static that the run shows"
 
 
-@pytest.mark.parametrize("shape", RUNNABLE, ids=lambda shape: shape.name)
-def test_a_run_shows_the_inheritance_that_a_shape_names(shape: Shape, reports: dict[str, Report]) -> None:
-    report = reports[shape.name]
+def check_inheritance(shape: Shape, report: Report) -> None:
+    """Check that a run shows the base classes and overrides that its shape names."""
     assert set(shape.inherits) <= {tuple(base) for base in report.bases}
     assert set(shape.overrides) <= {tuple(pair) for pair in report.overrides}
 
 
-@pytest.mark.parametrize("shape", [shape for shape in RUNNABLE if shape.imports], ids=lambda shape: shape.name)
-def test_a_run_binds_the_names_that_a_shape_imports(shape: Shape, reports: dict[str, Report]) -> None:
-    names = reports[shape.name].names
+def check_imports(shape: Shape, report: Report) -> None:
+    """Check that a run binds the names that its shape imports."""
+    names = report.names
     for name, target, artifact in shape.imports:
         bound = [each for each in names if f"{name}.".startswith(f"{each}.")]  # `import a.b` binds a
         assert bound
@@ -70,17 +75,23 @@ def test_a_run_binds_the_names_that_a_shape_imports(shape: Shape, reports: dict[
             assert names[name] == target
 
 
-@pytest.mark.parametrize("shape", read_shapes(), ids=lambda shape: shape.name)
-def test_a_shape_does_not_contradict_itself(shape: Shape) -> None:
-    assert not shape.allowed & set(shape.must_not)
-    assert {least for _, _, least in shape.must} <= {*CONFIDENCES, ""}
+CHECKS = {"calls": check_calls, "inheritance": check_inheritance, "imports": check_imports}
 
 
-@pytest.mark.parametrize("shape", read_shapes(), ids=lambda shape: shape.name)
-def test_a_shape_names_only_what_its_files_define(shape: Shape) -> None:
-    defined = {name for path, text in shape.files.items() for name in list_definitions(path, text)}
-    pairs = {*shape.must_not, *shape.allowed, *shape.overrides, *((child, base) for child, base, _ in shape.inherits)}
-    assert {name for pair in pairs for name in pair} <= defined
+def test_a_shape_does_not_contradict_itself(subtests: pytest.Subtests) -> None:
+    for shape in read_shapes():
+        with subtests.test(shape.name):
+            assert not shape.allowed & set(shape.must_not)
+            assert {least for _, _, least in shape.must} <= {*CONFIDENCES, ""}
+
+
+def test_a_shape_names_only_what_its_files_define(subtests: pytest.Subtests) -> None:
+    for shape in read_shapes():
+        with subtests.test(shape.name):
+            defined = {name for path, text in shape.files.items() for name in list_definitions(path, text)}
+            inherits = ((child, base) for child, base, _ in shape.inherits)
+            pairs = {*shape.must_not, *shape.allowed, *shape.overrides, *inherits}
+            assert {name for pair in pairs for name in pair} <= defined
 
 
 def list_definitions(path: str, text: str) -> Iterator[str]:
