@@ -1,17 +1,23 @@
-# Needs Python 3.10 or newer and make. Variables: PYTHON=python3.12 VENV=folder TESTS=tests/unit JOBS=1 NAME=build
+# Needs Python 3.10 or newer and make. Variables: PYTHON=python3.12 VENV=folder TESTS=tests/unit JOBS=1 NAME=build PYTEST_OPTIONS=-x
 PYTHON ?= python3
 VENV ?= .venv
 TESTS ?= tests
 JOBS ?= auto
 # Each worker starts servers of its own; a server that was given is one, whose database every test empties.
 SERVER_JOBS := $(if $(PKG_TEST_NEO4J_URI),0,2)
+MODEL_JOBS ?= 0
+PYTEST_OPTIONS ?=
 NAME ?=
 
 BIN := $(VENV)/bin
-# An environment of their own: what the frameworks bring changes how pytest runs, and is wanted nowhere else.
-FRAMEWORKS := $(VENV)/integrations
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Environments of their own: what models, servers and frameworks bring changes what the type checker and pytest see.
+ENVIRONMENTS := $(VENV)/environments
+# Installs from a cache of its own, which it fills where that is empty.
+INSTALL := $(BIN)/uv pip install --quiet --python
 CODE := $(wildcard pkg tests checks benchmarks examples training)
+
+# A ready file spares the 0.5 GB: make test-models PKG_TEST_MODEL=coder.gguf
+FETCH_MODEL := $(if $(PKG_TEST_MODEL),,$(BIN)/python checks/fetch_model.py)
 
 # What `make try` asks of the package rich and of PKG itself, and what answers: the file and the qualified name.
 QUESTION_1 := parse a color from a hex string
@@ -25,12 +31,15 @@ ANSWER_3 := retrieval/search.py, _group_scores
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install try test test-all test-servers test-models test-integrations test-docker test-browser lint bench
+.PHONY: help install environments try test test-all test-full test-servers test-models test-integrations test-docker test-browser lint bench
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 install: $(VENV)/dev.stamp ## install PKG and its tools, pinned, in .venv
+
+environments: $(ENVIRONMENTS)/models.stamp $(ENVIRONMENTS)/servers.stamp $(ENVIRONMENTS)/integrations.stamp ## install what models, servers and frameworks need
+	$(FETCH_MODEL)
 
 try: export PKG_STORE := sqlite:///$(abspath $(VENV))/try.db
 try: $(VENV)/run.stamp ## build a graph of real code and ask it three questions
@@ -44,26 +53,33 @@ try: $(VENV)/run.stamp ## build a graph of real code and ask it three questions
 	$(BIN)/pkg query '$(QUESTION_3)' --source pkg --top-k 1 --no-json
 
 test: $(VENV)/dev.stamp ## run the quick tests (offline, a few minutes), JOBS at a time
-	$(BIN)/python -m pytest $(TESTS) -n $(JOBS) --dist loadfile
+	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -n $(JOBS) --dist loadfile
 
 test-all: $(VENV)/dev.stamp ## run the quick tests and the slow ones: long random searches, huge inputs
-	$(BIN)/python -m pytest $(TESTS) -n $(JOBS) --dist loadfile -m 'not server and not model and not docker and not browser and not inspect and not integrations'
+	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -n $(JOBS) --dist loadfile -m 'not full and not server and not model and not docker and not browser and not inspect and not integrations'
 
-test-servers: $(VENV)/servers.stamp ## run the tests that start Neo4j servers (needs Java 17 and 21 or newer, Maven the first time)
-	$(BIN)/python -m pytest $(TESTS) -m server -n $(SERVER_JOBS) --dist loadfile
+test-full: export HYPOTHESIS_PROFILE := full
+test-full: test-all test-servers test-models test-integrations test-docker test-browser ## run everything before a release: long searches, and each store on each server
+	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m 'full and not server'
+	$(ENVIRONMENTS)/servers/bin/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m 'full and server' -n $(SERVER_JOBS) --dist loadfile
 
-test-models: $(VENV)/models.stamp ## run the tests of real models (fetches 0.5 GB the first time)
-	$(BIN)/python -m pytest $(TESTS) -m 'model and not integrations'
+test-servers: $(ENVIRONMENTS)/servers.stamp ## run the tests that start Neo4j servers (needs Java 17 and 21 or newer, Maven the first time)
+	$(ENVIRONMENTS)/servers/bin/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m 'server and not full' -n $(SERVER_JOBS) --dist loadfile
+
+test-models: $(ENVIRONMENTS)/models.stamp ## run the tests of real models (fetches 0.5 GB the first time)
+	$(FETCH_MODEL)
+	$(ENVIRONMENTS)/models/bin/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m 'model and not integrations' -n $(MODEL_JOBS) --dist loadfile
 
 # Plugins of pytest that come with the frameworks' own tests are left out, and their warnings are theirs.
-test-integrations: $(FRAMEWORKS)/integrations.stamp ## run the tests of the frameworks (installs 1.1 GB and fetches a model the first time)
-	PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(FRAMEWORKS)/bin/python -m pytest $(TESTS) -m integrations -p anyio -W default
+test-integrations: $(ENVIRONMENTS)/integrations.stamp ## run the tests of the frameworks (installs 1.1 GB and fetches a model the first time)
+	$(FETCH_MODEL)
+	PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(ENVIRONMENTS)/integrations/bin/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m integrations -p anyio -W default
 
-test-docker: $(VENV)/servers.stamp ## run the hostile programs on Docker (as root starts a daemon where none answers)
-	checks/with_docker.sh $(BIN)/python -m pytest $(TESTS) -m docker
+test-docker: $(ENVIRONMENTS)/servers.stamp ## run the hostile programs on Docker (as root starts a daemon where none answers)
+	checks/with_docker.sh $(ENVIRONMENTS)/servers/bin/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m docker
 
 test-browser: $(VENV)/dev.stamp ## use the pages for people in Chromium (which must be installed)
-	$(BIN)/python -m pytest $(TESTS) -m browser
+	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m browser
 
 lint: $(VENV)/dev.stamp ## check style, types, layers, doors and docs
 	$(BIN)/ruff check $(CODE)
@@ -82,37 +98,21 @@ $(VENV)/bin/python:
 
 # The build backend is pinned and installed first, so that PKG itself is installed without a download.
 $(VENV)/run.stamp: pyproject.toml requirements/build.txt requirements/run.txt | $(VENV)/bin/python
-	$(PIP) install -r requirements/build.txt -r requirements/run.txt
-	$(PIP) install --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m pip --disable-pip-version-check --quiet install -r requirements/build.txt
+	$(INSTALL) $(BIN)/python -r requirements/run.txt
+	$(INSTALL) $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/run.stamp requirements/dev.txt
-	$(PIP) install -r requirements/dev.txt
+	$(INSTALL) $(BIN)/python -r requirements/dev.txt
 	@touch $@
 
 $(VENV)/bench.stamp: $(VENV)/dev.stamp requirements/bench.txt
-	$(PIP) install -r requirements/bench.txt
+	$(INSTALL) $(BIN)/python -r requirements/bench.txt
 	@touch $@
 
-$(VENV)/models.stamp: $(VENV)/dev.stamp requirements/models.txt
-	$(PIP) install -r requirements/models.txt
-	@touch $@
-
-$(FRAMEWORKS)/integrations.stamp: $(VENV)/run.stamp requirements/dev.txt requirements/integrations.txt
-	$(BIN)/python -m venv $(FRAMEWORKS)
-	$(FRAMEWORKS)/bin/python -m pip --disable-pip-version-check --quiet install -r requirements/build.txt -r requirements/integrations.txt
-	$(FRAMEWORKS)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
-	@touch $@
-
-# A ready file spares the 0.5 GB: make test-models PKG_TEST_MODEL=coder.gguf
-ifndef PKG_TEST_MODEL
-test-models test-integrations: $(VENV)/models/coder.gguf
-test-integrations: export PKG_TEST_MODEL := $(abspath $(VENV)/models/coder.gguf)
-endif
-
-$(VENV)/models/coder.gguf: | $(VENV)/bin/python
-	$(BIN)/python checks/fetch_model.py $@
-
-$(VENV)/servers.stamp: $(VENV)/dev.stamp requirements/servers.txt
-	$(PIP) install -r requirements/servers.txt
+$(ENVIRONMENTS)/%.stamp: requirements/%.txt requirements/dev.txt $(VENV)/run.stamp
+	$(BIN)/python -m venv --without-pip $(ENVIRONMENTS)/$*
+	$(INSTALL) $(ENVIRONMENTS)/$*/bin/python -r requirements/build.txt -r $<
+	$(INSTALL) $(ENVIRONMENTS)/$*/bin/python --no-deps --no-build-isolation --editable .
 	@touch $@

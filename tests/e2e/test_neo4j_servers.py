@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
+from downloads import DOWNLOADS
 from neo4j_process import accepts_connections
 from neo4j_servers import SERVERS, VERSIONS, LaunchedServer, Server, empty_database, open_server, start_server
 
@@ -120,7 +121,7 @@ def test_a_server_does_not_outlive_a_run_that_is_killed(tmp_path: Path) -> None:
         "import sys, time; from pathlib import Path; from neo4j_servers import *;"
         " print(start_server(VERSIONS[0], Path(sys.argv[1])).uri, flush=True); time.sleep(600)"
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PKG_TEST_DOWNLOADS": str(DOWNLOADS)}
     with subprocess.Popen([sys.executable, "-c", code, tmp_path], stdout=subprocess.PIPE, env=environment) as run:
         assert run.stdout is not None
         uri = run.stdout.readline().decode().strip()

@@ -26,7 +26,7 @@ HEAD = "def add(a, b):\n"
 @pytest.fixture(scope="module")
 def address(coder_file: Path) -> Iterator[str]:
     """Run the server in this process, for requests from outside of it."""
-    server = start_server(coder_file, read_gguf(coder_file), ModelOptions(window=1024, parallel=2), KEY)
+    server = start_server(coder_file, read_gguf(coder_file), ModelOptions(window=1024, parallel=2, threads=1), KEY)
     yield f"{server.listening_address}/v1"
     del server
 

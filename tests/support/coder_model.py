@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
+from fetch_model import CODER_FILE as FETCHED
 
-CODER_FILE = Path(os.environ.get("PKG_TEST_MODEL") or Path(sys.prefix) / "models" / "coder.gguf")
+CODER_FILE = Path(os.environ.get("PKG_TEST_MODEL") or FETCHED)
 """A GGUF file: the one that is named, else the one that `make test-models` fetches. Read before tests hide PKG_*."""
 
 

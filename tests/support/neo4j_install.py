@@ -1,8 +1,8 @@
 """What a Neo4j needs on this machine before it runs: an installed Java, and its jars, which Maven fetches once.
 
-A Java is looked for in JAVA_HOME first, then the newest JDK that fits. The jars come into .neo4j/<version>/lib or below
-PKG_TEST_NEO4J_CACHE; versions and artifacts are pinned in maven/pom.xml. A folder is complete when it carries the hash
-of that file: it is filled under another name and renamed, and a lock makes other processes wait meanwhile.
+A Java is looked for in JAVA_HOME first, then the newest JDK that fits. Versions and artifacts are pinned in
+maven/pom.xml; the jars come into neo4j/<hash of that file>/<version>/lib in the user's cache folder (downloads.py).
+A folder is complete when it carries the hash too: it is filled under another name and renamed, under a lock.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from downloads import DOWNLOADS
 
 from pkg.errors import StoreError
 
@@ -97,10 +99,16 @@ def read_java(home: Path) -> Java | None:
 
 
 POM = Path(__file__).parent / "maven" / "pom.xml"
-# Read on import: the tests hide every PKG_* variable from what they run.
-CACHE = Path(os.environ.get("PKG_TEST_NEO4J_CACHE") or Path(__file__).parents[2] / ".neo4j").absolute()
 STAMP = "pom.sha256"
 PATIENCE = 900  # seconds: about 150 MB for one version
+
+
+def hash_pom() -> str:
+    """Hash the file that pins the artifacts."""
+    return hashlib.sha256(POM.read_bytes()).hexdigest()
+
+
+CACHE = DOWNLOADS / "neo4j" / hash_pom()[:16]
 
 
 def fetch_jars(version: str, cache: Path = CACHE) -> list[Path]:
@@ -118,11 +126,6 @@ def is_complete(folder: Path) -> bool:
     """Tell whether a folder was filled, to its end, from the pom as it is now."""
     stamp = folder / STAMP
     return stamp.is_file() and stamp.read_text(encoding="utf-8") == hash_pom()
-
-
-def hash_pom() -> str:
-    """Hash the file that pins the artifacts."""
-    return hashlib.sha256(POM.read_bytes()).hexdigest()
 
 
 @contextmanager

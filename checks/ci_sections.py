@@ -1,0 +1,204 @@
+"""Run all checks of a clean checkout: sections that share nothing beside each other, then seconds by section and test.
+
+Each section is one command; its output is printed whole when it ends. A section waits for those that it needs, and
+is left out where one of them failed; the others run to their end. Ends with 1 when a section failed. Run by .ci/run.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LANES = 2  # sections at a time: what the smallest machine that checks this project has processors for
+SLOWEST = 30  # tests that the summary names
+
+# What depends on the version of Python: parsing and running code, tracing calls, processes, signals, terminals, and
+# packages whose pins differ by version. The rest computes the same on each.
+VERSIONED = (
+    "tests/unit/extract tests/unit/sandbox tests/unit/rerank tests/unit/evaluation tests/unit/console tests/unit/encode"
+    " tests/unit/vectors tests/unit/test_api.py tests/unit/test_cli.py tests/unit/test_project.py"
+    " tests/unit/resolve/test_shapes_are_true.py tests/unit/indexing/test_workers.py tests/e2e/test_interrupt.py"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One command of the checks, with the names of the sections that must have passed before it starts."""
+
+    name: str
+    command: tuple[str, ...]
+    after: tuple[str, ...] = ()
+    is_test: bool = False
+    missing: str = ""  # why it cannot run here; it is then named in the summary
+
+
+@dataclass(frozen=True, slots=True)
+class TimedTest:
+    """One test item with its seconds: set-up, call and tear-down."""
+
+    section: str
+    name: str
+    seconds: float
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How a section ended: its exit status (None where it did not run), seconds, counts and tests."""
+
+    section: Section
+    status: int | None
+    seconds: float = 0.0
+    note: str = ""
+    tests: list[TimedTest] = field(default_factory=list)
+
+
+def make(target: str, *variables: str) -> tuple[str, ...]:
+    """Return the command of a make target."""
+    return ("make", target, *variables)
+
+
+def list_sections(scratch: Path, python: str, pyenv: Path) -> list[Section]:
+    """Return all sections, those that take longest first among those that can start together."""
+    ready = ("install", "system packages")
+    fetched = (*ready, "environments")
+    return [
+        Section("system packages", ("checks/install_system_packages.sh",)),
+        Section("install", make("install", f"PYTHON={python}")),
+        Section("environments", make("environments"), ("install",)),
+        Section("Neo4j's jars", (".venv/bin/python", "checks/fetch_servers.py"), ("install",)),
+        Section("lint", make("lint"), ("install",)),
+        Section("tests", make("test-all", "JOBS=0"), ready, is_test=True),
+        Section("Neo4j servers", make("test-servers"), (*fetched, "Neo4j's jars"), is_test=True),
+        Section("models", make("test-models"), fetched, is_test=True),
+        *(list_version(version, scratch, pyenv) for version in ("3.10", "3.13")),
+        Section("frameworks", make("test-integrations"), fetched, is_test=True),
+        Section("Docker", make("test-docker"), fetched, is_test=True),
+        Section("Chromium", make("test-browser"), ready, is_test=True),
+        Section("wheel", (".venv/bin/python", "checks/check_wheel.py"), ("install",)),
+    ]
+
+
+def list_version(version: str, scratch: Path, pyenv: Path) -> Section:
+    """Return the section of another version of Python."""
+    python = find_python(version, pyenv)
+    variables = (f"VENV={scratch / version}", f"PYTHON={python}", f"TESTS={VERSIONED}", "JOBS=0")
+    missing = "" if python else "no interpreter found"
+    return Section(f"Python {version}", make("test", *variables), ("install",), is_test=True, missing=missing)
+
+
+def find_python(version: str, pyenv: Path) -> str | None:
+    """Return an interpreter of a version, from PATH or from pyenv's versions."""
+    on_path = shutil.which(f"python{version}")
+    candidates = [*([on_path] if on_path else []), *sorted(map(str, pyenv.glob(f"versions/{version}.*/bin/python")))]
+    return next((each for each in candidates if read_version(each) == version), None)
+
+
+def read_version(python: str) -> str:
+    """Return the version of an interpreter, such as 3.10; an empty text where it does not start."""
+    code = "import sys; print('%d.%d' % sys.version_info[:2])"
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
+def run_section(section: Section, scratch: Path) -> Outcome:
+    """Run a section to its end and print its output."""
+    if section.missing:
+        return Outcome(section, 0, note=f"not tested: {section.missing}")
+    report, log = scratch / f"{section.name}.xml", scratch / f"{section.name}.log"
+    command = list(section.command)
+    if section.is_test:
+        command.append(f"PYTEST_OPTIONS=-p no:cacheprovider -o junit_family=xunit1 '--junitxml={report}'")
+    start = time.monotonic()
+    with log.open("w") as output:
+        done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+    outcome = Outcome(section, done.returncode, time.monotonic() - start)
+    if report.is_file():
+        outcome.note, outcome.tests = read_report(section.name, report)
+    print(f"\n== {section.name} ({outcome.seconds:.0f} s)\n{log.read_text(errors='replace')}", flush=True)
+    return outcome
+
+
+def read_report(section: str, path: Path) -> tuple[str, list[TimedTest]]:
+    """Read a report of pytest: the counts as one line, and the tests."""
+    root = ElementTree.parse(path).getroot()
+    counts = {"failed": 0, "errors": 0, "skipped": 0, "tests": 0}
+    for suite in root.iter("testsuite"):
+        for count, attribute in zip(counts, ("failures", "errors", "skipped", "tests"), strict=True):
+            counts[count] += int(suite.get(attribute, 0))
+    passed = counts["tests"] - counts["failed"] - counts["errors"] - counts["skipped"]
+    others = "".join(f", {counts[each]} {each}" for each in ("failed", "errors", "skipped") if counts[each])
+    cases = root.iter("testcase")
+    tests = [
+        TimedTest(section, f"{case.get('file')}::{case.get('name')}", float(case.get("time", 0))) for case in cases
+    ]
+    return f"{passed} passed{others}", tests
+
+
+def run_all(sections: Iterable[Section], run: Callable[[Section], Outcome], lanes: int = LANES) -> list[Outcome]:
+    """Run sections in their order, so many at a time, each after those that it needs; return outcomes as they ended."""
+    waiting, outcomes = list(sections), list[Outcome]()
+    running: set[Future[Outcome]] = set()
+    with ThreadPoolExecutor(lanes) as pool:
+        while waiting or running:
+            waiting, left_out = drop_stranded(waiting, outcomes)
+            outcomes += left_out
+            passed = {each.section.name for each in outcomes if each.status == 0}
+            for section in [each for each in waiting if passed.issuperset(each.after)][: lanes - len(running)]:
+                waiting.remove(section)
+                running.add(pool.submit(run, section))
+            finished, running = wait(running, return_when=FIRST_COMPLETED)
+            outcomes += [future.result() for future in finished]
+    return outcomes
+
+
+def drop_stranded(waiting: list[Section], outcomes: list[Outcome]) -> tuple[list[Section], list[Outcome]]:
+    """Return the sections that can still run, and outcomes for those that need one that did not pass."""
+    stranded = {each.section.name for each in outcomes if each.status != 0}
+    left_out: list[Outcome] = []
+    for section in list(waiting):
+        if failed := stranded.intersection(section.after):
+            left_out.append(Outcome(section, None, note=f"not run: {', '.join(sorted(failed))} did not pass"))
+            stranded.add(section.name)
+            waiting.remove(section)
+    return waiting, left_out
+
+
+def render_summary(outcomes: list[Outcome], seconds: float) -> str:
+    """Return seconds and counts by section, and the slowest tests."""
+    lines = ["", "== summary"]
+    for each in outcomes:
+        state = {0: "ok", None: "left out"}.get(each.status, f"FAILED ({each.status})")
+        lines.append(f"{each.seconds:6.0f} s  {each.section.name:16}  {state:10}  {each.note}".rstrip())
+    lines.append(f"{seconds:6.0f} s  all, {LANES} sections at a time")
+    tests = sorted((test for each in outcomes for test in each.tests), key=lambda test: -test.seconds)
+    lines += ["", f"the {SLOWEST} slowest of {len(tests)} tests"]
+    lines += [f"{test.seconds:6.1f} s  {test.section:16}  {test.name}" for test in tests[:SLOWEST]]
+    return "\n".join([*lines, "", "left to `make test-full`: tests marked `full` and long random searches"])
+
+
+def main() -> int:
+    """Run all sections and print the summary; return 1 when one failed."""
+    python = os.environ.get("PYTHON", "python3")
+    if not read_version(python):
+        sys.exit(f"no interpreter '{python}'; run: PYTHON=python3.12 .ci/run")
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        outcomes = run_all(list_sections(scratch, python, pyenv), lambda section: run_section(section, scratch))
+    print(render_summary(outcomes, time.monotonic() - start), flush=True)
+    return 1 if any(each.status != 0 for each in outcomes) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
