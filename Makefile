@@ -4,7 +4,7 @@ VENV ?= .venv
 TESTS ?= tests
 JOBS ?= auto
 # Each worker starts servers of its own; a server that was given is one, whose database every test empties.
-SERVER_JOBS := $(if $(PKG_TEST_NEO4J_URI),0,2)
+SERVER_JOBS ?= $(if $(PKG_TEST_NEO4J_URI),0,2)
 MODEL_JOBS ?= 0
 PYTEST_OPTIONS ?=
 NAME ?=

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from functools import partial
 from itertools import count
@@ -19,6 +19,7 @@ from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.neo4j.neo4j_store import Neo4jStore
 from pkg.graph.store import GraphStore, StoreWriter
 
+HERE = Path(__file__).parent
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # a hundred small stores need no disk
 OpenStore = Callable[[], GraphStore]  # each call gives one more handle on the same graph
 Fill = Callable[[GraphStore], None]
@@ -62,6 +63,24 @@ SERVERS: dict[str, Callable[[Path], OpenStore]] = {
     f"neo4j-{version}": partial(share_server, version) for version in VERSIONS
 }
 STORES = LOCAL | SERVERS
+
+OLDER = {f"neo4j-{version}" for version in VERSIONS[:-1]}
+ON_OLDER = frozenset({"test_contract_search.py", "test_contract_writes.py"})
+"""What always runs on the older server, which finds vectors and writes batches in other ways; the rest is `full`."""
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave most of the suite on the older server to `make test-full`."""
+    for item in items:
+        if item.path.parent == HERE and item.path.name not in ON_OLDER and _runs_on(item, OLDER):
+            item.add_marker(pytest.mark.full)
+
+
+def _runs_on(item: pytest.Item, stores: Collection[str]) -> bool:
+    callspec = getattr(item, "callspec", None)
+    return callspec is not None and any(value in stores for value in callspec.params.values() if isinstance(value, str))
+
 
 HOLDS_SNAPSHOTS = frozenset(LOCAL)
 """Stores that show the old generation for as long as a snapshot lasts; the others say that it is gone."""
