@@ -14,7 +14,6 @@ from pkg.console.streams import show_controls, style_words
 from pkg.console.tables import make_table
 from pkg.errors import count_things
 from pkg.retrieval.deps.answer import (
-    INCOMING,
     WHOLE_FILE,
     Affected,
     Answer,
@@ -95,8 +94,8 @@ def _view_links(answer: Dependencies) -> Iterator[RenderableType]:
             style_words(f"entered by {entry.by}", "bold").append(f"  {show_controls(entry.path)}:{entry.line}", "dim")
         )
     yield from draw_branches(tree)
-    if answer.direction != "out" and not answer.entries and not any(e.relation in INCOMING for e in answer.found):
-        yield style_words("no callers found")
+    if answer.coverage.what == "reads" and not answer.found:
+        yield style_words("no readers found")
     yield from _view_end(0, answer.coverage)
 
 
@@ -225,6 +224,8 @@ def _view_imports(answer: ImportTable) -> Iterator[RenderableType]:
 def _view_end(left_out: int, coverage: CallCoverage) -> Iterator[RenderableType]:
     if left_out:
         yield style_words(f"and {left_out:,} more; see --limit", "dim")
+    if coverage.named is not None:
+        yield style_words(show_controls(coverage.named.say()))
     yield style_words(say_coverage(coverage), "dim")
     for note in coverage.notes:
         yield style_words(f"  {note}", "dim")
@@ -253,8 +254,9 @@ def _count_found(answer: Dependencies, relation: str, shown: int) -> str:
 
 def _say_dependency(each: Dependency, other: Place) -> Text:
     link = each.link
+    of = each.say_inside()
     if each.relation in ("callers", "importers"):
-        return _say_link(link, other, f"at {_say_lines(link)}", of=link.end.qualname)
+        return _say_link(link, other, f"at {_say_lines(link)}", of or link.end.qualname)
     verb = {
         "callees": "called at",
         "module callees": "called at",
@@ -262,7 +264,7 @@ def _say_dependency(each: Dependency, other: Place) -> Text:
         "imports": "imported at",
         "unresolved calls": "at",
     }.get(each.relation, "")
-    return _say_link(link, other, f"{verb} {_say_lines(link)}" if verb and link.lines else "")
+    return _say_link(link, other, f"{verb} {_say_lines(link)}" if verb and link.lines else "", of)
 
 
 def _say_affected(each: Affected) -> Text:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal, get_args
 
-from pkg.errors import UsageError
+from pkg.errors import UsageError, count_things
 from pkg.model import Node, Stale
 from pkg.retrieval.query_options import check_choice, check_least
 
@@ -28,6 +28,7 @@ LINK_DEPTH = 1
 CHAIN_DEPTH = 10  # hops of a chain, steps of an impact: longer ones are rarely read, and the answer says when it stops
 DEFAULT_LIMIT = 200  # lines of one kind: more than a person reads, and hubs have thousands
 
+SHOWN_NAMES = 3  # of those inside a class, in a sentence about all of them
 SHOWN_LINKS = 10  # of a relation beside a definition that is shown: who wants all of them asks for the dependencies
 
 _WITH_NAME = ("links", "path", "impact")
@@ -130,6 +131,42 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedSites:
+    """Where names stand in the code of a source, counted where no caller of what bears them is known."""
+
+    names: tuple[str, ...]
+    calls: int  # call expressions and decorators of the names, of a property reads too, whatever they are bound to
+    elsewhere: int  # of these, on lines where a definition of the name is called for sure
+    references: int  # uses that call nothing there: handed on, read, or written as a text, as for getattr
+    first: tuple[str, ...]  # path:line of the first calls that are not bound, else of the first references
+    is_cut: bool = False  # whether counting ended before the end of the source
+    is_implicit: bool = False  # whether Python calls one of them by itself, which no expression shows
+
+    @property
+    def is_none(self) -> bool:
+        """Return whether nothing calls or uses any of the names, as far as code can show it."""
+        return not (self.calls or self.references or self.is_implicit)
+
+    def say(self) -> str:
+        """Return in words what the code of the source has of the names."""
+        more = len(self.names) - SHOWN_NAMES
+        names = ", ".join(self.names[:SHOWN_NAMES])
+        names += f" and {more:,} more" if more > 0 else ""
+        first = f", first at {', '.join(self.first)}" if self.first else ""
+        implicit = "; Python calls special methods by itself, which is not counted" if self.is_implicit else ""
+        if not self.calls:
+            found = "no callers found" if self.is_none else "no caller is known"
+            used = f"; {count_things(self.references, 'reference')} without a call{first}" if self.references else ""
+            return f"{found}: the source has no call expression of {names}{used}{implicit}"
+        least = "at least " if self.is_cut else ""
+        loose = self.calls - self.elsewhere
+        parts = [f"{self.elsewhere:,} bound elsewhere"] * bool(self.elsewhere)
+        parts += [f"{loose:,} that could not be told apart{first}"] * bool(loose)
+        counted = f"{least}{count_things(self.calls, 'call expression')} of {names} in the source"
+        return f"no caller is known; {counted}: {', '.join(parts)}{implicit}"
+
+
+@dataclass(frozen=True, slots=True)
 class CallCoverage:
     """How many of the call sites in reach are bound: calls of one line by one rule count as one. Or of the reads."""
 
@@ -143,6 +180,7 @@ class CallCoverage:
     reasons: tuple[tuple[str, int], ...] = ()  # why those of the same name are unbound, the commonest first
     what: str = "call sites"  # what was counted; reads of a constant are none
     stale: tuple[Stale, ...] = ()  # files of the answer that are not what the graph was built from any more
+    named: NamedSites | None = None  # where the answer knows no caller of a function or class
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +191,23 @@ class Dependency:
     depth: int
     of: str  # id of the place one step nearer to the target
     link: Link
+    inside: Place | None = None  # the definition inside of that place whose link it is; None where it is its own
+
+    @property
+    def is_incoming(self) -> bool:
+        """Return whether the link leads to the place that was asked about."""
+        return self.relation in INCOMING
 
     @property
     def place(self) -> Place:
         """Give the end of the link that the walk led to."""
-        return self.link.start if self.relation in INCOMING else self.link.end
+        return self.link.start if self.is_incoming else self.link.end
+
+    def say_inside(self) -> str:
+        """Return which definition inside of the nearer place the link starts or ends at; "" for that place itself."""
+        if self.inside is None:
+            return ""
+        return f"{'to' if self.is_incoming else 'from'} {self.inside.qualname} inside it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from pkg.model import Label, is_bound, rank_confidence
+from pkg.model import Label, RelationType, is_bound, rank_confidence
 from pkg.retrieval.deps.answer import (
     Affected,
     CallCoverage,
@@ -19,8 +19,9 @@ from pkg.retrieval.deps.answer import (
     make_place,
 )
 from pkg.retrieval.deps.depending import Depending
+from pkg.retrieval.deps.named_sites import count_named_sites
 from pkg.retrieval.deps.names import Target
-from pkg.retrieval.deps.neighbours import LinkReader, Step, count_calls
+from pkg.retrieval.deps.neighbours import LinkReader, Step, choose_types, count_calls
 from pkg.retrieval.deps.unbound import count_same_name, count_sites
 
 Reached = dict[str, tuple[int, Step]]  # id -> distance and the last step of the chain
@@ -52,6 +53,8 @@ def find_impact(
     shown = cut_limit(options.limit, len(affected))
     coverage = _cover(reader, source, targets, depending, everything.keys() | set(starts))
     cut = (f"stopped at depth {options.steps}; more lies beyond, see --depth",) if is_cut else ()
+    if not affected and RelationType.CALLS in choose_types(options.relations):
+        coverage = replace(coverage, named=count_named_sites(reader.store, source, targets))
     linked = _link(reader, affected[:shown], everything | bound)
     return Impact(
         tuple(each.place for each in targets), options.steps, tuple(linked), len(affected),

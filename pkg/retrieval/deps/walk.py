@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from pkg.model import Label, RelationType
-from pkg.retrieval.deps.answer import Dependencies, Dependency, DepsOptions, Entry, Link, cut_limit
+from pkg.retrieval.deps.answer import Dependencies, Dependency, DepsOptions, Entry, Link, Place, cut_limit
+from pkg.retrieval.deps.named_sites import count_named_sites
 from pkg.retrieval.deps.names import DEFINITIONS, Target
 from pkg.retrieval.deps.neighbours import (
     MODULE_CALLEES,
@@ -21,6 +22,7 @@ from pkg.retrieval.deps.neighbours import (
 from pkg.retrieval.deps.unbound import count_same_name
 
 _UNITS = (Label.FILE, Label.ROW)
+_CONSTRUCTOR = "constructor"  # the rule by which the call of a class has a link to its __init__ as well
 
 
 def walk_dependencies(reader: LinkReader, target: Target, options: DepsOptions) -> Dependencies:
@@ -30,7 +32,14 @@ def walk_dependencies(reader: LinkReader, target: Target, options: DepsOptions) 
     scope = f"of the definitions and files looked into ({len(visited):,})"
     coverage = count_calls(edges, scope, count_same_name(reader.unbound_names(target.place.source), [target]))
     entries = () if options.direction == "out" else _list_entries(reader, target)
+    if may_have_callers(options) and not any(each.relation == "callers" for each in found):
+        coverage = replace(coverage, named=count_named_sites(reader.store, target.place.source, [target]))
     return Dependencies(target.place, options.direction, tuple(found), tuple(left_out), coverage, entries)
+
+
+def may_have_callers(options: DepsOptions) -> bool:
+    """Return whether a question asks for callers among others."""
+    return options.direction != "out" and RelationType.CALLS in choose_types(options.relations)
 
 
 class Walked(NamedTuple):
@@ -89,7 +98,10 @@ class _Walk:
             links = self._read_level(level, own if number == 1 else set())
             room = cut_limit(self.limit, len(self.found) + len(links)) - len(self.found)
             self.left_out += len(links) - room
-            self.found += [Dependency(self.relation.name, number, of, link) for of, link in links[:room]]
+            self.found += [
+                Dependency(self.relation.name, number, of, link, self._find_inside(of, link))
+                for of, link in links[:room]
+            ]
             if number == depth:
                 break
             ends = dict.fromkeys(self._other(link) for _, link in links[:room])
@@ -126,9 +138,28 @@ class _Walk:
         return sorted(links, key=lambda each: order_link(each[1], each[1].start if is_in else each[1].end))
 
     def _is_inner(self, step: Step, own: set[str]) -> bool:
-        """Tell whether a step stays inside the class or file that was asked for; recursion is shown."""
-        is_whole = self.target.nodes[0].label is not Label.FUNCTION and self.relation.name != MODULE_CALLEES
-        return is_whole and step.start != step.end and {step.start, step.end} <= own
+        """Return whether a step stays inside of the target, so that it says nothing about the target as a whole.
+
+        A function calls what it holds, and may be called by it; but a call of what it holds is no call of itself.
+        """
+        if self.relation.name == MODULE_CALLEES or not {step.start, step.end} <= own:
+            return False
+        is_function = self.target.nodes[0].label is Label.FUNCTION
+        return not is_function or (self.relation.direction == "in" and step.end not in self._list_targets())
+
+    def _list_targets(self) -> set[str]:
+        return {node.id for node in self.target.nodes}
+
+    def _find_inside(self, of: str, link: Link) -> Place | None:
+        """Find the definition inside of the target that a link of the first level starts or ends at.
+
+        Who calls a class calls its constructor too, and who imports from a file imports the file.
+        """
+        near = link.end if self.relation.direction == "in" else link.start
+        is_own = near.id in self._list_targets() or link.rule == _CONSTRUCTOR
+        if of != self.target.place.id or self.relation.type is RelationType.RESOLVES_TO or is_own:
+            return None
+        return near if near.id in self.target.ids else None
 
     def _spread(self, node_id: str) -> list[str]:
         """Give the nodes that the walk goes on from: imports go from file to file, whatever they name."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pkg.graph.path_filter import is_test as is_test_path
 from pkg.model import Label, Node, RelationType
 from pkg.retrieval.deps.answer import Dependency, DepsOptions, is_test
+from pkg.retrieval.deps.named_sites import count_named_sites
 from pkg.retrieval.deps.names import DEFINITIONS, Target
 from pkg.retrieval.deps.neighbours import LinkReader
 from pkg.retrieval.deps.readers import find_readers
@@ -34,18 +35,12 @@ _ASKED = (
 )
 """Which links a question asks for; in a question that asks for none, a few of each are shown."""
 _USUAL = ("callers", "callees", "subclasses", "bases", "readers")
-_SENTENCES = {
-    "callers": "{far} calls {near}",
-    "callees": "{near} calls {far}",
-    "subclasses": "{far} inherits from {near}",
-    "bases": "{near} inherits from {far}",
-    "overrides": "{near} overrides {far}",
-    "overridden by": "{far} overrides {near}",
-    "importers": "{far} imports {near}",
-    "imports": "{near} imports {far}",
-    "readers": "{far} reads {near}",
-}
-"""Each link as a sentence: small models take a bare list for an answer and repeat it."""
+_VERBS = {
+    "callers": "calls", "callees": "calls", "subclasses": "inherits from", "bases": "inherits from",
+    "overrides": "overrides", "overridden by": "overrides", "importers": "imports", "imports": "imports",
+    "readers": "reads",
+}  # fmt: skip
+"""What the start of a link does with its end: small models take a bare list for an answer and repeat it."""
 FEW = 4  # lines of a kind that was not asked for
 
 
@@ -57,25 +52,43 @@ def list_links(store: GraphStore, text: str, subjects: Sequence[Node]) -> Iterat
         inside = tuple(each for each in store.subtree(node.id) if each.label in DEFINITIONS)
         target = Target((node,), inside)
         walk = find_readers if target.is_constant else walk_relations
-        yield from _list_kinds(node, walk(reader, target, options).found, asked)
+        found = walk(reader, target, options).found
+        yield from _list_kinds(node, found, asked)
+        if "callers" in asked and not any(each.relation == "callers" for each in found):
+            yield from _say_uncalled(store, target)
+
+
+def _say_uncalled(store: GraphStore, target: Target) -> Iterator[Evidence]:
+    """Give what the code of the source has of a name that no caller is known of."""
+    named = count_named_sites(store, target.place.source, [target])
+    if named is not None:
+        place = target.place
+        title = f"callers of {place.qualname}"
+        yield Evidence("links", place.source, place.path, place.line, place.line, title, named.say(), 1.0)
 
 
 def _list_kinds(node: Node, found: Sequence[Dependency], asked: Sequence[str]) -> Iterator[Evidence]:
     kinds: dict[str, list[PlacedLine]] = defaultdict(list)
     tests: dict[str, list[PlacedLine]] = defaultdict(list)
     for each in found:
-        link = each.link
-        far = link.end if link.start.id == each.of else link.start
+        link, far = each.link, each.place
         is_site = bool(link.lines) and link.type != RelationType.INHERITS.value  # whose lines count base classes
         at, where = (link.start, link.lines[0]) if is_site else (far, far.line)
         unsure = "" if link.confidence == "certain" else f" ({link.confidence})"
-        said = _SENTENCES.get(each.relation, "{far}").format(far=far.qualname or far.path, near=node.qualname)
-        line = PlacedLine(at.path or node.path, where, f"{said}{unsure}", far.qualname)
+        line = PlacedLine(at.path or node.path, where, f"{_say_link(node, each)}{unsure}", far.qualname)
         (tests if is_test(far) else kinds)[each.relation].append(line)
     for kind in dict.fromkeys((*asked, *(() if asked else _USUAL))):
         lines = [*kinds[kind], *tests[kind]]
         if lines:
             yield _make(node, kind, lines, MOST_LINES if asked else FEW)
+
+
+def _say_link(node: Node, each: Dependency) -> str:
+    """Write a link as a sentence; where it is one of a definition inside of the node, that is its subject or object."""
+    far = each.place.qualname or each.place.path
+    near = node.qualname if each.inside is None else f"{each.inside.qualname} (inside {node.qualname})"
+    start, end = (far, near) if each.is_incoming else (near, far)
+    return f"{start} {_VERBS[each.relation]} {end}" if each.relation in _VERBS else far
 
 
 def _make(node: Node, kind: str, lines: Sequence[PlacedLine], most: int) -> Evidence:

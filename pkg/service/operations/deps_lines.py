@@ -33,7 +33,9 @@ def _list_links(answer: Dependencies) -> Iterator[dict[str, Any]]:
         link = each.link
         facts = {"relation": each.relation, "depth": each.depth, "of": each.of, **asdict(each.place)}
         sites = {"at": link.start.path, "lines": list(link.lines), "rule": link.rule, "confidence": link.confidence}
-        yield {"type": "dependency", **facts, **sites, **({"text": link.text} if link.text else {})}
+        more = {"text": link.text} if link.text else {}
+        more |= {"inside": each.inside.qualname} if each.inside else {}
+        yield {"type": "dependency", **facts, **sites, **more}
     yield _coverage_line(answer.coverage, direction=answer.direction, left_out=dict(answer.left_out))
 
 
@@ -87,4 +89,5 @@ def _list_imports(answer: ImportTable) -> Iterator[dict[str, Any]]:
 
 
 def _coverage_line(coverage: CallCoverage, **facts: object) -> dict[str, Any]:
-    return {"type": "coverage", **asdict(coverage), **facts}
+    named = coverage.named and {"text": coverage.named.say(), **asdict(coverage.named)}
+    return {"type": "coverage", **asdict(coverage), "named": named, **facts}

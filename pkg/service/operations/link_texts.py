@@ -9,7 +9,6 @@ from itertools import groupby
 
 from pkg.errors import count_things
 from pkg.retrieval.deps.answer import (
-    INCOMING,
     Affected,
     Answer,
     CallCoverage,
@@ -45,7 +44,7 @@ def say_head(answer: Answer) -> str:
 
 def say_coverage(coverage: CallCoverage) -> list[str]:
     """Say what the graph does not know of it: silence about that would read as certainty."""
-    said = list[str]()
+    said = [coverage.named.say()] if coverage.named is not None else []
     if coverage.unbound or coverage.possible:
         total = coverage.bound + coverage.possible + coverage.unbound
         parts = [f"{coverage.unbound} lead nowhere known"] * bool(coverage.unbound)
@@ -74,9 +73,10 @@ def _say_target(answer: Dependencies) -> str:
 def _say_dependency(each: Dependency) -> str:
     """Say where it stands: who calls is found at the call, what is called at its definition."""
     told = [f"depth {each.depth}"] if each.depth > 1 else []
+    told += [inside] if (inside := each.say_inside()) else []
     told += [each.link.confidence] if each.link.confidence != SURE else []
     place = each.place
-    if each.relation in INCOMING and each.link.lines and place.path:
+    if each.is_incoming and each.link.lines and place.path:
         lines = ",".join(map(str, each.link.lines[:MOST_LINES])) + (",..." * (len(each.link.lines) > MOST_LINES))
         return f"{place.path}:{lines}{_say_name(place)}{_say_told(told)}"
     said = each.link.text or say_place(place)

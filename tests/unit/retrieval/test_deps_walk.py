@@ -72,7 +72,7 @@ def test_a_file_has_imports_and_importers_of_what_is_in_it(store: EmbeddedStore)
         "from . import prices",
         "from .prices import find_price",
     ]
-    assert names(answer, "callers") == [(1, "Cart.add"), (1, "count")]
+    assert names(answer, "callers") == [(1, "Cart.add")]  # count calls itself, and not the file
 
 
 def test_an_import_that_leads_nowhere_is_shown_as_it_stands(store: EmbeddedStore) -> None:
@@ -112,6 +112,42 @@ def test_recursion_ends_and_is_shown_once(store: EmbeddedStore) -> None:
 def test_every_answer_counts_bound_possible_and_unbound_call_sites(store: EmbeddedStore) -> None:
     covered = ask(store, "Cart").coverage
     assert (covered.bound, covered.possible, covered.unbound) == (2, 0, 1)
+
+
+def test_what_a_function_holds_does_not_make_it_its_own_caller(tmp_path: Path) -> None:
+    files = {
+        "m.py": "def report(rows):\n    def line(row):\n        return write(row)\n\n    def again():\n"
+        "        return report([])\n\n    return line(rows)\n\n\ndef write(row):\n    return str(row)\n\n\n"
+        "def main():\n    report(1).line(2)\n"
+    }
+    calls: list[LinkRow] = [
+        ("CALLS", "m.py::report", "m.py::report.line", 8, "enclosing scope", "certain"),
+        ("CALLS", "m.py::report.line", "m.py::write", 3, "same module", "certain"),
+        ("CALLS", "m.py::report.again", "m.py::report", 6, "same module", "certain"),
+        ("CALLS", "m.py::main", "m.py::report.line", 16, "returned", "certain"),
+    ]
+    with closing(make_linked_store(tmp_path / "m.db", files, calls)) as store:
+        found = ask(store, "report").found
+    said = [(each.relation, each.place.qualname, each.say_inside()) for each in found]
+    assert said == [
+        ("callers", "report.again", ""),
+        ("callers", "main", "to report.line inside it"),
+        ("callees", "report", "from report.again inside it"),
+        ("callees", "report.line", ""),
+        ("callees", "write", "from report.line inside it"),
+    ]
+
+
+def test_a_class_is_not_called_by_its_own_methods(tmp_path: Path) -> None:
+    files = {"m.py": "class Tree:\n    def walk(self):\n        self.walk()\n\n\ndef main(tree):\n    tree.walk()\n"}
+    calls: list[LinkRow] = [
+        ("CALLS", "m.py::Tree.walk", "m.py::Tree.walk", 3, "self", "certain"),
+        ("CALLS", "m.py::main", "m.py::Tree.walk", 7, "annotation", "certain"),
+    ]
+    with closing(make_linked_store(tmp_path / "m.db", files, calls)) as store:
+        (found,) = ask(store, "Tree").found
+        assert (found.place.qualname, found.say_inside()) == ("main", "to Tree.walk inside it")
+        assert names(ask(store, "Tree.walk"), "callers") == [(1, "Tree.walk"), (1, "main")]
 
 
 def test_unknown_is_never_shown_as_no_callers(store: EmbeddedStore) -> None:

@@ -3,16 +3,19 @@
 export const NEEDED_BY = ['callers', 'importers', 'subclasses', 'overridden by', 'readers'];
 export const NEEDS = ['callees', 'module callees', 'bases', 'overrides', 'imports'];
 
+// What is told of a link: its rule, and the definition inside of the symbol that it starts or ends at.
+const noteOf = (each) => [each.rule, each.inside && `${NEEDED_BY.includes(each.relation) ? 'to' : 'from'} ${each.inside} inside it`].filter(Boolean).join(', ');
+
 // Put links of the same kind with the same place together: one entry with all its lines.
 export function joinLinks(lines) {
   const found = new Map();
   for (const each of lines) {
     if (each.type !== 'dependency' || each.relation === 'unresolved calls') continue;
     const key = `${each.relation} ${each.id}`, known = found.get(key);
-    if (!known) found.set(key, { ...each, lines: [...each.lines], rules: [each.rule] });
+    if (!known) found.set(key, { ...each, lines: [...each.lines], rules: [noteOf(each)] });
     else {
       known.lines = [...new Set([...known.lines, ...each.lines])].sort((a, b) => a - b);
-      known.rules.push(each.rule);
+      known.rules.push(noteOf(each));
       if (each.confidence === 'certain') known.confidence = 'certain';
     }
   }

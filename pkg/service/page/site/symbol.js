@@ -96,5 +96,5 @@ function showDefinition(definition, links, stops, trail) {
 
 function showCoverage(coverage) {
   if (!coverage.scope) return null;
-  return make('p', { className: 'none' }, `${coverage.what} ${coverage.scope}: ${coverage.bound} bound, ${coverage.possible} possible, ${coverage.unbound} unbound.`, coverage.notes.map((note) => ` ${note}.`));
+  return make('p', { className: 'none' }, `${coverage.what} ${coverage.scope}: ${coverage.bound} bound, ${coverage.possible} possible, ${coverage.unbound} unbound.`, coverage.named ? ` ${coverage.named.text}.` : '', coverage.notes.map((note) => ` ${note}.`));
 }

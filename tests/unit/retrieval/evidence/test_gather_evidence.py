@@ -60,6 +60,25 @@ def test_links_stand_as_sentences_each_with_its_place(graph: Graph) -> None:
     assert ("shop/orders.py", 11) in [(line.path, line.line) for line in callers.lines]
 
 
+def test_who_calls_what_no_link_leads_to_is_answered_by_the_code(graph: Graph) -> None:
+    pieces = gather(graph, "Which functions call cancel_order?").pieces
+    callers = next(piece for piece in pieces if piece.title == "callers of cancel_order")
+    assert callers.content == "no callers found: the source has no call expression of cancel_order"
+
+
+def test_a_link_of_what_stands_inside_is_no_link_of_what_stands_around(tmp_path: Path) -> None:
+    code = "def write_report(rows):\n    def line(row):\n        return str(row)\n\n    return line(rows)\n"
+    store = f"sqlite:///{tmp_path}/graph.db"
+    build_graph(
+        write_tree(tmp_path / "repo", {"report.py": f"{code}\n\ndef main():\n    return write_report([])\n"}),
+        store=store,
+    )
+    with open_graph(store) as graph:
+        pieces = {piece.title: piece.content for piece in gather(graph, "Who calls write_report?").pieces}
+        assert pieces["callers of write_report"] == "main calls write_report (report.py:9)"
+        assert pieces["callees of write_report"] == "write_report calls write_report.line (report.py:5)"
+
+
 def test_subclasses_have_the_line_of_the_class(graph: Graph) -> None:
     pieces = gather(graph, "Which classes inherit from Order?").pieces
     assert "GiftOrder inherits from Order (shop/orders.py:17)" in next(

@@ -1,0 +1,128 @@
+"""Count where the name of a definition stands in the code of its source, for an answer that knows no caller of it.
+
+No link leads to a definition that is called on a value of a library, through a variable, or from a corpus. "No callers"
+is true only where no call expression bears the name, so the texts are read for it when it would be said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pkg.extract.parser import parse
+from pkg.model import Label, RelationType, is_bound
+from pkg.retrieval.deps.answer import NamedSites
+from pkg.retrieval.deps.named_uses import Wanted, list_uses
+from pkg.retrieval.deps.outside_bases import is_special
+from pkg.retrieval.deps.paths import list_code_files
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+    from pkg.model import Node
+    from pkg.retrieval.deps.names import Target
+
+FILES_AT_ONCE = 200  # whose texts are in memory together
+ENOUGH = 1000  # call expressions: what has so many has no use for the exact number, which the answer then says
+SHOWN_PLACES = 3
+_MAKING = ("__init__", "__new__")  # the call of a class runs these
+_READ = re.compile(r"(?:.*\.)?(?:\w*property|getter|setter|deleter)(?:\(.*)?", re.DOTALL)
+
+_Place = tuple[str, int]
+"""Path and line."""
+
+
+@dataclass(slots=True)
+class _Count:
+    calls: int = 0
+    elsewhere: int = 0
+    references: int = 0
+    open_calls: list[_Place] = field(default_factory=list)
+    other_places: list[_Place] = field(default_factory=list)
+
+
+def count_named_sites(store: GraphStore, source: str, targets: Iterable[Target]) -> NamedSites | None:
+    """Count the call expressions and other uses of the names of some targets; None where a target is no definition."""
+    chosen = list(targets)
+    if not chosen or any(each.nodes[0].label not in (Label.FUNCTION, Label.CLASS) for each in chosen):
+        return None
+    nodes = [node for each in chosen for node in _list_named(each)]
+    wanted = _choose_names(nodes)
+    bound = _find_bound(store, source, wanted)
+    count = _Count()
+    for path, line, is_call in _list_sites(store, source, wanted):
+        is_elsewhere = is_call and (path, line) in bound
+        count.calls += is_call
+        count.elsewhere += is_elsewhere
+        count.references += not is_call
+        if not is_elsewhere:
+            (count.open_calls if is_call else count.other_places).append((path, line))
+        if count.calls >= ENOUGH:
+            break
+    first = list(dict.fromkeys(count.open_calls or count.other_places))[:SHOWN_PLACES]
+    return NamedSites(
+        names=tuple(sorted(wanted.names)),
+        calls=count.calls,
+        elsewhere=count.elsewhere,
+        references=count.references,
+        first=tuple(f"{path}:{line}" for path, line in first),
+        is_cut=count.calls >= ENOUGH,
+        is_implicit=any(is_special(node.name) and node.name not in _MAKING for node in nodes),
+    )
+
+
+def _list_named(target: Target) -> Iterator[Node]:
+    """Give what a caller of the target calls: a function itself; a class, or what it defines."""
+    yield from target.nodes
+    yield from target.inside if target.nodes[0].label is Label.CLASS else ()
+
+
+def _choose_names(nodes: Iterable[Node]) -> Wanted:
+    names, read, is_member = set[str](), set[str](), True
+    for node in nodes:
+        owner = node.qualname.rpartition(".")[0]
+        names |= {owner.rpartition(".")[2]} if owner and node.name in _MAKING else set()
+        names.add(node.name)
+        read |= {node.name} if _is_read(node) else set()
+        is_member = is_member and node.kind == "method"
+    return Wanted(frozenset(names), frozenset(read), is_member)
+
+
+def _is_read(node: Node) -> bool:
+    """Return whether reading an attribute runs a method: it is a property."""
+    decorators = node.properties.get("decorators")
+    return any(_READ.fullmatch(str(each)) for each in decorators) if isinstance(decorators, list) else False
+
+
+def _find_bound(store: GraphStore, source: str, wanted: Wanted) -> set[_Place]:
+    """Find the lines on which a definition of one of the names is called for sure, whichever it is."""
+    same = [node.id for node in store.find_names(sorted(wanted.names), source)]
+    edges = [each for each in store.neighbours(same, (RelationType.CALLS,), "in") if is_bound(each.confidence)]
+    starts = {node.id: node.path for node in store.get(sorted({edge.start for edge in edges}))}
+    return {(starts[edge.start], edge.line) for edge in edges if edge.line is not None}
+
+
+def _list_sites(store: GraphStore, source: str, wanted: Wanted) -> Iterator[tuple[str, int, bool]]:
+    """Give path, line and whether it is a call of each use in a source, in the order of paths and texts."""
+    for path, line, text in _list_texts(store, source):
+        if wanted.stands_in(text):
+            for use in list_uses(parse(text), text, wanted):
+                yield path, line + text.count(b"\n", 0, use.start), use.is_call
+
+
+def _list_texts(store: GraphStore, source: str) -> Iterator[tuple[str, int, bytes]]:
+    """Give path, first line and text of all code of a source: files, or the pieces of rows that lie in no other."""
+    paths = list_code_files(store, source)
+    is_corpus = any(each.name == source and each.kind == "corpus" for each in store.sources())
+    if not is_corpus:
+        for start in range(0, len(paths), FILES_AT_ONCE):
+            for path, text in store.texts(source, paths[start : start + FILES_AT_ONCE]):
+                yield path, 1, text
+        return
+    pieces = store.nodes((Label.FUNCTION, Label.CLASS, Label.MODULE), source)
+    last: tuple[str, int] = ("", 0)
+    for node in sorted(pieces, key=lambda node: (node.path, node.start_line, -node.end_line)):
+        if (node.path, node.end_line) > last:
+            last = node.path, node.end_line
+            yield node.path, node.start_line, node.content.encode("utf-8", "replace")

@@ -1,0 +1,146 @@
+"""What is said where no caller of a definition is known: what the code of its source has of its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from trees import open_graph_at, write_rows, write_tree
+
+from pkg.extract.parser import parse
+from pkg.graph.embedded.embedded_store import EmbeddedStore
+from pkg.indexing.build import build
+from pkg.retrieval.deps.answer import CallCoverage, Dependencies, DepsOptions, Impact, NamedSites
+from pkg.retrieval.deps.named_uses import Wanted, list_uses
+from pkg.retrieval.deps.questions import run_deps
+
+FILES = {
+    "jobs.py": (
+        "class Job:\n    def __init__(self):\n        self.done = False\n\n    def run(self):\n        return 1\n\n"
+        "    @property\n    def size(self):\n        return 2\n\n    def __len__(self):\n        return 3\n\n\n"
+        "class Other:\n    def start(self):\n        return 4\n\n\nclass Third:\n    def start(self):\n"
+        "        return 5\n\n\ndef lonely():\n    return 6\n\n\ndef handed():\n    return 7\n"
+    ),
+    "work.py": (
+        "import queue\n\nfrom jobs import Other, handed\n\n\ndef work(found):\n    job = queue.Queue().get()\n"
+        "    job.run()\n    print(found[0].size)\n    Other().start()\n    return [handed]\n"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore]:
+    folder = tmp_path_factory.mktemp("named")
+    write_tree(folder / "tree", FILES)
+    with closing(open_graph_at(folder / "graph.db")) as store:
+        build(str(folder / "tree"), store, source="jobs")
+        yield store
+
+
+def ask(store: EmbeddedStore, name: str, **options: object) -> CallCoverage:
+    answer = run_deps(store, name, DepsOptions(**options))  # type: ignore[arg-type]
+    assert isinstance(answer, (Dependencies, Impact))
+    return answer.coverage
+
+
+def say(store: EmbeddedStore, name: str) -> str:
+    named = ask(store, name).named
+    assert named is not None
+    return named.say()
+
+
+def test_no_callers_are_found_where_no_expression_calls_the_name(store: EmbeddedStore) -> None:
+    assert say(store, "lonely") == "no callers found: the source has no call expression of lonely"
+
+
+def test_a_call_on_a_value_of_a_library_is_counted_and_placed(store: EmbeddedStore) -> None:
+    assert say(store, "Job.run") == (
+        "no caller is known; 1 call expression of run in the source: 1 that could not be told apart, first at work.py:8"
+    )
+
+
+def test_a_call_of_another_definition_of_the_name_is_counted_as_bound_elsewhere(store: EmbeddedStore) -> None:
+    assert say(store, "Third.start").endswith("1 call expression of start in the source: 1 bound elsewhere")
+
+
+def test_what_is_handed_on_is_referenced(store: EmbeddedStore) -> None:
+    assert say(store, "handed").endswith("call expression of handed; 1 reference without a call, first at work.py:11")
+
+
+def test_special_methods_are_called_without_an_expression(store: EmbeddedStore) -> None:
+    said = say(store, "Job.__len__")
+    assert "no callers found" not in said
+    assert said.endswith("Python calls special methods by itself, which is not counted")
+
+
+def test_a_constructor_is_called_by_the_name_of_its_class(store: EmbeddedStore) -> None:
+    named = ask(store, "Job.__init__").named
+    assert named is not None
+    assert (named.names, named.calls) == (("Job", "__init__"), 0)
+
+
+def test_names_are_counted_only_where_a_caller_is_missed(store: EmbeddedStore) -> None:
+    assert ask(store, "Other.start").named is None
+    assert ask(store, "lonely", direction="out").named is None
+    assert ask(store, "lonely", relations=("inherits",)).named is None
+    assert ask(store, "jobs.py").named is None
+
+
+def test_an_impact_of_nothing_tells_what_it_cannot_tell(store: EmbeddedStore) -> None:
+    named = ask(store, "Job.run", question="impact").named
+    assert named is not None
+    assert named.first == ("work.py:8",)
+
+
+def test_calls_in_the_rows_of_a_corpus_are_counted_once(tmp_path: Path) -> None:
+    code = "def f(x):\n    def g():\n        return h(x)\n    return g\n\n\nclass K:\n    size = h(2)\n"
+    rows = [
+        {"id": "1", "content": f"```python\n{code}```"},
+        {"id": "2", "content": "```python\ndef h(x):\n    return x\n```"},
+    ]
+    write_rows(tmp_path / "rows.jsonl", *rows)
+    with closing(open_graph_at(tmp_path / "graph.db")) as store:
+        build(str(tmp_path / "rows.jsonl"), store, source="rows")
+        named = ask(store, "h").named
+    assert named is not None
+    assert (named.calls, named.elsewhere, len(named.first)) == (2, 0, 2)
+
+
+def test_only_what_stands_nowhere_is_said_to_have_no_callers() -> None:
+    assert not NamedSites(("f",), 0, 0, 1, ("a.py:1",)).is_none
+    assert not NamedSites(("f",), 1, 1, 0, ()).is_none
+    assert (
+        NamedSites(("a", "b", "c", "d"), 1000, 0, 0, ("a.py:1",), is_cut=True)
+        .say()
+        .startswith("no caller is known; at least 1,000 call expressions of a, b, c and 1 more in the source")
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "calls", "references"),
+    [
+        ("run()\nx.run()\nx.run ()\n(x\n .run())\n", 4, 0),
+        ("@run\ndef f(): pass\n@x.run\ndef g(): pass\n@run(1)\ndef h(): pass\n", 3, 0),
+        ("(run)()\nrun[int](1)\nawait x.run()\n", 3, 0),
+        ("from m import run as go\nimport n.run as other\ngo(1)\nother.x()\n", 1, 1),
+        ("x = run\nf(run, key=run)\ngetattr(x, 'run')\n", 0, 4),
+        ("def run(run=1): pass\nf(run=2)\nrun = 3\nfor run in x: pass\nself.run = 4\nimport run\n", 0, 0),
+        ("# run()\n'''run()'''\n'call run'\nrunner()\n", 0, 0),
+        ("f'{x.run()}'\n", 1, 0),
+        ("print run(1), x.run\n", 1, 1),
+        ("def f(:\n    x.run(\n", 1, 0),
+    ],
+)  # fmt: skip
+def test_uses_of_a_name_are_told_by_the_syntax(text: str, calls: int, references: int) -> None:
+    found = list(list_uses(parse(text.encode()), text.encode(), Wanted(frozenset({"run"}))))
+    assert (sum(each.is_call for each in found), sum(not each.is_call for each in found)) == (calls, references)
+
+
+def test_a_plain_name_is_no_member_unless_it_is_called_and_a_property_is_run_by_being_read() -> None:
+    text = b"run\nx.run\nx.size\nrun()\n"
+    wanted = Wanted(frozenset({"run", "size"}), frozenset({"size"}), is_member=True)
+    assert [(each.start, each.is_call) for each in list_uses(parse(text), text, wanted)] == [
+        (6, False), (12, True), (17, True),
+    ]  # fmt: skip
