@@ -641,7 +641,8 @@ def impact(
         click.echo(show_controls(name))
     if not tests:
         click.echo("pkg: no test reaches it", err=True)
-    for note in answer.coverage.notes:
+    named = answer.coverage.named
+    for note in (*answer.coverage.notes, *([named.say()] if named is not None else [])):
         click.echo(f"pkg: {show_controls(note)}", err=True)
 
 

@@ -66,7 +66,7 @@ SHOWN_REASONS = 3  # why call sites are unbound: the commonest say most of it
 SHOWN_LINES = 5  # of the call sites between the same two functions
 LINK_VERBS = {
     "CALLS": "calls", "RESOLVES_TO": "imports", "INHERITS": "inherits from", "OVERRIDES": "overrides",
-    "READS": "reads", "HOLDS": "holds", "ENTERS": "makes the object of",
+    "READS": "reads", "HOLDS": "holds", "ENTERS": "makes the object of", "RUNS": "runs with",
 }  # fmt: skip
 """What the start of a link does with its end, in words."""
 

@@ -22,6 +22,8 @@ HOLDS = "HOLDS"
 """The type of a link from a function to one that is defined inside it, which it may give away: no RelationType."""
 ENTERS = "ENTERS"
 """The type of a link from who makes an object to a method of it that Python or a library calls: no RelationType."""
+RUNS = "RUNS"
+"""The type of a link from a test to code that its runner runs with it, such as its set-up: no RelationType."""
 INCOMING = ("callers", "importers", "subclasses", "overridden by", "readers")
 """Relations whose links lead to the place that is asked about."""
 LINK_DEPTH = 1
@@ -121,7 +123,7 @@ class Place:
 class Link:
     """One dependency, from what needs to what is needed, with the lines where it stands in the file of the start."""
 
-    type: str  # a RelationType, or READS, HOLDS or ENTERS; RESOLVES_TO leads from a file to what it imports
+    type: str  # a RelationType, or READS, HOLDS, ENTERS or RUNS; RESOLVES_TO leads from a file to what it imports
     start: Place
     end: Place
     lines: tuple[int, ...] = ()

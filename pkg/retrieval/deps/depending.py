@@ -1,27 +1,28 @@
 """Read who depends on what in a whole source: links of the graph, and what follows from where definitions stand.
 
-Two kinds of steps have no relationship of their own. What holds a function inside it gives it away, so it depends on it
-(HOLDS). And whoever makes an object lets Python or a library call its special methods, and those that it has for a base
-of the library (ENTERS).
+Three kinds of steps have no relationship of their own. What holds a function inside it gives it away, so it depends on
+it (HOLDS). Whoever makes an object lets Python or a library call its special methods, and those that it has for a base
+of the library (ENTERS). And a test depends on what its runner runs with it (RUNS).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Label, Node, RelationType
-from pkg.retrieval.deps.answer import ENTERS, HOLDS, READS, DepsOptions, RelationKind, is_test, make_place
-from pkg.retrieval.deps.entries import is_unasked
+from pkg.retrieval.deps.answer import ENTERS, HOLDS, READS, RUNS, DepsOptions, RelationKind
 from pkg.retrieval.deps.names import Target
 from pkg.retrieval.deps.neighbours import LinkReader, Step, choose_types, join_imports, make_step
 from pkg.retrieval.deps.outside_bases import OutsideBases, close_over, is_special
+from pkg.retrieval.deps.set_up_code import PLUGINS, SetUpCode
+from pkg.retrieval.deps.set_up_rules import find_set_up
 
 _TYPES = (
     RelationType.CALLS, RelationType.INHERITS, RelationType.OVERRIDES, RelationType.IMPORTS, RelationType.RESOLVES_TO,
 )  # fmt: skip
 _DEPENDING = (RelationType.CALLS, RelationType.INHERITS, RelationType.OVERRIDES)
-CONFTEST = "conftest.py"
 _MADE = ("__init__", "__new__")  # a call of the class has a link to these
 
 
@@ -30,6 +31,7 @@ class Depending:
 
     def __init__(self, reader: LinkReader, source: str, relations: Sequence[RelationKind] = ()) -> None:
         self._reader = reader
+        self._source = source
         types = choose_types(relations)
         self.edges: list[Edge] = list(reader.store.edges(_TYPES, source))
         self._definitions = list(reader.store.nodes((Label.CLASS, Label.FUNCTION), source))
@@ -39,20 +41,37 @@ class Depending:
         self._steps: dict[str, list[Step]] = defaultdict(list)
         self._children = self._list_children()
         steps = [*map(make_step, (edge for edge in self.edges if edge.type in _DEPENDING)), *join_imports(self.edges)]
-        self._add(step for step in steps if step.type in types)
+        self._add(step for step in steps if step.type in types and not self._replaces_set_up(step))
+        self._set_up: SetUpCode | None = None
+        self._run: dict[str, list[Step]] = {}  # from tests, by the end of the step
         if RelationType.CALLS in types:
+            self._set_up = SetUpCode(self._definitions, self.edges, lambda: self._importers, self._list_plugins)
             self._add(self._list_decorated())
             self._add(self._list_holders())
             self._add(self._list_makers())
-            self._add(self._list_unasked())
 
     def _add(self, steps: Iterable[Step]) -> None:
         for step in list(steps):
             self._steps[step.end].append(step)
 
+    def _replaces_set_up(self, step: Step) -> bool:
+        """Return whether a method stands in the place of the set-up of a base class, which then runs only if called."""
+        node = self._ids.get(step.start) if step.type == RelationType.OVERRIDES else None
+        return node is not None and find_set_up(node.name, "class") is not None
+
     def list_steps(self, node_id: str) -> Sequence[Step]:
         """List the steps that end at a node."""
-        return self._steps.get(node_id, ())
+        steps = self._steps.get(node_id, [])
+        if self._set_up is None:
+            return steps
+        if node_id not in self._run:
+            runs = (each for step in steps for each in self._list_runs(self._set_up, step))
+            self._run[node_id] = [*self._set_up.list_steps(node_id), *runs]
+        return [*steps, *self._run[node_id]]
+
+    def _list_runs(self, set_up: SetUpCode, step: Step) -> Iterator[Step]:
+        path = None if step.start in self._ids else self._paths.get(step.start)
+        return set_up.list_runs(step, path)
 
     def add_readers(self, target: Target) -> None:
         """Let who reads a constant depend on it; the texts of the source are looked through."""
@@ -63,17 +82,18 @@ class Depending:
             line = link.lines[0] if link.lines else None
             self._add([Step(READS, link.start.id, target.nodes[0].id, line, None, link.confidence)])
 
+    def add_tests(self, classes: Iterable[Node]) -> None:
+        """Let the tests of some classes depend on these."""
+        for owner in classes if self._set_up is not None else ():
+            tests = self._set_up.list_of_class(owner) if self._set_up is not None else []
+            self._add(Step(RUNS, test.id, owner.id, None, "class of the test", CERTAIN) for test in tests)
+
     def add_importers(self, files: Iterable[Node]) -> None:
         """Let who imports anything of a file depend on its module code, and who imports anything of those, too."""
         nodes = {node.id: node.path for node in files}
-        imports = [step for step in join_imports(self.edges) if step.type == RelationType.RESOLVES_TO]
-        paths = {
-            node.id: node.path
-            for node in self._reader.nodes(sorted({s.end for s in imports} | {s.start for s in imports})).values()
-        }
         by_path: dict[str, list[Step]] = defaultdict(list)
-        for step in imports:
-            by_path[paths[step.end]].append(step)
+        for step in self._imports if nodes else ():
+            by_path[self._paths[step.end]].append(step)
         level = sorted(nodes.items())
         while level:
             found: dict[str, str] = {}
@@ -82,9 +102,37 @@ class Depending:
                     if step.end != node_id:
                         self._add([step._replace(end=node_id)])
                     if step.start not in nodes:
-                        found[step.start] = paths[step.start]
+                        found[step.start] = self._paths[step.start]
+                for test in self._set_up.list_served(path) if self._set_up is not None else ():
+                    self._add([Step(RUNS, test.id, node_id, None, "module code", CERTAIN)])
             nodes |= found
             level = sorted(found.items())
+
+    @cached_property
+    def _imports(self) -> list[Step]:
+        return [step for step in join_imports(self.edges) if step.type == RelationType.RESOLVES_TO]
+
+    @cached_property
+    def _paths(self) -> dict[str, str]:
+        """The paths of what imports lead from and to, and of files whose module code calls something."""
+        ends = {end for step in self._imports for end in (step.start, step.end)}
+        starts = {edge.start for edge in self.edges if edge.type is RelationType.CALLS} - self._ids.keys()
+        return {node.id: node.path for node in self._reader.nodes(sorted(ends | starts)).values()}
+
+    @cached_property
+    def _importers(self) -> Mapping[str, set[str]]:
+        """The paths of the files that import, by the path and id of what they import, and by * and path for a star."""
+        through = self._reader.nodes(sorted({step.through for step in self._imports if step.through is not None}))
+        found: dict[str, set[str]] = defaultdict(set)
+        for step in self._imports:
+            start, end = self._paths[step.start], self._paths[step.end]
+            is_star = step.through is not None and through[step.through].properties.get("imported") == "*"
+            for key in (end, step.end, *([f"*{end}"] if is_star else [])):
+                found[key].add(start)
+        return found
+
+    def _list_plugins(self) -> list[Node]:
+        return [node for node in self._reader.store.find_names([PLUGINS], self._source) if node.label is Label.CONSTANT]
 
     def _list_children(self) -> dict[tuple[str, str], list[Node]]:
         children: dict[tuple[str, str], list[Node]] = defaultdict(list)
@@ -125,22 +173,6 @@ class Depending:
                 for each in sorted(close_over({owner.id}, below)):
                     for edge in made[each]:
                         yield Step(ENTERS, edge.start, node.id, edge.line, "object made", POSSIBLE)
-
-    def _list_unasked(self) -> Iterator[Step]:
-        """Let the tests around a fixture depend on it that pytest gives them unasked (autouse)."""
-        fixtures = [node for node in self._definitions if is_unasked(node)]
-        tests = [node for node in self._definitions if fixtures and is_test(make_place(node))]
-        for fixture in fixtures:
-            folder, _, file = fixture.path.rpartition("/")
-            around = fixture.qualname.rpartition(".")[0]
-            for test in tests:
-                is_near = (
-                    test.path.startswith(f"{folder}/" if folder else "")
-                    if file == CONFTEST
-                    else (test.path == fixture.path and f"{test.qualname}.".startswith(f"{around}." if around else ""))
-                )
-                if is_near and test.name.startswith("test") and test.label is Label.FUNCTION:
-                    yield Step(RelationType.CALLS.value, test.id, fixture.id, None, "autouse fixture", CERTAIN)
 
     def _is_entered(self, node: Node, owner: Node) -> bool:
         if node.label is not Label.FUNCTION or node.name in _MADE:

@@ -45,6 +45,7 @@ def find_impact(
     for target in targets:
         if target.is_constant:
             depending.add_readers(target)
+    depending.add_tests(node for each in targets for node in each.nodes if node.label is Label.CLASS)
     depending.add_importers(node for each in targets for node in each.nodes if node.label is Label.FILE)
     starts = sorted({node_id for target in targets for node_id in target.ids})
     bound, _ = _spread(depending, starts, options.steps, lambda step: is_bound(step.confidence))

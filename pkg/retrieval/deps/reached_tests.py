@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-
-from pkg.retrieval.deps.answer import Impact, Place, is_test
+from pkg.retrieval.deps.answer import RUNS, Impact, Place, is_test
+from pkg.retrieval.deps.set_up_rules import is_collected
 
 
 def list_tests(answer: Impact) -> list[str]:
     """List path::Class::test of each test function, and path alone where a change stops the whole file at its import.
 
-    Tests that are themselves what has changed are among them.
+    A class alone stands for the tests that it inherits. Tests that are themselves what has changed are among them.
     """
+    heirs = {each.place.id for each in answer.affected if each.link.type == RUNS and each.place.label == "Class"}
     found = [*answer.targets, *(each.place for each in answer.affected)]
-    tests = [place for place in found if is_test(place) and _is_collected(place)]
+    tests = [place for place in found if is_test(place) and _is_collected(place, heirs)]
     stopped = _list_stopped(answer)
     files = {place.path for place in tests if place.id in stopped}
     inside = {
         "::".join([place.path, *place.qualname.split(".")])
         for place in tests
-        if place.label == "Function" and place.path not in files
+        if place.label != "File" and place.path not in files
     }
     return sorted(files | inside)
 
@@ -33,12 +33,11 @@ def _list_stopped(answer: Impact) -> set[str]:
     return stopped
 
 
-def _is_collected(place: Place) -> bool:
-    """Tell whether pytest collects a place: a test function, or a file of tests."""
-    stem = PurePosixPath(place.path).stem
-    if not (stem.startswith("test_") or stem.endswith("_test")):
+def _is_collected(place: Place, heirs: set[str]) -> bool:
+    """Return whether pytest collects a place: a file of tests, a test function, a class that inherits tests."""
+    if not is_collected(place.path):
         return False
-    if place.label == "File":
-        return True
+    if place.label != "Function":
+        return place.label == "File" or place.id in heirs
     name, *around = reversed(place.qualname.split("."))
-    return place.label == "Function" and name.startswith("test") and all(each[:1].isupper() for each in around)
+    return name.startswith("test") and all(each[:1].isupper() for each in around)

@@ -1,0 +1,278 @@
+"""Let tests depend on the code that their runner runs with them: set-up functions, hooks, fixtures, module code (RUNS).
+
+No text calls any of it for a test, so no relationship leads there. It is found when an impact asks for the steps that
+end at one node, and nothing is read for it that an impact has not read before.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from pkg.graph.path_filter import is_test
+from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Label, Node, RelationType
+from pkg.retrieval.deps.answer import ENTERS, READS, RUNS
+from pkg.retrieval.deps.entries import is_unasked, list_decorators
+from pkg.retrieval.deps.neighbours import Step
+from pkg.retrieval.deps.outside_bases import close_over
+from pkg.retrieval.deps.paths import derive_module
+from pkg.retrieval.deps.set_up_rules import CONFTEST, Home, find_set_up, is_collected, is_conftest
+
+PLUGINS = "pytest_plugins"
+_ASKING = "getfixturevalue"
+_MODULE_CODE = (RelationType.CALLS.value, READS, ENTERS)  # types of links from code that runs when it is loaded
+_CLASS_CODE = (*_MODULE_CODE, RelationType.INHERITS.value)
+_PARAMETERS = re.compile(r"\bdef\s+\w+\s*\(([^)]*)")
+_MARKED = re.compile(r"\busefixtures\(([^)]*)\)")
+_CLASS_MARK = re.compile(r"^[ \t]+pytestmark\b[^\n=]*=\s*(\[[^\]]*\]|[^\n]*)", re.MULTILINE)
+_QUOTED = re.compile(r"""["']([\w.]+)["']""")
+
+Scopes = Mapping[tuple[str, str], Node]
+"""Definitions by path and qualified name."""
+
+
+class SetUpCode:
+    """The steps from set-up code to the tests that it is run with."""
+
+    def __init__(
+        self,
+        definitions: Sequence[Node],
+        edges: Iterable[Edge],
+        list_imports: Callable[[], Mapping[str, set[str]]],
+        list_plugins: Callable[[], Sequence[Node]],
+    ) -> None:
+        """list_imports: paths of the importers by the path or id of what they import; list_plugins: pytest_plugins."""
+        self._definitions = definitions
+        self._scopes: Scopes = {(node.path, node.qualname): node for node in definitions}
+        self._ids = {node.id: node for node in definitions}
+        self._list_imports = list_imports
+        self._list_plugins = list_plugins
+        self._above: dict[str, set[str]] = defaultdict(set)
+        self._below: dict[str, set[str]] = defaultdict(set)
+        for edge in edges:
+            if edge.type is RelationType.INHERITS and {edge.start, edge.end} <= self._ids.keys():
+                self._above[edge.start].add(edge.end)
+                self._below[edge.end].add(edge.start)
+        self._functions: dict[str, list[Node]] = defaultdict(list)  # test functions of modules, by path
+        self._methods: dict[str, list[Node]] = defaultdict(list)  # test methods, by the id of the class
+        self._classes: dict[str, list[Node]] = defaultdict(list)  # by path
+        for node in definitions:
+            self._sort_in(node)
+
+    def _sort_in(self, node: Node) -> None:
+        owner = self._find_owner(node)
+        if node.label is Label.CLASS:
+            self._classes[node.path].append(node)
+        elif node.name.startswith("test" if is_collected(node.path) else "test_") and owner is not None:
+            self._methods[owner.id].append(node)
+        elif node.name.startswith("test") and "." not in node.qualname and is_collected(node.path):
+            self._functions[node.path].append(node)
+
+    def _find_owner(self, node: Node) -> Node | None:
+        owner = self._scopes.get((node.path, node.qualname.rpartition(".")[0]))
+        return owner if owner is not None and owner.label is Label.CLASS else None
+
+    def list_steps(self, node_id: str) -> Iterator[Step]:
+        """List the steps from tests to a definition that is run with them."""
+        node = self._ids.get(node_id)
+        if node is not None and node.label is Label.FUNCTION:
+            for test, rule, confidence in self._list_users(node):
+                yield Step(RUNS, test.id, node_id, None, rule, confidence)
+
+    def list_runs(self, step: Step, path: str | None) -> Iterator[Step]:
+        """List the steps from tests to what their module or class stands on: the end of a step from that.
+
+        path: of the file that the step starts at; None where it starts at a definition.
+        """
+        around = self._ids.get(step.start)
+        tests, rule = list[Node](), "class of the test"
+        if path is not None and step.type in _MODULE_CODE and not self._is_of_definition(path, step.line):
+            tests, rule = self._list_around(path), "module code"
+        elif around is not None and around.label is Label.CLASS and step.type in _CLASS_CODE:
+            tests = self.list_of_class(around)
+        for test in tests:
+            yield step._replace(type=RUNS, start=test.id, rule=rule, line=None if test is around else step.line)
+
+    def list_of_class(self, owner: Node) -> list[Node]:
+        """List the tests of a class; the class itself stands for those that it inherits."""
+        if not is_collected(owner.path):
+            return []  # its tests are run by the classes that inherit them
+        inherited = [owner] if self._inherits_tests(owner) else []
+        return [*self._methods.get(owner.id, ()), *inherited]
+
+    def list_served(self, path: str) -> list[Node]:
+        """List the tests that the module code of a conftest.py or plugin is run with; none for any other file."""
+        return self._list_around(path) if is_conftest(path) or path in self._plugins else []
+
+    def _is_of_definition(self, path: str, line: int | None) -> bool:
+        """Return whether a line of module code is a decorator or default, on which the definition alone depends."""
+        return line is not None and any(first <= line <= last for first, last in self._spans.get(path, ()))
+
+    @cached_property
+    def _spans(self) -> Mapping[str, list[tuple[int, int]]]:
+        spans: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for node in self._definitions:
+            if "." not in node.qualname:
+                spans[node.path].append((node.start_line, node.end_line))
+        return spans
+
+    def _list_users(self, node: Node) -> Iterator[tuple[Node, str, str]]:
+        """List the tests that a function is run with, or that run it as a test of their own."""
+        owner = self._find_owner(node)
+        home: Home | None = "class" if owner is not None else "module" if "." not in node.qualname else None
+        rule = None if home is None else find_set_up(node.name, home)
+        if owner is not None and rule is not None:
+            yield from ((test, "set-up", CERTAIN) for test in self._list_running(owner, node.name))
+        elif rule is not None:
+            for path in self._list_homes(node):
+                chosen = self._functions[path] if rule.reach == "functions" else self._list_of_file(path)
+                tests = self._list_around(path) if rule.reach == "around" else chosen
+                yield from ((test, "set-up", CERTAIN) for test in tests)
+        if owner is not None and node.name.startswith("test"):
+            below = self._find_heirs(owner, node.name) - {owner.id}
+            yield from ((each, "inherited test", CERTAIN) for each in self._sort(below) if is_collected(each.path))
+        if node.id in self._fixtures:
+            yield from self._list_asking(node, owner)
+
+    def _list_asking(self, fixture: Node, owner: Node | None) -> Iterator[tuple[Node, str, str]]:
+        """List who gets a fixture unasked, from a plugin, by the mark of a base class, or by getfixturevalue."""
+        name, is_unasked = self._fixtures[fixture.id]
+        homes = self._list_homes(fixture)
+        if is_unasked:
+            chosen = (
+                self._list_running(owner, fixture.name)
+                if owner is not None
+                else [test for path in homes for test in self._list_around(path)]
+            )
+            yield from ((test, "autouse fixture", CERTAIN) for test in chosen)
+        for node in self._dynamic:
+            if any(self._sees(node.path, home) for home in homes) and name in _QUOTED.findall(node.content):
+                is_plain = re.search(rf"""{_ASKING}\(\s*["']{re.escape(name)}["']""", node.content)
+                yield node, _ASKING, LIKELY if is_plain else POSSIBLE
+        for each in self._marked:
+            if name in self._list_marks(each) and any(self._sees(each.path, home) for home in homes):
+                below = self._sort(close_over({each.id}, self._below))
+                yield from ((test, "usefixtures", CERTAIN) for one in below for test in self.list_of_class(one))
+        for home in homes if any(home in self._plugins for home in homes) else ():
+            for node in self._list_functions(home):
+                if _asks(node, name):
+                    yield node, "fixture of a plugin", LIKELY
+
+    def _list_functions(self, home: str) -> Iterator[Node]:
+        """List the tests and fixtures that may ask for a fixture of a file."""
+        tests = (each for each in self._list_around(home) if each.label is Label.FUNCTION)
+        fixtures = (self._ids[each] for each in self._fixtures)
+        yield from tests
+        yield from (node for node in fixtures if node.path == home or self._sees(node.path, home))
+
+    def _list_homes(self, node: Node) -> list[str]:
+        """List the files that have a function: its own, and those that import it."""
+        imports = self._list_imports()
+        stars = imports.get(f"*{node.path}", set()) if not node.name.startswith("_") else set[str]()
+        return sorted({node.path} | imports.get(node.id, set()) | stars)
+
+    def _sees(self, path: str, home: str) -> bool:
+        """Return whether a file has what another one defines for tests."""
+        return any(
+            path.startswith(each.removesuffix(CONFTEST)) if is_conftest(each) else path == each
+            for each in close_over({home}, self._plugins)
+        )
+
+    def _list_around(self, path: str) -> list[Node]:
+        """List the tests that module code is run with; what helps tests is run with those of files that import it."""
+        open_paths, seen, served = [path], {path}, set[str]()
+        while open_paths:
+            each = open_paths.pop()
+            if is_conftest(each) or is_collected(each) or each in self._plugins:
+                served |= {other for other in self._collected if self._sees(other, each)}
+            elif each == path or is_test(each):
+                level = self._list_imports().get(each, set()) - seen if is_test(each) else set[str]()
+                seen |= level
+                open_paths += sorted(level)
+        return [test for each in sorted(served) for test in self._list_of_file(each)]
+
+    @cached_property
+    def _collected(self) -> list[str]:
+        return [path for path in {node.path for node in self._definitions} if is_collected(path)]
+
+    def _list_of_file(self, path: str) -> list[Node]:
+        inside = (test for each in self._classes.get(path, ()) for test in self.list_of_class(each))
+        return [*self._functions.get(path, ()), *inside] if is_collected(path) else []
+
+    def _inherits_tests(self, owner: Node) -> bool:
+        above = close_over({owner.id}, self._above) - {owner.id}
+        return any(self._methods.get(each) for each in above)
+
+    def _list_running(self, owner: Node, name: str) -> list[Node]:
+        """List the tests that run a method of a class: its own, and those of the classes that inherit the method."""
+        return [test for each in self._sort(self._find_heirs(owner, name)) for test in self.list_of_class(each)]
+
+    def _find_heirs(self, owner: Node, name: str) -> set[str]:
+        """Find the classes that have a method of a class: it, and those below that do not define another one."""
+        found, level = {owner.id}, {owner.id}
+        while level:
+            below = {each for known in level for each in self._below[known]} - found
+            level = {each for each in below if not self._defines(self._ids[each], name)}
+            found |= level
+        return found
+
+    def _defines(self, owner: Node, name: str) -> bool:
+        return (owner.path, f"{owner.qualname}.{name}") in self._scopes
+
+    def _sort(self, ids: Iterable[str]) -> list[Node]:
+        return sorted((self._ids[each] for each in ids), key=lambda node: (node.path, node.start_line, node.id))
+
+    @cached_property
+    def _fixtures(self) -> Mapping[str, tuple[str, bool]]:
+        """Fixtures by id: the name that tests ask for, and whether they get it unasked."""
+        found: dict[str, tuple[str, bool]] = {}
+        for node in self._definitions:
+            if node.label is Label.FUNCTION and "fixture" in str(node.properties.get("decorators") or ""):
+                for dotted, call in list_decorators(node):
+                    if dotted.rpartition(".")[2] in ("fixture", "yield_fixture"):
+                        found[node.id] = _find_name(call) or node.name, is_unasked(node)
+        return found
+
+    @cached_property
+    def _dynamic(self) -> list[Node]:
+        return [node for node in self._definitions if node.label is Label.FUNCTION and _ASKING in node.content]
+
+    @cached_property
+    def _marked(self) -> list[Node]:
+        classes = (each for listed in self._classes.values() for each in listed)
+        return [node for node in classes if self._below.get(node.id) and self._list_marks(node)]
+
+    def _list_marks(self, owner: Node) -> set[str]:
+        """List the fixtures that the marks of a class name."""
+        marks = [str(owner.properties.get("decorators") or ""), *_CLASS_MARK.findall(owner.content)]
+        return {name for mark in marks for found in _MARKED.findall(mark) for name in _QUOTED.findall(found)}
+
+    @cached_property
+    def _plugins(self) -> Mapping[str, set[str]]:
+        """The files that name each plugin of the source in pytest_plugins."""
+        found: dict[str, set[str]] = defaultdict(set)
+        nodes = [node for node in self._list_plugins() if node.qualname == PLUGINS]
+        paths = {node.path for node in self._definitions} if nodes else set[str]()
+        for node in nodes:
+            for name in _QUOTED.findall(node.content):
+                for path in paths:
+                    if f".{derive_module(path)}".endswith(f".{name}"):
+                        found[path].add(node.path)
+        return found
+
+
+def _find_name(call: ast.Call | None) -> str | None:
+    """Return the name that a decorator gives a fixture in the place of its function's."""
+    given = (each.value for each in call.keywords if each.arg == "name") if call is not None else ()
+    return next((str(each.value) for each in given if isinstance(each, ast.Constant)), None)
+
+
+def _asks(node: Node, name: str) -> bool:
+    """Return whether a test or fixture asks for a fixture, by a parameter or a mark of its own."""
+    parameters = _PARAMETERS.search(node.content)
+    marks = _MARKED.findall(str(node.properties.get("decorators") or ""))
+    is_parameter = parameters is not None and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", parameters[1]) is not None
+    return is_parameter or any(name in _QUOTED.findall(each) for each in marks)

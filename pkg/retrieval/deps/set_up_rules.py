@@ -1,0 +1,57 @@
+"""Which functions test runners run before or after which tests, by their names: one table, and the place to add one.
+
+A test depends on them without a call in any text. Fixtures are told by their decorators and stand not here.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import Literal, NamedTuple
+
+CONFTEST = "conftest.py"
+Home = Literal["class", "module"]
+Reach = Literal["class", "functions", "file", "around"]
+"""The tests of its class and of those below that do not redefine it; the functions of its file; all tests of its file;
+those of its file or, in a conftest.py or plugin, of all files that this one serves."""
+
+
+class SetUp(NamedTuple):
+    """A function that a runner runs with tests."""
+
+    pattern: str  # of its name
+    home: Home  # where it is defined
+    reach: Reach
+
+
+SET_UPS = (
+    # unittest, Django, pytest, nose
+    SetUp(
+        r"(?:async)?(?:setUp|tearDown)|asyncSetUp|asyncTearDown|setUpClass|tearDownClass|setUpTestData"
+        r"|(?:setup|teardown)(?:_method|_class)?",
+        "class",
+        "class",
+    ),
+    SetUp(r"setUpModule|tearDownModule|load_tests|(?:setup|teardown)(?:_module)?", "module", "file"),
+    SetUp(r"(?:setup|teardown)_function", "module", "functions"),
+    # hooks of pytest
+    SetUp(r"pytest_generate_tests", "class", "class"),
+    SetUp(r"pytest_\w+", "module", "around"),
+)
+_RULES = [(re.compile(each.pattern), each) for each in SET_UPS]
+
+
+def find_set_up(name: str, home: Home) -> SetUp | None:
+    """Return the rule for a function of a name in a class or module; None for one that no runner runs."""
+    return next((rule for pattern, rule in _RULES if rule.home == home and pattern.fullmatch(name)), None)
+
+
+def is_collected(path: str) -> bool:
+    """Return whether a file holds tests that pytest runs when it is given the file."""
+    stem = PurePosixPath(path).stem
+    return stem.startswith("test_") or stem.endswith("_test") or stem == "tests"
+
+
+def is_conftest(path: str) -> bool:
+    """Return whether pytest reads a file for all tests below its folder."""
+    return path.rpartition("/")[2] == CONFTEST
