@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
+from pkg.graph.path_filter import is_test
 from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Label, Node, RelationType
 from pkg.retrieval.deps.answer import ENTERS, HOLDS, READS, RUNS, DepsOptions, RelationKind
 from pkg.retrieval.deps.names import Target
@@ -122,13 +123,17 @@ class Depending:
     @cached_property
     def _importers(self) -> Mapping[str, set[str]]:
         """The paths of the files that import, by the path and id of what they import, and by * and path for a star."""
-        through = self._reader.nodes(sorted({step.through for step in self._imports if step.through is not None}))
         found: dict[str, set[str]] = defaultdict(set)
+        whole: dict[str, Step] = {}  # imports of modules from files for tests, of which some have a star
         for step in self._imports:
             start, end = self._paths[step.start], self._paths[step.end]
-            is_star = step.through is not None and through[step.through].properties.get("imported") == "*"
-            for key in (end, step.end, *([f"*{end}"] if is_star else [])):
-                found[key].add(start)
+            found[end].add(start)
+            found[step.end].add(start)
+            if step.through is not None and step.end not in self._ids and is_test(start):
+                whole[step.through] = step
+        for node in self._reader.nodes(sorted(whole)).values():
+            if node.properties.get("imported") == "*":
+                found[f"*{self._paths[whole[node.id].end]}"].add(node.path)
         return found
 
     def _list_plugins(self) -> list[Node]:

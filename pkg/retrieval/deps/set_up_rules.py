@@ -6,6 +6,7 @@ A test depends on them without a call in any text. Fixtures are told by their de
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
@@ -46,6 +47,7 @@ def find_set_up(name: str, home: Home) -> SetUp | None:
     return next((rule for pattern, rule in _RULES if rule.home == home and pattern.fullmatch(name)), None)
 
 
+@lru_cache(maxsize=10_000)  # files, each of which is asked about for each of its definitions
 def is_collected(path: str) -> bool:
     """Return whether a file holds tests that pytest runs when it is given the file."""
     stem = PurePosixPath(path).stem
