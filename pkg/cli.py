@@ -239,7 +239,7 @@ def query(
             raise UsageError("--exit-code is about what is found, and --generate writes an answer whatever that is")
         run_generate(text, store, options, asked, as_json, fresh)
         return
-    with open_answering(store, fresh, options["source"]) as graph:
+    with open_answering(store, fresh, options["source"]) as (graph, options["source"]):
         try:
             result = graph.query(text, **options)
         except UnknownWordsError as fault:
@@ -276,7 +276,7 @@ def explore(text: str, store: str, fresh: bool, as_json: bool, **options: Any) -
     from pkg.service.operations import answer_lines
 
     text = read_text(text)
-    with open_answering(store, fresh, options["source"]) as graph:
+    with open_answering(store, fresh, options["source"]) as (graph, options["source"]):
         found = graph.explore(text, budget=options.pop("tokens"), **options)
         say_stale(found.stale)
     emit(as_json, answer_lines.explore_lines(found), lambda: explore_view.view_exploration(found))
@@ -494,7 +494,7 @@ def deps(
     if page is not None:
         _write_symbol_page(name, store, fresh, page, question, form, as_json, options["source"])
         return
-    with open_answering(store, fresh, options["source"]) as graph:
+    with open_answering(store, fresh, options["source"]) as (graph, options["source"]):
         answer = graph.deps(name, question=question, to=end, **(options | {"limit": 0} if fail else options))
         say_stale(answer.coverage.stale)
     if fail:
@@ -534,7 +534,7 @@ def _write_symbol_page(
     if name is None or question not in ("links", "impact") or form is not None:
         raise UsageError("--html writes the page around a name; give a NAME, perhaps --impact, and no --format")
     check_page_options(click.get_current_context())
-    with open_answering(store, fresh, source) as graph:
+    with open_answering(store, fresh, source) as (graph, source):
         written = render_symbol_page(graph, name, source, "impact" if question == "impact" else "graph")
         say_stale(written.stale)
     _emit_page(write_page(page, written.text), as_json)
@@ -563,7 +563,7 @@ def show_map(
     from pkg.service.page.page_file import write_page
     from pkg.service.page.written_views import render_map_page
 
-    with open_answering(store, fresh, source) as graph:
+    with open_answering(store, fresh, source) as (graph, source):
         if page is not None:
             written = render_map_page(graph, path, source)
             say_stale(written.stale)
@@ -625,7 +625,7 @@ def impact(
     if is_markdown:
         options["entries"] = True
     needs_all = only_tests or is_markdown
-    with open_answering(store, fresh, options["source"]) as graph:
+    with open_answering(store, fresh, options["source"]) as (graph, options["source"]):
         answer = graph.impact(*names, **(options | {"limit": 0} if needs_all else options))
         say_stale(answer.coverage.stale)
     if is_markdown:
@@ -660,7 +660,7 @@ def show(name: str, store: str, fresh: bool, source: str | None, limit: int, as_
     from pkg.console.freshness_notes import open_answering, say_stale
     from pkg.service.operations import answer_lines
 
-    with open_answering(store, fresh, source) as graph:
+    with open_answering(store, fresh, source) as (graph, source):
         shown = graph.show(name, source=source, limit=limit)
         say_stale(shown.links.coverage.stale)
     emit(as_json, answer_lines.show_lines(shown), lambda: code_views.view_show(shown))
@@ -680,7 +680,7 @@ def outline(path: str | None, store: str, fresh: bool, source: str | None, budge
     from pkg.console.freshness_notes import open_answering, say_stale
     from pkg.service.operations import answer_lines
 
-    with open_answering(store, fresh, source) as graph:
+    with open_answering(store, fresh, source) as (graph, source):
         found = graph.outline(path, source=source, budget=budget)
         say_stale(found.stale)
     emit(as_json, answer_lines.outline_lines(found), lambda: code_views.view_outline(found))

@@ -268,6 +268,10 @@ class TextUnit:
     chunks: tuple[Chunk, ...] = ()
 
 
+CALLS_CUT = "(calls)"
+"""What a Skip has in the place of a path where the limit of the resolver's work was reached: no file is missing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Skip:
     """A file or row that was left out, and why."""
@@ -277,6 +281,11 @@ class Skip:
 
     def __str__(self) -> str:
         return f"{self.path}: {self.reason}"
+
+    @property
+    def is_file(self) -> bool:
+        """Return whether a file, folder or row was left out, and not some work on all of them."""
+        return self.path != CALLS_CUT
 
 
 @dataclass(frozen=True, slots=True)

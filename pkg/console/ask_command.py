@@ -42,12 +42,11 @@ def run_ask(text: str | None, store: str, as_json: bool, asked: dict[str, Any]) 
             else "no question; expected TEXT, such as: pkg ask 'where is the retry decided', or --chat"
         )
     fresh = asked.pop("fresh")
-    options = make_options(asked)
-    with open_answering(store, fresh, options.evidence.source) as graph:
+    with open_answering(store, fresh, asked["source"]) as (graph, asked["source"]):
         if model is not None and by_file:
             check_settings(model, [source.root for source in graph.store.sources()])
         with use_model(model) as opened:
-            answerer = graph.open_conversation(opened, options)
+            answerer = graph.open_conversation(opened, make_options(asked))
             if text is None:
                 return _chat(answerer, as_json)
             return _answer(answerer, read_text(text), as_json)

@@ -305,7 +305,7 @@ def _open_graph(given: str | None, store: str, fresh: bool, source: str | None) 
     from pkg.retrieval.freshness import find_stale
 
     if given is None:
-        with open_answering(store, fresh, source) as graph:
+        with open_answering(store, fresh, source) as (graph, source):
             known = list_repositories(graph.store, source)
             shown = [(each.name, path) for each in known for path in list_paths(graph.store, each.name)]
             say_stale(find_stale(graph.store, shown))

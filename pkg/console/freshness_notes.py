@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pkg.console.progress import say
@@ -19,15 +20,42 @@ SHOWN_FILES = 5  # of one source; the JSON form lists all
 _STATES = {"changed": "changed", "gone": "is gone", "unreadable": "cannot be read"}
 
 
+ALL = "all"
+"""What --source says for all sources, also in the folder of one; a source that bears this name is meant by it."""
+
+
 @contextmanager
-def open_answering(store: str, fresh: bool, source: str | None) -> Iterator[Graph]:
-    """Open a graph to answer from; with fresh what has changed is built first, of all sources or of one."""
+def open_answering(store: str, fresh: bool, source: str | None) -> Iterator[tuple[Graph, str | None]]:
+    """Open a graph to answer from, with the source that is asked about, None for all.
+
+    With fresh what has changed is built first, of all sources or of the one that is asked about.
+    """
     from pkg.api import open_graph
 
     with open_graph(store, ask=choose_ask()) as graph:
+        chosen = choose_asked(graph, source)
         if fresh:
-            refresh_graph(graph, source)
-        yield graph
+            refresh_graph(graph, chosen)
+        yield graph, chosen
+
+
+def choose_asked(graph: Graph, source: str | None) -> str | None:
+    """Choose which source is asked about: the one that was named, else that of the current folder; None for all.
+
+    Where the folder decides between several sources, standard error says so.
+    """
+    known = graph.store.sources()
+    if source is not None:
+        return None if source == ALL and ALL not in {each.name for each in known} else source
+    from pkg.service.mcp.served_source import choose_source
+
+    found = None
+    if len(known) > 1:
+        with suppress(OSError):  # the folder was deleted
+            found = choose_source(known, Path.cwd())
+    if found is not None:
+        say(f"about {found}, in whose folder you are; --source {ALL} asks about all {len(known):,} sources")
+    return found
 
 
 def refresh_graph(graph: Graph, source: str | None) -> None:

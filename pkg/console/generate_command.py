@@ -64,7 +64,7 @@ def run_generate(
 ) -> None:
     """Write the answer to a question; decisions and usage go to standard error."""
     from pkg.api import generate_answer, open_graph
-    from pkg.console.freshness_notes import refresh_graph, say_stale
+    from pkg.console.freshness_notes import choose_asked, refresh_graph, say_stale
     from pkg.generation.generate_options import GenerateOptions
     from pkg.models.usage import read_price, render_usage
     from pkg.retrieval.query_options import QueryOptions
@@ -79,6 +79,7 @@ def run_generate(
     else:
         with open_graph(store, ask=choose_ask()) as graph:
             _check_model(model, by_file, [source.root for source in graph.store.sources()])
+            query["source"] = choose_asked(graph, query["source"])
             if fresh:
                 refresh_graph(graph, query["source"])
             answer = graph.generate(text, model, options, query=QueryOptions(**query), listen=echo, say=_say)

@@ -6,11 +6,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from click import get_current_context
+
+from pkg.config import default_store
 from pkg.console.progress import say
+from pkg.console.settings import is_by_environment
 from pkg.console.streams import can_ask, emit, style_words
 from pkg.errors import MissingExtraError, StoreError, UsageError
 from pkg.models.registry import locate_model
-from pkg.service.mcp.agent_configs import Installation, Scope, install, list_words, plan_installation
+from pkg.service.mcp.agent_configs import Installation, Scope, install, list_words, name_file, plan_installation
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -31,14 +35,28 @@ def run_mcp(store: str, as_json: bool, given: dict[str, Any]) -> None:
         scope: Scope = given["scope"] or "project"
         is_here = given["here"] or (scope == "user" and given["source"] is None)  # one entry for all projects
         flags = {"--here": is_here, "--allow-build": given["allow_build"], "--watch": given["watch"]}
-        model = None if given["model"] is None else locate_model(given["model"])  # an agent may start it anywhere
-        named = {"--source": given["source"], "--model": model}
-        plan = plan_installation(given["agent"], scope, list_words(store, named, flags))
+        named = {"--source": given["source"], "--model": _name_model(given["model"], scope)}
+        plan = plan_installation(given["agent"], scope, list_words(_name_shared(store, scope), named, flags, scope))
         if given["is_written"]:
             install(plan)
         emit(as_json, [plan.to_json(given["is_written"])], lambda: _view(plan, given["is_written"]))
         return
     _serve(store, given)
+
+
+def _name_shared(store: str, scope: Scope) -> str:
+    """Give the store that an agent is told of; in a project none that a variable of this user names."""
+    return default_store() if scope == "project" and is_by_environment(get_current_context(), "store") else store
+
+
+def _name_model(model: str | None, scope: Scope) -> str | None:
+    """Name a model so that an agent finds its file, wherever it starts the command."""
+    if model is None:
+        return None
+    located = locate_model(model)
+    word, _, detail = located.partition(":")
+    is_file = word in ("gguf", "hf") and Path(detail).is_absolute()
+    return f"{word}:{name_file(Path(detail), 'model', scope)}" if is_file else located
 
 
 def _check(given: dict[str, Any]) -> None:

@@ -126,6 +126,11 @@ def is_by_default(ctx: click.Context, name: str) -> bool:
     return ctx.get_parameter_source(name) is click.core.ParameterSource.DEFAULT
 
 
+def is_by_environment(ctx: click.Context, name: str) -> bool:
+    """Return whether the value of an option comes from a variable of the environment."""
+    return ctx.get_parameter_source(name) is click.core.ParameterSource.ENVIRONMENT
+
+
 def name_origin(fault: click.BadParameter) -> str | None:
     """Name the variable or the settings file that a wrong value of an option came from; None where it was typed."""
     if fault.ctx is None or fault.param is None or fault.param.name is None:

@@ -35,9 +35,10 @@ from pkg.extract.ignore import (
     load_outer_rules,
 )
 from pkg.extract.package_name import holds_init, name_package
+from pkg.extract.worktrees import GIT_FILE, WORKTREE_REASON, is_other_work_tree
 from pkg.model import Skip
 
-_MARKERS = PROJECT_FILES | {VENV_FILE}
+_MARKERS = PROJECT_FILES | {VENV_FILE, GIT_FILE}
 
 
 LINK_REASON = "its rules are not applied: a link, which git does not follow either"
@@ -165,6 +166,9 @@ class _FolderWalk:
                 continue
             if folder.path and VENV_FILE in listing.markers:
                 self._skip(folder.path, VENV_REASON)
+                continue
+            if folder.path and GIT_FILE in listing.markers and is_other_work_tree(folder.place, self._root):
+                self._skip(folder.path, WORKTREE_REASON)
                 continue
             rules = self._add_rules(folder, listing)
             self._take_files(folder, listing.files, rules)

@@ -132,12 +132,12 @@ def load_outer_rules(root: str) -> IgnoreRules:
     A root that these rules leave out was named on purpose: then none of them hold.
     """
     root = os.path.realpath(root)
-    top = _find_work_tree(root)
+    top = find_work_tree(root)
     if top is None:
         return IgnoreRules()
     prefix = "" if top == root else os.path.relpath(root, top).replace(os.sep, "/") + "/"
     rules = IgnoreRules()
-    exclude = _read_rules(os.path.join(_find_git_folder(top), "info", "exclude"))
+    exclude = _read_rules(os.path.join(find_git_folder(top), "info", "exclude"))
     if exclude is not None:
         rules = rules.add("", GITIGNORE, exclude)
     for folder, inside in _list_levels(prefix):
@@ -157,7 +157,8 @@ def _list_levels(prefix: str) -> Iterator[tuple[str, str]]:
         end = following
 
 
-def _find_work_tree(folder: str) -> str | None:
+def find_work_tree(folder: str) -> str | None:
+    """Find the folder with .git, a folder or file, that a folder is or lies in; None outside of git."""
     while not os.path.lexists(os.path.join(folder, ".git")):
         parent = os.path.dirname(folder)
         if parent == folder:
@@ -166,7 +167,7 @@ def _find_work_tree(folder: str) -> str | None:
     return folder
 
 
-def _find_git_folder(top: str) -> str:
+def find_git_folder(top: str) -> str:
     """Find where info/exclude lies: .git, or what a linked work tree's or submodule's .git file points to."""
     place = os.path.join(top, ".git")
     pointer = _read_rules(place)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pkg.extract.python import extract_unit
-from pkg.model import Skip
+from pkg.model import CALLS_CUT, Skip
 from pkg.resolve.changes.dependencies import Dependencies
 from pkg.resolve.changes.dependency_record import DependencyRecord, add_dependencies, unpack_dependencies
 from pkg.resolve.facts.file_records import Record, cut_record, make_record, unpack_unit
@@ -66,7 +66,7 @@ def put_links(
         writer.put_notes(source, taken)
     following = project.following
     project.release()
-    return [Skip("(calls)", SHORT_OF_ALL[following])] if following in SHORT_OF_ALL else []
+    return [Skip(CALLS_CUT, SHORT_OF_ALL[following])] if following in SHORT_OF_ALL else []
 
 
 def _extract(source: str, texts: Iterable[tuple[str, bytes]]) -> Iterator[UnitText]:

@@ -19,6 +19,7 @@ from pkg.extract.ignore import (
     load_outer_rules,
 )
 from pkg.extract.text_files.text_kinds import MAX_TEXT_SIZE
+from pkg.extract.worktrees import is_other_work_tree
 
 _RULE_FILES = frozenset(IGNORE_FILES) | PROJECT_FILES | {VENV_FILE}
 
@@ -90,6 +91,8 @@ class WatchFilter:
         if self._boundary.find_fault(self._prefix + folder) is not None:
             return None
         if is_build_output(folder, self._markers) or os.path.lexists(self._prefix + folder + VENV_FILE):
+            return None
+        if is_other_work_tree(self._prefix + folder, self._root):
             return None
         return self._add_rules(folder, rules)
 

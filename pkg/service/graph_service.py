@@ -169,4 +169,5 @@ class GraphService:
         except StoreMissingError:
             return Freshness(0, is_empty=True)
         is_empty = not any(self.options.source in (None, each.name) for each in stats.sources)
-        return Freshness(stats.generation, stamp, (), len(stats.partial), len(stats.skipped), is_empty)
+        left_out = sum(each.is_file for each in stats.skipped)
+        return Freshness(stats.generation, stamp, (), len(stats.partial), left_out, is_empty)

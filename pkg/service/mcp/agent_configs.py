@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pkg.config import default_store
-from pkg.errors import FILE_SCHEME, InputError, PathError, refuse_password
+from pkg.errors import FILE_SCHEME, InputError, PathError, UsageError, refuse_password
 
 NAME = "pkg"
 _MARK = "\ufeff"
@@ -105,39 +105,67 @@ def plan_installation(name: str, scope: Scope, words: Sequence[str]) -> Installa
     path = Path.cwd() / agent.project_file if scope == "project" else agent.find_user_folder() / agent.user_file
     command, *first = find_command(scope)
     entry = {**agent.more, "command": command, "args": [*first, "mcp", *words]}
-    return Installation(name, scope, path, entry, _put(agent, "", entry), agent.advice)
+    needed = "" if scope == "user" or _find_script() else f"put {NAME} on the PATH that the agent starts with, then "
+    return Installation(name, scope, path, entry, _put(agent, "", entry), needed + agent.advice)
 
 
 def find_command(scope: Scope) -> list[str]:
     """Find the words that start this program again.
 
-    A file of a project is read on several machines, so there it is the name alone, where that leads here; what a
-    desktop starts does not know the path of a shell.
+    A file of a project is read on several machines, so there it is the name alone; what a desktop starts does not know
+    the path of a shell, so for the user it is the path of this program.
     """
-    script = shutil.which(NAME)
-    if script is None or Path(script).resolve().parent != Path(sys.executable).parent.resolve():
+    if scope == "project":
+        return [NAME]
+    script = _find_script()
+    if script is None:
         beside = Path(sys.executable).parent / NAME
         return [str(beside)] if beside.is_file() else [sys.executable, "-m", "pkg.cli"]
-    return [NAME] if scope == "project" else [script]
+    return [script]
 
 
-def list_words(store: str, named: Mapping[str, str | None], flags: Mapping[str, bool]) -> list[str]:
+def _find_script() -> str | None:
+    """Find this program on the PATH; None where another one of the name, or none, stands there."""
+    script = shutil.which(NAME)
+    is_this = script is not None and Path(script).resolve().parent == Path(sys.executable).parent.resolve()
+    return script if is_this else None
+
+
+def list_words(
+    store: str, named: Mapping[str, str | None], flags: Mapping[str, bool], scope: Scope = "user"
+) -> list[str]:
     """List the options with which an agent starts the command: those that differ from what it takes by itself.
 
-    A UsageError for an address with a password: the file may be read by others.
+    A UsageError for an address with a password: the file may be read by others. And for a store that lies outside of
+    the folder of a project whose file is written.
     """
     refuse_password(store, "the file of the agent", "the agent")
-    words = [] if store == default_store() else ["--store", _make_absolute(store)]
+    words = [] if store == default_store() else ["--store", _name_store(store, scope)]
     for option, value in named.items():
         words += [option, value] if value is not None else []
     return words + [flag for flag, is_set in flags.items() if is_set]
 
 
-def _make_absolute(store: str) -> str:
-    """Name a file from the root on: an agent may start the command anywhere."""
+def _name_store(store: str, scope: Scope) -> str:
     if not store.startswith(FILE_SCHEME):
         return store
-    return FILE_SCHEME + str(Path(store.removeprefix(FILE_SCHEME)).expanduser().absolute())
+    return FILE_SCHEME + name_file(Path(store.removeprefix(FILE_SCHEME)).expanduser(), "store", scope)
+
+
+def name_file(path: Path, what: str, scope: Scope) -> str:
+    """Name a file for an agent: from the root on, for it may start the command anywhere; in a project from its folder.
+
+    A UsageError for a file outside of the project, which nobody else who works on it has.
+    """
+    whole = path.absolute()
+    if scope == "user":
+        return str(whole)
+    if not whole.is_relative_to(Path.cwd()):
+        raise UsageError(
+            f"the {what} {whole} lies outside of the project, and others who work on it do not have it; expected one"
+            f" below {Path.cwd()}; leave it out, or give --scope user for an entry of your own"
+        )
+    return whole.relative_to(Path.cwd()).as_posix()
 
 
 def install(plan: Installation) -> None:

@@ -19,11 +19,13 @@ def find_served_source(store: str, folder: Path) -> str | None:
 
 
 def choose_source(sources: Iterable[Source], folder: Path) -> str | None:
-    """Choose the innermost of the sources whose folder is this one or around it."""
+    """Choose the innermost of the sources whose folder is this one or around it; None where two have the same one."""
     inside = folder.resolve()
     around = [
         (len(root.parts), each.name)
         for each in sources
         if each.root and inside.is_relative_to(root := Path(each.root).resolve())
     ]
-    return max(around)[1] if around else None
+    depth = max((parts for parts, _ in around), default=0)
+    innermost = [name for parts, name in around if parts == depth]
+    return innermost[0] if len(innermost) == 1 else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,7 +43,7 @@ class ToolServer:
     def __init__(self, service: GraphService) -> None:
         self.service = service
         self._slots = threading.BoundedSemaphore(AT_ONCE)
-        self._roots = "", ""  # of a generation of a graph
+        self._roots: tuple[str, dict[str, str]] = "", {}  # of a generation of a graph: the folder of each repository
         self._warming = threading.Thread(target=self._warm_up, daemon=True)
 
     def make_server(self) -> Server[Any]:
@@ -166,18 +166,32 @@ class ToolServer:
             answer = self.service.ask_aloud(given, lambda _: _go_on(gone))
         else:
             answer = self.service.run(name, given)
-        return write_answer(answer, "" if name in _WITHOUT_PLACES else self._say_roots(answer.freshness.graph))
+        return write_answer(answer, "" if name in _WITHOUT_PLACES else self._say_roots(answer))
 
-    def _say_roots(self, graph: str) -> str:
-        """Say below which folder the paths of an answer lie, where it is not the one that the agent works in."""
+    def _say_roots(self, answer: Answer) -> str:
+        """Say below which folders the paths of an answer lie, where that is not the one that the agent works in."""
+        graph = answer.freshness.graph
         if not graph or self._roots[0] != graph:
             sources = self.service.run("status", {}).lines[0]["sources"]
-            here = str(Path.cwd())
-            roots = [each for each in sources if each["kind"] == "repository" and each["root"] != here]
-            named = [f"{each['name']} in {each['root']}" for each in roots] if len(sources) > 1 else []
-            said = named or [each["root"] for each in roots]
-            self._roots = graph, f"paths are below {', '.join(said)}" if said else ""
-        return self._roots[1]
+            self._roots = graph, {each["name"]: each["root"] for each in sources if each["kind"] == "repository"}
+        roots = self._roots[1]
+        named = {name for name in _list_sources(answer.lines) if name in roots} or roots.keys()
+        if {roots[name] for name in named} <= {str(Path.cwd())}:
+            return ""
+        said = [roots[name] if len(roots) == 1 else f"{name} in {roots[name]}" for name in sorted(named)]
+        return f"paths are below {', '.join(said)}"
+
+
+def _list_sources(part: object) -> Iterator[str]:
+    """List the sources that any part of an answer is of."""
+    if isinstance(part, Mapping):
+        source = part.get("source")
+        yield from (source,) if isinstance(source, str) else ()
+        for each in part.values():
+            yield from _list_sources(each)
+    elif isinstance(part, (list, tuple)):
+        for each in part:
+            yield from _list_sources(each)
 
 
 def _go_on(gone: threading.Event) -> None:

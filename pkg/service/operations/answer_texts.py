@@ -28,9 +28,11 @@ _OUTLINED = (Label.CLASS.value, Label.FILE.value)
 
 def write_hits(lines: Sequence[Line]) -> Iterator[str]:
     """Write the hits of a query, each with its code and helpers."""
+    several = len({each["source"] for each in lines if each["type"] == "hit"}) > 1
     for each in lines:
         if each["type"] == "hit":
-            yield f"{each['path']}:{each['start_line']}-{each['end_line']}  {each['qualname']}"
+            source = f"  ({each['source']})" if several else ""
+            yield f"{each['path']}:{each['start_line']}-{each['end_line']}  {each['qualname']}{source}"
             if each["content"]:
                 yield from each["content"].split("\n")
             for helper in each["helpers"]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 from trees import write_tree
@@ -173,7 +173,7 @@ def test_a_file_that_cannot_be_changed_safely_is_left_as_it_is(agent: str, text:
 
 
 def test_an_address_is_named_from_the_root_on_and_never_with_a_password(tmp_path: Path) -> None:
-    words = list_words("sqlite:///graph.db", {"--source": None}, {"--here": True, "--allow-build": True})
+    words = list_words("sqlite:///graph.db", {"--source": None}, {"--here": True, "--allow-build": True}, "user")
     assert words == ["--store", f"sqlite:///{tmp_path / 'project' / 'graph.db'}", "--here", "--allow-build"]
     with pytest.raises(Exception, match="holds a password"):
         list_words("neo4j://me:secret@host", {}, {})
@@ -187,19 +187,37 @@ def test_one_entry_for_all_projects_finds_the_one_it_is_started_in() -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="scripts have other names elsewhere")
-def test_the_command_is_a_name_in_a_project_alone_where_the_name_leads_here(
+def test_the_command_is_a_name_in_a_project_and_a_path_for_the_user(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = tmp_path / "bin" / "pkg"
     write_tree(tmp_path / "bin", {"pkg": "#!/bin/sh\n"})
     script.chmod(0o755)
     monkeypatch.setenv("PATH", str(script.parent))
-    assert Path(find_command("project")[0]).parent == Path(sys.executable).parent  # another program of that name
+    assert find_command("project") == ["pkg"]  # whatever stands there on this machine
+    assert Path(find_command("user")[0]).parent == Path(sys.executable).parent  # another program of that name
+    assert plan_installation("cursor", "project", []).advice.startswith("put pkg on the PATH that the agent starts")
     monkeypatch.setattr(sys, "executable", str(script.parent / "python"))
-    assert find_command("project") == ["pkg"]
     assert find_command("user") == [str(script)]
+    assert plan_installation("cursor", "project", []).advice.startswith("restart Cursor")
     script.unlink()
-    assert find_command("project") == [str(script.parent / "python"), "-m", "pkg.cli"]
+    assert find_command("user") == [str(script.parent / "python"), "-m", "pkg.cli"]
+
+
+def test_an_entry_of_a_project_names_nothing_of_one_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def plan(*words: str) -> Result:
+        return CliRunner().invoke(main, ["mcp", "--install", "cursor", "--json", *words])
+
+    inside = plan("--store", f"sqlite:///{Path.cwd()}/graphs/graph.db", "--model", f"gguf:{Path.cwd()}/coder.gguf")
+    assert json.loads(inside.stdout)["server"] == {
+        "command": "pkg", "args": ["mcp", "--store", "sqlite:///graphs/graph.db", "--model", "gguf:coder.gguf"],
+    }  # fmt: skip
+    outside = plan("--store", f"sqlite:///{tmp_path}/graph.db")
+    assert outside.exit_code == 2
+    assert "lies outside of the project" in outside.stderr
+    monkeypatch.setenv("PKG_STORE", f"sqlite:///{tmp_path}/graph.db")
+    assert json.loads(plan().stdout)["server"]["args"] == ["mcp"]
+    assert json.loads(plan("--scope", "user").stdout)["server"]["args"][2] == f"sqlite:///{tmp_path}/graph.db"
 
 
 def test_the_command_shows_what_it_would_write_and_writes_it_when_told() -> None:
@@ -234,9 +252,9 @@ def test_no_settings_of_a_folder_name_the_model_that_reads_the_code() -> None:
 @pytest.mark.skipif(os.name != "posix", reason="paths are written otherwise elsewhere")
 def test_the_file_of_a_model_is_named_from_the_root_on(tmp_path: Path, model: str, written: str) -> None:
     Path("folder").mkdir()
-    given = ["mcp", "--install", "cursor", "--model", model, "--json"]
+    given = ["mcp", "--install", "cursor", "--scope", "user", "--model", model, "--json"]
     args = json.loads(CliRunner().invoke(main, given).stdout)["server"]["args"]
-    assert args == ["mcp", "--model", written.format(here=Path.cwd(), home=tmp_path)]
+    assert args[:-1] == ["mcp", "--model", written.format(here=Path.cwd(), home=tmp_path)]
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,11 @@ def test_the_innermost_source_around_a_folder_is_meant(tmp_path: Path, folder: s
     assert choose_source(sources, root / folder) == name
 
 
+def test_two_sources_of_one_folder_are_not_told_apart_by_it(tmp_path: Path) -> None:
+    sources = [Source(name, "repository", str(tmp_path)) for name in ("one", "two")]
+    assert choose_source(sources, tmp_path) is None
+
+
 def test_a_graph_of_several_sources_is_asked_about_the_one_that_is_worked_in(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/graph.db"
     assert find_served_source(store, tmp_path) is None
