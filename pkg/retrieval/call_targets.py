@@ -46,6 +46,9 @@ class LinkedCalls:
         self._read_edges({shown.owner for shown in texts})
         kept = [[edge for edge in self._list_edges(shown.owner) if shown.has_line(edge.line)] for shown in texts]
         self._read_nodes(edge.end for edges in kept for edge in edges)
+        self._read_nodes(
+            edge.start for shown, edges in zip(texts, kept, strict=True) for edge in _keep_inner(shown, edges)
+        )
         return [self._sort_out(shown, edges) for shown, edges in zip(texts, kept, strict=True)]
 
     def _read_edges(self, ids: set[str]) -> None:
@@ -81,7 +84,7 @@ class LinkedCalls:
                 calls.bound += bool(sure)
                 calls.possible += not sure
             if sure or len(site) == 1:
-                calls.reached += [Callee(each.node, _explain(shown, each)) for each in sure or site]
+                calls.reached += [Callee(each.node, self._explain(shown, each)) for each in sure or site]
             else:
                 place = f"{name} at {shown.node.path}:{line}"
                 calls.explain.append(f"{place} not guessed: {len(site)} functions are possible, none is likely")
@@ -94,6 +97,13 @@ class LinkedCalls:
         made = node.qualname.rpartition(".")[0] if edge.rule == _CONSTRUCTOR and node.label is Label.FUNCTION else ""
         name = made.rpartition(".")[2] or node.name
         return _Target(line, shown.find_column(line, name), name, edge, node, made)
+
+    def _explain(self, shown: Excerpt, target: _Target) -> str:
+        edge = target.edge
+        least = "" if edge.confidence in BOUND else "; nothing else is known"
+        inside = "".join(f" inside {self._nodes[each.start].qualname}" for each in _keep_inner(shown, [edge]))
+        place = f"called at {shown.node.path}:{target.line}{inside}"
+        return f"{place} ({edge.confidence or 'certain'}: {edge.rule or 'name'}{least})"
 
     def _make_loose(self, shown: Excerpt, edge: Edge) -> UnresolvedCall:
         call, line = self._nodes[edge.end], edge.line or 0
@@ -114,10 +124,10 @@ def _is_inherited(target: _Target, called: Container[tuple[int, str, str]]) -> b
     return bool(target.made) and (target.line, target.node.path, target.made) not in called
 
 
-def _explain(shown: Excerpt, target: _Target) -> str:
-    edge = target.edge
-    least = "" if edge.confidence in BOUND else "; nothing else is known"
-    return f"called at {shown.node.path}:{target.line} ({edge.confidence or 'certain'}: {edge.rule or 'name'}{least})"
+def _keep_inner(shown: Excerpt, edges: Iterable[Edge]) -> list[Edge]:
+    """Keep the calls that a function inside of the one that is shown makes."""
+    is_class = shown.node.label is Label.CLASS
+    return [] if is_class else [edge for edge in edges if edge.start != shown.owner]
 
 
 RECEIVERS = ("self", "cls")

@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from pkg.retrieval.deps.set_up_rules import RUN_BY_NAME
+
 
 class Decorated(NamedTuple):
     """Entered because of a decorator of some dotted name."""
@@ -110,12 +112,7 @@ HANDED = (
 NAMED = (
     Named(r"(?:.*\.)?test\w*", "the test runner", _TESTS),
     Named(r"Test\w*|\w+Tests?|\w+TestCase", "the test runner", _TESTS),
-    Named(
-        r"(?:.*\.)?(?:setUp|tearDown|setUpClass|tearDownClass|setUpModule|tearDownModule|setUpTestData"
-        r"|(?:setup|teardown)(?:_method|_class|_module|_function)?)",
-        "the test runner",
-        _TESTS,
-    ),
+    Named(rf"(?:.*\.)?(?:{RUN_BY_NAME})", "the test runner", _TESTS),
     Named(r"pytest_\w+", "hook of pytest"),
     Named("Command", "command {stem}", r"(?:.*/)?management/commands/[^/]+\.py"),
     Named("Migration", "migration {stem}", r"(?:.*/)?migrations/[^/]+\.py"),

@@ -26,10 +26,10 @@ class SetUp(NamedTuple):
 
 
 SET_UPS = (
-    # unittest, Django, pytest, nose
+    # unittest, Django, pytest, nose, hypothesis
     SetUp(
-        r"(?:async)?(?:setUp|tearDown)|asyncSetUp|asyncTearDown|setUpClass|tearDownClass|setUpTestData"
-        r"|(?:setup|teardown)(?:_method|_class)?",
+        r"setUp|tearDown|asyncSetUp|asyncTearDown|setUpClass|tearDownClass|setUpTestData"
+        r"|(?:setup|teardown)(?:_method|_class|_example)?",
         "class",
         "class",
     ),
@@ -39,6 +39,8 @@ SET_UPS = (
     SetUp(r"pytest_generate_tests", "class", "class"),
     SetUp(r"pytest_\w+", "module", "around"),
 )
+RUN_BY_NAME = "|".join(each.pattern for each in SET_UPS if "pytest_" not in each.pattern)
+"""The names of all set-up functions but hooks, as one pattern."""
 _RULES = [(re.compile(each.pattern), each) for each in SET_UPS]
 
 
