@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -80,12 +81,12 @@ from pkg.console.streams import (
     read_text,
     show_controls,
 )
-from pkg.errors import BuildInterrupted, PkgError, UnknownWordsError, UsageError
+from pkg.errors import BuildInterrupted, PkgError, UnknownWordsError, UsageError, count_things
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pkg.retrieval.deps.answer import Answer
+    from pkg.retrieval.deps.answer import Answer, CallCoverage
 
 INTERRUPTED = 130  # exit code of a program that Ctrl-C ended
 NOTHING_FOUND = 3  # exit code with --exit-code; 1 and 2 are those of faults
@@ -641,9 +642,17 @@ def impact(
         click.echo(show_controls(name))
     if not tests:
         click.echo("pkg: no test reaches it", err=True)
-    named = answer.coverage.named
-    for note in (*answer.coverage.notes, *([named.say()] if named is not None else [])):
+    for note in (*answer.coverage.notes, *(_list_doubts(answer.coverage) if not tests else ())):
         click.echo(f"pkg: {show_controls(note)}", err=True)
+
+
+def _list_doubts(coverage: CallCoverage) -> Iterator[str]:
+    """List why a test may reach what no test is known to reach."""
+    if coverage.named is not None:
+        yield coverage.named.say()
+    elif coverage.same_name:
+        unbound = count_things(coverage.same_name, "unbound call site")
+        yield f"{unbound} of {coverage.names} may reach it, from tests too"
 
 
 @main.command(epilog="Example:  pkg show Cart.total   or   pkg show shop/cart.py:12 --limit 0")

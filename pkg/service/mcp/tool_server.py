@@ -166,16 +166,17 @@ class ToolServer:
             answer = self.service.ask_aloud(given, lambda _: _go_on(gone))
         else:
             answer = self.service.run(name, given)
-        return write_answer(answer, "" if name in _WITHOUT_PLACES else self._say_roots(answer))
+        return write_answer(answer, "" if name in _WITHOUT_PLACES else self._say_roots(answer, given.get("source")))
 
-    def _say_roots(self, answer: Answer) -> str:
+    def _say_roots(self, answer: Answer, asked: object) -> str:
         """Say below which folders the paths of an answer lie, where that is not the one that the agent works in."""
         graph = answer.freshness.graph
         if not graph or self._roots[0] != graph:
             sources = self.service.run("status", {}).lines[0]["sources"]
             self._roots = graph, {each["name"]: each["root"] for each in sources if each["kind"] == "repository"}
         roots = self._roots[1]
-        named = {name for name in _list_sources(answer.lines) if name in roots} or roots.keys()
+        found = {*_list_sources(answer.lines), asked}
+        named = {name for name in roots if name in found} or roots.keys()
         if {roots[name] for name in named} <= {str(Path.cwd())}:
             return ""
         said = [roots[name] if len(roots) == 1 else f"{name} in {roots[name]}" for name in sorted(named)]

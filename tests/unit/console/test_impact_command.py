@@ -59,6 +59,21 @@ def test_the_tests_alone_are_written_as_pytest_takes_them(run: Run) -> None:
     assert (result.stdout, result.stderr, result.exit_code) == ("", "pkg: no test reaches it\n", 0)
 
 
+def test_where_no_test_is_known_calls_that_may_be_in_tests_are_told(run: Run, tmp_path: Path) -> None:
+    more = {
+        "shop/till.py": "def settle():\n    return 1\n\n\ndef close():\n    settle()\n\n\ndef count():\n    return 2\n",
+        "tests/test_till.py": (
+            "import queue\n\n\ndef test_settle(till):\n    till.settle()\n\n\n"
+            "def test_count():\n    queue.Queue().get().count()\n"
+        ),
+    }
+    write_tree(tmp_path / "code", more)
+    settled = run("settle", "--tests", "--fresh").stderr
+    assert "no test reaches it\npkg: 1 unbound call site of the name settle may reach it, from tests too\n" in settled
+    counted = run("shop/till.py::count", "--tests").stderr
+    assert "1 that could not be told apart, first at tests/test_till.py:9" in counted
+
+
 def test_links_of_some_kinds_are_followed_alone(run: Run) -> None:
     lines = [json.loads(line) for line in run("find_price", "--relation", "imports,inherits").stdout.splitlines()]
     assert {line["relation"] for line in lines if line["type"] == "affected"} == {"RESOLVES_TO"}

@@ -243,6 +243,8 @@ def test_paths_can_be_opened_wherever_the_agent_works(
     pkg.build_graph(write_tree(tmp_path / "tea", {"tea.py": "def brew():\n    return 1\n"}), store=options.store)
     assert call(options, "show", {"name": "brew"}).splitlines()[-2] == f"paths are below tea in {tmp_path / 'tea'}"
     assert "paths are below" not in call(options, "show", {"name": "add_tax"})  # of the folder that is worked in
+    outline = {"operation": "outline", "arguments": {"source": "tea"}}
+    assert f"paths are below tea in {tmp_path / 'tea'}\n" in call(options, "more", outline)
     monkeypatch.chdir(tmp_path / "tea")
     assert call(options, "show", {"name": "add_tax"}).splitlines()[-2] == f"paths are below repo in {repo}"
 
