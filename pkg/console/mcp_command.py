@@ -45,7 +45,7 @@ def run_mcp(store: str, as_json: bool, given: dict[str, Any]) -> None:
 
 
 def _name_shared(store: str, scope: Scope) -> str:
-    """Give the store that an agent is told of; in a project none that a variable of this user names."""
+    """Return the store to write into the configuration: not that of a variable of this user, in a project."""
     return default_store() if scope == "project" and is_by_environment(get_current_context(), "store") else store
 
 

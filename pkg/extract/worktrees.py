@@ -1,4 +1,4 @@
-"""Tell folders below a root that are further work trees of the same git repository: copies of what is read already.
+"""Find folders below a root that are further work trees of its git repository: copies of code that is read already.
 
 `git worktree add` puts a .git file there that points into the repository. The .git file of a submodule points to a
 repository of its own, and a clone has a .git folder; both are other code.

@@ -73,7 +73,7 @@ def count_named_sites(store: GraphStore, source: str, targets: Iterable[Target])
 
 
 def _list_named(target: Target) -> Iterator[Node]:
-    """Give what a caller of the target calls: a function itself; a class, or what it defines."""
+    """Yield what a caller of the target calls: a function itself; a class, or what it defines."""
     yield from target.nodes
     yield from target.inside if target.nodes[0].label is Label.CLASS else ()
 
@@ -104,7 +104,7 @@ def _find_bound(store: GraphStore, source: str, wanted: Wanted) -> set[_Place]:
 
 
 def _list_sites(store: GraphStore, source: str, wanted: Wanted) -> Iterator[tuple[str, int, bool]]:
-    """Give path, line and whether it is a call of each use in a source, in the order of paths and texts."""
+    """Yield path, line and whether it is a call, for each use in a source, in the order of paths and texts."""
     for path, line, text in _list_texts(store, source):
         if wanted.stands_in(text):
             for use in list_uses(parse(text), text, wanted):
@@ -112,7 +112,7 @@ def _list_sites(store: GraphStore, source: str, wanted: Wanted) -> Iterator[tupl
 
 
 def _list_texts(store: GraphStore, source: str) -> Iterator[tuple[str, int, bytes]]:
-    """Give path, first line and text of all code of a source: files, or the pieces of rows that lie in no other."""
+    """Yield path, first line and text of all code of a source: files, or the pieces of rows that lie in no other."""
     paths = list_code_files(store, source)
     is_corpus = any(each.name == source and each.kind == "corpus" for each in store.sources())
     if not is_corpus:

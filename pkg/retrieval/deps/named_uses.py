@@ -54,7 +54,7 @@ def _match_words(names: list[str]) -> re.Pattern[bytes]:
 
 
 def list_uses(tree: Tree, text: bytes, wanted: Wanted) -> Iterator[Use]:
-    """Give the uses of names in a text, and of what its imports call them, in the order of the text."""
+    """Yield the uses of names in a text, and of their aliases by its imports, in the order of the text."""
     aliases = sorted(set(_list_aliases(tree, text, wanted)))
     found = [use for match in wanted.word.finditer(text) if (use := _judge(tree, text, match, wanted))]
     if aliases:
@@ -64,7 +64,7 @@ def list_uses(tree: Tree, text: bytes, wanted: Wanted) -> Iterator[Use]:
 
 
 def _list_aliases(tree: Tree, text: bytes, wanted: Wanted) -> Iterator[str]:
-    """Give the other names that imports of a text have for one of the names."""
+    """Yield the aliases that imports of a text give to any of the names."""
     for match in wanted.word.finditer(text):
         node = _find_node(tree, match)
         around = node.parent.parent if node is not None and node.parent is not None else None

@@ -11,9 +11,9 @@ def list_tests(answer: Impact) -> list[str]:
 
     A class alone stands for the tests that it inherits. Tests that are themselves what has changed are among them.
     """
-    heirs = {each.place.id for each in answer.affected if each.link.type == RUNS and each.place.label == "Class"}
+    inheriting = {each.place.id for each in answer.affected if each.link.type == RUNS and each.place.label == "Class"}
     found = [*answer.targets, *(each.place for each in answer.affected)]
-    tests = [place for place in found if is_test(place) and _is_collected(place, heirs)]
+    tests = [place for place in found if is_test(place) and _is_collected(place, inheriting)]
     stopped = _list_stopped(answer)
     files = {place.path for place in tests if place.id in stopped}
     inside = {
@@ -33,11 +33,11 @@ def _list_stopped(answer: Impact) -> set[str]:
     return stopped
 
 
-def _is_collected(place: Place, heirs: set[str]) -> bool:
+def _is_collected(place: Place, inheriting: set[str]) -> bool:
     """Return whether pytest collects a place: a file of tests, a test function, a class that inherits tests."""
     if not is_collected(place.path):
         return False
     if place.label != "Function":
-        return place.label == "File" or place.id in heirs
+        return place.label == "File" or place.id in inheriting
     name, *around = reversed(place.qualname.split("."))
     return name.startswith("test") and all(each[:1].isupper() for each in around)

@@ -92,7 +92,8 @@ class SetUpCode:
         if path is not None and step.type in _MODULE_CODE and not self._is_of_definition(path, step.line):
             tests, rule = self._list_around(path), "module code"
         elif around is not None and around.label is Label.CLASS and step.type in _CLASS_CODE:
-            tests = self.list_of_class(around)
+            below = self._sort(close_over({around.id}, self._below))
+            tests = [test for each in below for test in self.list_of_class(each)]
         for test in tests:
             yield step._replace(type=RUNS, start=test.id, rule=rule, line=None if test is around else step.line)
 
@@ -132,7 +133,7 @@ class SetUpCode:
                 tests = self._list_around(path) if rule.reach == "around" else chosen
                 yield from ((test, "set-up", CERTAIN) for test in tests)
         if owner is not None and node.name.startswith("test"):
-            below = self._find_heirs(owner, node.name) - {owner.id}
+            below = self._find_inheriting(owner, node.name) - {owner.id}
             yield from ((each, "inherited test", CERTAIN) for each in self._sort(below) if is_collected(each.path))
         if node.id in self._fixtures:
             yield from self._list_asking(node, owner)
@@ -208,9 +209,9 @@ class SetUpCode:
 
     def _list_running(self, owner: Node, name: str) -> list[Node]:
         """List the tests that run a method of a class: its own, and those of the classes that inherit the method."""
-        return [test for each in self._sort(self._find_heirs(owner, name)) for test in self.list_of_class(each)]
+        return [test for each in self._sort(self._find_inheriting(owner, name)) for test in self.list_of_class(each)]
 
-    def _find_heirs(self, owner: Node, name: str) -> set[str]:
+    def _find_inheriting(self, owner: Node, name: str) -> set[str]:
         """Find the classes that have a method of a class: it, and those below that do not define another one."""
         found, level = {owner.id}, {owner.id}
         while level:

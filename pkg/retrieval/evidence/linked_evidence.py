@@ -59,7 +59,7 @@ def list_links(store: GraphStore, text: str, subjects: Sequence[Node]) -> Iterat
 
 
 def _say_uncalled(store: GraphStore, target: Target) -> Iterator[Evidence]:
-    """Give what the code of the source has of a name that no caller is known of."""
+    """Yield what the code of the source says about a name without a known caller."""
     named = count_named_sites(store, target.place.source, [target])
     if named is not None:
         place = target.place

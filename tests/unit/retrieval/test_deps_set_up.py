@@ -51,7 +51,7 @@ FILES = {
     "tests/bases.py": (
         f"{_UNITTEST}class Base(TestCase):\n    def setUp(self):\n        parts.in_base()\n\n"
         "    def test_shared(self):\n        parts.in_shared()\n\n\n"
-        "class Marked:\n    pytestmark = [pytest.mark.usefixtures('marking')]\n"
+        "class Marked:\n    SIZE = parts.in_body()\n    pytestmark = [pytest.mark.usefixtures('marking')]\n"
     ),
     "tests/test_heirs.py": (
         "from bases import Base, Marked\n\n\nclass TestHeir(Base):\n    def test_own(self):\n        pass\n\n\n"
@@ -89,8 +89,8 @@ FILES = {
 }
 FILES["parts.py"] = _write_parts(
     [f"for_{name}" for name in (*_IN_CLASS, *_IN_MODULE, "setup_function")]
-    + ["in_base", "in_shared", "by_name", "by_mark", "by_other_name", "in_plugin", "in_conftest", "in_hook", "unasked"]
-    + ["by_import", "at_load", "in_helper", "decorating", "elsewhere", "nowhere"]
+    + ["in_base", "in_shared", "in_body", "by_name", "by_mark", "by_other_name", "in_plugin", "in_conftest"]
+    + ["in_hook", "unasked", "by_import", "at_load", "in_helper", "decorating", "elsewhere", "nowhere"]
 )  # fmt: skip
 
 REACHED = {
@@ -102,6 +102,7 @@ REACHED = {
     "for_setup_function": ["test_functions.py::test_one"],
     "in_base": ["test_heirs.py::TestBare", "test_heirs.py::TestHeir", "test_heirs.py::TestHeir::test_own"],
     "in_shared": ["test_heirs.py::TestBare", "test_heirs.py::TestHeir", "test_heirs.py::TestOtherwise"],
+    "in_body": ["test_heirs.py::TestMarked::test_own"],
     "by_name": ["test_asking.py::test_dynamic"],
     "by_mark": ["test_heirs.py::TestMarked::test_own"],
     "by_other_name": ["test_asking.py::test_through"],
@@ -143,7 +144,7 @@ def test_a_conftest_that_changes_reaches_the_tests_below_its_folder(store: Embed
     assert list_tests(ask(store, "tests/deep/conftest.py")) == ["tests/deep/test_deep.py::test_deep"]
 
 
-def test_a_test_class_that_changes_reaches_its_heirs(store: EmbeddedStore) -> None:
+def test_a_test_class_that_changes_reaches_its_subclasses(store: EmbeddedStore) -> None:
     assert "tests/test_heirs.py::TestBare" in list_tests(ask(store, "Base"))
     assert list_tests(ask(store, "Marked")) == ["tests/test_heirs.py::TestMarked::test_own"]
 

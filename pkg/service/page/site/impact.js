@@ -7,7 +7,7 @@ import { addressOf, canOpen, impactArguments, listPlace, trailFrom } from './pla
 import { count, make } from './words.js';
 
 const MOST_DRAWN = 60;
-const VERBS = { CALLS: 'calls', RESOLVES_TO: 'imports', INHERITS: 'inherits from', OVERRIDES: 'overrides', READS: 'reads', HOLDS: 'holds', ENTERS: 'makes the object of' };
+const VERBS = { CALLS: 'calls', RESOLVES_TO: 'imports', INHERITS: 'inherits from', OVERRIDES: 'overrides', READS: 'reads', HOLDS: 'holds', ENTERS: 'makes the object of', RUNS: 'runs with' };
 
 export async function showImpact(body, name, source, target, signal) {
   const [lines] = await Promise.all([ask('impact', impactArguments(name, source), signal), readLibrary()]);
