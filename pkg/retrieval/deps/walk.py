@@ -33,7 +33,9 @@ def walk_dependencies(reader: LinkReader, target: Target, options: DepsOptions) 
     coverage = count_calls(edges, scope, count_same_name(reader.unbound_names(target.place.source), [target]))
     entries = () if options.direction == "out" else _list_entries(reader, target)
     if may_have_callers(options) and not any(each.relation == "callers" for each in found):
-        coverage = replace(coverage, named=count_named_sites(reader.store, target.place.source, [target]))
+        named = count_named_sites(reader.store, target.place.source, [target])
+        is_said = named is None or not (named.is_none and entries)  # what a framework enters needs no caller
+        coverage = replace(coverage, named=named if is_said else None)
     return Dependencies(target.place, options.direction, tuple(found), tuple(left_out), coverage, entries)
 
 

@@ -23,6 +23,7 @@ FILES = {
         "class Other:\n    def start(self):\n        return 4\n\n\nclass Third:\n    def start(self):\n"
         "        return 5\n\n\ndef lonely():\n    return 6\n\n\ndef handed():\n    return 7\n"
     ),
+    "routes.py": "@app.get('/x')\ndef routed():\n    return 8\n",
     "work.py": (
         "import queue\n\nfrom jobs import Other, handed\n\n\ndef work(found):\n    job = queue.Queue().get()\n"
         "    job.run()\n    print(found[0].size)\n    Other().start()\n    return [handed]\n"
@@ -86,6 +87,12 @@ def test_names_are_counted_only_where_a_caller_is_missed(store: EmbeddedStore) -
     assert ask(store, "lonely", direction="out").named is None
     assert ask(store, "lonely", relations=("inherits",)).named is None
     assert ask(store, "jobs.py").named is None
+
+
+def test_what_a_framework_enters_is_not_said_to_lack_callers(store: EmbeddedStore) -> None:
+    answer = run_deps(store, "routed", DepsOptions())
+    assert isinstance(answer, Dependencies)
+    assert (len(answer.entries), answer.coverage.named) == (1, None)
 
 
 def test_an_impact_of_nothing_tells_what_it_cannot_tell(store: EmbeddedStore) -> None:
