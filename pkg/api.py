@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pkg.argument_types import check_sequence, check_text
 from pkg.config import default_store
 from pkg.errors import InputError, PathError, PkgError, QueryError, StoreChangedError
 from pkg.graph.audits import is_current
@@ -21,61 +22,15 @@ from pkg.graph.opening import open_store
 from pkg.indexing.build import build, build_export, drop_source
 from pkg.indexing.build_plan import BuildOptions, Progress
 from pkg.indexing.report import BuildReport
+from pkg.lazy_module import LazyModule
 from pkg.rerank.candidates import CPU_SECONDS, INPUTS, STAGES, Ranking, RerankOptions
 
 if TYPE_CHECKING:
-    from pkg.datasets.dataset_options import DatasetOptions
-    from pkg.datasets.dataset_plan import Dataset, DatasetStep
-    from pkg.encode.encoder import Encoder
-    from pkg.evaluation.audit.leak_audit import AuditReport
-    from pkg.evaluation.bench.bench_options import BenchOptions
-    from pkg.evaluation.bench.graph_bench import BenchReport
-    from pkg.evaluation.code.code_evaluation import Listen as EvaluationListen
-    from pkg.evaluation.code.code_report import CodeReport
-    from pkg.evaluation.code.gate_calibration import Calibration
-    from pkg.evaluation.code.solver_options import SolverOptions
-    from pkg.evaluation.questions.qa_items import QaItem
-    from pkg.evaluation.questions.qa_options import QaOptions
-    from pkg.evaluation.questions.qa_records import QaFolder
-    from pkg.evaluation.repository.item_search import FoundItems
-    from pkg.evaluation.retrieval.evaluation_options import EvaluatedMode, RankingName
-    from pkg.evaluation.retrieval.retrieval_evaluation import RetrievalReport
-    from pkg.evaluation.trace import TraceReport
-    from pkg.extract.recipe.corpus_recipe import CorpusReport
-    from pkg.generation.ask.ask_options import AskOptions
-    from pkg.generation.ask.question_answer import QuestionAnswerer
-    from pkg.generation.ask.repository_answer import RepositoryAnswer
-    from pkg.generation.generate_options import GenerateOptions
-    from pkg.generation.sample_writer import Context
-    from pkg.generation.samples import WrittenAnswer
-    from pkg.graph.code_diff import CodeDiff
-    from pkg.graph.store import GraphStore, StoreStats
-    from pkg.graph.verify import Verification
-    from pkg.indexing.bulk_export import BulkReport
-    from pkg.indexing.code_patch import FilePatch
-    from pkg.indexing.docstring_counts import DocstringCount
-    from pkg.indexing.enhancement import EnhanceReport
-    from pkg.indexing.enhancement import Listen as Watch
-    from pkg.indexing.enhancement_estimate import EnhanceEstimate
-    from pkg.indexing.enhancement_session import EnhanceOptions
-    from pkg.model import BlockKind, Docstring, Node, QueryResult, Skip
-    from pkg.models.text_model import Listen, TextModel
-    from pkg.rerank.candidates import BackendName, Candidate, Comparison, Name, StageName, Task
-    from pkg.retrieval.deps.answer import Answer, Direction, Impact, QuestionKind, RelationKind
-    from pkg.retrieval.deps.package_map import PackageMap
-    from pkg.retrieval.evidence.evidence import Gathered
-    from pkg.retrieval.explore import Exploration
-    from pkg.retrieval.outline_answer import CodeOutline
-    from pkg.retrieval.query_options import (
-        BlockChoice,
-        HelperChoice,
-        Mode,
-        PruneChoice,
-        QueryOptions,
-        RankingMethod,
-        TestChoice,
-    )
-    from pkg.retrieval.show import Shown
+    from pkg import api_types
+else:
+    api_types = LazyModule("pkg.api_types")
+
+COLUMN_NAMES = 'names of columns, such as ["none"]'  # what a sequence of them is refused with
 
 RETRIES = 3  # of a read that a write fell into: two writes within one read are rare, four are not to be waited for
 
@@ -206,9 +161,9 @@ def enhance_graph(
     price: str | None = None,
     retry_failed: bool = False,
     is_stored: bool = True,
-    listen: Watch | None = None,
+    listen: api_types.EnhancementListen | None = None,
     listener: Listener = NOBODY,
-) -> list[EnhanceReport]:
+) -> list[api_types.EnhanceReport]:
     """Write docstrings for functions that have none, the most called first, and store them (P-07); a report a source.
 
     model: such as gguf:FILE, openai:NAME@URL or template. form: of the prompt, else the best for the model.
@@ -236,7 +191,7 @@ def estimate_enhancement(
     limit: int | None = None,
     price: str | None = None,
     listener: Listener = NOBODY,
-) -> EnhanceEstimate:
+) -> api_types.EnhanceEstimate:
     """Estimate what enhance_graph takes, from twenty functions that are written for it and stay in the cache.
 
     Where nobody agrees that they are sent to another machine, the sizes of the functions alone tell.
@@ -283,17 +238,22 @@ def open_graph(store: str | None = None, *, ask: Ask | None = None) -> Graph:
     return Graph(open_store(find_address(store), ask=ask))
 
 
-def verify_stores(a: str, b: str, *, vectors: bool = False, ask: Ask | None = None) -> Verification:
+def verify_stores(a: str, b: str, *, vectors: bool = False, ask: Ask | None = None) -> api_types.Verification:
     """Compare the graphs at two addresses, node by node and relationship by relationship; vectors when asked to."""
     from pkg.graph.verify import compare_stores
 
-    with closing(open_store(a, ask=ask)) as first, closing(open_store(b, ask=ask)) as second:
+    first_address, second_address = find_address(a), find_address(b)
+    with closing(open_store(first_address, ask=ask)) as first, closing(open_store(second_address, ask=ask)) as second:
         return compare_stores(first, second, vectors)
 
 
 def diff_graphs(
-    a: str, b: str, *, source: tuple[str | None, str | None] = (None, None), listener: Listener = NOBODY
-) -> CodeDiff:
+    a: str | os.PathLike[str],
+    b: str | os.PathLike[str],
+    *,
+    source: tuple[str | None, str | None] = (None, None),
+    listener: Listener = NOBODY,
+) -> api_types.CodeDiff:
     """Compare two graphs, or two states of code, in words of code.
 
     a, b: store addresses, or what build_graph reads, such as FOLDER@REVISION; that is built for the moment, and nothing
@@ -302,6 +262,8 @@ def diff_graphs(
     """
     from pkg.graph.code_diff import compare_code_graphs
 
+    check_sequence("source", source, 'two names, such as ("shop", None)')
+    a, b = os.fspath(a), os.fspath(b)
     with TemporaryDirectory(prefix="pkg-diff-") as folder, ExitStack() as opened:
         first = opened.enter_context(_open_side(a, f"{folder}/a.db", listener))
         second = opened.enter_context(_open_side(b, f"{folder}/b.db", listener))
@@ -310,7 +272,7 @@ def diff_graphs(
 
 
 @contextmanager
-def _open_side(side: str, place: str, listener: Listener) -> Iterator[GraphStore]:
+def _open_side(side: str, place: str, listener: Listener) -> Iterator[api_types.GraphStore]:
     """Open a store by its address; of anything else build a graph at a place, and open that."""
     address = side if "://" in side else f"sqlite:///{place}"
     if "://" not in side:
@@ -321,13 +283,13 @@ def _open_side(side: str, place: str, listener: Listener) -> Iterator[GraphStore
 
 def rank_candidates(
     query: str,
-    candidates: Sequence[str | Mapping[str, Any] | Candidate],
+    candidates: Sequence[str | Mapping[str, Any] | api_types.Candidate],
     *,
     examples: Sequence[Any] = (),
-    stages: Sequence[StageName] = STAGES,
+    stages: Sequence[api_types.StageName] = STAGES,
     weights: Mapping[str, float] | None = None,
-    compare: Comparison = "stripped",
-    sandbox: BackendName | None = None,
+    compare: api_types.Comparison = "stripped",
+    sandbox: api_types.BackendName | None = None,
     jobs: int = 0,
     inputs: int = INPUTS,
     cpu_seconds: float = CPU_SECONDS,
@@ -339,17 +301,25 @@ def rank_candidates(
     candidates: texts, or objects with a text and perhaps an id; one is enough, none is an InputError.
     examples: what is known beside the query, as "f(2) == 4" or {"call": "f(2)", "expected": 4}.
     The other options are those of pkg.RerankOptions. For many queries call rank_tasks, which keeps one sandbox.
+    Raises TypeError for a single text or a mapping where a sequence is expected.
     """
     from pkg.rerank.reranker import Reranker
 
+    check_text("query", query, "a text, such as the task in words")
+    check_sequence("candidates", candidates, 'texts, or of objects with the field text, such as [{"text": "x = 1"}]')
+    check_sequence("examples", examples, 'texts or objects, such as ["f(2) == 4"]')
+    check_sequence("stages", stages, f"names: {', '.join(STAGES)}")
     options = RerankOptions(tuple(stages), weights or {}, compare, sandbox, jobs, inputs, cpu_seconds, seed, encoder)
     with Reranker(options) as reranker:
         return reranker.rerank(query, candidates, examples=examples)
 
 
 def rank_tasks(
-    tasks: Iterable[Task | Skip], *, options: RerankOptions | None = None, oracle: Mapping[Name, Any] | None = None
-) -> Iterator[Ranking | Skip]:
+    tasks: Iterable[api_types.Task | api_types.Skip],
+    *,
+    options: RerankOptions | None = None,
+    oracle: Mapping[api_types.Name, Any] | None = None,
+) -> Iterator[Ranking | api_types.Skip]:
     """Rank tasks several at once and give what comes of them in their order; one that cannot be ranked is a Skip.
 
     oracle: hidden tests by task id, for research; what they choose is worth nothing as a measurement.
@@ -357,13 +327,16 @@ def rank_tasks(
     from pkg.rerank.reranker import Reranker
     from pkg.rerank.tasks import rank_all
 
+    check_sequence("tasks", tasks, "pkg.Task")
     with Reranker(options) as reranker:
         yield from rank_all(reranker, tasks, oracle)
 
 
 def rank_stream(
-    tasks: AsyncIterable[Task | Skip] | Iterable[Task | Skip], *, options: RerankOptions | None = None
-) -> AsyncIterator[Ranking | Skip]:
+    tasks: AsyncIterable[api_types.Task | api_types.Skip] | Iterable[api_types.Task | api_types.Skip],
+    *,
+    options: RerankOptions | None = None,
+) -> AsyncIterator[Ranking | api_types.Skip]:
     """Rank tasks as they come, one after the other; a task that cannot be ranked comes out as a Skip."""
     from pkg.rerank.reranker import Reranker
     from pkg.rerank.tasks import rank_one_by_one
@@ -373,7 +346,7 @@ def rank_stream(
 
 def evaluate_code(
     benchmark: str,
-    model: str | TextModel,
+    model: str | api_types.TextModel,
     data: str | os.PathLike[str],
     out: str | os.PathLike[str],
     *,
@@ -383,10 +356,10 @@ def evaluate_code(
     shown: int = 1,
     is_any: bool = False,
     jobs: int = 0,
-    options: SolverOptions | None = None,
-    listen: EvaluationListen = lambda column, done, total, seconds: None,
+    options: api_types.SolverOptions | None = None,
+    listen: api_types.EvaluationListen = lambda column, done, total, seconds: None,
     ask: Ask | None = None,
-) -> CodeReport:
+) -> api_types.CodeReport:
     """Have a model answer a benchmark in several columns, judge all answers by hidden tests, and report (P-26 to P-33).
 
     benchmark: humaneval, humaneval+, mbpp or mbpp+; data: its official file, or a folder that holds it. out: the folder
@@ -413,6 +386,7 @@ def evaluate_code(
     from pkg.models.registry import use_model
     from pkg.sandbox.worker_pool import open_sandbox
 
+    check_sequence("columns", columns, COLUMN_NAMES)
     options = options or SolverOptions()
     chosen = choose_columns(columns or PAPER)
     whole = read_benchmark(benchmark, Path(data), shown, is_any)
@@ -437,7 +411,7 @@ def evaluate_code(
 
 def evaluate_repository(
     path: str | os.PathLike[str],
-    model: str | TextModel | None,
+    model: str | api_types.TextModel | None,
     out: str | os.PathLike[str],
     *,
     items: str | os.PathLike[str] | None = None,
@@ -446,12 +420,12 @@ def evaluate_repository(
     python: str | None = None,
     jobs: int = 0,
     limit: int | None = None,
-    options: SolverOptions | None = None,
+    options: api_types.SolverOptions | None = None,
     store: str | None = None,
     encoder: str | None = None,
     count: Callable[[str, int, int], None] = lambda what, done, total: None,
-    listen: EvaluationListen = lambda column, done, total, seconds: None,
-) -> tuple[FoundItems, CodeReport | None]:
+    listen: api_types.EvaluationListen = lambda column, done, total, seconds: None,
+) -> tuple[api_types.FoundItems, api_types.CodeReport | None]:
     """Have a model write masked functions of a repository anew, judged by the tests of the repository that reach them.
 
     Functions with a docstring lose their body one by one; one is an item if tests that pass fail without it. path: the
@@ -472,6 +446,8 @@ def evaluate_repository(
     from pkg.sandbox.interpreter import find_interpreter
     from pkg.sandbox.worker_pool import open_sandbox
 
+    check_sequence("columns", columns, COLUMN_NAMES)
+    check_sequence("tests", tests, 'arguments of pytest, such as ["tests/unit"]')
     chosen = choose_repository_columns(columns)
     places = Places(Path(path), Path(out), Path(items or out))
     with ExitStack() as stack:
@@ -489,7 +465,7 @@ def evaluate_repository(
     return found, read_report(places.run)
 
 
-def report_evaluation(path: str | os.PathLike[str], data: str | os.PathLike[str] | None = None) -> CodeReport:
+def report_evaluation(path: str | os.PathLike[str], data: str | os.PathLike[str] | None = None) -> api_types.CodeReport:
     """Make the report of a run anew from its files alone; nothing is asked and nothing runs.
 
     data: the benchmark's file or its folder, from which a run that does not tell the topics of its tasks gets them.
@@ -502,7 +478,7 @@ def report_evaluation(path: str | os.PathLike[str], data: str | os.PathLike[str]
 
 
 def write_report_page(
-    reports: Sequence[CodeReport],
+    reports: Sequence[api_types.CodeReport],
     page: str | os.PathLike[str] | None = None,
     figures: str | os.PathLike[str] | None = None,
 ) -> None:
@@ -514,6 +490,7 @@ def write_report_page(
     from pkg.evaluation.report.html_report import write_page
     from pkg.evaluation.report.report_sections import list_sections
 
+    check_sequence("reports", reports, "reports of evaluate_code")
     if figures is not None:
         for picture in (each for section in list_sections(reports) for each in section.pictures):
             save_picture(picture, Path(figures))
@@ -545,7 +522,7 @@ def calibrate_gate(
     *,
     below: float | None = None,
     seed: int = 0,
-) -> Calibration:
+) -> api_types.Calibration:
     """Learn from runs of evaluate_code when shown code helps their model; the rules are for GenerateOptions(gate=FILE).
 
     paths: folders of runs whose columns are none and some that show code. output: the file of the rules. below: the
@@ -555,6 +532,7 @@ def calibrate_gate(
     from pkg.evaluation.code.gate_calibration import calibrate
     from pkg.generation.gate import write_rules
 
+    check_sequence("paths", paths, 'folders of runs, such as ["runs/qwen"]')
     found = calibrate([Path(path) for path in paths], seed)
     if output is not None:
         try:
@@ -566,12 +544,12 @@ def calibrate_gate(
 
 def generate_answer(
     text: str,
-    model: str | TextModel,
-    options: GenerateOptions | None = None,
+    model: str | api_types.TextModel,
+    options: api_types.GenerateOptions | None = None,
     *,
-    listen: Listen | None = None,
+    listen: api_types.Listen | None = None,
     say: Callable[[str], None] = lambda text: None,
-) -> WrittenAnswer:
+) -> api_types.WrittenAnswer:
     """Have a text model answer a question without any graph; Graph.generate shows it what the graph has."""
     from pkg.generation.sample_writer import Context
 
@@ -580,12 +558,12 @@ def generate_answer(
 
 def _generate(
     text: str,
-    model: str | TextModel,
-    context: Context,
-    options: GenerateOptions | None,
-    listen: Listen | None,
+    model: str | api_types.TextModel,
+    context: api_types.Context,
+    options: api_types.GenerateOptions | None,
+    listen: api_types.Listen | None,
     say: Callable[[str], None],
-) -> WrittenAnswer:
+) -> api_types.WrittenAnswer:
     from pkg.generation.cascade import write_answer
     from pkg.generation.forms.choice import check_form
     from pkg.generation.generate_options import GenerateOptions
@@ -606,7 +584,7 @@ def write_corpus(
     documented: bool = False,
     any_licence: bool = False,
     licence: str | None = None,
-) -> CorpusReport:
+) -> api_types.CorpusReport:
     """Write rows and the functions of packages into one corpus for build_graph, each with its source and licence.
 
     paths: files of rows, wheels, source distributions, folders, names of installed packages. docstrings: leave those of
@@ -616,6 +594,7 @@ def write_corpus(
     """
     from pkg.extract.recipe.corpus_recipe import RecipeOptions, make_corpus
 
+    check_sequence("paths", paths, 'files, folders or names of packages, such as ["rows.jsonl"]')
     options = RecipeOptions(docstrings, documented, any_licence, licence)
     return make_corpus([os.fspath(path) for path in paths], os.fspath(output), options)
 
@@ -623,9 +602,9 @@ def write_corpus(
 class Graph:
     """A graph to ask; use it in a with statement, or call close."""
 
-    def __init__(self, store: GraphStore) -> None:
+    def __init__(self, store: api_types.GraphStore) -> None:
         self.store = store
-        self._encoder: tuple[str, Encoder] | None = None  # with the name that the store knows it by
+        self._encoder: tuple[str, api_types.Encoder] | None = None  # with the name that the store knows it by
 
     def __enter__(self) -> Graph:
         return self
@@ -641,26 +620,26 @@ class Graph:
         self,
         text: str,
         *,
-        mode: Mode = "block",
+        mode: api_types.Mode = "block",
         top_k: int = 3,
-        blocks: BlockChoice = "all",
-        ranking: RankingMethod = "linear",
+        blocks: api_types.BlockChoice = "all",
+        ranking: api_types.RankingMethod = "linear",
         source: str | None = None,
-        path: str | Sequence[str] | None = None,
-        kind: BlockKind | None = None,
+        path: api_types.Globs = None,
+        kind: api_types.BlockKind | None = None,
         budget: int = 8000,
-        prune: PruneChoice | bool = "safe",
+        prune: api_types.PruneChoice | bool = "safe",
         prune_steps: int = 1,
         hops: int = 1,
         callers: bool = False,
         rerank_hits: str | None = None,
-        helpers: HelperChoice = "needed",
-        tests: TestChoice = "auto",
+        helpers: api_types.HelperChoice = "needed",
+        tests: api_types.TestChoice = "auto",
         declarations: bool = True,
         floor: bool = True,
         exclude_leaks: bool = False,
         fresh: bool = False,
-    ) -> QueryResult:
+    ) -> api_types.QueryResult:
         """Find what helps with a question: search, prune, add what is called, pack.
 
         What each option means stands at pkg.QueryOptions; with fresh the graph is brought up to date before, as refresh
@@ -691,7 +670,7 @@ class Graph:
         )
         return self._run_query(text, options, fresh)
 
-    def refresh(self, source: str | None = None, *, listener: Listener = NOBODY) -> list[BuildReport | Skip]:
+    def refresh(self, source: str | None = None, *, listener: Listener = NOBODY) -> list[BuildReport | api_types.Skip]:
         """Bring all sources up to date with what they were built from, or the one named; only what changed is read.
 
         Each is read as it was read before. A Skip says why one cannot be, such as a folder that is gone; the graph
@@ -707,7 +686,7 @@ class Graph:
             self.refresh(source)
         return _read_again(read)
 
-    def _answer_encoded(self, read: Callable[[Encoder], Found], fresh: bool, source: str | None) -> Found:
+    def _answer_encoded(self, read: Callable[[api_types.Encoder], Found], fresh: bool, source: str | None) -> Found:
         """Read an answer with the encoder of the graph, both of one generation: a build may change the encoder."""
 
         def read_whole() -> Found:
@@ -716,7 +695,7 @@ class Graph:
 
         return self._answer(read_whole, fresh, source)
 
-    def _run_query(self, text: str, options: QueryOptions, fresh: bool = False) -> QueryResult:
+    def _run_query(self, text: str, options: api_types.QueryOptions, fresh: bool = False) -> api_types.QueryResult:
         from pkg.retrieval.query import run_query
 
         return self._answer_encoded(
@@ -729,10 +708,10 @@ class Graph:
         *,
         budget: int = 1500,
         source: str | None = None,
-        path: str | Sequence[str] | None = None,
-        tests: TestChoice = "auto",
+        path: api_types.Globs = None,
+        tests: api_types.TestChoice = "auto",
         fresh: bool = False,
-    ) -> Exploration:
+    ) -> api_types.Exploration:
         """Find the code that matters to a text and how it hangs together, within a budget of tokens (0: no limit).
 
         What each option means stands at pkg.retrieval.explore_options. fresh: bring the graph up to date before, as
@@ -746,21 +725,21 @@ class Graph:
 
     def deps(
         self,
-        name: str | None = None,
+        name: str | os.PathLike[str] | None = None,
         *,
-        question: QuestionKind = "links",
+        question: api_types.QuestionKind = "links",
         to: str | None = None,
         source: str | None = None,
         depth: int | None = None,
-        direction: Direction = "both",
+        direction: api_types.Direction = "both",
         limit: int = 200,
-        relations: tuple[RelationKind, ...] = (),
+        relations: tuple[api_types.RelationKind, ...] = (),
         diff: str | None = None,
         staged: bool = False,
         entries: bool = False,
         doubtful: bool = False,
         fresh: bool = False,
-    ) -> Answer:
+    ) -> api_types.Answer:
         """Tell what depends on what, or who reads a constant; what each option means stands at pkg.DepsOptions.
 
         name: path:line, a path, a dotted module, a qualified or a bare name of a function, class, constant or field.
@@ -770,12 +749,16 @@ class Graph:
         from pkg.retrieval.deps.answer import DepsOptions
         from pkg.retrieval.deps.questions import run_deps
 
+        check_sequence("relations", relations, 'kinds of links, such as ("CALLS",)')
+        place = None if name is None else os.fspath(name)
         options = DepsOptions(
             question, to, source, depth, direction, limit, relations, diff, staged, entries, doubtful
         )  # fmt: skip
-        return self._answer(lambda: run_deps(self.store, name, options), fresh, source)
+        return self._answer(lambda: run_deps(self.store, place, options), fresh, source)
 
-    def show(self, name: str, *, source: str | None = None, limit: int = 10, fresh: bool = False) -> Shown:
+    def show(
+        self, name: str | os.PathLike[str], *, source: str | None = None, limit: int = 10, fresh: bool = False
+    ) -> api_types.Shown:
         """Show the source of a function, class, constant or file, with what it says of itself, its callers and callees.
 
         name: as deps takes it. limit: links of one kind; 0 for no limit. fresh: bring the graph up to date before, as
@@ -783,7 +766,7 @@ class Graph:
         """
         from pkg.retrieval.show import run_show
 
-        return self._answer(lambda: run_show(self.store, name, source, limit), fresh, source)
+        return self._answer(lambda: run_show(self.store, os.fspath(name), source, limit), fresh, source)
 
     def outline(
         self,
@@ -792,7 +775,7 @@ class Graph:
         source: str | None = None,
         budget: int = 2000,
         fresh: bool = False,
-    ) -> CodeOutline:
+    ) -> api_types.CodeOutline:
         """Outline a file or a folder by its classes and functions, or a whole source by what is central in it.
 
         budget: tokens that what is shown may take; 0 for no limit. fresh: bring the graph up to date before, as refresh
@@ -805,7 +788,7 @@ class Graph:
 
     def map(
         self, path: str | os.PathLike[str] | None = None, *, source: str | None = None, fresh: bool = False
-    ) -> PackageMap:
+    ) -> api_types.PackageMap:
         """Map a source, or what lies below a path: which folder and which file imports which, and the cycles.
 
         fresh: bring the graph up to date before, as refresh does. Raises QueryError for a path that is not there, and
@@ -818,16 +801,16 @@ class Graph:
 
     def impact(
         self,
-        *names: str,
+        *names: str | os.PathLike[str],
         diff: str | None = None,
         staged: bool = False,
         source: str | None = None,
         depth: int | None = None,
         limit: int = 200,
-        relations: tuple[RelationKind, ...] = (),
+        relations: tuple[api_types.RelationKind, ...] = (),
         entries: bool = False,
         fresh: bool = False,
-    ) -> Impact:
+    ) -> api_types.Impact:
         """Tell what may break when functions, classes, constants or files change, or what a git diff touches.
 
         names: as for deps. diff: a revision to compare the files with, or REV..REV; staged: compare what is staged.
@@ -839,13 +822,15 @@ class Graph:
         from pkg.retrieval.deps.answer import DepsOptions
         from pkg.retrieval.deps.questions import run_impact
 
+        check_sequence("relations", relations, 'kinds of links, such as ("CALLS",)')
+        places = [os.fspath(name) for name in names]
         options = DepsOptions(
             "impact", source=source, depth=depth, limit=limit, relations=relations, diff=diff, staged=staged,
             entries=entries,
         )  # fmt: skip
-        return self._answer(lambda: run_impact(self.store, names, options), fresh, source)
+        return self._answer(lambda: run_impact(self.store, places, options), fresh, source)
 
-    def trace(self, command: str, *, source: str | None = None) -> TraceReport:
+    def trace(self, command: str, *, source: str | None = None) -> api_types.TraceReport:
         """Run a command in the current folder, and compare the calls that it makes with those of the graph.
 
         What the command writes goes to standard error. source: which one; else that of the current folder.
@@ -860,7 +845,7 @@ class Graph:
         data: str | os.PathLike[str] = ".",
         *,
         listen: Callable[[str, int, int], None] = lambda stage, done, total: None,
-    ) -> list[AuditReport]:
+    ) -> list[api_types.AuditReport]:
         """Mark the functions of the graph that equal or nearly equal the solutions of benchmarks (A-16).
 
         against: names of benchmarks, which are read from their official files in the folder `data`, or files of JSON
@@ -871,6 +856,7 @@ class Graph:
         from pkg.evaluation.audit.leak_audit import audit_graph
         from pkg.evaluation.audit.solutions import read_solutions
 
+        check_sequence("against", against, 'names of benchmarks or of files, such as ["humaneval"]')
         solutions = [read_solutions(each, Path(data)) for each in dict.fromkeys(against)]
         return audit_graph(self.store, solutions, listen)
 
@@ -880,11 +866,11 @@ class Graph:
         qrels: str | os.PathLike[str],
         *,
         limit: int | None = None,
-        modes: Sequence[EvaluatedMode] = (),
-        rankings: Sequence[RankingName] = (),
+        modes: Sequence[api_types.EvaluatedMode] = (),
+        rankings: Sequence[api_types.RankingName] = (),
         source: str | None = None,
         listen: Callable[[str, int, int], None] = lambda mode, done, total: None,
-    ) -> RetrievalReport:
+    ) -> api_types.RetrievalReport:
         """Ask judged questions in every mode by every ranking, and score what comes: MRR, NDCG, recall with intervals.
 
         queries, qrels: files as BEIR has them. limit: questions to ask. modes, rankings: which ones; without them all.
@@ -896,16 +882,18 @@ class Graph:
         from pkg.evaluation.retrieval.judged_questions import read_judged_questions
         from pkg.evaluation.retrieval.retrieval_evaluation import evaluate_retrieval
 
+        check_sequence("modes", modes, 'names of modes, such as ["function"]')
+        check_sequence("rankings", rankings, f"names: {', '.join(RANKING_NAMES)}")
         asked = read_judged_questions(os.fspath(queries), os.fspath(qrels), limit)
         options = EvaluationOptions(modes, rankings or RANKING_NAMES, source)
         return evaluate_retrieval(self.store, self._load_encoder(), asked, options, listen)
 
     def evaluate_questions(
         self,
-        items: Sequence[QaItem],
-        folder: QaFolder,
-        options: QaOptions,
-        model: TextModel | None = None,
+        items: Sequence[api_types.QaItem],
+        folder: api_types.QaFolder,
+        options: api_types.QaOptions,
+        model: api_types.TextModel | None = None,
         *,
         listen: Callable[[str, int, int], None] = lambda system, done, total: None,
     ) -> None:
@@ -916,14 +904,15 @@ class Graph:
         """
         from pkg.evaluation.questions.question_evaluation import QuestionEvaluation
 
+        check_sequence("items", items, "questions with known answers")
         QuestionEvaluation(self.store, self._load_encoder(), items, options, model).run(folder, listen)
 
     def bench(
         self,
-        options: BenchOptions | None = None,
+        options: api_types.BenchOptions | None = None,
         *,
         listen: Callable[[str, int, int], None] = lambda what, done, total: None,
-    ) -> BenchReport:
+    ) -> api_types.BenchReport:
         """Measure the graph by questions made of its own docstrings: what it finds, and what answers cost.
 
         The questions are asked of a second graph of the same code without docstrings, built in a temporary folder. No
@@ -937,13 +926,13 @@ class Graph:
 
     def make_dataset(
         self,
-        step: DatasetStep,
-        model: str | TextModel | None = None,
-        options: DatasetOptions | None = None,
+        step: api_types.DatasetStep,
+        model: str | api_types.TextModel | None = None,
+        options: api_types.DatasetOptions | None = None,
         *,
         source: str | None = None,
         rows: Sequence[Mapping[str, Any]] | None = None,
-    ) -> Dataset:
+    ) -> api_types.Dataset:
         """Make a set of questions with answers, or of pieces to ask about (`pkg data`), of one source or of all.
 
         model: who writes, a name such as gguf:FILE or a model that stays open; steps that need none do without. Its
@@ -954,11 +943,13 @@ class Graph:
         from pkg.datasets.dataset_plan import make_dataset
         from pkg.models.registry import use_model
 
+        if rows is not None:
+            check_sequence("rows", rows, 'objects, such as [{"step": "chunks"}]')
         given = None if rows is None else [dict(row) for row in rows]
         with use_model(model) as opened:
             return make_dataset(self.store, step, source, opened, options or DatasetOptions(), given)
 
-    def prompt(self, result: QueryResult) -> str:
+    def prompt(self, result: api_types.QueryResult) -> str:
         """Write the augmented prompt of a result (P-19, P-20); where nothing fits, the one without code."""
         from pkg.generation.prompt import render_prompt
 
@@ -967,13 +958,13 @@ class Graph:
     def generate(
         self,
         text: str,
-        model: str | TextModel,
-        options: GenerateOptions | None = None,
+        model: str | api_types.TextModel,
+        options: api_types.GenerateOptions | None = None,
         *,
-        query: QueryOptions | None = None,
-        listen: Listen | None = None,
+        query: api_types.QueryOptions | None = None,
+        listen: api_types.Listen | None = None,
         say: Callable[[str], None] = lambda text: None,
-    ) -> WrittenAnswer:
+    ) -> api_types.WrittenAnswer:
         """Have a text model answer a question with the code found for it; code that it writes runs in the sandbox.
 
         model: a name such as gguf:FILE, or a model that stays open. query: how the code is searched for. listen: told
@@ -995,11 +986,11 @@ class Graph:
     def ask(
         self,
         question: str,
-        model: str | TextModel | None = None,
-        options: AskOptions | None = None,
+        model: str | api_types.TextModel | None = None,
+        options: api_types.AskOptions | None = None,
         *,
         fresh: bool = False,
-    ) -> RepositoryAnswer:
+    ) -> api_types.RepositoryAnswer:
         """Answer a question about the code and its documents, with checked citations; without a model, its evidence.
 
         model: a name such as gguf:FILE, or a model that stays open. fresh: bring the graph up to date before, as
@@ -1014,7 +1005,9 @@ class Graph:
         with use_model(model) as opened:
             return self.open_conversation(opened, options).ask(question)
 
-    def open_conversation(self, model: TextModel | None = None, options: AskOptions | None = None) -> QuestionAnswerer:
+    def open_conversation(
+        self, model: api_types.TextModel | None = None, options: api_types.AskOptions | None = None
+    ) -> api_types.QuestionAnswerer:
         """Open a conversation: later questions may go on with earlier ones, and evidence keeps its numbers."""
         from pkg.generation.ask.ask_options import DEFAULT_ASK
         from pkg.generation.ask.question_answer import QuestionAnswerer
@@ -1023,13 +1016,15 @@ class Graph:
         options = options or DEFAULT_ASK
         source, reader = options.evidence.source, EvidenceReader(self.store, options.evidence)
 
-        def gather(text: str) -> Gathered:
+        def gather(text: str) -> api_types.Gathered:
             return self._answer_encoded(lambda encoder: reader.read(encoder, text), False, source)
 
         repository = source or ", ".join(each.name for each in self.store.sources())
         return QuestionAnswerer(gather, repository, model, options)
 
-    def _find_context(self, text: str, query: QueryOptions | None, judge: bool = True) -> tuple[QueryResult, Context]:
+    def _find_context(
+        self, text: str, query: api_types.QueryOptions | None, judge: bool = True
+    ) -> tuple[api_types.QueryResult, api_types.Context]:
         """Search twice, for code and for functions, and read what the answer may use of both.
 
         judge: give nothing where nothing fits.
@@ -1048,16 +1043,16 @@ class Graph:
         whole = self._run_query(text, functions)
         return code, _read_again(lambda: read_context(self.store, code, whole))
 
-    def find_name(self, name: str, source: str | None = None) -> list[Node]:
+    def find_name(self, name: str, source: str | None = None) -> list[api_types.Node]:
         """Find the functions, classes and constants of a bare name."""
         return _read_again(lambda: self.store.find_name(name, source))
 
-    def docstrings(self, source: str | None = None) -> list[DocstringCount]:
+    def docstrings(self, source: str | None = None) -> list[api_types.DocstringCount]:
         """Count the docstrings that were written for functions, by source, model and prompt (A-13)."""
         from pkg.indexing.docstring_counts import count_docstrings
         from pkg.indexing.enhancement_session import list_sources
 
-        def count() -> list[DocstringCount]:
+        def count() -> list[api_types.DocstringCount]:
             with self.store.snapshot():
                 names = list_sources(self.store, source)
                 return [each for name in names for each in count_docstrings(self.store, name)]
@@ -1065,8 +1060,8 @@ class Graph:
         return _read_again(count)
 
     def patches(
-        self, source: str | None = None, fresh: Mapping[str, Docstring] | None = None
-    ) -> Iterator[FilePatch | Skip]:
+        self, source: str | None = None, fresh: Mapping[str, api_types.Docstring] | None = None
+    ) -> Iterator[api_types.FilePatch | api_types.Skip]:
         """Give a unified diff of each file that shows its written docstrings; a Skip says why a file has none.
 
         fresh: docstrings by content hash that the graph does not hold yet; then only these are shown.
@@ -1075,10 +1070,10 @@ class Graph:
 
         return list_all_patches(self.store, source, fresh)
 
-    def stats(self) -> StoreStats:
+    def stats(self) -> api_types.StoreStats:
         """Count what the graph holds."""
 
-        def read() -> StoreStats:
+        def read() -> api_types.StoreStats:
             audits = self.store.audits()
             outdated = tuple(each.benchmark for each in audits if not is_current(self.store, each))
             return replace(self.store.stats(), audits=audits, outdated_audits=outdated)
@@ -1089,13 +1084,13 @@ class Graph:
         """Give the whole graph as JSON-ready lines, sorted and byte-stable."""
         return self.store.export(vectors)
 
-    def export_bulk(self, folder: str | os.PathLike[str], *, jobs: int = 1) -> BulkReport:
+    def export_bulk(self, folder: str | os.PathLike[str], *, jobs: int = 1) -> api_types.BulkReport:
         """Write the files of `neo4j-admin database import` into a new or empty folder; one that fails is left empty."""
         from pkg.indexing.bulk_export import export_bulk
 
         return export_bulk(self.store, folder, jobs)
 
-    def _load_encoder(self) -> Encoder:
+    def _load_encoder(self) -> api_types.Encoder:
         from pkg.encode.registry import load_encoder
         from pkg.errors import StoreMissingError
 
@@ -1129,7 +1124,7 @@ def _enhance_options(
     max_cost: float | None,
     price: str | None,
     listener: Listener,
-) -> EnhanceOptions:
+) -> api_types.EnhanceOptions:
     from pkg.indexing.enhancement_budget import Budget
     from pkg.indexing.enhancement_session import EnhanceOptions
     from pkg.models.usage import parse_price
@@ -1139,10 +1134,12 @@ def _enhance_options(
     return EnhanceOptions(model, form, budget=budget, agree=listener.agree)
 
 
-def _open_target(store: str | None, listener: Listener) -> GraphStore:
+def _open_target(store: str | None, listener: Listener) -> api_types.GraphStore:
     return open_store(find_address(store), create=True, ask=listener.ask, watch=listener.index_progress)
 
 
 def find_address(store: str | None) -> str:
-    """Choose the store address: the argument, else PKG_STORE, else the user's own."""
+    """Choose the store address: the argument, else PKG_STORE, else the user's own; a TypeError for a path."""
+    if store is not None:
+        check_text("store", store, "an address, such as sqlite:///graph.db")
     return store or os.environ.get("PKG_STORE") or default_store()

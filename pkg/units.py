@@ -17,11 +17,14 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
+from pkg.lazy_module import LazyModule
 from pkg.model import Class, CodeUnit, Docstring, Edge, Function, Import, Label, Status
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+else:
+    np, npt = LazyModule("numpy"), LazyModule("numpy.typing")
 
 
 Fact = tuple[int, int, int, int, int, int]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pkg.lazy_module import LazyModule
 from pkg.model import (
     Audit,
     Call,
@@ -26,12 +28,13 @@ from pkg.model import (
 from pkg.units import DocstringChange, StoredFragment, UnitGraph, UnitLinks
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import numpy as np
     import numpy.typing as npt
 
-    from pkg.terms.inverted_index import TextParts
+    from pkg.terms import inverted_index
+else:
+    np, npt = LazyModule("numpy"), LazyModule("numpy.typing")
+    inverted_index = LazyModule("pkg.terms.inverted_index")
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +227,9 @@ class GraphStore(Protocol):
         search finds nothing.
         """
 
-    def text_parts(self, ids: Sequence[str], terms: Mapping[str, float], label: Label = Label.FUNCTION) -> TextParts:
+    def text_parts(
+        self, ids: Sequence[str], terms: Mapping[str, float], label: Label = Label.FUNCTION
+    ) -> inverted_index.TextParts:
         """Tell what each term adds to the lexical score of each of some functions, and how rare it is.
 
         With the label of a declaration the ids are of declarations, and the terms as rare as they are in all of these.

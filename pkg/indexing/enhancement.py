@@ -49,7 +49,7 @@ class Progress(NamedTuple):
     cost: float | None
 
 
-Listen = Callable[[Outcome, Progress], None]
+EnhancementListen = Callable[[Outcome, Progress], None]
 """Told of each code when it is done."""
 
 
@@ -82,7 +82,7 @@ def enhance(
     writer: DocstringWriter,
     encoder: Encoder,
     budget: Budget = NO_LIMIT,
-    listen: Listen = lambda outcome, progress: None,
+    listen: EnhancementListen = lambda outcome, progress: None,
     *,
     cache: DocstringCache | None = None,
     retry_failed: bool = False,
@@ -127,7 +127,7 @@ class _Run:
         writer: DocstringWriter,
         encoder: Encoder,
         budget: Budget,
-        listen: Listen,
+        listen: EnhancementListen,
         missing: Undocumented,
         is_stored: bool,
     ) -> None:

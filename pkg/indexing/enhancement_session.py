@@ -16,7 +16,7 @@ from pkg.enhance.writer import TEMPLATE, open_writer
 from pkg.errors import StoreMissingError, UsageError
 from pkg.indexing.docstring_counts import list_failures
 from pkg.indexing.docstring_storage import remove_docstrings
-from pkg.indexing.enhancement import EnhanceReport, Listen, enhance, needs_writing
+from pkg.indexing.enhancement import EnhancementListen, EnhanceReport, enhance, needs_writing
 from pkg.indexing.enhancement_budget import NO_LIMIT, Budget
 from pkg.indexing.enhancement_estimate import EnhanceEstimate, estimate_by_sample, estimate_by_size
 from pkg.indexing.undocumented import Target, Undocumented
@@ -40,7 +40,7 @@ class EnhanceOptions:
     budget: Budget = NO_LIMIT
     retry_failed: bool = False
     is_stored: bool = True  # else what is written goes into the cache alone
-    listen: Listen = lambda outcome, progress: None
+    listen: EnhancementListen = lambda outcome, progress: None
     agree: Callable[[str], bool] | None = None  # asked before code is sent anywhere; nothing is sent without it
     settings: ModelOptions | None = None
 

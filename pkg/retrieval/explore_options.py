@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pkg.retrieval.query_options import TestChoice
+from pkg.retrieval.query_options import Globs, TestChoice
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +13,7 @@ class ExploreOptions:
 
     budget: int = 1500  # tokens of all of it; 0 for no limit
     source: str | None = None
-    path: str | Sequence[str] | None = None  # globs of fnmatch; the last that matches decides, ! takes out
+    path: Globs = None
     tests: TestChoice = "auto"
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, TypeAlias, get_args
 
+from pkg.argument_types import check_sequence
 from pkg.errors import UsageError
 from pkg.model import BLOCK_KINDS, BlockKind, NodeFilter
 
@@ -23,6 +25,9 @@ TEST_CHOICES: tuple[TestChoice, ...] = get_args(TestChoice)
 PRUNE_CHOICES: tuple[PruneChoice, ...] = get_args(PruneChoice)
 DEFAULT_BUDGET = 8000  # tokens; the smallest windows in use hold 16,000, and half is left for problem and answer
 
+Globs: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None
+"""Globs of fnmatch: one, several or none; the last that matches decides, ! takes out."""
+
 OUTLINE_BUDGET = 2000  # tokens: two pages or three, beside which there is room for a question
 
 
@@ -35,7 +40,7 @@ class QueryOptions:
     blocks: BlockChoice = "all"  # which blocks count (A-02)
     ranking: RankingMethod = "linear"  # the trained ranker, reciprocal rank fusion, or cosine alone (P-17)
     source: str | None = None
-    path: str | Sequence[str] | None = None  # globs of fnmatch; the last that matches decides, ! takes out
+    path: Globs = None
     kind: BlockKind | None = None
     budget: int = DEFAULT_BUDGET  # tokens of all helper code together; 0 for no limit
     prune: PruneChoice | bool = "safe"  # what may be cut (P-18): what nothing depends on, anything, nothing
@@ -72,7 +77,7 @@ def check_options(options: QueryOptions) -> None:
         ("hops", options.hops, 0),
     ):
         check_least(name, value, least)
-    if any(not glob.removeprefix("!") for glob in list_paths(options)):
+    if any(not glob.removeprefix("!") for glob in list_globs(options.path)):
         raise UsageError("a path is empty; expected a glob such as 'shop/*', or '!tests/*' to leave files out")
     if options.mode in ("function", "file", "text") and (options.kind is not None or options.blocks != "all"):
         raise UsageError(f"kind and blocks narrow blocks, and mode is '{options.mode}'; use mode 'block' or 'both'")
@@ -106,13 +111,17 @@ def prune_choice(options: QueryOptions) -> PruneChoice:
 def node_filter(options: QueryOptions) -> NodeFilter:
     """Turn options into the filter that a store applies before it ranks."""
     tests = {"auto": None, "only": True, "no": False}[options.tests]
-    return NodeFilter(options.source, list_paths(options), block_kinds(options), tests)
+    return NodeFilter(options.source, list_globs(options.path), block_kinds(options), tests)
 
 
-def list_paths(options: QueryOptions) -> tuple[str, ...]:
-    """Give the globs of an option that may be one, several or none."""
-    path = options.path
-    return () if path is None else (path,) if isinstance(path, str) else tuple(path)
+def list_globs(given: Globs) -> tuple[str, ...]:
+    """Return globs as texts; raises TypeError for what is neither one nor a sequence of them."""
+    if given is None:
+        return ()
+    if isinstance(given, str | os.PathLike):
+        return (os.fspath(given),)
+    check_sequence("path", given, 'globs, such as ["src/*"]')
+    return tuple(os.fspath(each) for each in given)
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

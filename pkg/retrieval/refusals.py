@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 from pkg.errors import QueryError, UnknownWordsError, shorten
 from pkg.model import Label
 from pkg.retrieval.deps.paths import list_code_files, list_text_files
-from pkg.retrieval.query_options import QueryOptions, list_paths
+from pkg.retrieval.query_options import QueryOptions, list_globs
 from pkg.retrieval.question import Question
 from pkg.retrieval.search import LABELS_OF_MODE, Found
 
@@ -59,7 +59,7 @@ def check_paths(store: GraphStore, options: QueryOptions, found: Found) -> None:
 
     Where something was found a single glob has matched, so that nothing is read.
     """
-    globs = [glob for glob in list_paths(options) if not glob.startswith("!")]
+    globs = [glob for glob in list_globs(options.path) if not glob.startswith("!")]
     if not globs or (found.ranked and len(globs) == 1):
         return
     paths = _list_paths(store, options.source, of_text=options.mode == "text")

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
@@ -13,6 +13,7 @@ import pkg
 from pkg.api import RETRIES
 from pkg.errors import StoreChangedError, StoreMissingError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
+from pkg.rerank.candidates import StageName
 
 CODE = '''\
 def clamp(value, low, high):
@@ -80,19 +81,20 @@ OPTIONS = [
 def test_every_option_is_a_keyword_with_the_type_and_the_default_of_its_class(
     function: Callable[..., Any], options: type[Any]
 ) -> None:
+    hints, own_hints = get_type_hints(function), get_type_hints(options)
     keywords = {
-        name: (str(each.annotation), each.default)
+        name: (hints[name], each.default)
         for name, each in signature(function).parameters.items()
         if each.kind is Parameter.KEYWORD_ONLY
     }
-    own = {each.name: (str(each.type), each.default) for each in fields(options)}
+    own = {each.name: (own_hints[each.name], each.default) for each in fields(options)}
     if function is pkg.rank_candidates:
         keywords.pop("examples")
-        assert keywords.pop("weights") == ("Mapping[str, float] | None", None)  # a dictionary of one's own each time
+        assert keywords.pop("weights") == (Mapping[str, float] | None, None)  # a dictionary of one's own each time
         own.pop("weights")
-        own["stages"] = ("Sequence[StageName]", own["stages"][1])  # a list will do as well
+        own["stages"] = (Sequence[StageName], own["stages"][1])  # a list will do as well
     else:
-        assert keywords.pop("fresh") == ("bool", False)  # what comes before the question
+        assert keywords.pop("fresh") == (bool, False)  # what comes before the question
     assert keywords == own
 
 

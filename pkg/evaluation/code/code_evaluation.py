@@ -42,7 +42,7 @@ MOST_ATTEMPTS = 3  # at an answer, as in U-10
 DEFAULT_HEAT = GenerateOptions().temperature
 KEY_DIGITS = 24  # of the hash that names a generation
 
-Listen = Callable[[str, int, int, float], None]
+EvaluationListen = Callable[[str, int, int, float], None]
 """Told the column, how many of its answers are there, of how many, and the seconds that it has taken."""
 
 
@@ -74,7 +74,7 @@ class Evaluation:
         options: SolverOptions,
         finder: CodeFinder | None = None,
         sandbox: Sandbox | None = None,
-        listen: Listen = lambda column, done, total, seconds: None,
+        listen: EvaluationListen = lambda column, done, total, seconds: None,
         leaks: ShownLeaks | None = None,
     ) -> None:
         """Begin.

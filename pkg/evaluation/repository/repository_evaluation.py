@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pkg.evaluation.code.benchmark_items import Benchmark, draw_items
-from pkg.evaluation.code.code_evaluation import Evaluation, Listen, describe_graph, describe_run
+from pkg.evaluation.code.code_evaluation import Evaluation, EvaluationListen, describe_graph, describe_run
 from pkg.evaluation.code.columns import Column
 from pkg.evaluation.code.run_folder import RunFolder
 from pkg.evaluation.code.solver_options import SolverOptions
@@ -55,7 +55,7 @@ class RepositoryEvaluation:
         graph: tuple[GraphStore, Encoder],
         options: SolverOptions,
         limit: int | None = None,
-        listen: Listen = lambda column, done, total, seconds: None,
+        listen: EvaluationListen = lambda column, done, total, seconds: None,
     ) -> None:
         """Answer the items in each column; limit: items, drawn by the seed."""
         store, encoder = graph

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from pkg.model import NodeFilter
-from pkg.retrieval.query_options import TEST_CHOICES, TestChoice, check_choice, check_least
+from pkg.retrieval.query_options import TEST_CHOICES, Globs, TestChoice, check_choice, check_least, list_globs
 
 Retriever = Literal["graph", "chunks", "both"]
 RETRIEVERS: tuple[Retriever, ...] = get_args(Retriever)
@@ -25,7 +24,7 @@ class EvidenceOptions:
     budget: int = EVIDENCE_BUDGET  # tokens of all pieces; 0 for no limit
     top_k: int = 0  # pieces at most; 0 takes what fits into the budget
     source: str | None = None
-    path: str | Sequence[str] | None = None  # globs of fnmatch; the last that matches decides, ! takes out
+    path: Globs = None
     tests: TestChoice = "auto"
 
     def __post_init__(self) -> None:
@@ -41,6 +40,5 @@ DEFAULT_EVIDENCE = EvidenceOptions()
 
 def node_filter(options: EvidenceOptions) -> NodeFilter:
     """Turn options into the filter on paths that searches apply."""
-    paths = (options.path,) if isinstance(options.path, str) else tuple(options.path or ())
     tests = {"auto": None, "only": True, "no": False}[options.tests]
-    return NodeFilter(options.source, paths, tests=tests)
+    return NodeFilter(options.source, list_globs(options.path), tests=tests)
