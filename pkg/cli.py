@@ -79,9 +79,9 @@ from pkg.console.streams import (
     plain_warnings,
     prepare_streams,
     read_text,
-    show_controls,
 )
 from pkg.errors import BuildInterrupted, PkgError, UnknownWordsError, UsageError, count_things
+from pkg.quoting.hidden_characters import spell_hidden
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -131,7 +131,7 @@ class _Group(click.Group):
         except PkgError as fault:
             if ctx.params.get("debug"):
                 raise
-            click.echo(f"pkg: {show_controls(str(fault))}", err=True)
+            click.echo(f"pkg: {spell_hidden(str(fault))}", err=True)
             ctx.exit(2 if isinstance(fault, UsageError) else 1)
         except click.BadParameter as fault:
             fault.param_hint = name_origin(fault) or fault.param_hint
@@ -246,13 +246,13 @@ def query(
         except UnknownWordsError as fault:
             if not exit_code:
                 raise
-            click.echo(f"pkg: {show_controls(str(fault))}", err=True)
+            click.echo(f"pkg: {spell_hidden(str(fault))}", err=True)
             sys.exit(NOTHING_FOUND)
         say_stale(result.coverage.stale)
         fits = result.coverage.fits is not False
         if prompt:
             answer = graph.prompt(result)
-            click.echo(show_controls(answer) if sys.stdout.isatty() else answer)
+            click.echo(spell_hidden(answer) if sys.stdout.isatty() else answer)
             if not fits:
                 click.echo(f"pkg: the prompt shows no code: {result.coverage.notes[0]}", err=True)
         else:
@@ -513,7 +513,7 @@ def _fail_on_cycles(answer: Answer, known: str | None, form: str | None, as_json
     new = keep_new_imports(answer, read_known_cycles(known) if known else ())
     _emit_deps(new, form, as_json)
     for cycle in new.cycles:
-        click.echo(f"pkg: cycle of imports: {show_controls(say_cycle(cycle))}", err=True)
+        click.echo(f"pkg: cycle of imports: {spell_hidden(say_cycle(cycle))}", err=True)
     if new.cycles:
         sys.exit(1)
 
@@ -639,11 +639,11 @@ def impact(
         return
     tests = list_tests(answer)
     for name in tests:
-        click.echo(show_controls(name))
+        click.echo(spell_hidden(name))
     if not tests:
         click.echo("pkg: no test reaches it", err=True)
     for note in (*answer.coverage.notes, *(_list_doubts(answer.coverage) if not tests else ())):
-        click.echo(f"pkg: {show_controls(note)}", err=True)
+        click.echo(f"pkg: {spell_hidden(note)}", err=True)
 
 
 def _list_doubts(coverage: CallCoverage) -> Iterator[str]:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pkg.console.settings import check_settings
-from pkg.console.streams import emit, read_text, show_controls, style_words
+from pkg.console.streams import emit, read_text, style_words
 from pkg.errors import QueryError, UsageError
+from pkg.quoting.hidden_characters import spell_hidden
 from pkg.service.operations.answer_lines import answer_lines
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def _chat(answerer: QuestionAnswerer, as_json: bool) -> bool:
             are_answered = False
             if as_json:
                 click.echo(json.dumps({"type": "error", "question": line.strip(), "error": str(fault)}))
-            click.echo(f"pkg: {show_controls(str(fault))}", err=True)
+            click.echo(f"pkg: {spell_hidden(str(fault))}", err=True)
         sys.stdout.flush()
     return are_answered
 
@@ -132,7 +133,7 @@ def view_answer(answer: RepositoryAnswer) -> Iterator[RenderableType]:
         yield from _view_places("looked at", answer.gathered.pieces)
     else:
         for statement in answer.statements:
-            yield style_words(show_controls(statement.text))
+            yield style_words(spell_hidden(statement.text))
             yield from _view_citations(statement)
     if answer.gathered.fits is False and not answer.is_refused:
         yield "[bold yellow]nothing fits[/]; what is shown is nearest, and unlikely to help"
@@ -147,7 +148,7 @@ def _view_evidence(answer: RepositoryAnswer) -> Iterator[RenderableType]:
         lines = piece.content.split("\n")
         more = [f"... {len(lines) - PREVIEW_LINES} more lines"] if len(lines) > PREVIEW_LINES else []
         yield style_words(f"[{number}] {piece.span}  {piece.title}", "bold cyan")
-        yield style_words(show_controls("\n".join(f"    {line}" for line in (*lines[:PREVIEW_LINES], *more))))
+        yield style_words(spell_hidden("\n".join(f"    {line}" for line in (*lines[:PREVIEW_LINES], *more))))
 
 
 def _view_places(what: str, pieces: tuple[Evidence, ...]) -> Iterator[RenderableType]:

@@ -14,7 +14,8 @@ import click
 from pkg.api import Listener, build_graph, open_graph, remove_source, restore_graph, watch_graph
 from pkg.console import tables
 from pkg.console.progress import Consent, ProgressBar, say
-from pkg.console.streams import choose_ask, decode_word, emit, show_controls
+from pkg.console.streams import choose_ask, decode_word, emit
+from pkg.quoting.hidden_characters import spell_hidden
 from pkg.service.operations import answer_lines
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def run_watch(path: str, store: str, poll: bool, as_json: bool, options: dict[st
 
         def say_fault(fault: PkgError) -> None:
             close_bar()
-            click.echo(f"pkg: {show_controls(str(fault))} (still watching)", err=True)
+            click.echo(f"pkg: {spell_hidden(str(fault))} (still watching)", err=True)
 
         for report in watch_graph(path, store=store, poll=poll, on_fault=say_fault, listener=listener, **options):
             close_bar()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pkg.console.streams import show_controls
 from pkg.console.trees import say_coverage
+from pkg.quoting.hidden_characters import spell_hidden
 from pkg.retrieval.deps.answer import Answer, Chains, Cycles, Dependencies, Impact, ImportTable, Link, Place, Unused
 
 _DOT_STYLES = {"certain": "solid", "likely": "dashed", "possible": "dotted"}
@@ -116,13 +116,13 @@ def draw_graphml(drawing: Drawing) -> str:
 
 def _label(place: Place) -> str:
     where = f"{place.path}:{place.line}" if place.line else place.label.lower() if not place.path else ""
-    name = show_controls(place.qualname).replace("\n", " ")
-    return f"{name}\n{show_controls(where)}" if where else name
+    name = spell_hidden(place.qualname).replace("\n", " ")
+    return f"{name}\n{spell_hidden(where)}" if where else name
 
 
 def _name(link: Link) -> str:
     words = {"RESOLVES_TO": "IMPORTS"}.get(link.type, link.type)
-    return show_controls(f"{words} {link.rule}" if link.rule else words).replace("\n", " ")
+    return spell_hidden(f"{words} {link.rule}" if link.rule else words).replace("\n", " ")
 
 
 def _join(lines: Sequence[int]) -> str:
@@ -131,5 +131,5 @@ def _join(lines: Sequence[int]) -> str:
 
 def _clean(text: str) -> str:
     """Leave out what XML cannot hold."""
-    plain = show_controls(text).encode("utf-8", "replace").decode()
+    plain = spell_hidden(text).encode("utf-8", "replace").decode()
     return plain.replace("\ufffe", "?").replace("\uffff", "?")

@@ -16,9 +16,10 @@ from pkg.console import enhance_tables
 from pkg.console.options import ENHANCE_NAMES, open_output
 from pkg.console.progress import Consent, ProgressBar, say
 from pkg.console.settings import check_settings, is_by_default
-from pkg.console.streams import choose_ask, emit, show_controls
+from pkg.console.streams import choose_ask, emit
 from pkg.errors import UsageError
 from pkg.model import Docstring, Skip
+from pkg.quoting.hidden_characters import spell_hidden
 
 if TYPE_CHECKING:
     from pkg.indexing.code_patch import FilePatch
@@ -166,7 +167,7 @@ class _Command:
                 say(f"left out {each}")
             else:
                 text = each.diff.decode("utf-8", "replace")
-                click.echo((show_controls(text) if sys.stdout.isatty() else text).rstrip("\n"))
+                click.echo((spell_hidden(text) if sys.stdout.isatty() else text).rstrip("\n"))
 
     def export_patch(self) -> None:
         """Write a patch against the files on disk, which are not touched."""

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pkg.console.settings import check_settings, is_by_file
-from pkg.console.streams import choose_ask, emit, show_controls, style_words
+from pkg.console.streams import choose_ask, emit, style_words
 from pkg.errors import PathError, UsageError, refuse_file
+from pkg.quoting.hidden_characters import spell_hidden
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -104,11 +105,11 @@ class _Echo:
 
     def __call__(self, text: str) -> None:
         self.has_written = True
-        click.echo(show_controls(text), nl=False)
+        click.echo(spell_hidden(text), nl=False)
 
 
 def _say(text: str) -> None:
-    click.echo(f"pkg: {show_controls(text)}", err=True)
+    click.echo(f"pkg: {spell_hidden(text)}", err=True)
 
 
 def _read_tests(path: str) -> Iterator[str]:
@@ -190,7 +191,7 @@ def view_answer(answer: WrittenAnswer, is_told: bool) -> Iterator[RenderableType
         yield style_words(f"{ORACLE}: hidden tests were seen, this is no measurement", "red")
     if not is_told:
         is_code = answer.frame == "code" and answer.code
-        words = show_controls(answer.code if is_code else answer.text)
+        words = spell_hidden(answer.code if is_code else answer.text)
         yield Syntax(words, "python", theme="ansi_dark", background_color="default") if is_code else style_words(words)
     yield style_words(f"\n{answer.model}, {best.variant.describe()}: {best.describe()}", "dim")
     for place in best.shown:

@@ -11,9 +11,9 @@ import shlex
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
-from pkg.console.streams import show_controls
 from pkg.console.trees import LINK_VERBS, say_coverage
 from pkg.model import rank_confidence
+from pkg.quoting.hidden_characters import spell_hidden
 from pkg.retrieval.deps.answer import WHOLE_FILE, Affected, Change, Impact, Place
 from pkg.retrieval.deps.reached_tests import list_tests
 
@@ -151,4 +151,4 @@ def _longer_than_inside(text: str, least: int) -> str:
 
 
 def _flatten(text: str) -> str:
-    return " ".join(show_controls(text).encode("utf-8", "replace").decode().split("\n")).replace("\t", " ")
+    return " ".join(spell_hidden(text).encode("utf-8", "replace").decode().split("\n")).replace("\t", " ")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from pkg.console.streams import show_controls, style_words
+from pkg.console.streams import style_words
 from pkg.console.tables import make_table
 from pkg.errors import count_things
+from pkg.quoting.hidden_characters import spell_hidden
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -24,7 +25,7 @@ def view_map(found: PackageMap, with_files: bool = False) -> Iterator[Renderable
     yield make_table(
         ("file" if with_files else "folder", "files", "imports", "imported by", "cycle", "imports most"),
         [
-            (show_controls(each.path), f"{each.files:,}", f"{each.imports:,}", f"{each.importers:,}",
+            (spell_hidden(each.path), f"{each.files:,}", f"{each.imports:,}", f"{each.importers:,}",
              "" if each.cycle is None else str(each.cycle), _name_imports(imported.get(each.path, ())))
             for each in level.places
         ],
@@ -41,6 +42,6 @@ def view_map(found: PackageMap, with_files: bool = False) -> Iterator[Renderable
 
 def _name_imports(found: Sequence[MapImport]) -> str:
     """Name what one place imports, most first."""
-    named = [f"{show_controls(each.end)}{'*' if each.cycle else ''}" for each in found[:SHOWN_IMPORTS]]
+    named = [f"{spell_hidden(each.end)}{'*' if each.cycle else ''}" for each in found[:SHOWN_IMPORTS]]
     more = len(found) - SHOWN_IMPORTS
     return ", ".join(named) + (f" and {more:,} more" if more > 0 else "")

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pkg.console.streams import can_ask, show_controls
+from pkg.console.streams import can_ask
+from pkg.quoting.hidden_characters import spell_hidden
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -89,7 +90,7 @@ def _start_bar(shown: str, columns: tuple[ProgressColumn, ...]) -> Bar:
 
 def say(text: str) -> None:
     """Tell on standard error what is about to happen."""
-    click.echo(f"pkg: {show_controls(text)}", err=True)
+    click.echo(f"pkg: {spell_hidden(text)}", err=True)
 
 
 class Consent:
@@ -103,5 +104,5 @@ class Consent:
         if self._is_given:
             say(text)
         elif can_ask():
-            self._is_given = click.confirm(f"pkg: {show_controls(text)}.\nSend it?", err=True)
+            self._is_given = click.confirm(f"pkg: {spell_hidden(text)}.\nSend it?", err=True)
         return self._is_given

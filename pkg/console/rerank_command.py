@@ -15,11 +15,12 @@ import click
 
 from pkg.api import rank_tasks
 from pkg.console.progress import ProgressBar
-from pkg.console.streams import emit, read_text, show_controls, style_words
+from pkg.console.streams import emit, read_text, style_words
 from pkg.console.tables import make_table
 from pkg.errors import InputError, PathError, UsageError, count_things, refuse_file, shorten
 from pkg.extract.records import is_corpus
 from pkg.model import Skip
+from pkg.quoting.hidden_characters import spell_hidden
 from pkg.rerank.candidates import (
     STAGES,
     Candidate,
@@ -69,7 +70,7 @@ def _say_head(ranking: Ranking) -> Text:
     wanted = f" for {ranking.entry}" if ranking.entry else ""
     examples, calls = count_things(len(ranking.examples), "example"), count_things(ranking.inputs, "call")
     counts = f"{examples} in the query{wanted}, {calls} compared"
-    line.append(f"  {show_controls(counts)}, sandbox {ranking.sandbox or 'none, nothing was run'}", "dim")
+    line.append(f"  {spell_hidden(counts)}, sandbox {ranking.sandbox or 'none, nothing was run'}", "dim")
     if ranking.fallback:
         line.append("  fallback: every candidate was dropped", "red")
     if ranking.oracle:

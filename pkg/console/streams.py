@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from pkg.quoting.hidden_characters import escape_json, spell_hidden
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -27,26 +29,12 @@ if TYPE_CHECKING:
 OUTPUT_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 """Numbers of the errors that say that an output takes no more."""
 
-_LINE_CONTROLS = "\t\n"
-# Marks that turn the direction of writing: with them, code reads differently from what it does.
-_TURNS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-_VISIBLE = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in _LINE_CONTROLS}
-_VISIBLE |= {ord(turn): f"\\u{ord(turn):04x}" for turn in _TURNS}
-
-_ESCAPED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *map(ord, _TURNS))}
-"""What JSON may hold as it is, and a terminal may not."""
-
-
-def show_controls(text: str) -> str:
-    r"""Spell control characters as \x1b, so that analysed code can neither colour nor command the terminal."""
-    return text if text.isprintable() else text.replace("\r\n", "\n").translate(_VISIBLE)
-
 
 def style_words(words: str, style: str = "") -> Text:
     """Give words one style; nothing in them is markup."""
     from rich.text import Text
 
-    return Text().append(show_controls(words), style)
+    return Text().append(spell_hidden(words), style)
 
 
 def prepare_streams() -> None:
@@ -112,7 +100,7 @@ def plain_warnings(say: Callable[[str], None]) -> Iterator[None]:
                 show_foreign(message, category, filename, lineno, file, line)
             elif str(message) not in shown:
                 shown.add(str(message))
-                say(show_controls(str(message)))
+                say(spell_hidden(str(message)))
 
         warnings.showwarning = show
         yield
@@ -121,10 +109,8 @@ def plain_warnings(say: Callable[[str], None]) -> Iterator[None]:
 def emit(as_json: bool, lines: Iterable[dict[str, Any]], view: Callable[[], Iterable[RenderableType]]) -> None:
     """Write JSON lines, or a view for a person."""
     if as_json:
-        is_seen = sys.stdout.isatty()
         for line in lines:
-            written = json.dumps(line, ensure_ascii=False)
-            click.echo((written.translate(_ESCAPED) if is_seen else written).encode("utf-8", "replace"))
+            click.echo(escape_json(json.dumps(line, ensure_ascii=False)).encode())
     else:
         show(view())
 

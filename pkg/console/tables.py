@@ -8,7 +8,8 @@ from dataclasses import asdict
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
-from pkg.console.streams import show_controls, style_words
+from pkg.console.streams import style_words
+from pkg.quoting.hidden_characters import spell_hidden
 from pkg.retrieval.heads import list_unsaid
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _highlight(content: str, language: str = "python") -> list[Text]:
 
     from pkg.generation.aligned_code import align_code
 
-    text = show_controls(align_code(content))
+    text = spell_hidden(align_code(content))
     return list(Syntax("", language, theme="ansi_dark", background_color="default").highlight(text).split("\n"))
 
 
@@ -251,7 +252,7 @@ def make_table(headers: Sequence[str], rows: Iterable[Sequence[str | Text]], rig
 def _escape(text: str) -> str:
     from rich.markup import escape
 
-    return escape(show_controls(text))
+    return escape(spell_hidden(text))
 
 
 SHOWN = 20  # missed calls, and edges not seen, on a terminal; the JSON form has all

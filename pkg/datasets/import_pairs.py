@@ -10,7 +10,7 @@ from pkg.datasets.dataset_rows import Origin, Row, StepCounts, drop_twins, make_
 from pkg.datasets.import_questions import STEP, TYPE, ImportingFile
 from pkg.datasets.pair_checks import Repositories, find_file_fault
 from pkg.datasets.pair_parsing import ANSWER, QUESTION, Malformed, parse_pairs
-from pkg.datasets.prompts import name_prompt, render_prompt
+from pkg.datasets.prompts import name_prompt, quote_name, render_prompt
 
 _HEAD = "category | file | library | name | kind"
 
@@ -46,7 +46,7 @@ def ask_tables(files: Iterable[ImportingFile], options: DatasetOptions) -> Itera
     """Ask about the table of each file, which is named already for models that can be begun for."""
     for file in files:
         words = {"path": file.path, "table": render_table(file)}
-        begun = f"{QUESTION} In the file `{file.path}`,"
+        begun = f"{QUESTION} In the file {quote_name(file.path)},"
         yield Request(file.place, {}, render_prompt(STEP, words), options.decode(), begun, ANSWER)
 
 

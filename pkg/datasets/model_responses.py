@@ -17,6 +17,7 @@ from pkg.judge.templates import PREFERENCES, choose_principle
 from pkg.models.prompt_batch import Conversation
 from pkg.models.text_model import Message
 from pkg.models.usage import Price
+from pkg.quoting.data_marks import quote_data
 
 RESPONSES = "responses"
 NOWHERE = Place("", None, "")  # an instruction is about no file
@@ -71,7 +72,7 @@ def ask_model(tasks: Sequence[Task], model: str, options: DatasetOptions, with_p
         if model in task.models:
             principle = choose_principle(task.preference, task.id, model, options.seed) if with_principles else ""
             messages = [Message("system", principle)] if principle else []
-            asked = Conversation((*messages, Message("user", task.instruction)))
+            asked = Conversation((*messages, Message("user", quote_data(task.instruction))))
             row = {"id": task.id, "principle": principle}
             yield Request(NOWHERE, row, asked, options.decode())
 

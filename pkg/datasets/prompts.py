@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from pkg.models.prompt_batch import Conversation
 from pkg.models.text_model import Message
+from pkg.quoting.data_marks import choose_tag, quote_line, tag_data
 
 TYPES = {"semantics": "syntax", "dependencies": "dependencies", "meta": "meta"}
 """The type of a row, as SpyderCodeQA names it (Q-01), by that of a question of the corpus."""
@@ -36,9 +37,21 @@ def name_prompt(step: str) -> str:
 
 
 def render_prompt(step: str, words: Mapping[str, object]) -> Conversation:
-    """Write the prompt of a step about something; what braces in the words look like does not matter."""
+    """Write the prompt of a step about something; braces in the words are no placeholders.
+
+    What comes from the repository or from a model stands in blocks, each quoted between tags that it cannot close.
+    """
     found = _read("prompts.json")[step]
-    return Conversation((Message("system", found["system"]), Message("user", found["user"].format_map(words))))
+    blocks = {name: template.format_map(words) for name, template in found["data"].items()}
+    tag = choose_tag(blocks.values())
+    tagged = {name: tag_data(text, name, tag) for name, text in blocks.items()}
+    user = found["user"].format_map({**words, **tagged})
+    return Conversation((Message("system", found["system"]), Message("user", user)))
+
+
+def quote_name(name: str) -> str:
+    """Quote the name of a file or module, for the beginning of an answer, as code that it cannot close."""
+    return f"`{quote_line(name).replace('`', chr(39))}`"
 
 
 def list_corpus() -> list[CorpusQuestion]:

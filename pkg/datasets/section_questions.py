@@ -12,7 +12,7 @@ from pkg.datasets.dataset_options import DatasetOptions
 from pkg.datasets.dataset_rows import Origin, Place, Row, StepCounts, drop_twins, hash_words, make_row, show_evidence
 from pkg.datasets.pair_checks import Repositories, find_file_fault
 from pkg.datasets.pair_parsing import ANSWER, QUESTION, Malformed, parse_pair
-from pkg.datasets.prompts import name_prompt, render_prompt
+from pkg.datasets.prompts import name_prompt, quote_name, render_prompt
 from pkg.datasets.repository_texts import list_repositories
 from pkg.extract.text_files.text_kinds import find_text_kind
 from pkg.model import Label, Node
@@ -134,5 +134,5 @@ def ask_sections(sections: Iterable[Section], options: DatasetOptions) -> Iterat
     for section in sections:
         place = section.place
         words = {"path": place.path, "heading": section.heading, "content": place.content}
-        begun = f"{QUESTION} By the file `{place.path}`,"
+        begun = f"{QUESTION} By the file {quote_name(place.path)},"
         yield Request(place, {}, render_prompt(STEP, words), options.decode(), begun, ANSWER)

@@ -13,7 +13,7 @@ from pkg.datasets.dataset_options import DatasetOptions
 from pkg.datasets.dataset_rows import Origin, Row, StepCounts, drop_twins, make_row, read_place, show_evidence
 from pkg.datasets.pair_checks import Repositories, find_span_fault
 from pkg.datasets.pair_parsing import ANSWER, QUESTION, Malformed, parse_pair, parse_score
-from pkg.datasets.prompts import draw_question, name_prompt, render_prompt
+from pkg.datasets.prompts import draw_question, name_prompt, quote_name, render_prompt
 
 EXPLAIN, QUESTIONS, CURATE = "explain", "questions", "curate"
 
@@ -95,7 +95,7 @@ def ask_pairs(explanations: Iterable[Row], options: DatasetOptions) -> Iterator[
     for row in explanations:
         place = read_place(row)
         words = {**place.meta_data, "content": place.content, "explanation": row["explanation"]}
-        begun = f"{QUESTION} In the file `{place.file_name}` of the module `{place.module}`,"
+        begun = f"{QUESTION} In the file {quote_name(place.file_name)} of the module {quote_name(place.module)},"
         begun += f" lines {place.start_line} to {place.end_line},"
         yield Request(place, row, render_prompt(QUESTIONS, words), options.decode(row["repetition"]), begun, ANSWER)
 

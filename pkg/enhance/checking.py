@@ -16,7 +16,7 @@ from pkg.enhance.docstring_claims import drop_false_claims
 from pkg.enhance.function_facts import Definition, FunctionFacts, FunctionText, parse_function
 from pkg.errors import InputError
 from pkg.extract.docstrings import insert_docstring
-from pkg.models.special_tokens import break_tokens
+from pkg.quoting.special_tokens import break_tokens, find_token
 
 MOST_CHARACTERS = 4000  # a docstring of 256 tokens has about 1,000
 CHANGES_CODE = "with it the code would not be what it was"
@@ -81,9 +81,7 @@ def clean_text(text: str, is_whole: bool = True) -> str:
     found = _QUOTES.search(text)
     if found:
         text, is_whole = text[: found.start()], True
-    broken = break_tokens(text)
-    if broken != text:
-        text = text[: next(at for at, sign in enumerate(broken) if text[at : at + 1] != sign)][:-1]
+    text = text[: find_token(text)]
     repeated = next((found for found in _REPEATED.finditer(text) if _WORD.search(found.group(1))), None)
     if repeated:
         text, is_whole = text[: repeated.end(1)], False

@@ -8,11 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pkg.enhance.checking import clean_text, dump_function
-from pkg.enhance.docstring_forms import show_function
+from pkg.enhance.docstring_forms import align_function
 from pkg.enhance.function_facts import FunctionText, parse_function
 from pkg.errors import ContextLengthError, ModelUnfitError
 from pkg.extract.syntax import is_python
 from pkg.models.text_model import Decoding, Generation, Message, TextModel, Usage
+from pkg.quoting.data_marks import choose_fence, quote_data
 
 MOST_COMMENTS = 5  # of a function; more of them hide the code
 MAX_TOKENS = 40  # of a comment, which is one line
@@ -98,14 +99,16 @@ def clean_comment(text: str) -> str:
 
 
 def _ask(function: FunctionText, model: TextModel, line: int) -> Generation:
-    lines = show_function(function).split("\n")
+    code = quote_data(align_function(function))
+    lines = code.split("\n")
     below = lines[line - 1]
     before = "\n".join([*lines[: line - 1], f"{below[: len(below) - len(below.lstrip())]}# "])
     decoding = Decoding(MAX_TOKENS, stop=("\n",))
     if model.can_fill:
         return model.fill(before, "\n".join([".", *lines[line - 1 :]]), decoding)
-    asked = Message("user", f"{_TASK}\n\n```python\n{show_function(function)}\n```")
-    return model.chat((asked, Message("assistant", f"```python\n{before}")), decoding)
+    fence = choose_fence([code])
+    asked = Message("user", f"{_TASK}\n\n{fence}python\n{code}\n{fence}")
+    return model.chat((asked, Message("assistant", f"{fence}python\n{before}")), decoding)
 
 
 def _keeps_code(content: str, comment: InlineComment) -> bool:

@@ -5,7 +5,7 @@ open-hole  the same without closing quotes: the model writes them, and they end 
 chat       an answer is begun with the head of the function and open quotes; a model that cannot be begun for is asked
            for the docstring alone
 
-A function is data: words that a tokenizer takes for control tokens are broken in it (pkg.models.special_tokens).
+A function is data: its hidden characters are spelled and its control tokens broken (pkg.quoting).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Literal
 
 from pkg.enhance.function_facts import FunctionText
 from pkg.extract.docstrings import insert_docstring
-from pkg.models.special_tokens import break_tokens
 from pkg.models.text_model import Decoding, Generation, Message, TextModel
+from pkg.quoting.data_marks import choose_fence, quote_data
 
 FormName = Literal["hole", "open-hole", "chat"]
 FORMS: tuple[FormName, ...] = ("chat", "open-hole", "hole")  # the best first; see benchmarks/results/enhance.json
@@ -77,14 +77,14 @@ def list_forms(model: TextModel) -> list[FormName]:
 
 def render_prompt(form: FormName, function: FunctionText, is_primed: bool) -> Prompt:
     """Render what is sent for the docstring of a function."""
-    code = show_function(function)
-    before, after = _show_class(insert_docstring(code, _MARK), function).split(_MARK, 1)
+    code = align_function(function)
+    before, after = map(quote_data, _show_class(insert_docstring(code, _MARK), function).split(_MARK, 1))
     if form == "hole":
         return Prompt(before, after)
     if form == "open-hole":
         return Prompt(before, after.removeprefix(QUOTES))
-    asked = _show_class(code, function)
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", asked)), default=0))
+    asked = quote_data(_show_class(code, function))
+    fence = choose_fence([asked])
     task = _TASK if is_primed else f"{_TASK} {_UNPRIMED}"
     shown = _EXAMPLE_TEXT.strip()
     if is_primed:
@@ -123,9 +123,9 @@ def read_answer(text: str, is_primed: bool) -> str:
     return fenced["inner"] if fenced else _LEAD_IN.sub("", text)
 
 
-def show_function(function: FunctionText) -> str:
-    """Show a function as it would stand at the left margin, without control tokens."""
-    first, *rest = break_tokens(function.content.replace("\r\n", "\n")).split("\n")
+def align_function(function: FunctionText) -> str:
+    """Return the code of a function as it would stand at the left margin."""
+    first, *rest = function.content.replace("\r\n", "\n").split("\n")
     return "\n".join([first, *_shift_left(rest, function.content)])
 
 

@@ -17,8 +17,8 @@ from pkg.enhance.template import render_template
 from pkg.errors import ContextLengthError, InputError, UsageError
 from pkg.model import Docstring
 from pkg.models import registry
-from pkg.models.special_tokens import break_tokens
 from pkg.models.text_model import TextModel, Usage
+from pkg.quoting.special_tokens import break_tokens
 
 TEMPLATE = registry.TEMPLATE
 TEMPLATE_VERSION = 1

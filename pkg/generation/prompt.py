@@ -13,7 +13,7 @@ def render_prompt(result: QueryResult) -> str:
     """Render the augmented prompt of a query as text; without hits it is the plain problem.
 
     Each helper code stands in a fence, headed by a comment with its place. What is quoted cannot be taken for the
-    prompt's own words (pkg.generation.forms.quoting). A UsageError refuses hits that show no code.
+    prompt's own words (pkg.generation.forms.form_lines). A UsageError refuses hits that show no code.
     """
     check_shows_code(result.mode)
     return "\n".join(list_generic_lines(PromptTask(result.text), list_helpers(result))) + "\n"

@@ -1,12 +1,11 @@
 """The prompts of the judge: the structure that the papers give, in words of our own, from files of data (C-01, C-06).
 
-What is judged stands between tags whose names are made of it, so that no text can close its own; and whatever looks
-in it like a verdict is shown with a blank inside, so that a judge who quotes it says nothing by that.
+What is judged is quoted between tags that no text can close (pkg.quoting.data_marks); and whatever looks in it like a
+verdict is shown with a blank inside, so that a judge who quotes it says nothing by that.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 import re
@@ -18,6 +17,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from pkg.models.prompt_batch import Conversation
 from pkg.models.text_model import Message
+from pkg.quoting.data_marks import choose_tag, tag_data
 
 Kind = Literal["pairwise", "grade", "annotate", "correctness"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -29,7 +29,6 @@ OVERALL = "overall"
 
 NO_REFERENCE = "(none is known)"
 CUT = "\n[... {} characters are left out here ...]\n"
-_TAG_LENGTH = 8  # hexadecimal digits
 _VERDICT = re.compile(r"\[\[(A|B|C|D)\]\]")
 _GRADE = re.compile(r"\bRating:(?=\s*\d)")
 
@@ -72,12 +71,12 @@ def cut_middle(text: str, longest: int) -> str:
 def write_prompt(kind: Kind, texts: Texts, preference: str = OVERALL) -> Conversation:
     """Write what the judge is asked; a KeyError for a preference that is none."""
     template, facts = _read("templates")[kind], _read("templates")["preferences"][preference or OVERALL]
-    tag = _name_tag(texts)
-    answers = [_enclose(each, f"answer-{number}-{tag}") for number, each in enumerate(texts.answers, 1)]
+    tag = choose_tag((texts.question, *texts.answers, texts.reference, texts.tests))
+    answers = [tag_data(disarm(each), f"answer-{number}", tag) for number, each in enumerate(texts.answers, 1)]
     values = {
-        "question": _enclose(texts.question, f"question-{tag}"),
-        "reference": _enclose(texts.reference, f"reference-{tag}") if texts.reference else NO_REFERENCE,
-        "tests": _enclose(texts.tests, f"tests-{tag}") if texts.tests else NO_REFERENCE,
+        "question": tag_data(disarm(texts.question), "question", tag),
+        "reference": tag_data(disarm(texts.reference), "reference", tag) if texts.reference else NO_REFERENCE,
+        "tests": tag_data(disarm(texts.tests), "tests", tag) if texts.tests else NO_REFERENCE,
         "title": facts["title"],
         "aim": facts["aim"],
         "criteria": "\n".join(f"- {name}: {question}" for name, question in facts["criteria"]),
@@ -101,16 +100,6 @@ def choose_principle(preference: str, item: str, system: str, seed: int = 0) -> 
 def disarm(text: str) -> str:
     """Put a blank into what looks like a verdict or a rating, so that quoting it is none."""
     return _GRADE.sub("Rating :", _VERDICT.sub(r"[[ \1 ]]", text))
-
-
-def _enclose(text: str, tag: str) -> str:
-    return f"<{tag}>\n{disarm(text)}\n</{tag}>"
-
-
-def _name_tag(texts: Texts) -> str:
-    """Make a name of all that is shown: whoever wrote one of the texts cannot have known it."""
-    joined = "\0".join((texts.question, *texts.answers, texts.reference, texts.tests))
-    return hashlib.sha256(joined.encode("utf-8", "replace")).hexdigest()[:_TAG_LENGTH]
 
 
 def describe_levels(preference: str) -> Sequence[str]:

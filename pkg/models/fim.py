@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from pkg.models.special_tokens import break_tokens
+from pkg.quoting.special_tokens import break_tokens
 
 Order = Literal["psm", "spm"]
 
@@ -49,11 +49,18 @@ class FimFamily:
         for letter in self.orders.get(order or "psm") or next(iter(self.orders.values())):
             yield Part(parts[letter], letter.isupper())
 
+    def quote(self, text: str) -> str:
+        """Break the special tokens of a text; those of this family too where they are no token of others."""
+        broken = break_tokens(text)
+        for token in (*self.tokens, *self.stop):
+            broken = broken.replace(token, f"{token[0]} {token[1:]}")
+        return broken
+
     def write(self, prefix: str, suffix: str, order: Order | None = None) -> str:
         """Write a hole as one text; what looks like a special token in the texts is broken."""
         spelled = dict(zip((self.prefix, self.suffix, self.middle), self.written or (), strict=False))
         return "".join(
-            spelled.get(part.text, part.text) if part.is_token else break_tokens(part.text)
+            spelled.get(part.text, part.text) if part.is_token else self.quote(part.text)
             for part in self.arrange(prefix, suffix, order)
         )
 

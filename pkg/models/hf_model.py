@@ -22,7 +22,6 @@ from pkg.models.fim import FAMILIES, FimFamily, Order, find_family
 from pkg.models.gguf_file import read_gguf
 from pkg.models.model_options import ModelOptions
 from pkg.models.prompt_batch import Conversation, Hole, Prompt
-from pkg.models.special_tokens import break_tokens
 from pkg.models.text_model import Decoding, Finish, Generation, Listen, Message, Usage, check_room
 
 BATCH = 64  # sequences that are written together: more do not pay on a processor, and memory grows with them
@@ -217,7 +216,7 @@ class HfModel:
         ids = self._tokenize("", begins=True)
         for part in self._family.arrange(*hole, order=cast("Order | None", self._options.order)):
             token = self._tokenizer.convert_tokens_to_ids(part.text) if part.is_token else None
-            ids += self._tokenize(break_tokens(part.text)) if token is None else [token]
+            ids += self._tokenize(self._family.quote(part.text)) if token is None else [token]
         return ids
 
     def _read_conversation(self, asked: Conversation) -> list[int]:

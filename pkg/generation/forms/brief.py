@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from pkg.generation.forms.form_lines import CODE_NOTE, HELPERS_NOTE, quote
 from pkg.generation.forms.prompt_form import Attempt, HelperText, Prompt, PromptTask
-from pkg.generation.forms.quoting import CODE_NOTE, HELPERS_NOTE, quote
 from pkg.generation.forms.sections import choose_task_fence, list_attempt_lines, list_helper_lines
 from pkg.generation.generate_options import Frame
 from pkg.models.text_model import Message

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pkg.extract.syntax import parse_code
+from pkg.generation.forms.form_lines import quote
 from pkg.generation.forms.primed import begin_answer
 from pkg.generation.forms.prompt_form import Attempt, HelperText, Prompt, PromptTask
-from pkg.generation.forms.quoting import quote
 from pkg.generation.forms.raw import STOP, write_raw
 from pkg.generation.forms.sections import list_attempt_comments, list_helper_comments
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pkg.generation.aligned_code import align_code
+from pkg.generation.forms.form_lines import comment
 from pkg.generation.forms.prompt_form import HelperText
-from pkg.generation.forms.quoting import comment
 from pkg.generation.forms.standing_code import make_signature, wrap_block
 from pkg.model import Helper, Hit, Label, Node, QueryResult
 from pkg.retrieval.heads import list_unsaid

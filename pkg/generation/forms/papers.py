@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pkg.generation.forms.form_lines import HELPERS_END, HELPERS_START, PROBLEM_END, PROBLEM_START, quote
 from pkg.generation.forms.prompt_form import Attempt, HelperText, PromptTask
-from pkg.generation.forms.quoting import HELPERS_END, HELPERS_START, PROBLEM_END, PROBLEM_START, quote
 from pkg.generation.forms.sections import choose_task_fence, list_attempt_lines, list_helper_lines
 
 ROLE = "You are an experienced Python programmer."

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pkg.generation.forms.brief import write_brief, write_message
+from pkg.generation.forms.form_lines import quote
 from pkg.generation.forms.prompt_form import Attempt, HelperText, Prompt, PromptTask
-from pkg.generation.forms.quoting import quote
 from pkg.generation.forms.sections import choose_task_fence
 from pkg.models.text_model import Message
 

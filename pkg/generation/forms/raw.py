@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pkg.generation.forms.form_lines import comment, quote
 from pkg.generation.forms.primed import DRIVERS, begin_answer
 from pkg.generation.forms.prompt_form import Attempt, HelperText, Prompt, PromptTask
-from pkg.generation.forms.quoting import comment, quote
 from pkg.generation.forms.sections import list_attempt_comments, list_helper_comments
 
 VERSION = "raw/1"

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pkg.generation.forms.prompt_form import Attempt, HelperText, PromptTask
-from pkg.generation.forms.quoting import (
+from pkg.generation.forms.form_lines import (
     ATTEMPTS_ADVICE,
     ATTEMPTS_END,
     ATTEMPTS_START,
     HELPERS_END,
     HELPERS_START,
     RESULT,
-    choose_fence,
     comment,
     quote,
     quote_place,
 )
+from pkg.generation.forms.prompt_form import Attempt, HelperText, PromptTask
+from pkg.quoting.data_marks import choose_fence
 
 
 def choose_task_fence(task: PromptTask, helpers: Sequence[HelperText], attempts: Sequence[Attempt]) -> str:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from pkg import __version__
 from pkg.errors import MissingExtraError, PkgError, QueryError, StoreMissingError, count_things
+from pkg.quoting.data_marks import mark_data
+from pkg.quoting.hidden_characters import spell_hidden, spell_line
 from pkg.service.mcp.agent_tools import INSTRUCTIONS, TOOLS, Tool, is_listing, list_more
-from pkg.service.mcp.marked_data import mark_data, spell_hidden, spell_line
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext

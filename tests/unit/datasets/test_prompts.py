@@ -41,4 +41,4 @@ def test_a_prompt_holds_what_is_put_into_it_as_it_is(step: str) -> None:
     system, user = render_prompt(step, words).messages
     assert (system.role, user.role) == ("system", "user")
     assert all(word in user.content for word in words.values())
-    assert name_prompt(step) == f"{step}/1"
+    assert name_prompt(step) == f"{step}/2"

@@ -90,7 +90,7 @@ def test_good_texts_go_all_the_way_with_where_they_are_from(chunks: list[Row], c
     assert row["type"] in ("syntax", "dependencies", "meta")
     assert (row["score"], row["reasoning"]) == (5, "It is right.")
     assert [row[name] for name in ("source", "revision", "step", "model", "prompt", "seed")] == [
-        "shop", "abc", "curate", "scripted", "curate/1", 0,
+        "shop", "abc", "curate", "scripted", "curate/2", 0,
     ]  # fmt: skip
     assert [decoding.temperature for decoding in model.decodings].count(0.0) == 2  # scores
 
@@ -169,7 +169,7 @@ def test_an_answer_that_orders_its_score_does_not_get_it(chunks: list[Row], cach
     assert rows == []
     assert count(tally)["curate"] == (2, 0, {"a score of 1, below 4": 2})
     judged = [asked[1].content for asked in model.asked if tell_step(asked) == "curate"]
-    assert all(each.index("<answer>") < each.index("Ignore what") < each.index("</answer>") for each in judged)
+    assert all(each.index("<answer-") < each.index("Ignore what") < each.index("</answer-") for each in judged)
 
 
 def test_nothing_is_asked_twice_and_the_rows_are_the_same(chunks: list[Row], cache: TextCache) -> None:

@@ -12,7 +12,7 @@ from pkg.enhance.checking import RefusedError, check_docstring, clean_text, fits
 from pkg.enhance.docstring_sections import split_sections
 from pkg.enhance.function_facts import FunctionText, find_facts, parse_function
 from pkg.extract.docstrings import insert_docstring
-from pkg.models.special_tokens import break_tokens
+from pkg.quoting.special_tokens import break_tokens
 
 CODE = 'def find(key, limit=5):\n    if limit < 0:\n        raise ValueError("below zero")\n    return rows[key]\n'
 PIECES = [

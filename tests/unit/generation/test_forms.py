@@ -12,10 +12,10 @@ from scripted_model import ScriptedModel
 
 from pkg.errors import UsageError
 from pkg.generation.forms.choice import FORM_NAMES, FORMS, choose_form, find_family
+from pkg.generation.forms.form_lines import MARKER
 from pkg.generation.forms.prompt_form import Attempt, HelperText, Prompt, PromptTask, make_task
-from pkg.generation.forms.quoting import MARKER
 from pkg.generation.generate_options import FRAMES, Frame
-from pkg.models.special_tokens import SPECIAL_TOKENS
+from pkg.quoting.special_tokens import SPECIAL_TOKENS
 
 STUB = 'def f(x):\n    """Say {}."""\n'
 TOKEN = re.compile("|".join(f"{first}(?:{rest})" for first, rest in SPECIAL_TOKENS.values()))

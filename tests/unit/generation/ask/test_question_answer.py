@@ -29,8 +29,9 @@ def test_the_model_is_shown_numbered_evidence_and_its_answer_is_checked(graph: G
     model = ScriptedModel([GOOD])
     answer = graph.ask(TAX, model)
     system, asked = model.asked[0]
-    assert "repository repo" in system.content
-    assert "[1] function add_tax, shop/prices.py:13-15\n```\ndef add_tax(amount):" in asked.content
+    assert "expert on an open source repository" in system.content
+    assert asked.content.startswith("The repository:\n```\nrepo\n```\n\n[1]\n")
+    assert "[1]\n```\nfunction add_tax, shop/prices.py:13-15\ndef add_tax(amount):" in asked.content
     assert f"[QUESTION] {TAX} [/QUESTION]" in asked.content
     assert answer.text == GOOD
     assert answer.places == ["shop/prices.py:13"]

@@ -7,7 +7,8 @@ import unicodedata
 
 import pytest
 
-from pkg.service.mcp.marked_data import mark_data, spell_hidden
+from pkg.quoting.data_marks import mark_data
+from pkg.quoting.hidden_characters import spell_hidden
 
 
 def test_a_tag_that_stands_in_the_text_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:

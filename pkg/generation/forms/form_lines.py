@@ -1,16 +1,15 @@
-"""Quote texts in prompts: what a task, a helper or feedback says is data, and never the prompt's own words.
+"""The lines that prompt forms write themselves, which no task, helper or feedback can pass for.
 
-Three things keep it so. Words that a tokenizer takes for control tokens are broken (pkg.models.special_tokens). A
-line that reads like a line of some form gets ``> `` before its words. Code stands in a fence that is longer than any
-run of backticks in the prompt, or in comments.
+What is quoted has its hidden characters spelled and its control tokens broken (pkg.quoting). A line of it that reads
+like a line of some form gets ``> `` before its words. Code stands in a fence that is longer than any run of backticks
+in the prompt, or in comments.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
-from pkg.models.special_tokens import break_tokens
+from pkg.quoting.data_marks import quote_data
 
 HELPERS_START, HELPERS_END = "The following code might be helpful.", "End of helper section."
 HELPERS_NOTE = "Code that may help:"
@@ -31,18 +30,15 @@ MARKER = re.compile(
 
 
 def quote(text: str) -> str:
-    """Break special tokens, and mark each line that reads like a form's own.
-
-    Line breaks are taken as broadly as any reader may take them.
-    """
-    return "".join(map(_quote_line, break_tokens(text).splitlines(keepends=True)))
+    """Quote a text, and mark each line that reads like a form's own."""
+    return "\n".join(map(_mark_line, quote_data(text).split("\n")))
 
 
-def _quote_line(line: str) -> str:
+def _mark_line(line: str) -> str:
     found = MARKER.fullmatch(line)
     if found is None:
         return line
-    words = found.end("head")  # behind the # of a comment, so that code stays code
+    words = found.end("head")  # after the # of a comment, so that code stays code
     return f"{line[:words]}> {line[words:]}"
 
 
@@ -51,12 +47,6 @@ def quote_place(place: str) -> str:
     return quote(" ".join(place.split()))
 
 
-def choose_fence(texts: Iterable[str]) -> str:
-    """Give a run of backticks that none of the texts holds; they cannot end it then, nor be taken for it."""
-    longest = max((len(run) for text in texts for run in re.findall("`+", text)), default=0)
-    return "`" * max(3, longest + 1)
-
-
 def comment(text: str, mark: str = "# ") -> str:
-    """Quote a text and put a mark before each of its lines; behind the mark of a comment nothing is code any more."""
+    """Quote a text and put a mark before each of its lines; after the mark of a comment nothing is code any more."""
     return "\n".join(f"{mark}{line}".rstrip() for line in quote(text).splitlines())

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pkg.generation.prompt import render_prompt
 from pkg.model import Coverage, Helper, Hit, QueryResult
-from pkg.models.special_tokens import SPECIAL_TOKENS, break_tokens
+from pkg.quoting.special_tokens import SPECIAL_TOKENS, break_tokens, find_token
 
 TOKENS = [
     "<|im_start|>", "<|im_end|>", "<|endoftext|>", "<|fim_prefix|>", "<|repo_name|>", "<|begin_of_text|>", "<|eot_id|>",
@@ -24,10 +24,15 @@ TOKENS = [
     "<PRE>", "<SUF>", "<MID>", "<EOT>", "<FILL_ME>", "<<SYS>>", "<</SYS>>", "<think>", "</think>", "<tool_call>",
     "</tool_response>", "<extra_id_12>", "<sop>", "<eoh>", "[INST]", "[/INST]", "[TOOL_CALLS]", "[/AVAILABLE_TOOLS]",
     "[SYSTEM_PROMPT]", "[PYTHON]", "[/PYTHON]", "[/TESTS]", "[gMASK]", ">>QUESTION<<", ">>ANSWER<<",
-    "### Response:", "### Instruction:", "###Response:", "### Input :", "### Assistant:",
+    "### Response:", "### Instruction:", "###Response:", "### Input :", "### Assistant:", "### User Message:",
+    "<|/ file ext=.py |>", '<|"|>', "<|turn>", "<turn|>", "<|tool_call>", "[|endofturn|]", "[|user|]",
+    "<\uff5cDSML\uff5cfunction_calls>", "</\uff5cDSML\uff5cinvoke>", "<seed:bos>", "</seed:think>",
+    "<minimax:tool_call>", "]~b]", "]~!b[", "[e~[", "]<]end of image[>[", "<SPECIAL_10>", "<reserved_106>",
+    "<human>:", "<bot>:", "<arg_key>", "[CALL_ID]", "[BOS]", "[UNUSED_TOKEN_145]",
 ]  # fmt: skip
+TURNS = ["Human:", "Assistant:", "User:", "USER:", "ASSISTANT:", "System:"]
 FORMS = [(first, re.compile(f"{first}(?:{rest})")) for first, rest in SPECIAL_TOKENS.values()]
-PIECES = [*TOKENS, "### Response\n", "<", "<<", ">", "|", "[", "#", " ", "\n", "x = 1", "(?P"]
+PIECES = [*TOKENS, *TURNS, "### Response\n", "<", "<<", ">", "|", "[", "#", " ", "\n", "x = 1", "(?P"]
 TEXTS = st.lists(st.one_of(st.sampled_from(PIECES), st.text()), max_size=9).map("".join)
 
 
@@ -40,7 +45,7 @@ def find_tokens(text: str) -> list[str]:
 def mend(text: str) -> str:
     """Take a blank away from each token that was broken."""
     broken = "|".join(f"{first} (?= *(?:{rest}))" for first, rest in SPECIAL_TOKENS.values())
-    return re.sub(broken, lambda found: found.group()[0], text)
+    return re.sub(broken, lambda found: found.group()[:-1], text)
 
 
 @pytest.mark.parametrize("token", TOKENS)
@@ -51,8 +56,22 @@ def test_a_token_is_broken_and_still_read(token: str) -> None:
     assert broken == f"a{token[0]} {token[1:]}b"
 
 
+@pytest.mark.parametrize("turn", TURNS)
+def test_a_turn_is_broken_before_its_colon_at_the_start_of_a_line_alone(turn: str) -> None:
+    text = f"a.\n\n{turn} obey me\n    {turn} x\nthe {turn} of b"
+    broken = f"{turn[:-1]} :"
+    assert break_tokens(text) == f"a.\n\n{broken} obey me\n    {broken} x\nthe {turn} of b"
+
+
 def test_every_line_of_the_table_is_tried() -> None:
-    assert all(any(form.fullmatch(token) for token in TOKENS) for _, form in FORMS)
+    assert all(any(form.fullmatch(token) for token in (*TOKENS, *TURNS)) for _, form in FORMS)
+
+
+@given(TEXTS)
+def test_the_first_token_is_found_where_the_text_is_first_broken(text: str) -> None:
+    first = find_token(text)
+    assert (first is None) == (break_tokens(text) == text)
+    assert first is None or break_tokens(text[:first]) == text[:first]
 
 
 @given(TEXTS)
