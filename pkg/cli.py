@@ -252,7 +252,7 @@ def query(
         fits = result.coverage.fits is not False
         if prompt:
             answer = graph.prompt(result)
-            click.echo(spell_hidden(answer) if sys.stdout.isatty() else answer)
+            click.echo(answer)
             if not fits:
                 click.echo(f"pkg: the prompt shows no code: {result.coverage.notes[0]}", err=True)
         else:

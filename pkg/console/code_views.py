@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pkg.console.streams import style_words
 from pkg.console.tables import HEAD_MARGIN, WRITTEN, number_code
 from pkg.console.trees import view_deps
-from pkg.quoting.hidden_characters import spell_hidden
+from pkg.quoting.hidden_characters import spell_line
 from pkg.retrieval.outline_answer import count_things, say_definition, say_file, say_folder
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def view_show(shown: Shown) -> Iterator[RenderableType]:
 def _view_definition(definition: Definition) -> Iterator[RenderableType]:
     title = style_words(f"{definition.path}:{definition.start_line}-{definition.end_line}", "bold")
     title.append(f"  {definition.kind or definition.label.lower()} ", "dim")
-    title.append(spell_hidden(definition.qualname), "bold cyan").append(f"  {spell_hidden(definition.source)}", "dim")
+    title.append(spell_line(definition.qualname), "bold cyan").append(f"  {spell_line(definition.source)}", "dim")
     yield title.append("  stale", "yellow") if definition.is_stale else title
     if definition.class_header:
         yield style_words(f"{HEAD_MARGIN}{definition.class_header}", "dim")

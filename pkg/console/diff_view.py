@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pkg.console.streams import style_words
 from pkg.errors import count_things
 from pkg.graph.code_diff import CodeDiff, DefinitionChange
+from pkg.quoting.hidden_characters import spell_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -34,7 +35,7 @@ def view_diff(found: CodeDiff, limit: int) -> Iterator[RenderableType]:
     for how, links in groupby(ties, key=lambda each: each.how):
         yield style_words(f"links {how}", "bold")
         for link in links:
-            yield style_words(f"  {link.start} {_WORDS[link.type]} {link.end}", _STYLES[how])
+            yield style_words(spell_line(f"  {link.start} {_WORDS[link.type]} {link.end}"), _STYLES[how])
     left_out = len(found.definitions) + len(found.links) - len(shown) - len(ties)
     if left_out:
         yield style_words(f"left out: {left_out:,}; --limit 0 shows all", "dim")
@@ -44,12 +45,11 @@ def view_diff(found: CodeDiff, limit: int) -> Iterator[RenderableType]:
 
 def _view_definitions(changes: Sequence[DefinitionChange]) -> Iterator[RenderableType]:
     for path, of_file in groupby(changes, key=lambda each: each.path):
-        yield style_words(path, "bold")
+        yield style_words(spell_line(path), "bold")
         for each in of_file:
             origin = f" from {each.from_path}::{each.from_qualname}" if each.from_path else ""
-            yield style_words(
-                f"  {each.how} {each.label.lower()} {each.qualname} (line {each.line}){origin}", _STYLES[each.how]
-            )
+            words = f"  {each.how} {each.label.lower()} {each.qualname} (line {each.line}){origin}"
+            yield style_words(spell_line(words), _STYLES[each.how])
 
 
 def _cut(changes: Sequence[Any], limit: int) -> Sequence[Any]:

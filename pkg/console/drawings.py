@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pkg.console.trees import say_coverage
-from pkg.quoting.hidden_characters import spell_hidden
+from pkg.quoting.hidden_characters import spell_hidden, spell_line
 from pkg.retrieval.deps.answer import Answer, Chains, Cycles, Dependencies, Impact, ImportTable, Link, Place, Unused
 
 _DOT_STYLES = {"certain": "solid", "likely": "dashed", "possible": "dotted"}
@@ -78,11 +78,11 @@ def _list_imports(table: ImportTable) -> list[Link]:
 def draw_dot(drawing: Drawing) -> str:
     """Write Graphviz: solid links are certain, dashed ones likely, dotted ones possible."""
     lines = ["digraph dependencies {", "  rankdir=LR;", "  node [shape=box];"]
-    lines += [f'  "{place.id.translate(_DOT)}" [label="{_label(place).translate(_DOT)}"];' for place in drawing.places]
+    lines += [f'  "{_quote(place.id)}" [label="{_quote(_label(place))}"];' for place in drawing.places]
     for link in drawing.links:
-        ends = f'"{link.start.id.translate(_DOT)}" -> "{link.end.id.translate(_DOT)}"'
-        lines.append(f'  {ends} [label="{_name(link).translate(_DOT)}" style={_DOT_STYLES[link.confidence]}];')
-    return "\n".join([*lines, "}", f"// {drawing.coverage}"]) + "\n"
+        ends = f'"{_quote(link.start.id)}" -> "{_quote(link.end.id)}"'
+        lines.append(f'  {ends} [label="{_quote(_name(link))}" style={_DOT_STYLES[link.confidence]}];')
+    return "\n".join([*lines, "}", f"// {spell_line(drawing.coverage)}"]) + "\n"
 
 
 def draw_mermaid(drawing: Drawing) -> str:
@@ -96,14 +96,14 @@ def draw_mermaid(drawing: Drawing) -> str:
         sure = "" if link.confidence == "certain" else f", {link.confidence}"
         arrow, words = _MERMAID_ARROWS[link.confidence], f"{_name(link)}{sure}".translate(_MERMAID)
         lines.append(f'    {numbers[link.start.id]} {arrow}|"{words}"| {numbers[link.end.id]}')
-    return "\n".join([*lines, f"%% {drawing.coverage}"]) + "\n"
+    return "\n".join([*lines, f"%% {spell_line(drawing.coverage)}"]) + "\n"
 
 
 def draw_graphml(drawing: Drawing) -> str:
     """Write GraphML, with the coverage as an attribute of the graph."""
     import networkx
 
-    graph = networkx.MultiDiGraph(coverage=drawing.coverage)
+    graph = networkx.MultiDiGraph(coverage=_clean(drawing.coverage))
     for place in drawing.places:
         facts = {"kind": place.label, "source": place.source, "path": place.path, "name": place.qualname}
         graph.add_node(_clean(place.id), line=place.line, **{key: _clean(value) for key, value in facts.items()})
@@ -112,6 +112,10 @@ def draw_graphml(drawing: Drawing) -> str:
         ends = _clean(link.start.id), _clean(link.end.id)
         graph.add_edge(*ends, key=number, **{key: _clean(value) for key, value in facts.items()})
     return "\n".join(networkx.generate_graphml(graph)) + "\n"
+
+
+def _quote(text: str) -> str:
+    return spell_hidden(text).translate(_DOT)
 
 
 def _label(place: Place) -> str:
@@ -130,6 +134,5 @@ def _join(lines: Sequence[int]) -> str:
 
 
 def _clean(text: str) -> str:
-    """Leave out what XML cannot hold."""
-    plain = spell_hidden(text).encode("utf-8", "replace").decode()
-    return plain.replace("\ufffe", "?").replace("\uffff", "?")
+    """Spell what XML cannot hold."""
+    return spell_hidden(text)

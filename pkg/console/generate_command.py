@@ -14,7 +14,7 @@ import click
 from pkg.console.settings import check_settings, is_by_file
 from pkg.console.streams import choose_ask, emit, style_words
 from pkg.errors import PathError, UsageError, refuse_file
-from pkg.quoting.hidden_characters import spell_hidden
+from pkg.quoting.hidden_characters import escape_json, spell_hidden
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -124,9 +124,9 @@ def _read_tests(path: str) -> Iterator[str]:
 def _write_trace(path: Path, answer: WrittenAnswer) -> None:
     """Write one line for each sample (U-10); a PathError where the file cannot be written."""
     try:
-        with path.open("w", encoding="utf-8", errors="replace") as file:
+        with path.open("w", encoding="utf-8") as file:
             for line in trace_lines(answer):
-                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+                file.write(escape_json(json.dumps(line, ensure_ascii=False)) + "\n")
     except OSError as fault:
         raise refuse_file(path, fault) from None
 

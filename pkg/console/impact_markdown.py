@@ -151,4 +151,4 @@ def _longer_than_inside(text: str, least: int) -> str:
 
 
 def _flatten(text: str) -> str:
-    return " ".join(spell_hidden(text).encode("utf-8", "replace").decode().split("\n")).replace("\t", " ")
+    return " ".join(spell_hidden(text).split("\n")).replace("\t", " ")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pkg.console.streams import style_words
 from pkg.console.tables import make_table
 from pkg.errors import count_things
-from pkg.quoting.hidden_characters import spell_hidden
+from pkg.quoting.hidden_characters import spell_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -25,7 +25,7 @@ def view_map(found: PackageMap, with_files: bool = False) -> Iterator[Renderable
     yield make_table(
         ("file" if with_files else "folder", "files", "imports", "imported by", "cycle", "imports most"),
         [
-            (spell_hidden(each.path), f"{each.files:,}", f"{each.imports:,}", f"{each.importers:,}",
+            (spell_line(each.path), f"{each.files:,}", f"{each.imports:,}", f"{each.importers:,}",
              "" if each.cycle is None else str(each.cycle), _name_imports(imported.get(each.path, ())))
             for each in level.places
         ],
@@ -42,6 +42,6 @@ def view_map(found: PackageMap, with_files: bool = False) -> Iterator[Renderable
 
 def _name_imports(found: Sequence[MapImport]) -> str:
     """Name what one place imports, most first."""
-    named = [f"{spell_hidden(each.end)}{'*' if each.cycle else ''}" for each in found[:SHOWN_IMPORTS]]
+    named = [f"{spell_line(each.end)}{'*' if each.cycle else ''}" for each in found[:SHOWN_IMPORTS]]
     more = len(found) - SHOWN_IMPORTS
     return ", ".join(named) + (f" and {more:,} more" if more > 0 else "")

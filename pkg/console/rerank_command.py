@@ -20,7 +20,7 @@ from pkg.console.tables import make_table
 from pkg.errors import InputError, PathError, UsageError, count_things, refuse_file, shorten
 from pkg.extract.records import is_corpus
 from pkg.model import Skip
-from pkg.quoting.hidden_characters import spell_hidden
+from pkg.quoting.hidden_characters import escape_json, spell_hidden
 from pkg.rerank.candidates import (
     STAGES,
     Candidate,
@@ -191,13 +191,14 @@ def _write_rest(out: Path, keyed: Iterable[Keyed], rank: Rank, is_oracle: bool, 
     """Append to a file what it does not hold yet; each line is whole before the next one is begun."""
     rest = leave_done(keyed, read_done(out))
     try:
-        file = out.open("a", encoding="utf-8", errors="replace")
+        file = out.open("a", encoding="utf-8")
     except OSError as fault:
         raise refuse_file(out, fault) from None
     with file:
         for key, outcome in _rank_keyed(rest, rank):
             next(counts.count([outcome]), None)
-            file.write(json.dumps(outcome_line(outcome, key, is_oracle), ensure_ascii=False) + "\n")
+            line = json.dumps(outcome_line(outcome, key, is_oracle), ensure_ascii=False)
+            file.write(escape_json(line) + "\n")
             file.flush()
     counts.is_resumed = True
 

@@ -9,7 +9,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from pkg.console.streams import style_words
-from pkg.quoting.hidden_characters import spell_hidden
+from pkg.quoting.hidden_characters import spell_hidden, spell_line
 from pkg.retrieval.heads import list_unsaid
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _number_lines(
 
 def view_stats(stats: StoreStats) -> Iterator[RenderableType]:
     """Show counts, what was left out, and what each stage cost (P-36)."""
-    yield f"generation {stats.generation}, encoder {stats.encoder} ({stats.dimension} dimensions)"
+    yield f"generation {stats.generation}, encoder {_escape(stats.encoder)} ({stats.dimension} dimensions)"
     yield make_table(("source", "kind", "root"), [(each.name, each.kind, each.root) for each in stats.sources])
     yield make_table(("node", "count"), [(name, f"{count:,}") for name, count in stats.nodes.items()])
     yield make_table(("relationship", "count"), [(name, f"{count:,}") for name, count in stats.relations.items()])
@@ -252,7 +252,7 @@ def make_table(headers: Sequence[str], rows: Iterable[Sequence[str | Text]], rig
 def _escape(text: str) -> str:
     from rich.markup import escape
 
-    return escape(spell_hidden(text))
+    return escape(spell_line(text))
 
 
 SHOWN = 20  # missed calls, and edges not seen, on a terminal; the JSON form has all

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pkg.console.streams import style_words
 from pkg.console.tables import make_table
 from pkg.errors import count_things
-from pkg.quoting.hidden_characters import spell_hidden
+from pkg.quoting.hidden_characters import spell_line
 from pkg.retrieval.deps.answer import (
     WHOLE_FILE,
     Affected,
@@ -92,7 +92,7 @@ def _view_links(answer: Dependencies) -> Iterator[RenderableType]:
             branches.setdefault(other.id, branches[each.of].add(_say_dependency(each, other)))
     for entry in answer.entries:
         tree.add(
-            style_words(f"entered by {entry.by}", "bold").append(f"  {spell_hidden(entry.path)}:{entry.line}", "dim")
+            style_words(f"entered by {entry.by}", "bold").append(f"  {spell_line(entry.path)}:{entry.line}", "dim")
         )
     yield from draw_branches(tree)
     if answer.coverage.what == "reads" and not answer.found:
@@ -142,7 +142,7 @@ def _draw_targets(answer: Impact) -> Branch:
         return Branch(_say_place(answer.targets[0]))
     tree = Branch(style_words("changed" if answer.changes else "asked about", "bold"))
     for each in answer.changes:
-        label = style_words(spell_hidden(each.path), "bold").append(f"  {spell_hidden(each.qualname)}", "cyan")
+        label = style_words(spell_line(each.path), "bold").append(f"  {spell_line(each.qualname)}", "cyan")
         is_whole = each.how in WHOLE_FILE
         tree.add(label.append(f"  {each.how}" if each.qualname or is_whole else f"  module code {each.how}", "dim"))
     for place in () if answer.changes else answer.targets:
@@ -157,7 +157,7 @@ def _draw_files(title: str, chosen: Sequence[Affected]) -> Branch:
     for each in sorted(chosen, key=lambda each: (each.distance, each.place.path, each.place.line)):
         by_file.setdefault(each.place.path, []).append(each)
     for path, found in by_file.items():
-        branch = tree.add(style_words(f"{spell_hidden(path)} ({len(found):,})", "bold"))
+        branch = tree.add(style_words(f"{spell_line(path)} ({len(found):,})", "bold"))
         for each in found:
             branch.add(_say_affected(each))
     return tree
@@ -166,8 +166,8 @@ def _draw_files(title: str, chosen: Sequence[Affected]) -> Branch:
 def _draw_entries(answer: Impact) -> Branch:
     tree = Branch(style_words("entries reached", "bold"))
     for each in answer.entries:
-        line = style_words(spell_hidden(f"{each.entry.path}:{each.entry.line}"), "bold")
-        line.append(f"  {spell_hidden(each.entry.by)}", "cyan").append(f"  {spell_hidden(each.place.qualname)}", "dim")
+        line = style_words(spell_line(f"{each.entry.path}:{each.entry.line}"), "bold")
+        line.append(f"  {spell_line(each.entry.by)}", "cyan").append(f"  {spell_line(each.place.qualname)}", "dim")
         tree.add(line.append(f"  {each.confidence}", _COLOURS[each.confidence]))
     return tree
 
@@ -193,7 +193,7 @@ def _view_cycles(answer: Cycles) -> Iterator[RenderableType]:
 def _view_unused(answer: Unused) -> Iterator[RenderableType]:
     for each in answer.found:
         line = _say_place(each.place)
-        yield line.append(f"  {spell_hidden('; '.join(each.doubts))}" if each.doubts else "  no doubt found", "dim")
+        yield line.append(f"  {spell_line('; '.join(each.doubts))}" if each.doubts else "  no doubt found", "dim")
     yield style_words(f"nothing refers to {answer.total:,} of {answer.definitions:,} functions and classes")
     spared = "; ".join(f"{number:,} {kind}" for kind, number in answer.spared)
     if spared:
@@ -270,8 +270,8 @@ def _say_affected(each: Affected) -> Text:
     line = style_words(f"{each.distance}  ", "dim").append_text(_say_place(each.place))
     words = f"{LINK_VERBS[each.link.type]} {each.link.end.qualname}"
     sites = f" at {_say_lines(each.link)}" if each.link.lines else ""
-    line.append(f"  {spell_hidden(words)}{sites}", "dim")
-    line.append(f"  {spell_hidden(each.link.rule)}" if each.link.rule else "", "dim")
+    line.append(f"  {spell_line(words)}{sites}", "dim")
+    line.append(f"  {spell_line(each.link.rule)}" if each.link.rule else "", "dim")
     return line.append(f"  {each.confidence}", _COLOURS[each.confidence])
 
 
@@ -279,8 +279,8 @@ def _say_link(link: Link, place: Place, sites: str, of: str = "") -> Text:
     """Say where a link leads to, where it stands, its rule, and how sure it is."""
     line = _say_place(place)
     words = " ".join(word for word in (sites, f"({of})" if of else "") if word)
-    line.append(f"  {spell_hidden(words)}" if words else "", "dim")
-    line.append(f"  {spell_hidden(link.rule)}" if link.rule else "", "dim")
+    line.append(f"  {spell_line(words)}" if words else "", "dim")
+    line.append(f"  {spell_line(link.rule)}" if link.rule else "", "dim")
     if link.type != "UNRESOLVED":
         line.append(f"  {link.confidence}", _COLOURS[link.confidence])
     return line
@@ -292,7 +292,7 @@ def _say_lines(link: Link) -> str:
 
 
 def _say_place(place: Place) -> Text:
-    line = style_words(spell_hidden(f"{place.path}:{place.line}" if place.line else place.path), "bold")
+    line = style_words(spell_line(f"{place.path}:{place.line}" if place.line else place.path), "bold")
     if place.qualname != place.path:
-        line.append(("  " if place.path else f"{place.label.lower()} ") + spell_hidden(place.qualname), "cyan")
+        line.append(("  " if place.path else f"{place.label.lower()} ") + spell_line(place.qualname), "cyan")
     return line.append("  stale", "yellow") if place.is_stale else line

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pkg.datasets.dataset_rows import Row
 from pkg.errors import PathError, refuse_file
+from pkg.quoting.hidden_characters import escape_json
 
 PART = ".part"
 """What a file is called behind its name while it is written; a run that is killed leaves it, and the next makes it anew
@@ -24,9 +25,9 @@ def write_rows(rows: Iterable[Row], path: Path) -> None:
         raise PathError(f"cannot write {path}: it is a folder; expected a file")
     part = path.with_name(path.name + PART)
     try:
-        with part.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
+        with part.open("w", encoding="utf-8", newline="\n") as file:
             for row in rows:
-                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+                file.write(escape_json(json.dumps(row, ensure_ascii=False)) + "\n")
                 file.flush()
             os.fsync(file.fileno())
         os.replace(part, path)

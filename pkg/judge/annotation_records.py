@@ -10,6 +10,7 @@ from typing import Any
 from pkg.errors import refuse_file
 from pkg.judge.items import JudgedItem
 from pkg.judge.judgements import Judgement
+from pkg.quoting.hidden_characters import escape_json
 
 
 def make_records(items: Sequence[JudgedItem], judgements: Iterable[Judgement]) -> Iterator[dict[str, Any]]:
@@ -35,7 +36,7 @@ def make_records(items: Sequence[JudgedItem], judgements: Iterable[Judgement]) -
 
 def write_records(path: Path, records: Iterable[dict[str, Any]]) -> int:
     """Write records as JSON lines and count them; a PathError where they cannot be written."""
-    lines = [json.dumps(each, ensure_ascii=False) + "\n" for each in records]
+    lines = [escape_json(json.dumps(each, ensure_ascii=False)) + "\n" for each in records]
     try:
         path.write_text("".join(lines), encoding="utf-8", errors="replace")
     except OSError as fault:

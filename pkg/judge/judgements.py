@@ -21,6 +21,7 @@ from pkg.judge.templates import KINDS, Kind
 from pkg.judge.verdicts import BROKEN_OFF, ReadGrade, parse_grade, parse_levels, parse_verdict
 from pkg.models.prompt_batch import Conversation
 from pkg.models.text_model import Decoding, Usage
+from pkg.quoting.hidden_characters import escape_json
 
 OTHER_LINES = ("check", "summary")
 """Types of the lines that stand behind judgements in a pipe."""
@@ -182,8 +183,8 @@ class JudgementFile:
         if self.path is None:
             return
         try:
-            with self.path.open("a", encoding="utf-8", errors="replace") as file:
-                file.write(json.dumps(judgement.to_json(), ensure_ascii=False) + "\n")
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(escape_json(json.dumps(judgement.to_json(), ensure_ascii=False)) + "\n")
         except OSError as fault:
             raise refuse_file(self.path, fault) from fault
 

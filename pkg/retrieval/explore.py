@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from pkg.errors import shorten
 from pkg.graph.path_filter import is_test
 from pkg.model import DECLARATION_LABELS, Edge, Label, Node, RelationType, Stale, is_bound
+from pkg.quoting.hidden_characters import spell_line
 from pkg.retrieval.class_heads import fold_definitions
 from pkg.retrieval.deps.answer import Place, make_place
 from pkg.retrieval.explore_options import DEFAULT_OPTIONS, ExploreOptions
@@ -223,7 +224,8 @@ def write_piece(piece: Piece, with_source: bool = False) -> str:
     place = piece.place
     told = [*([place.source] if with_source else []), *(["a step between"] if piece.role == "between" else [])]
     mark = f"  ({', '.join(told)})" if told else ""
-    lines = [f"{place.path}:{place.line}-{piece.end_line}  {place.qualname}{mark}", piece.content]
+    head = spell_line(f"{place.path}:{place.line}-{piece.end_line}  {place.qualname}{mark}")
+    lines = [head, piece.content]
     return "\n".join(lines if piece.summary is None else [*lines, f"    {piece.summary}"])
 
 
@@ -231,7 +233,7 @@ def write_tie(tie: Tie) -> str:
     """Write a call or use as a line of text."""
     unsure = "" if tie.confidence == "certain" else f"  ({tie.confidence})"
     start, end = f"{tie.start.path}:{tie.line}", f"{tie.end.path}:{tie.end.line}"
-    return f"{tie.start.qualname} ({start}) -> {tie.end.qualname} ({end}){unsure}"
+    return spell_line(f"{tie.start.qualname} ({start}) -> {tie.end.qualname} ({end}){unsure}")
 
 
 class _Ties:
@@ -302,7 +304,9 @@ def write_exploration(found: Exploration) -> str:
         if ties:
             parts.append("\n".join([title, *(f"  {write_tie(tie)}" for tie in ties)]))
     if found.left_out:
-        names = [f"{place.qualname} ({place.path}:{place.line})" for place in found.left_out[:MOST_LEFT_OUT]]
+        names = [
+            spell_line(f"{place.qualname} ({place.path}:{place.line})") for place in found.left_out[:MOST_LEFT_OUT]
+        ]
         more = len(found.left_out) - len(names)
         parts.append(f"Over the budget: {', '.join(names)}" + (f" and {more} more" if more else ""))
     return "\n\n".join(parts)

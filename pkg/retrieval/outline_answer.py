@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pkg.model import HEADINGS, Label, Stale
+from pkg.quoting.hidden_characters import spell_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +74,13 @@ class CodeOutline:
 def say_folder(folder: FolderOutline) -> str:
     """Write the line of a folder."""
     imports = f"; imports {', '.join(folder.imports)}" if folder.imports else ""
-    return f"{folder.path}/  {count_things(folder.files, 'file')}{imports}"
+    return spell_line(f"{folder.path}/  {count_things(folder.files, 'file')}{imports}")
 
 
 def say_file(file: FileOutline) -> str:
     """Write the line of a file."""
     importers = f"  imported by {count_things(file.importers, 'file')}" if file.importers else ""
-    return f"{file.path}{importers}" + (f"  {file.summary}" if file.summary else "")
+    return spell_line(f"{file.path}{importers}" + (f"  {file.summary}" if file.summary else ""))
 
 
 def say_definition(definition: DefinitionOutline) -> str:
@@ -87,7 +88,7 @@ def say_definition(definition: DefinitionOutline) -> str:
     separator = HEADINGS if definition.label == Label.CHUNK.value else "."
     indent = "  " * (1 + definition.qualname.count(separator))
     summary = f"  {definition.summary}" if definition.summary else ""
-    return f"{indent}{definition.start_line}: {definition.signature}{summary}"
+    return spell_line(f"{indent}{definition.start_line}: {definition.signature}{summary}")
 
 
 def count_things(count: int, name: str) -> str:

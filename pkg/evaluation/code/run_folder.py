@@ -16,6 +16,7 @@ from typing import Any
 
 from pkg.errors import InputError, PathError, UsageError
 from pkg.evaluation.code.benchmark_items import TaskFacts
+from pkg.quoting.hidden_characters import escape_json
 
 VERSION = 1  # of the files of a run
 RUN, RECORDS, CONTEXTS, GENERATIONS = "run.json", "records.jsonl", "contexts.jsonl", "generations.jsonl"
@@ -109,7 +110,7 @@ def check_head(path: Path, wanted: Mapping[str, Any]) -> None:
 def write_tasks(path: Path, describe: Callable[[], Iterable[TaskFacts]]) -> None:
     """Say once what the tasks of a run are about; describe finds it out, where that is not known yet."""
     if not (path / TASKS).exists():
-        lines = (json.dumps(asdict(each), ensure_ascii=False) + "\n" for each in describe())
+        lines = (escape_json(json.dumps(asdict(each), ensure_ascii=False)) + "\n" for each in describe())
         (path / TASKS).write_text("".join(lines), encoding="utf-8")
 
 
@@ -168,7 +169,7 @@ def read_records(path: Path) -> Iterator[Record]:
 def append_line(path: Path, row: dict[str, Any]) -> None:
     """Write a row behind the others of a file."""
     with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(row, ensure_ascii=False) + "\n")
+        file.write(escape_json(json.dumps(row, ensure_ascii=False)) + "\n")
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:

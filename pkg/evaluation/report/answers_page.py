@@ -19,6 +19,7 @@ from pkg.evaluation.report.report_table import Table
 from pkg.judge.items import JudgedItem
 from pkg.judge.judgements import NO_VALUE, TIE_BAD, TIE_GOOD, Judgement
 from pkg.judge.ratings import Rating
+from pkg.quoting.hidden_characters import spell_hidden
 
 TITLE = "Answers side by side"
 UNJUDGED, DISPUTED = "not compared", "not agreed"
@@ -37,8 +38,6 @@ mark { background: var(--down); color: inherit; }
 .filters fieldset { border: 1px solid var(--line); border-radius: 6px; display: flex; flex-wrap: wrap; gap: 0 1rem; }
 """
 _CITATION = re.compile(r"\[(\d{1,4})\]")
-# Control characters, and marks that turn the direction of writing: spelled out, for they can hide what a text says.
-_HIDDEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 T = TypeVar("T", Judgement, Rating)
 
@@ -177,4 +176,4 @@ def _show(text: str) -> str:
     """Spell out what could not be seen, and say how much of a very long text is not shown."""
     if len(text) > LONGEST:
         text = f"{text[:LONGEST]}\n[{len(text) - LONGEST:,} more characters]"
-    return _HIDDEN.sub(lambda found: ascii(found[0])[1:-1], text.replace("\r\n", "\n"))
+    return spell_hidden(text)

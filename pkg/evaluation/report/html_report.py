@@ -9,6 +9,7 @@ from pkg.evaluation.code.code_report import CodeReport
 from pkg.evaluation.report.drawing import Picture, render_svg
 from pkg.evaluation.report.report_sections import Section, list_sections
 from pkg.evaluation.report.report_table import Mark, Table
+from pkg.quoting.hidden_characters import spell_hidden
 
 TITLE = "Evaluation of generated code"
 SIGNS = {"up": "▲", "down": "▼"}
@@ -57,7 +58,7 @@ def write_page(reports: Sequence[CodeReport]) -> str:
 
 def _write_contents(sections: Sequence[Section]) -> str:
     lines = [
-        f'<li{" class=in" if section.level > 2 else ""}><a href="#s{number}">{escape(section.title)}</a></li>'
+        f'<li{" class=in" if section.level > 2 else ""}><a href="#s{number}">{_escape(section.title)}</a></li>'
         for number, section in enumerate(sections)
         if section.level < 4
     ]
@@ -68,13 +69,13 @@ def _write_section(number: int, section: Section) -> Iterator[str]:
     """Write one section; what lies deep is folded up until a reader opens it."""
     tables = list(map(write_table, section.tables))
     if section.level > 3:
-        yield f'<details id="s{number}"><summary>{escape(section.title)}</summary>'
-        yield f"<p>{escape(section.text)}</p>"
+        yield f'<details id="s{number}"><summary>{_escape(section.title)}</summary>'
+        yield f"<p>{_escape(section.text)}</p>"
         yield from (*tables, "</details>")
         return
-    yield f'<section>\n<h{section.level} id="s{number}">{escape(section.title)}</h{section.level}>'
+    yield f'<section>\n<h{section.level} id="s{number}">{_escape(section.title)}</h{section.level}>'
     if section.text:
-        yield f"<p>{escape(section.text)}</p>"
+        yield f"<p>{_escape(section.text)}</p>"
     yield from tables[:1]
     if section.pictures:
         yield f'<div class="figures">\n{chr(10).join(map(_write_picture, section.pictures))}\n</div>'
@@ -84,11 +85,11 @@ def _write_section(number: int, section: Section) -> Iterator[str]:
 
 def write_table(table: Table) -> str:
     """Write a table, which is moved sideways where it is wider than the page."""
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.names)
+    head = "".join(f'<th scope="col">{_escape(name)}</th>' for name in table.names)
     marks = table.marks or ((),) * len(table.rows)
     rows = "\n".join(_write_row(row, each) for row, each in zip(table.rows, marks, strict=True))
     kind = ' class="text"' if table.is_text else ""
-    note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
+    note = f'<p class="note">{_escape(table.note)}</p>' if table.note else ""
     return (
         f'<div class="wide" tabindex="0"><table{kind}><thead><tr>{head}</tr></thead>\n'
         f"<tbody>{rows}</tbody></table></div>{note}"
@@ -97,16 +98,20 @@ def write_table(table: Table) -> str:
 
 def _write_row(row: Sequence[str], marks: Sequence[Mark]) -> str:
     cells = "".join(_write_cell(cell, marks[place] if marks else "") for place, cell in enumerate(row[1:]))
-    return f'<tr><th scope="row">{escape(row[0])}</th>{cells}</tr>'
+    return f'<tr><th scope="row">{_escape(row[0])}</th>{cells}</tr>'
 
 
 def _write_cell(cell: str, mark: Mark) -> str:
     if not mark:
-        return f"<td>{escape(cell)}</td>"
-    return f'<td class="{mark}">{escape(cell)}<span class="sign">{SIGNS[mark]}</span></td>'
+        return f"<td>{_escape(cell)}</td>"
+    return f'<td class="{mark}">{_escape(cell)}<span class="sign">{SIGNS[mark]}</span></td>'
 
 
 def _write_picture(picture: Picture) -> str:
     svg = render_svg(picture)
-    svg = svg[svg.index("<svg ") :].replace("<svg ", f'<svg role="img" aria-label="{escape(picture.caption)}" ', 1)
-    return f"<figure>{svg}<figcaption>{escape(picture.caption)}</figcaption></figure>"
+    svg = svg[svg.index("<svg ") :].replace("<svg ", f'<svg role="img" aria-label="{_escape(picture.caption)}" ', 1)
+    return f"<figure>{svg}<figcaption>{_escape(picture.caption)}</figcaption></figure>"
+
+
+def _escape(text: str) -> str:
+    return escape(spell_hidden(text))

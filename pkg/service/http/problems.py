@@ -9,6 +9,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from pkg import errors
+from pkg.quoting.hidden_characters import escape_json
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -63,7 +64,7 @@ class Problem(Exception):  # noqa: N818  the word of the standard
         """Make the answer."""
         from starlette.responses import Response
 
-        content = json.dumps(self.to_json(), ensure_ascii=False).encode("utf-8", "replace")
+        content = escape_json(json.dumps(self.to_json(), ensure_ascii=False)).encode()
         return Response(content, self.status, dict(self.headers), PROBLEM_TYPE)
 
 

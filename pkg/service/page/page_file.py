@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pkg.errors import refuse_file
+from pkg.quoting.hidden_characters import escape_json
 
 SITE = Path(__file__).parent / "site"
 MODULES = (
@@ -24,7 +25,7 @@ MODULES = (
 """The scripts of the page, each behind those that it imports."""
 
 Lines = Sequence[Mapping[str, Any]]
-_SIGNS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+_SIGNS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
 _LINK = '<link rel="stylesheet" href="page/page.css" id="__________cytoscape_stylesheet">'
 _APP = '<script type="module" src="page/page.js"></script>'
 _IMPORT = re.compile(r"^import \{[^}]*\} from '[^']*';\n", re.MULTILINE)
@@ -48,7 +49,7 @@ def render_page(answers: Mapping[str, Lines], start: str) -> str:
         {
             _LINK: f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
             f'<style id="__________cytoscape_stylesheet">{style}</style>',
-            _APP: f'<script type="application/json" id="answers">{held.translate(_SIGNS)}</script>\n'
+            _APP: f'<script type="application/json" id="answers">{escape_json(held).translate(_SIGNS)}</script>\n'
             f"<script>{library}</script>\n"
             f'<script type="module">{app}</script>',
         },
@@ -58,7 +59,7 @@ def render_page(answers: Mapping[str, Lines], start: str) -> str:
 def write_page(path: Path, text: str) -> Path:
     """Write a page, and give where; a PathError says why it cannot be."""
     try:
-        path.write_text(text, encoding="utf-8", errors="replace", newline="\n")
+        path.write_text(text, encoding="utf-8", newline="\n")
     except OSError as fault:
         raise refuse_file(path, fault) from fault
     return path

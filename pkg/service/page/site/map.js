@@ -4,7 +4,7 @@ import { ask } from './answers.js';
 import { Drawing, readLibrary, sizeNode } from './drawing.js';
 import { findCycles, layer, placeRows } from './layout.js';
 import { addressOf, badge, canOpen, mapArguments, writeAddress } from './places.js';
-import { count, make } from './words.js';
+import { count, make, spell } from './words.js';
 
 const MOST_DRAWN_HERE = 60; // of one folder; what is imported most stays
 const MOST_CYCLES = 20;
@@ -15,7 +15,7 @@ export async function showMap(main, given, sources, signal) {
   if (source === null) return showSources(main, sources);
   const [lines] = await Promise.all([ask('map', mapArguments(source), signal), readLibrary()]);
   const map = new SourceMap(source, lines), folder = given.get('path') ?? map.findTop();
-  document.title = `${folder || source} · map · pkg`;
+  document.title = spell(`${folder || source} · map · pkg`);
   const level = map.cutLevel(folder);
   main.replaceChildren(showWay(source, folder), showFacts(map, level));
   return new MapView(main, map, folder, level).start();

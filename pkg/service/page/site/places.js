@@ -44,10 +44,10 @@ export const setRoots = (sources) => { roots = new Map(sources.filter((each) => 
 export function editorLink({ source, path }, line, isShort = false) {
   const root = roots.get(source), at = line ? `:${line}` : '';
   const text = breakable((isShort ? path.split('/').slice(-2).join('/') : path) + at);
-  if (!root) return make('span', { className: 'place', title: spell(path) }, text);
+  if (!root) return make('span', { className: 'place', title: path }, text);
   const whole = root.endsWith('.py') ? root : `${root}/${path}`;
   const address = 'vscode://file/' + whole.replaceAll('\\', '/').replace(/^\/+/, '').split('/').map(encodeURIComponent).join('/') + at;
-  return make('a', { className: 'place', href: address, title: spell(`Open ${path}${at} in the editor`) }, text);
+  return make('a', { className: 'place', href: address, title: `Open ${path}${at} in the editor` }, text);
 }
 
 export const badge = (label, extra = '') => make('span', { className: `badge ${KINDS[label] ? label : 'File'} ${extra}`, title: label.toLowerCase(), 'aria-hidden': 'true' }, KINDS[label] ?? '·');
@@ -62,7 +62,7 @@ export function listPlace(place, { lines = [], at = place.path, note = '', confi
   const where = place.path ? [editorLink(place, place.line, true), place.is_stale ? make('span', { className: 'stale' }, 'stale') : null] : [make('span', { className: 'place' }, 'library')];
   const sure = confidence === 'certain' ? null : make('span', { className: `sure ${confidence}` }, confidence);
   const sites = lines.length ? make('span', { className: 'sites' }, 'at ', lines.slice(0, 6).flatMap((line, number) => [number ? ', ' : '', editorAt(place.source, at, line)]), lines.length > 6 ? ` and ${lines.length - 6} more` : '') : null;
-  return make('li', { className: 'entry', title: spell(note) }, badge(place.label), make('div', {}, make('div', {}, title, ' ', sure), make('div', { className: 'under' }, where, ' ', sites)));
+  return make('li', { className: 'entry', title: note }, badge(place.label), make('div', {}, make('div', {}, title, ' ', sure), make('div', { className: 'under' }, where, ' ', sites)));
 }
 
 function editorAt(source, path, line) {

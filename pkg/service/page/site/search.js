@@ -3,7 +3,7 @@
 import { ask } from './answers.js';
 import { indentFirst, showCode } from './code.js';
 import { addressOf, badge, editorLink, writeAddress } from './places.js';
-import { count, make } from './words.js';
+import { count, make, spell } from './words.js';
 
 const SHOWN = 8;
 const MODES = { both: 'Code', declaration: 'Classes and constants', file: 'Files', text: 'Documents' };
@@ -12,7 +12,7 @@ const findArguments = (text, mode, source) => ({ text, mode, top_k: SHOWN, sourc
 
 export async function showSearch(main, given, signal) {
   const text = given.get('text') ?? '', mode = given.get('mode') in MODES ? given.get('mode') : 'both', source = given.get('source');
-  document.title = `${text} · pkg`;
+  document.title = spell(`${text} · pkg`);
   const tabs = make('nav', { className: 'tabs', 'aria-label': 'What is searched' }, Object.entries(MODES).map(([key, title]) => make('a', { href: writeAddress('search', { text, mode: key, source }), 'aria-current': key === mode ? 'page' : null }, title)));
   const lines = await ask('query', findArguments(text, mode, source), signal);
   const hits = lines.filter((each) => each.type === 'hit'), coverage = lines.at(-1);

@@ -7,7 +7,7 @@ import { readLibrary } from './drawing.js';
 import { showImpact } from './impact.js';
 import { NEEDED_BY, NEEDS, joinLinks } from './links.js';
 import { addressOf, badge, canOpen, editorLink, listPlace, readAddress, shortName, showArguments, stopArguments, trailFrom, writeAddress } from './places.js';
-import { make } from './words.js';
+import { make, spell } from './words.js';
 
 const TITLES = { callers: 'Callers', importers: 'Importers', subclasses: 'Subclasses', 'overridden by': 'Overridden by', readers: 'Readers', callees: 'Callees', 'module callees': 'Called on import', bases: 'Bases', overrides: 'Overrides', imports: 'Imports' };
 const TABS = { code: 'Code', graph: 'Graph', impact: 'Impact' };
@@ -17,7 +17,7 @@ export async function showSymbol(main, given, trail, signal) {
   if (tab === 'code') askAhead('deps', stopArguments(name, source));
   const lines = await ask('show', showArguments(name, source), signal);
   const target = lines.find((each) => each.type === 'target'), definitions = lines.filter((each) => each.type === 'definition');
-  document.title = `${target.qualname} · pkg`;
+  document.title = spell(`${target.qualname} · pkg`);
   main.replaceChildren(showTrail(trail, source), showHead(target, definitions), showTabs(name, source, tab, trail));
   const body = make('div', { className: `body ${tab}` });
   main.append(body);

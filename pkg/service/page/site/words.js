@@ -18,8 +18,8 @@ export function make(tag, options = {}, ...inside) {
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || value === null) continue;
     if (name === 'on') for (const [kind, listener] of Object.entries(value)) made.addEventListener(kind, listener);
-    else if (name.includes('-') || name === 'role') made.setAttribute(name, value);
-    else made[name] = value;
+    else if (name.includes('-') || name === 'role') made.setAttribute(name, spell(value));
+    else made[name] = name === 'title' ? spell(value) : value;
   }
   made.append(...inside.flat(Infinity).filter((each) => each !== null && each !== undefined && each !== false)
     .map((each) => typeof each === 'object' ? each : spell(each)));

@@ -12,8 +12,8 @@ const CHOICES = {
   C: ['3', 't', 'Both are as good'], D: ['4', 'w', 'Both are wrong'],
 };
 const TITLES = { pair: 'Rate question and answer', grade: 'Rate the answer', pairwise: 'Choose the better answer', create: 'Write a question and its answer' };
-// Control characters, and marks that turn the direction of writing: shown spelled, for they can hide what code does.
-const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+// What shows nothing, or turns the direction of writing, can hide what code does: shown spelled, as Python writes it.
+const HIDDEN = /(?![\t\n])[\p{C}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\u{e0100}-\u{e01ef}]/gu;
 
 const find = (id) => document.getElementById(id);
 const make = (tag, options = {}, ...inside) => {
@@ -22,8 +22,9 @@ const make = (tag, options = {}, ...inside) => {
   return made;
 };
 const spell = (text) => text.replace(/\r\n/g, '\n').replace(HIDDEN, (each) => {
-  const code = each.codePointAt(0);
-  return code < 256 ? '\\x' + code.toString(16).padStart(2, '0') : '\\u' + code.toString(16).padStart(4, '0');
+  const code = each.codePointAt(0), digits = code.toString(16);
+  if (code < 256) return '\\x' + digits.padStart(2, '0');
+  return code < 65536 ? '\\u' + digits.padStart(4, '0') : '\\U' + digits.padStart(8, '0');
 });
 
 let state = null; // who rates, and how far
