@@ -18,6 +18,7 @@ from pkg.models.text_model import Decoding, Generation, Listen, TextModel
 from pkg.retrieval.evidence.evidence import Evidence, Gathered
 
 NOTHING_FITS = "nothing in the graph fits the question"
+OVER_BUDGET = "all evidence is over the budget; raise its tokens"
 NOT_SAID = "no evidence says what the model wrote"
 MODEL_REFUSED = "the model found no answer in the evidence"
 KEPT_TURNS = 6  # of a conversation, the latest
@@ -72,12 +73,14 @@ class QuestionAnswerer:
         gathered = self._gather(question)
         numbered = self._number(gathered.pieces)
         numbers = tuple(number for number, _ in numbered)
-        answer = RepositoryAnswer(question, gathered, numbers, gathered.pieces, notes=gathered.notes)
+        is_cut_whole = not gathered.pieces and gathered.left_out > 0
+        notes = (*gathered.notes, OVER_BUDGET) if is_cut_whole else gathered.notes
+        answer = RepositoryAnswer(question, gathered, numbers, gathered.pieces, notes=notes)
         if self.model is None:
             return PreparedQuestion(answer)
         answer = replace(answer, model=self.model.name)
         if self.options.with_evidence and self.options.refuse and (gathered.fits is False or not gathered.pieces):
-            return PreparedQuestion(_refuse(answer, NOTHING_FITS))
+            return PreparedQuestion(_refuse(answer, OVER_BUDGET if is_cut_whole else NOTHING_FITS))
         return self._fit(self.model, answer, numbered)
 
     def finish(self, prepared: PreparedQuestion, written: Generation) -> RepositoryAnswer:

@@ -84,7 +84,7 @@ def _choose_more(arguments: Arguments) -> Call:
         raise UsageError("more: operation is a name and arguments an object; call it without any for the list")
     if name == "rerank":
         raise UsageError("more: rerank runs code, and is a tool of its own; call the tool rerank")
-    return name, given
+    return name, drop_nulls(given)
 
 
 def _read_object(text: str) -> Any:
@@ -149,6 +149,11 @@ MORE = Tool(
 
 TOOLS: Mapping[str, Tool] = {each.name: each for each in (EXPLORE, SHOW, DEPS, RERANK, MORE)}
 """By name, in the order in which they are listed."""
+
+
+def drop_nulls(arguments: Arguments) -> Arguments:
+    """Leave out arguments that are null: many clients send every property of a schema, and null for those unset."""
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def is_listing(tool: Tool, arguments: Arguments) -> bool:

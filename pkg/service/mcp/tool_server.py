@@ -18,7 +18,7 @@ from pkg import __version__
 from pkg.errors import MissingExtraError, PkgError, QueryError, StoreMissingError, count_things
 from pkg.quoting.data_marks import mark_data
 from pkg.quoting.hidden_characters import spell_hidden, spell_line
-from pkg.service.mcp.agent_tools import INSTRUCTIONS, TOOLS, Tool, is_listing, list_more
+from pkg.service.mcp.agent_tools import INSTRUCTIONS, TOOLS, Tool, drop_nulls, is_listing, list_more
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -107,7 +107,7 @@ class ToolServer:
             )
         async with create_task_group() as group:
             group.start_soon(self._give_signs, context)
-            text, is_error = await self._answer_aside(tool, params.arguments or {})
+            text, is_error = await self._answer_aside(tool, drop_nulls(params.arguments or {}))
             group.cancel_scope.cancel()
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)
 

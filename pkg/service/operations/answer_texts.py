@@ -65,6 +65,11 @@ def write_nearest(found: Exploration) -> Iterator[str]:
         yield f"  {each.place.path}:{each.place.line} {each.place.qualname}"
 
 
+def say_over_budget(budget: int) -> str:
+    """Say that something was found and the budget has no room for any of it, and what to do."""
+    return f"found, but over the budget of {count_things(budget, 'token')}; raise budget"
+
+
 def _write_tie(tie: Tie, is_placed: bool) -> str:
     """Write a call; where it leads has its place only if it is not shown above."""
     unsure = "" if tie.confidence == SURE else f" ({tie.confidence})"

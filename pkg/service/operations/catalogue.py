@@ -66,12 +66,13 @@ def _explore(desk: Desk, request: asked.ExploreRequest) -> Reply:
         tests=request.tests,
     )
     lines = tuple(lines_of.explore_lines(found))
-    if found.fits is False or not found.pieces:  # code that does not help would be paid for
+    if found.fits is False or not (found.pieces or found.left_out):  # code that does not help would be paid for
         return Reply(lines, "\n".join(texts.write_nearest(found)), found.stale)
     named = ", ".join(f"{place.qualname} ({place.path}:{place.line})" for place in found.left_out[:MOST_LEFT_OUT])
     more = len(found.left_out) - MOST_LEFT_OUT
     left_out = (f"{named}{f' and {more} more' if more > 0 else ''}: raise budget, or show one",) if named else ()
-    return Reply(lines, "\n".join([texts.write_explored(found), *found.notes]), found.stale, left_out)
+    text = texts.write_explored(found) or texts.say_over_budget(request.budget)
+    return Reply(lines, "\n".join([text, *found.notes]), found.stale, left_out)
 
 
 def _query(desk: Desk, request: asked.QueryRequest) -> Reply:
@@ -146,8 +147,8 @@ def answer_question(
     stale = answer.gathered.stale
     if answer.model:
         return Reply(lines, _write_answer(answer), stale)
-    pieces = (part for each in answer.gathered.pieces for part in (f"{each.span}  {each.title}", each.content, ""))
-    return _reply(lines, pieces, request.budget, stale, "raise budget")
+    pieces = [part for each in answer.gathered.pieces for part in (f"{each.span}  {each.title}", each.content, "")]
+    return _reply(lines, pieces or answer.notes, request.budget, stale, "raise budget")
 
 
 def _write_answer(answer: RepositoryAnswer) -> str:
@@ -196,6 +197,7 @@ def _impact(desk: Desk, request: asked.ImpactRequest) -> Reply:
 def _reply_links(answer: Answer, budget: int) -> Reply:
     text, cut = texts.write_links(answer, budget)
     left_out = (f"{', '.join(cut)}: raise budget",) if cut else ()
+    text = text or texts.say_over_budget(budget)
     return Reply(tuple(deps_lines(answer)), text, answer.coverage.stale, left_out)
 
 
@@ -209,7 +211,7 @@ def _outline(desk: Desk, request: asked.OutlineRequest) -> Reply:
     files, definitions = found.left_out_files, found.left_out_definitions
     more = (f"{files} files, {definitions} definitions: raise budget, or outline a folder",)
     left_out = more if files or definitions else ()
-    text = "\n".join(texts.write_outline(found))
+    text = "\n".join(texts.write_outline(found)) or (texts.say_over_budget(budget) if left_out else "")
     return Reply(tuple(lines_of.outline_lines(found)), text, found.stale, left_out)
 
 
@@ -253,6 +255,7 @@ def _reply(
     lines: Iterable[Mapping[str, Any]], body: Iterable[str], budget: int, stale: tuple[Any, ...], more: str
 ) -> Reply:
     text, count = fit_lines(body, budget)
+    text = text or (texts.say_over_budget(budget) if count else "")
     return Reply(tuple(lines), text, stale, (f"{count_things(count, 'line')}: {more}",) if count else ())
 
 

@@ -12,7 +12,7 @@ from trees import write_tree
 from pkg.api import Graph, build_graph, open_graph
 from pkg.errors import ContextLengthError
 from pkg.generation.ask.ask_options import AskOptions
-from pkg.generation.ask.question_answer import MODEL_REFUSED, NOT_SAID, NOTHING_FITS
+from pkg.generation.ask.question_answer import MODEL_REFUSED, NOT_SAID, NOTHING_FITS, OVER_BUDGET
 from pkg.retrieval.evidence.evidence_options import EvidenceOptions
 
 TAX = "How is the tax added to an amount?"
@@ -51,6 +51,14 @@ def test_where_nothing_fits_the_model_is_not_asked(graph: Graph) -> None:
     assert (answer.is_refused, answer.reason, answer.text) == (True, NOTHING_FITS, "I do not know.")
     assert model.asked == []
     assert answer.gathered.pieces  # what was looked at
+
+
+@pytest.mark.parametrize("model", [None, ScriptedModel([GOOD])])
+def test_evidence_that_is_over_the_budget_is_told_apart_from_none(graph: Graph, model: ScriptedModel | None) -> None:
+    answer = graph.ask(TAX, model, AskOptions(EvidenceOptions(budget=1)))
+    assert answer.gathered.left_out
+    assert OVER_BUDGET in answer.notes
+    assert answer.reason == (OVER_BUDGET if model else "")
 
 
 def test_without_refusing_it_is_asked_all_the_same(graph: Graph) -> None:

@@ -87,6 +87,31 @@ def test_every_tool_answers_with_places(options: ServiceOptions, name: str) -> N
     assert count_tokens(text) < 1_600
 
 
+@pytest.mark.parametrize("name", [name for name in CALLS if name != "rerank"])
+def test_null_stands_for_an_optional_argument_that_is_not_given(options: ServiceOptions, name: str) -> None:
+    tool, arguments, part = CALLS[name]
+    given = dict.fromkeys(TOOLS[tool].properties) | arguments
+    if tool == "more":
+        known = dict.fromkeys(OPERATIONS[arguments["operation"]].schema.get("properties", {}))
+        given["arguments"] = known | arguments.get("arguments", {})
+    assert part in call(options, tool, given)
+
+
+def test_null_for_an_argument_that_is_needed_is_one_that_is_missing(options: ServiceOptions) -> None:
+    assert "'text' is missing" in fail(options, "explore", {"text": None})
+
+
+@pytest.mark.parametrize("name", sorted(CALLS.keys() - {"rerank", "status", "stats", "prompt", "show"}))
+def test_a_budget_that_cuts_everything_is_told_and_never_that_nothing_was_found(
+    options: ServiceOptions, name: str
+) -> None:
+    tool, arguments, _ = CALLS[name]
+    within = {"arguments": {**arguments["arguments"], "budget": 1}} if tool == "more" else {"budget": 1}
+    text = call(options, tool, {**arguments, **within})
+    assert "found, but over the budget of 1 token; raise budget" in text
+    assert "nothing found" not in text
+
+
 def test_every_operation_is_reached_by_a_tool(options: ServiceOptions) -> None:
     listed = call(ServiceOptions(options.store, allow_build=True), "more", {})
     for name in OPERATIONS:
