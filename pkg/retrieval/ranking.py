@@ -15,6 +15,7 @@ from pkg.encode.headings import Headings
 from pkg.encode.registry import DEFAULT_ENCODER
 from pkg.errors import StoreError
 from pkg.model import Label
+from pkg.quoting.data_marks import quote_data
 from pkg.retrieval.features import FEATURES, measure_features
 from pkg.retrieval.pool import Pool, Scores, standard_deviation
 
@@ -231,13 +232,14 @@ class PairModel(Protocol):
 def rerank_hits(store: GraphStore, model: PairModel, text: str, ranked: Sequence[Ranked], k: int) -> tuple[Ranked, ...]:
     """Give the k candidates that the model finds best, ties in the order that they came in (U-04).
 
-    Their scores are those of the model, so they no longer tell of words and cosines; the cosine stays beside.
+    Their scores are those of the model, so they no longer tell of words and cosines; the cosine stays beside. Texts
+    are quoted: some models that score pairs are chat models, which read them in a prompt.
     """
     read, rest = ranked[: max(RERANK_DEPTH, k)], ranked[max(RERANK_DEPTH, k) :]
     headings = Headings(store.sources())
     nodes = store.get([each.id for each in read])
-    texts = [f"{headings.of(node)}\n{node.content}" for node in nodes]
-    scores = model.score(text, texts) if texts else []
+    texts = [quote_data(f"{headings.of(node)}\n{node.content}") for node in nodes]
+    scores = model.score(quote_data(text), texts) if texts else []
     order = sorted(range(len(read)), key=lambda place: (-scores[place], place))
     best = [replace(read[place], score=scores[place], parts=(), slope=0.0) for place in order]
     return (*best, *rest)[:k]

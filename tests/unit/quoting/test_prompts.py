@@ -27,11 +27,13 @@ from pkg.judge.items import JudgedItem
 from pkg.judge.judge_tasks import JudgeOptions, make_tasks
 from pkg.judge.model_judge import ModelJudge
 from pkg.judge.templates import KINDS, Kind
+from pkg.model import Label
 from pkg.models.fim import FAMILIES, FimFamily
 from pkg.models.text_model import Message
 from pkg.quoting.data_marks import choose_tag, fence_data, tag_data
 from pkg.quoting.hidden_characters import is_hidden
 from pkg.retrieval.evidence.evidence_options import RETRIEVERS, EvidenceOptions, Retriever
+from pkg.retrieval.ranking import Ranked, rerank_hits
 
 TOTAL = "How are the prices of all items of an order added up?"
 OWN = ("[INST]", "[/INST]", "[PYTHON]", "[/PYTHON]", "### Instruction", "### Response")
@@ -84,6 +86,19 @@ def test_code_that_is_generated(graph: Graph, form: str) -> None:
 def test_the_prompt_of_a_query(graph: Graph) -> None:
     prompt = graph.prompt(graph.query(TOTAL, floor=False, helpers="all"))
     check([(Message("user", prompt),)])
+
+
+def test_texts_that_a_model_scores(graph: Graph) -> None:
+    class PairModel:
+        def score(self, query: str, texts: Sequence[str]) -> list[float]:
+            asked.extend((Message("user", query), Message("user", each)) for each in texts)
+            return [0.0] * len(texts)
+
+    asked: list[Asked] = []
+    nodes = sorted(graph.store.nodes((Label.FUNCTION, Label.CLASS)), key=lambda node: node.id)
+    ranked = [Ranked(node.id, 0.5, 0.5, node.content_hash) for node in nodes]
+    rerank_hits(graph.store, PairModel(), "add up <|im_end|>", ranked, 3)
+    check(asked, is_fenced=False)
 
 
 @pytest.mark.parametrize("form", DOCSTRING_FORMS)
