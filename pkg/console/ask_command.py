@@ -133,7 +133,7 @@ def view_answer(answer: RepositoryAnswer) -> Iterator[RenderableType]:
         yield from _view_places("looked at", answer.gathered.pieces)
     else:
         for statement in answer.statements:
-            yield style_words(spell_hidden(statement.text))
+            yield style_words(statement.text)
             yield from _view_citations(statement)
     if answer.gathered.fits is False and not answer.is_refused:
         yield "[bold yellow]nothing fits[/]; what is shown is nearest, and unlikely to help"
@@ -148,7 +148,7 @@ def _view_evidence(answer: RepositoryAnswer) -> Iterator[RenderableType]:
         lines = piece.content.split("\n")
         more = [f"... {len(lines) - PREVIEW_LINES} more lines"] if len(lines) > PREVIEW_LINES else []
         yield style_words(f"[{number}] {piece.span}  {piece.title}", "bold cyan")
-        yield style_words(spell_hidden("\n".join(f"    {line}" for line in (*lines[:PREVIEW_LINES], *more))))
+        yield style_words("\n".join(f"    {line}" for line in (*lines[:PREVIEW_LINES], *more)))
 
 
 def _view_places(what: str, pieces: tuple[Evidence, ...]) -> Iterator[RenderableType]:

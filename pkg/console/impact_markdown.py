@@ -6,20 +6,18 @@ that no name can open a tag, a link, a mention or a list.
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
 from pkg.console.trees import LINK_VERBS, say_coverage
 from pkg.model import rank_confidence
+from pkg.quoting.data_marks import choose_fence
 from pkg.quoting.hidden_characters import spell_hidden
 from pkg.retrieval.deps.answer import WHOLE_FILE, Affected, Change, Impact, Place
 from pkg.retrieval.deps.reached_tests import list_tests
 
 SECTION_CHARACTERS = 10_000  # of each of six sections: together below the 65,536 that GitHub takes of a comment
-
-_BACKTICKS = re.compile("`+")
 
 
 def write_impact_markdown(answer: Impact, limit: int, link: str | None = None) -> str:
@@ -78,7 +76,7 @@ class _Writer:
             return
         words = [shlex.quote(_flatten(name)) for name in names]
         kept, left_out = _fit(words, self._limit)
-        fence = _longer_than_inside("\n".join(kept), 3)
+        fence = choose_fence(kept)
         yield from ("", f"#### Tests to run ({len(names):,})", "", f"{fence}sh")
         yield " \\\n  ".join(["pytest", *kept])
         yield fence
@@ -142,12 +140,8 @@ def _fit(lines: Sequence[str], limit: int) -> tuple[list[str], int]:
 def _write_code(text: str) -> str:
     """Write a text as a code span, in which nothing is markup."""
     plain = _flatten(text)
-    fence = _longer_than_inside(plain, 1)
+    fence = choose_fence([plain], 1)
     return f"{fence} {plain} {fence}" if len(fence) > 1 or plain != plain.strip() else f"{fence}{plain}{fence}"
-
-
-def _longer_than_inside(text: str, least: int) -> str:
-    return "`" * max(least, 1 + max(map(len, _BACKTICKS.findall(text)), default=0))
 
 
 def _flatten(text: str) -> str:
