@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pkg.console.streams import style_words
 from pkg.console.tables import make_table
 from pkg.errors import count_things
-from pkg.quoting.hidden_characters import spell_line
+from pkg.quoting.hidden_characters import spell_hidden, spell_line
 from pkg.retrieval.deps.answer import (
     WHOLE_FILE,
     Affected,
@@ -224,7 +224,7 @@ def _view_end(left_out: int, coverage: CallCoverage) -> Iterator[RenderableType]
     if left_out:
         yield style_words(f"and {left_out:,} more; see --limit", "dim")
     if coverage.named is not None:
-        yield style_words(show_controls(coverage.named.say()))
+        yield style_words(spell_hidden(coverage.named.say()))
     yield style_words(say_coverage(coverage), "dim")
     for note in coverage.notes:
         yield style_words(f"  {note}", "dim")
