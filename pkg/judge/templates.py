@@ -17,7 +17,6 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from pkg.models.prompt_batch import Conversation
 from pkg.models.text_model import Message
-from pkg.quoting.data_marks import choose_tag, tag_data
 
 Kind = Literal["pairwise", "grade", "annotate", "correctness"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -70,6 +69,8 @@ def cut_middle(text: str, longest: int) -> str:
 
 def write_prompt(kind: Kind, texts: Texts, preference: str = OVERALL) -> Conversation:
     """Write what the judge is asked; a KeyError for a preference that is none."""
+    from pkg.quoting.data_marks import choose_tag, tag_data  # here, for the command line reads this module at a start
+
     template, facts = _read("templates")[kind], _read("templates")["preferences"][preference or OVERALL]
     tag = choose_tag((texts.question, *texts.answers, texts.reference, texts.tests))
     answers = [tag_data(disarm(each), f"answer-{number}", tag) for number, each in enumerate(texts.answers, 1)]

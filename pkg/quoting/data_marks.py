@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import secrets
 from collections.abc import Iterable
 
+from pkg.quoting.fences import choose_fence
 from pkg.quoting.hidden_characters import spell_hidden
 from pkg.quoting.special_tokens import break_tokens
 
@@ -21,12 +21,6 @@ def quote_data(text: str) -> str:
 def quote_line(text: str) -> str:
     """Quote a name or place for a prompt on one line, whatever it holds."""
     return quote_data(" ".join(text.split()))
-
-
-def choose_fence(texts: Iterable[str], least: int = 3) -> str:
-    """Return a run of backticks that none of the texts holds, so that they can neither end it nor pass for it."""
-    longest = max((len(run) for text in texts for run in re.findall("`+", text)), default=0)
-    return "`" * max(least, longest + 1)
 
 
 def fence_data(text: str, language: str = "") -> str:

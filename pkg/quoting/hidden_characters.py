@@ -12,11 +12,12 @@ from functools import cache
 
 _PLAIN = re.compile(r"[^\n\t\x20-\x7e]")
 _CATEGORIES = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
-_BLANK = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufdd0-\ufdef\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
-    "\U000e0000-\U000e0fff]"
-)
-"""Letters and marks by their category that show nothing all the same: fillers, joiners, selectors of variants."""
+_BLANKS = (
+    (0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2065, 0x2065), (0x2800, 0x2800),
+    (0x3164, 0x3164), (0xFDD0, 0xFDEF), (0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0xE0000, 0xE0FFF),
+)  # fmt: skip
+"""From which to which character: letters and marks by their category that show nothing all the same, such as fillers,
+joiners and selectors of variants."""
 
 
 def spell_hidden(text: str) -> str:
@@ -42,8 +43,10 @@ def escape_json(written: str) -> str:
 @cache
 def is_hidden(char: str) -> bool:
     """Return whether a character shows nothing, or changes how others are shown."""
-    is_no_character = ord(char) & 0xFFFE == 0xFFFE  # the last two of each plane are none
-    return is_no_character or unicodedata.category(char) in _CATEGORIES or _BLANK.match(char) is not None
+    code = ord(char)
+    is_no_character = code & 0xFFFE == 0xFFFE  # the last two of each plane are none
+    is_blank = any(first <= code <= last for first, last in _BLANKS)
+    return is_no_character or is_blank or unicodedata.category(char) in _CATEGORIES
 
 
 def _spell(match: re.Match[str]) -> str:
