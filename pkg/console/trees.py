@@ -224,7 +224,7 @@ def _view_end(left_out: int, coverage: CallCoverage) -> Iterator[RenderableType]
     if left_out:
         yield style_words(f"and {left_out:,} more; see --limit", "dim")
     if coverage.named is not None:
-        yield style_words(spell_hidden(coverage.named.say()))
+        yield style_words(spell_line(coverage.named.say()))
     yield style_words(say_coverage(coverage), "dim")
     for note in coverage.notes:
         yield style_words(f"  {note}", "dim")
