@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from pkg.console.trees import LINK_VERBS, say_coverage
 from pkg.model import rank_confidence
-from pkg.quoting.fences import choose_fence
+from pkg.quoting.chosen_fence import choose_fence
 from pkg.quoting.hidden_characters import spell_hidden
 from pkg.retrieval.deps.answer import WHOLE_FILE, Affected, Change, Impact, Place
 from pkg.retrieval.deps.reached_tests import list_tests

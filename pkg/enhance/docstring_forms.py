@@ -18,8 +18,8 @@ from typing import Literal
 from pkg.enhance.function_facts import FunctionText
 from pkg.extract.docstrings import insert_docstring
 from pkg.models.text_model import Decoding, Generation, Message, TextModel
+from pkg.quoting.chosen_fence import choose_fence
 from pkg.quoting.data_marks import quote_data
-from pkg.quoting.fences import choose_fence
 
 FormName = Literal["hole", "open-hole", "chat"]
 FORMS: tuple[FormName, ...] = ("chat", "open-hole", "hole")  # the best first; see benchmarks/results/enhance.json

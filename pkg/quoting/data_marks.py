@@ -6,7 +6,7 @@ import hashlib
 import secrets
 from collections.abc import Iterable
 
-from pkg.quoting.fences import choose_fence
+from pkg.quoting.chosen_fence import choose_fence
 from pkg.quoting.hidden_characters import spell_hidden
 from pkg.quoting.special_tokens import break_tokens
 

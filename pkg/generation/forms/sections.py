@@ -16,7 +16,7 @@ from pkg.generation.forms.form_lines import (
     quote_place,
 )
 from pkg.generation.forms.prompt_form import Attempt, HelperText, PromptTask
-from pkg.quoting.fences import choose_fence
+from pkg.quoting.chosen_fence import choose_fence
 
 
 def choose_task_fence(task: PromptTask, helpers: Sequence[HelperText], attempts: Sequence[Attempt]) -> str:
