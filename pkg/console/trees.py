@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pkg.console.streams import style_words
 from pkg.console.tables import make_table
 from pkg.errors import count_things
-from pkg.quoting.hidden_characters import spell_hidden, spell_line
+from pkg.quoting.hidden_characters import spell_line
 from pkg.retrieval.deps.answer import (
     WHOLE_FILE,
     Affected,
