@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from pkg.extract.parser import Match
+from pkg.extract.parser import Match, find_first_child
 from pkg.units import Code, Fact
 
 _TESTS = frozenset((b"isinstance", b"issubclass", b"callable"))
@@ -74,7 +74,7 @@ def _list_tests(found: Mapping[str, list[Match]]) -> Iterator[tuple[Node, bytes]
             test = test.parent if test.parent is not None and test.parent.type == "comparison_operator" else None
         elif name not in _TESTS:
             continue
-        subject = match["arguments"][0].named_child(0)
+        subject = find_first_child(match["arguments"][0])
         if test is not None and subject is not None and subject.type in _TOLD:
             yield test, subject.text or b""
 
@@ -139,7 +139,7 @@ def _list_clause(parent: Node, condition: Condition) -> Iterator[Fact]:
 
 def _list_asserted(parent: Node, condition: Condition) -> Iterator[Fact]:
     """List what follows an assertion in its block."""
-    if parent.named_child(0) == condition.node:
+    if find_first_child(parent) == condition.node:
         yield from _make_fact(Code.HOLDS, _find_rest(parent), condition.node)
 
 
@@ -219,7 +219,7 @@ def _is_end(statement: Node, depth: int) -> bool:
     if statement.type in _LEAVING:
         return True
     if statement.type == "expression_statement":
-        call = statement.named_child(0)
+        call = find_first_child(statement)
         callee = call.child_by_field_name("function") if call is not None and call.type == "call" else None
         return callee is not None and callee.text in _ENDING
     if statement.type != "if_statement":
@@ -235,7 +235,7 @@ def _binds(block: Node, names: set[bytes]) -> bool:
     """Tell whether a block gives names new values, whatever happens in it."""
     bound = set()
     for statement in block.named_children:
-        inner = statement.named_child(0) if statement.type == "expression_statement" else None
+        inner = find_first_child(statement) if statement.type == "expression_statement" else None
         target = inner.child_by_field_name("left") if inner is not None and inner.type == "assignment" else None
         if target is not None and inner is not None and inner.child_by_field_name("right") is not None:
             bound.add(target.text or b"")

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from pkg.extract.docstring_places import find_docstring, is_docstring, make_span
+from pkg.extract.parser import find_first_child
 from pkg.model import Constant, ConstantKind, Module
 
 MAX_DEPTH = 100  # of branches in branches; CPython refuses deeper indentation
@@ -86,7 +87,7 @@ def _split_statement(text: bytes, statement: Node) -> tuple[list[str], Node | No
     if statement.type == "type_alias_statement":
         alias, value = statement.child_by_field_name("left"), statement.child_by_field_name("right")
         return (_list_names(text, alias) if alias else []), value, None
-    node: Node | None = statement.named_child(0)
+    node: Node | None = find_first_child(statement)
     names: list[str] = []
     annotation: Node | None = None
     while node is not None and node.type == "assignment":  # a = b = value

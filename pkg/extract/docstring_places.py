@@ -6,6 +6,7 @@ import re
 
 from tree_sitter import Node
 
+from pkg.extract.parser import find_first_child
 from pkg.model import Span
 
 _STRING_PREFIX = re.compile(rb"[A-Za-z]*")
@@ -44,7 +45,7 @@ def find_docstring(text: bytes, body: Node) -> Node | None:
 
 def is_docstring(text: bytes, statement: Node) -> bool:
     """Tell whether a statement is a plain string: an f-string or bytes, even in part, is no docstring."""
-    child = statement.named_child(0) if statement.type == "expression_statement" else None
+    child = find_first_child(statement) if statement.type == "expression_statement" else None
     if child is None or child.type not in ("string", "concatenated_string"):
         return False
     parts = [child] if child.type == "string" else [part for part in child.named_children if part.type == "string"]

@@ -10,7 +10,7 @@ from tree_sitter import Node
 
 from pkg.errors import InputError, shorten
 from pkg.extract.docstring_places import find_docstring
-from pkg.extract.parser import parse
+from pkg.extract.parser import find_first_child, parse
 
 _SURROGATE = re.compile("[\ud800-\udfff]")  # a byte that was no text; UTF-8 has no form for it
 _INDENTED_HEADER = re.compile(r"^([ \t]+)(?:@|async\b|def\b)", re.MULTILINE)
@@ -70,7 +70,7 @@ def _find_places(code: str, indent: str) -> tuple[int, int, int]:
         if function is None:
             continue
         body = function.child_by_field_name("body")
-        first = _find_first(body) if body else None
+        first = find_first_child(body) if body else None
         colon = next(each for each in function.children if each.type == ":")
         if body is None or first is None:
             continue
@@ -90,18 +90,13 @@ def _list_indents(code: str, indent: str) -> Iterator[str]:
 
 def _find_function(module: Node) -> Node | None:
     """Give the function that is the first statement of a module, or of the block that was put around it."""
-    first = _find_first(module)
+    first = find_first_child(module)
     if first is not None and first.type == "if_statement":
         block = first.child_by_field_name("consequence")
-        first = _find_first(block) if block else None
+        first = find_first_child(block) if block else None
     if first is not None and first.type == "decorated_definition":
         first = first.child_by_field_name("definition")
     return first if first is not None and first.type == "function_definition" else None
-
-
-def _find_first(block: Node) -> Node | None:
-    """Give the first statement of a block; comments are none."""
-    return next((each for each in block.named_children if each.type != "comment"), None)
 
 
 def _read_indent(code: str, place: int) -> str:

@@ -8,7 +8,7 @@ from itertools import chain, pairwise
 from tree_sitter import Node
 
 from pkg.extract.condition_facts import list_conditions
-from pkg.extract.parser import Match
+from pkg.extract.parser import Match, find_first_child
 from pkg.units import Code, Fact, Question, pack_facts
 
 _TESTED = "[(identifier) (attribute) (call) (subscript) (await) (boolean_operator) (binary_operator) (unary_operator)" \
@@ -216,7 +216,7 @@ def _list_results(found: Found) -> Iterator[Fact]:
             yield start, code, 0, 0, start, end
     for match in found["yield"]:
         (node,) = match["whole"]
-        value = node.named_children[0] if node.named_child_count else None
+        value = find_first_child(node)
         start, end = (value.start_byte, value.end_byte) if value else (0, 0)
         is_delegating = any(child.type == "from" for child in node.children)
         yield node.start_byte, (Code.YIELD_FROM if is_delegating else Code.YIELD), 0, 0, start, end
@@ -251,7 +251,7 @@ def _list_contexts(value: Node) -> Iterator[tuple[Node, Node | None]]:
     if value.type != "as_pattern":
         yield value, None
         return
-    alias, expression = value.child_by_field_name("alias"), value.named_child(0)
+    alias, expression = value.child_by_field_name("alias"), find_first_child(value)
     if alias is not None and expression is not None:
         yield expression, alias
 
@@ -333,7 +333,7 @@ def _list_tested(operand: Node) -> Iterator[Node]:
         operand = operand.child_by_field_name("right") or operand
         yield from _list_tested(operand)
     elif operand.type == "parenthesized_expression":
-        inner = operand.named_child(0)
+        inner = find_first_child(operand)
         yield from _list_tested(inner) if inner is not None else ()
     elif operand.type not in ("comparison_operator", "not_operator", *_CONSTANTS):
         yield operand

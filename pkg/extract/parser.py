@@ -31,6 +31,11 @@ def parse(code: bytes) -> Tree:
     return _parser().parse(_blank_long_runs(code))
 
 
+def find_first_child(node: Node) -> Node | None:
+    """Return the first named child that is no comment; None where there is none, as in empty brackets."""
+    return next((child for child in node.named_children if child.type != "comment"), None)
+
+
 def parses(code: bytes) -> bool:
     """Tell whether the whole text is syntactically right, Python 2 print statements included."""
     return not parse(code).root_node.has_error

@@ -15,7 +15,7 @@ from pkg.extract.constants import ClassScope, find_module, is_enum, list_constan
 from pkg.extract.docstring_places import make_span, split_docstring
 from pkg.extract.facts import PATTERNS as FACT_PATTERNS
 from pkg.extract.facts import Found, find_facts
-from pkg.extract.parser import PYTHON, Match, Patterns, parse
+from pkg.extract.parser import PYTHON, Match, Patterns, find_first_child, parse
 from pkg.model import BLOCK_KINDS, Block, Call, Class, CodeUnit, Constant, Function, Import, Span, Status
 from pkg.units import read_name, render_callee
 
@@ -246,7 +246,7 @@ class _Walk:
         decorators = tuple(
             self._read(expression.start_byte, expression.end_byte)
             for child in decoration.named_children
-            if child.type == "decorator" and (expression := child.named_child(0)) is not None
+            if child.type == "decorator" and (expression := find_first_child(child)) is not None
         )
         return qualname, make_span(decoration, decoration), decorators
 

@@ -9,7 +9,7 @@
 | SELF      | scope            | `self`: an object of this class or of one derived from it |
 | TYPED     | scope            | an object that an annotation promises: of this class or of one derived from it |
 | NARROWED  | scope            | an object that passed a test for this class: of it or of one derived from it |
-| METHOD    | scope, value     | a function bound to an object or a class |
+| METHOD    | scope, value     | a function bound to an object or a class; without a scope, a method of a container |
 | PROPERTY  | role, value      | a property, by one of the functions that it is made of: its getter, setter or deleter |
 | PARTIAL   | value, count, bound to | a callable with so many arguments given; of None, they are not followed |
 | REGISTER  | scope            | what takes further functions for a generic one, or classes for an abstract one |
@@ -99,6 +99,11 @@ def bare(value: Value) -> Value:
     while value[0] == PARTIAL:
         value = value[1]
     return value
+
+
+def is_own_function(value: Value) -> bool:
+    """Return whether a value is a function of the repository, bound or not; a method of a container has no scope."""
+    return value[0] in (FUNCTION, METHOD) and value[1] is not None
 
 
 def target_of(value: Value) -> Any:

@@ -633,8 +633,9 @@ def _name_base(text: str) -> str:
 
 
 def name_decorator(text: str) -> str:
-    """Give the last name of a decorator, its arguments left out."""
-    return normalize("NFKC", text.partition("(")[0].rpartition(".")[2].strip())
+    """Return the last name of a decorator without its arguments; an empty text for an expression that ends in none."""
+    name = normalize("NFKC", text.partition("(")[0].rpartition(".")[2].strip())
+    return name if name.isidentifier() else ""
 
 
 def is_private(name: str) -> bool:

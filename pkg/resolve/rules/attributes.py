@@ -152,7 +152,7 @@ class Attributes:
         found: set[Value] = set()
         for method in self.find_fallback(value, name):
             found |= {each for each in self._ask(q.CALL, method) if each[0] != UNKNOWN}
-            if method[0] == METHOD:
+            if method[0] == METHOD and method[1] is not None:
                 found |= self.derive_all(self._solver.get(q.DELEGATES, method[1]), name)
         return frozenset(found)
 

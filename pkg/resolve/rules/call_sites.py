@@ -28,6 +28,7 @@ from pkg.resolve.abstract_values import (
     Value,
     Values,
     bare,
+    is_own_function,
     target_of,
 )
 from pkg.resolve.dataflow import Caller
@@ -141,7 +142,7 @@ class CallSites:
         if kind in CLASSES:
             yield Target(value[1], rule, confidence)
             yield from self.construct(site, value, confidence, shift)
-        elif kind in (FUNCTION, METHOD):
+        elif is_own_function(value):
             yield self._run_function(site, value, rule, confidence, shift)
             for each in self._list_registered(value) if value[1].is_generic else ():
                 sure = POSSIBLE if confidence == POSSIBLE else LIKELY
@@ -254,7 +255,7 @@ def _is_alike(value: Value) -> bool:
 
 
 def _keep_functions(values: Values) -> Values:
-    return frozenset(value for value in values if value[0] in (FUNCTION, METHOD) and value[1] is not None)
+    return frozenset(filter(is_own_function, values))
 
 
 def _keep_classes(values: Values) -> Values:

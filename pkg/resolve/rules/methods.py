@@ -30,6 +30,8 @@ from pkg.resolve.abstract_values import (
     Reason,
     Value,
     Values,
+    bare,
+    is_own_function,
     join,
     unknown,
 )
@@ -114,7 +116,7 @@ class Methods:
         if owner is None:
             return EMPTY
         found = self.bind(self._ask(q.MEMBER, owner, name), value)
-        return frozenset(each for each in found if each[0] in (METHOD, FUNCTION))
+        return frozenset(each for each in found if is_own_function(each))
 
     def call_first(self, value: Value, names: Iterable[str]) -> Values | None:
         """Give what the first of several special methods gives back that an object has; nothing where it has none."""
@@ -126,7 +128,7 @@ class Methods:
         kind = callee[0]
         if kind == FUNCTION:
             return self._derive_result(callee[1])
-        if kind == METHOD:
+        if kind == METHOD and callee[1] is not None:
             return self._adapt(self._derive_result(callee[1]), callee[2])
         if kind in CLASSES:
             return self._construct(callee)
@@ -156,9 +158,15 @@ class Methods:
             return own
         found: set[Value] = set()
         for value in self._solver.spread(self._ask(q.MEMBER, owner, "__new__")):
-            given = self._adapt(self._derive_result(value[1]), made) if value[0] == FUNCTION else own
-            found |= given | own if _may_hide_own(value[1], given) else given
+            found |= self._make_with(bare(value), made, own)
         return frozenset(found)
+
+    def _make_with(self, maker: Value, made: Value, own: Values) -> Values:
+        """Return what calling a class gives by one value of its `__new__`: what is not followed makes its own object."""
+        if not is_own_function(maker):
+            return own
+        given = self._adapt(self.call(maker), made)
+        return given | own if _may_hide_own(maker[1], given) else given
 
     def _derive_result(self, function: Scope) -> Values:
         if function.yields:
