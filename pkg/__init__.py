@@ -38,7 +38,7 @@ from pkg.generation.generate_options import GenerateOptions
 from pkg.graph.store import StoreStats
 from pkg.graph.verify import Difference, Verification
 from pkg.indexing.report import BuildReport
-from pkg.model import Coverage, Cut, Helper, Hit, Node, QueryResult, Skip, Stale
+from pkg.model import Coverage, Cut, Helper, Hit, LocalError, Node, QueryResult, Skip, Stale
 from pkg.rerank.candidates import Candidate, Ranked, Ranking, RerankOptions, Task, Verdict
 from pkg.retrieval.deps.answer import Answer, DepsOptions, Link, Place
 from pkg.retrieval.evidence.evidence_options import EvidenceOptions
@@ -63,6 +63,7 @@ __all__ = [
     "Hit",
     "Link",
     "Listener",
+    "LocalError",
     "Node",
     "PkgError",
     "Place",

@@ -178,6 +178,7 @@ def build(
     from_export: bool,
     remove: bool,
     is_enhanced: bool,
+    is_strict: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -189,13 +190,13 @@ def build(
     """
     from pkg.console.build_command import run_build, run_watch
 
-    check_build_options(is_watched, poll, from_export, remove, is_enhanced)
+    check_build_options(is_watched, poll, from_export, remove, is_enhanced, is_strict)
     wanted = {name: options.pop(name) for name in ENHANCE_NAMES}
     wanted["is_by_file"] = is_by_file(click.get_current_context(), "model")
     if is_watched:
         run_watch(path, store, poll, as_json, options)
     else:
-        run_build(path, store, from_export, remove, as_json, options, wanted if is_enhanced else None)
+        run_build(path, store, from_export, remove, is_strict, as_json, options, wanted if is_enhanced else None)
 
 
 @main.command(

@@ -13,6 +13,7 @@ PkgError                       anything below; the command line prints it as one
 │   ├── StoreVersionError      written by a newer PKG
 │   ├── StoreFullError         no room, or no permission to write
 │   └── EncoderMismatchError   made with another encoder or dimension
+├── LocalErrorsFound           a strict build met internal errors; everything else is stored
 ├── NodeNotFoundError          no node has that id
 ├── EncoderError               the model behind an encoder cannot be used
 │   ├── EncoderBusyError       its service limits, times out or cannot be reached (transient: try again)
@@ -97,6 +98,10 @@ class StoreFullError(StoreError):
 
 class EncoderMismatchError(StoreError):
     """Say that the store was made with another encoder or dimension."""
+
+
+class LocalErrorsFound(PkgError):  # noqa: N818  # it tells of errors that were dealt with
+    """Say that internal errors cost files or call sites of a strict build."""
 
 
 class NodeNotFoundError(PkgError):

@@ -289,6 +289,26 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True)
+class LocalError:
+    """An unexpected exception that cost one file, call site or other single item, and nothing else."""
+
+    path: str
+    line: int  # 0 where it is not known
+    stage: str  # extract, resolve, link or describe
+    exception: str  # in one line, with its place in the code of PKG
+    version: str = ""  # of PKG: another one tries again
+    trace: str = field(default="", compare=False, repr=False)  # for --debug; no store keeps it
+
+    @property
+    def place(self) -> str:
+        """Return the path, with the line where it is known."""
+        return f"{self.path}:{self.line}" if self.line else self.path
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.stage}: {self.exception}"
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
     """One node as a store gives it back, with its content cut from the stored text.
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
 from pkg.lazy_module import LazyModule
-from pkg.model import Class, CodeUnit, Docstring, Edge, Function, Import, Label, Status
+from pkg.model import Class, CodeUnit, Docstring, Edge, Function, Import, Label, LocalError, Status
 
 if TYPE_CHECKING:
     import numpy as np
@@ -262,6 +262,7 @@ class UnitGraph:
     reason: str | None
     parts: tuple[Part, ...]
     code: UnitText | None = None  # of a file: for resolution, not for the store
+    errors: tuple[LocalError, ...] = ()  # that made it less than it could be
 
 
 class UnboundCall(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import cache, partial
@@ -15,6 +15,7 @@ from pkg.api import Listener, build_graph, open_graph, remove_source, restore_gr
 from pkg.console import tables
 from pkg.console.progress import Consent, ProgressBar, say
 from pkg.console.streams import choose_ask, decode_word, emit
+from pkg.errors import LocalErrorsFound, count_things
 from pkg.quoting.hidden_characters import spell_hidden
 from pkg.service.operations import answer_lines
 
@@ -28,6 +29,7 @@ def run_build(
     store: str,
     from_export: bool,
     remove: bool,
+    is_strict: bool,
     as_json: bool,
     options: dict[str, Any],
     enhancement: dict[str, Any] | None = None,
@@ -54,6 +56,18 @@ def run_build(
 
         for report in reports:
             run_writing(store, as_json, enhancement | {"source": report.source, "yes": is_agreed})
+    if is_strict:
+        _check_errors(reports)
+
+
+def _check_errors(reports: Iterable[BuildReport]) -> None:
+    """Raise a LocalErrorsFound where a build has local errors."""
+    count = sum(len(report.errors) for report in reports)
+    if count:
+        raise LocalErrorsFound(
+            f"{count_things(count, 'internal error')}, and --strict was given; everything else is stored,"
+            " pkg stats lists the errors, and --debug shows their traces"
+        )
 
 
 def run_watch(path: str, store: str, poll: bool, as_json: bool, options: dict[str, Any]) -> None:
@@ -83,6 +97,10 @@ def listen_to_build(is_agreed: bool) -> Iterator[tuple[Listener, Callable[[], No
 
 def _show(report: BuildReport, store: str, as_json: bool, listener: Listener) -> None:
     emit(as_json, [answer_lines.build_line(report)], partial(_view, report, store, listener))
+    if click.get_current_context().find_root().params.get("debug"):
+        for error in report.errors:
+            if error.trace:
+                click.echo(spell_hidden(f"{error}\n{error.trace}"), err=True)
 
 
 def _view(report: BuildReport, store: str, listener: Listener) -> Iterator[Any]:

@@ -108,6 +108,12 @@ build_options = combine(
         callback=check_follow_links,
         help="Read what links lead to outside of PATH too, inside of your home at most; without it they are left out.",
     ),
+    click.option(
+        "--strict",
+        "is_strict",
+        is_flag=True,
+        help="End with exit code 1 where an internal error cost a file or a call site; all else is stored.",
+    ),
     click.option("--watch", "is_watched", is_flag=True, help="Go on: build again whenever files change, until Ctrl-C."),
     click.option("--poll", is_flag=True, help="With --watch: look every second, where the system tells of no changes."),
     click.option(
@@ -751,7 +757,9 @@ def _name_databases(stores: tuple[str, ...], database: str | None, expected: int
     return tuple(name_database(each, database) if each in lacking else each for each in stores)
 
 
-def check_build_options(is_watched: bool, poll: bool, from_export: bool, remove: bool, is_enhanced: bool) -> None:
+def check_build_options(
+    is_watched: bool, poll: bool, from_export: bool, remove: bool, is_enhanced: bool, is_strict: bool
+) -> None:
     """Refuse options of `pkg build` that exclude each other.
 
     A UsageError names the two.
@@ -762,6 +770,8 @@ def check_build_options(is_watched: bool, poll: bool, from_export: bool, remove:
         raise UsageError("--watch excludes --remove and --from-export; it follows a folder or file that changes")
     if is_enhanced and (is_watched or remove):
         raise UsageError("--enhance excludes --watch and --remove; run pkg enhance whenever docstrings are wanted")
+    if is_strict and is_watched:
+        raise UsageError("--strict excludes --watch, which goes on whatever happens; leave one of them out")
     if poll and not is_watched:
         raise UsageError("--poll tells how --watch looks for changes; give both, or neither")
 

@@ -9,6 +9,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from pkg.console.streams import style_words
+from pkg.errors import count_things
 from pkg.quoting.hidden_characters import spell_hidden, spell_line
 from pkg.retrieval.heads import list_unsaid
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 WRITTEN = ("fim", "template")  # where a docstring comes from that stands in nobody's code
 SHOWN_SKIPS = 10  # of the units that were left out; the JSON form lists all
+SHOWN_ERRORS = 5  # internal errors of a build
 HEAD_MARGIN = " " * 7  # the room of line numbers
 SHOWN_LINES = 60  # of one hit on a terminal; the JSON form and the prompt hold all
 
@@ -39,6 +41,7 @@ def view_build(report: BuildReport, stats: StoreStats) -> Iterator[RenderableTyp
         f"[bold]{_escape(report.source)}[/]: {report.written:,} read, {report.unchanged:,} unchanged,"
         f" {report.removed:,} removed"
         + (f", {report.partial:,} not fully parsed" if report.partial else "")
+        + (f", {count_things(len(report.errors), 'internal error')}" if report.errors else "")
         + (f" ({seconds:.1f} CPU-seconds)" if seconds else "")
     )
     if report.reencoded:
@@ -47,6 +50,10 @@ def view_build(report: BuildReport, stats: StoreStats) -> Iterator[RenderableTyp
         yield f"  {f'left out {_escape(skip.path)}' if skip.is_file else 'calls'}: {_escape(skip.reason)}"
     if len(report.skipped) > SHOWN_SKIPS:
         yield f"  and {len(report.skipped) - SHOWN_SKIPS:,} more left out; pkg stats lists all"
+    for error in report.errors[:SHOWN_ERRORS]:
+        yield f"  [yellow]internal error[/] {_escape(str(error))}"
+    if len(report.errors) > SHOWN_ERRORS:
+        yield f"  and {len(report.errors) - SHOWN_ERRORS:,} more internal errors; pkg stats lists all"
     counts = ", ".join(f"{count:,} {label}" for label, count in stats.nodes.items())
     yield f"[dim]graph {_escape(report.store)}: {counts}[/]"
 
@@ -190,6 +197,10 @@ def view_stats(stats: StoreStats) -> Iterator[RenderableType]:
             yield make_table((title, "reason"), [(skip.path, skip.reason) for skip in skips])
     if cut := [skip for skip in stats.skipped if not skip.is_file]:
         yield make_table(("calls",), [(skip.reason,) for skip in cut])
+    if stats.errors:
+        title = f"{count_things(len(stats.errors), 'internal error')} in"
+        rows = [(each.place, each.stage, each.exception) for each in stats.errors]
+        yield make_table((title, "stage", "exception"), rows)
 
 
 AUDIT_COLUMNS = ("audited against", "tasks", "leaked", "functions", "")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pkg.graph.left_out import LeftOut
 from pkg.lazy_module import LazyModule
 from pkg.model import (
     Audit,
@@ -16,6 +17,7 @@ from pkg.model import (
     Edge,
     Label,
     Leak,
+    LocalError,
     Matches,
     Node,
     NodeFilter,
@@ -49,6 +51,7 @@ class StoreStats:
     relations: Mapping[str, int]
     partial: tuple[Skip, ...]
     skipped: tuple[Skip, ...]
+    errors: tuple[LocalError, ...] = ()
     stages: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # the last build of each source
     parts: Mapping[str, int] = field(default_factory=dict)  # bytes of texts, call sites, vectors, terms (P-36)
     bytes: Mapping[str, int] = field(default_factory=dict)  # per file of the store
@@ -63,7 +66,7 @@ class StoreWriter(Protocol):
         self,
         source: Source,
         fingerprint: str = "",
-        skipped: Sequence[Skip] = (),
+        skipped: Sequence[LeftOut] = (),
         stages: Mapping[str, float] | None = None,
     ) -> None:
         """Add or update a source: the fingerprint of its input, what was left out, CPU seconds of each build stage."""
@@ -176,6 +179,9 @@ class GraphStore(Protocol):
 
     def source_fingerprint(self, source: str) -> str | None:
         """Give the fingerprint of a source's input at its last build; None for an unknown source."""
+
+    def errors(self, source: str) -> tuple[LocalError, ...]:
+        """Return the local errors that the last build of a source left; none for an unknown source."""
 
     def write(self) -> AbstractContextManager[EncoderWriter]:
         """Open the one write transaction; leaving it by an exception undoes all of it.

@@ -23,11 +23,12 @@ from pkg.indexing.build_plan import (
     is_current,
 )
 from pkg.indexing.report import BuildReport, CutCount, StageClock
+from pkg.local_errors import list_outdated
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore, StoreWriter
     from pkg.indexing.inputs import Input
-    from pkg.model import Source
+    from pkg.model import LocalError, Skip, Source
 
 NAMES_AT_ONCE = 4096  # function names encoded together; all of a large corpus would take hundreds of megabytes
 
@@ -102,16 +103,18 @@ def build_input(found: Input, store: GraphStore, options: BuildOptions, clock: S
         counts = 0, found.count, 0, 0
         stages = clock.rounded() if reencoded else {}
         return BuildReport(
-            found.source.name, store.address, store.generation(), *counts, found.skipped, stages, reencoded
-        )
+            found.source.name, store.address, store.generation(), *counts, found.skipped, stages, reencoded,
+            store.errors(found.source.name),
+        )  # fmt: skip
     # Compared only inside the write: another build of the same source may have ended while this one waited for it.
     with _without_collector(), store.write() as writer:
         is_moved = any(
             each.package != found.source.package for each in store.sources() if each.name == found.source.name
         )
+        errors = store.errors(found.source.name)
         writer.put_source(found.source)  # before its units are listed: what a load from elsewhere left is removed first
-        with closing(KnownUnits(store.fingerprints(found.source.name))) as known:
-            plan = replace(compare(found, known), is_moved=is_moved)
+        with closing(KnownUnits(store.fingerprints(found.source.name), list_outdated(errors))) as known:
+            plan = replace(compare(found, known), is_moved=is_moved, errors=errors)
             session = write_units(store, writer, found, plan, replace(options, encoder=encoder), clock)
     clock.mark("store")
     return replace(session.report(store, clock.rounded()), reencoded=reencoded)
@@ -147,12 +150,14 @@ def write_units(
     session.skipped += cut.describe(found.source.name)
     forget_encoder(encoder, plan.size)  # resolution needs much memory of its own
     with clock.stage("resolve"):
-        if is_resolved and (session.has_changed or any(map(is_outdated, records.values()))):
+        is_resolved = is_resolved and (session.has_changed or any(map(is_outdated, records.values())))
+        if is_resolved:
             options.enter("resolving calls and imports")
             from pkg.indexing.resolution import put_links
 
-            session.skipped += put_links(store, writer, found.source.name, session.change(), records)
-    writer.put_source(found.source, found.fingerprint, session.skipped, clock.rounded())
+            session.skipped += put_links(store, writer, found.source.name, session.change(), records, session.errors)
+    left_out: list[Skip | LocalError] = [*session.skipped, *session.settle_errors(is_resolved)]
+    writer.put_source(found.source, found.fingerprint, left_out, clock.rounded())
     return session
 
 

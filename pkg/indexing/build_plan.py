@@ -5,14 +5,15 @@ What the store knows of a source's units is kept on disk: memory does not grow w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pkg.errors import CorpusError
 from pkg.extract.text_files.text_kinds import find_text_kind
 from pkg.indexing.report import BuildReport
-from pkg.model import Skip, Status
+from pkg.local_errors import LocalErrors, list_outdated
+from pkg.model import LocalError, Skip, Status
 from pkg.resources import open_scratch
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pkg.units import UnitGraph, UnitText
 
 
+RESOLVING = ("resolve", "link")  # stages whose errors a resolution tells again
 _CREATE = "CREATE TABLE unit (path TEXT PRIMARY KEY, fingerprint TEXT, content TEXT, is_seen INTEGER) WITHOUT ROWID"
 _PUT = "INSERT INTO unit VALUES (?, ?, ?, 0)"
 _GET = "SELECT fingerprint, content FROM unit WHERE path = ?"
@@ -33,10 +35,10 @@ _UNSEEN = "SELECT path FROM unit WHERE NOT is_seen ORDER BY path"
 class KnownUnits:
     """The units that a source had, and which of them the input still has."""
 
-    def __init__(self, units: Iterable[tuple[str, str, str]]) -> None:
-        """Keep (path, fingerprint, content hash) of each unit in a file without a name."""
+    def __init__(self, units: Iterable[tuple[str, str, str]], outdated: Collection[str] = ()) -> None:
+        """Keep (path, fingerprint, content hash) of each unit in a file without a name; outdated ones are read."""
         self._connection = open_scratch(_CREATE)
-        self._connection.executemany(_PUT, units)
+        self._connection.executemany(_PUT, ((unit[0], "", "") if unit[0] in outdated else unit for unit in units))
 
     def find(self, path: str) -> tuple[str, str]:
         """Give fingerprint and content hash of the unit at a path; two empty strings when there was none."""
@@ -86,12 +88,15 @@ class BuildPlan:
     known: KnownUnits  # what the store has; units that need not be read are marked as seen
     size: int  # bytes to read; 0 when that is not known
     is_moved: bool = False  # the root is the folder of another package than before
+    errors: Sequence[LocalError] = ()  # of the last build
 
 
 def is_current(found: Input, store: GraphStore) -> bool:
     """Tell whether the last build of the source read this very input, of the same revision."""
-    before = store.source_fingerprint(found.source.name)
-    return bool(before) and before == found.fingerprint and found.source in store.sources()
+    name = found.source.name
+    before = store.source_fingerprint(name)
+    is_same = bool(before) and before == found.fingerprint and found.source in store.sources()
+    return is_same and not list_outdated(store.errors(name))  # which this version may not make
 
 
 def gather_docstrings(found: Input, store: GraphStore) -> Docstrings:
@@ -129,19 +134,22 @@ class BuildSession:
     def __init__(
         self, found: Input, plan: BuildPlan, store: GraphStore, writer: StoreWriter, progress: Progress | None
     ) -> None:
+        """Begin a build; local errors of the last one stay as long as their files are not read again."""
         self._found, self._plan, self._store, self._writer, self._progress = found, plan, store, writer, progress
         self._source = found.source.name
         self._has_units = self._has_changed = False
         self._done = 0
         self._written = self._removed = self._partial = self._same = 0
         self.skipped = list(found.skipped)
+        self.errors = LocalErrors()
+        self._faulty = {error.path for error in plan.errors}  # files that were not read again, nor went
         self._fresh: dict[str, UnitText] = {}
         self._before: dict[str, bytes] = {}
 
     def load(self, units: Iterable[RawUnit | Skip]) -> Iterator[LoadedUnit]:
         """Load units and pass on those whose content is new; count and name those that cannot be read."""
         for unit in units:
-            loaded = unit if isinstance(unit, Skip) else unit.load()
+            loaded = unit if isinstance(unit, Skip) else self._load_one(unit)
             self._tick(unit)
             if isinstance(loaded, Skip):
                 self.skipped.append(loaded)
@@ -156,14 +164,35 @@ class BuildSession:
             if fingerprint != loaded.fingerprint:
                 self._writer.put_fingerprint(self._source, loaded.path, loaded.fingerprint)
 
+    def _load_one(self, unit: RawUnit) -> LoadedUnit | Skip:
+        try:
+            return unit.load()
+        except Exception as fault:
+            self.errors.note(fault, "extract", unit.path)
+            self._faulty.discard(unit.path)
+            return Skip(unit.path, "internal error: it could not be read")
+
     def put(self, unit: UnitGraph) -> None:
         """Store one prepared unit."""
+        self.errors.add(unit.errors)
         self._keep(unit.path)
         self._writer.replace_file(unit)
         if unit.code is not None:
             self._fresh[unit.path] = unit.code
         self._written += 1
         self._partial += unit.status is not Status.OK
+
+    def settle_errors(self, is_resolved: bool) -> list[LocalError]:
+        """Return the local errors of the source: those of this build, and what remains of earlier ones.
+
+        is_resolved: whether calls were resolved again, which tells all errors of that again.
+        """
+        self.errors.add(
+            error
+            for error in self._plan.errors
+            if error.path in self._faulty and not (is_resolved and error.stage in RESOLVING)
+        )
+        return self.errors.sorted()
 
     def remove_unseen(self) -> None:
         """Delete the units that the input no longer has; a CorpusError where not one row of a corpus could be read."""
@@ -180,6 +209,7 @@ class BuildSession:
 
     def _keep(self, path: str) -> None:
         """Keep the text of a file that is about to change: what it defined tells what else is to be resolved again."""
+        self._faulty.discard(path)
         if self._found.source.kind != "corpus" and find_text_kind(path) is None:
             self._has_changed = True
             self._before.update(self._store.texts(self._source, [path]))
@@ -208,6 +238,7 @@ class BuildSession:
             self._partial,
             tuple(self.skipped),
             stages,
+            errors=tuple(self.errors.sorted()),
         )
 
     def _tick(self, unit: RawUnit | Skip) -> None:

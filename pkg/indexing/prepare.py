@@ -32,6 +32,7 @@ from pkg.indexing.fields import FieldReader, extract_terms
 from pkg.indexing.inputs import LoadedUnit
 from pkg.indexing.text_drafts import TextDraft
 from pkg.indexing.written_docstrings import NO_DOCSTRINGS, Docstrings
+from pkg.local_errors import LocalErrors, is_local
 from pkg.model import CodeUnit, Label, Span, Status, TextUnit
 from pkg.resources import count_cores, map_ahead, return_free_memory
 from pkg.terms.impacts import TermRows
@@ -39,6 +40,9 @@ from pkg.units import Fragment, Part, UnitGraph, describe_code, format_id, hash_
 from pkg.vectors.quantised import round_vectors
 
 SENT_LIMIT = 100_000  # fragment keys remembered, some 10 MB, so that repeated bodies of a corpus are encoded once
+
+LOST_FACTS = "internal error: its calls and imports are not resolved"
+LOST_UNIT = "internal error: nothing of it was extracted"
 
 AnyDraft: TypeAlias = "Draft | TextDraft"
 DraftPart = tuple[int, int, "AnyDraft | None"]  # key, first line, and nothing when it was sent before
@@ -56,20 +60,45 @@ class Preparer:
         self._sent: set[int] = set()
 
     def prepare(self, batch: Sequence[LoadedUnit]) -> tuple[list[UnitGraph], dict[str, float]]:
-        """Prepare one batch; the units come back in the same order, with the CPU seconds of each stage."""
+        """Prepare one batch; the units come back in the same order, with the CPU seconds of each stage.
+
+        Where that fails, each unit is prepared alone, so that an unexpected exception costs one file or row.
+        """
         start = time.process_time()
-        drafts = [self._draft_unit(unit) for unit in batch]
-        middle = time.process_time()
-        units = self._finish(batch, drafts)
+        try:
+            drafts = [self._draft_unit(unit) for unit in batch]
+            middle = time.process_time()
+            units = self._finish(batch, drafts)
+        except Exception as fault:
+            if not is_local(fault):
+                raise
+            self._sent.clear()  # what was announced by this batch does not come
+            return [self._prepare_alone(unit) for unit in batch], {"extract": time.process_time() - start}
         return units, {"extract": middle - start, "encode": time.process_time() - middle}
 
-    def _draft_unit(self, unit: LoadedUnit) -> tuple[CodeUnit | TextUnit, list[DraftPart]]:
+    def _prepare_alone(self, unit: LoadedUnit) -> UnitGraph:
+        """Prepare one unit; without the facts of its code where they are at fault, and else as one that failed."""
+        errors = LocalErrors()
+        for with_facts in (True, False):
+            try:
+                (made,) = self._finish([unit], [self._draft_unit(unit, with_facts)])
+            except Exception as fault:
+                errors.note(fault, "extract", unit.path)
+                self._sent.clear()
+                continue
+            if len(errors):
+                return replace(made, status=Status.PARTIAL, reason=LOST_FACTS, errors=tuple(errors.sorted()))
+            return made
+        lost = CodeUnit(b"", "text" if find_text_kind(unit.path) else "python", Status.FAILED, LOST_UNIT)
+        return replace(self._make_unit(unit, lost, ()), errors=tuple(errors.sorted()))
+
+    def _draft_unit(self, unit: LoadedUnit, with_facts: bool = True) -> tuple[CodeUnit | TextUnit, list[DraftPart]]:
         key = hash_bytes(b"\0".join((unit.path.encode("utf-8", "replace"), unit.content_hash.encode())))
         kind = find_text_kind(unit.path) if unit.label is Label.FILE else None
         if kind is not None:
             text = _extract_text(unit, kind)
             return text, [] if text.status is Status.FAILED else [(key, 1, TextDraft(text, self._source, unit.path))]
-        code = _extract(unit)
+        code = _extract(unit, with_facts)
         if unit.label is Label.ROW:
             return code, list(self._cut_parts(code))
         if code.status is Status.FAILED and not code.definitions:
@@ -151,11 +180,12 @@ def _extract_text(unit: LoadedUnit, kind: TextKind) -> TextUnit:
     return replace(text, language=language, status=status, reason=reason)
 
 
-def _extract(unit: LoadedUnit) -> CodeUnit:
+def _extract(unit: LoadedUnit, with_facts: bool) -> CodeUnit:
     if unit.verdict is not None:
         language, status, reason = unit.verdict
-        return replace(extract_unit(unit.text), language=language, status=status, reason=reason)
-    return _extract_row(unit.text) if unit.label is Label.ROW else _extract_file(unit.text)
+        code = extract_unit(unit.text, with_facts=with_facts)
+        return replace(code, language=language, status=status, reason=reason)
+    return _extract_row(unit.text) if unit.label is Label.ROW else _extract_file(unit.text, with_facts)
 
 
 def _extract_row(text: bytes) -> CodeUnit:
@@ -167,12 +197,12 @@ def _extract_row(text: bytes) -> CodeUnit:
     return code if answer.status is Status.OK else replace(code, status=answer.status, reason=answer.reason)
 
 
-def _extract_file(raw: bytes) -> CodeUnit:
+def _extract_file(raw: bytes, with_facts: bool) -> CodeUnit:
     """Extract a file; what is not UTF-8 is decoded first, what is minified or binary is left out with the reason."""
     text, note = decode_source(raw)
     if looks_minified(text):
         return CodeUnit(b"", "python", Status.FAILED, "minified or generated: very long lines")
-    code = extract_unit(text)
+    code = extract_unit(text, with_facts=with_facts)
     return code if note is None or code.reason else replace(code, reason=note)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from pkg.model import Skip
+from pkg.model import LocalError, Skip
 
 
 class StageClock:
@@ -79,6 +79,7 @@ class BuildReport:
     skipped: tuple[Skip, ...] = ()
     stages: dict[str, float] = field(default_factory=dict)
     reencoded: int = 0  # nodes of the whole graph that got a vector of another encoder
+    errors: tuple[LocalError, ...] = ()  # unexpected exceptions, each of which cost one file or call site
 
     @property
     def changed(self) -> bool:

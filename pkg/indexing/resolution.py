@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from pkg.extract.python import extract_unit
+from pkg.local_errors import LocalErrors
 from pkg.model import CALLS_CUT, Skip
 from pkg.resolve.changes.dependencies import Dependencies
-from pkg.resolve.changes.dependency_record import DependencyRecord, add_dependencies, unpack_dependencies
+from pkg.resolve.changes.dependency_record import (
+    DependencyRecord,
+    add_dependencies,
+    forget_dependencies,
+    unpack_dependencies,
+)
 from pkg.resolve.facts.file_records import Record, cut_record, make_record, unpack_unit
 from pkg.resolve.facts.repository_files import Units
 from pkg.resolve.following import Following
@@ -30,11 +37,17 @@ SHORT_OF_ALL = {
 
 
 def put_links(
-    store: GraphStore, writer: StoreWriter, source: str, change: Change, notes: Mapping[str, bytes]
+    store: GraphStore,
+    writer: StoreWriter,
+    source: str,
+    change: Change,
+    notes: Mapping[str, bytes],
+    errors: LocalErrors,
 ) -> list[Skip]:
     """Resolve the files of a repository, and put the links of those that are new or whose links come out otherwise.
 
-    `notes` are those of all files from before the change. Gives what was left out.
+    `notes` are those of all files from before the change. Returns what was left out; local errors are noted. A file
+    with one is resolved again with the next change, for its record does not say what its links stand on.
     """
     records = {path: record for path, each in notes.items() if (record := cut_record(each)) is not None}
     snapshot = {
@@ -44,35 +57,63 @@ def put_links(
     }
     kept = [path for path in change.unchanged if path not in change.before]  # a file that was put may hold no code
     unchanged = {path: records[path] for path in kept if path in records}
-    lost = list(_extract(source, store.texts(source, [path for path in kept if path not in records])))
+    lost = list(_extract(source, store.texts(source, [path for path in kept if path not in records]), errors))
     units = Units([*change.fresh.values(), *lost], source, unchanged, partial(store.texts, source), change.package)
     project = None
     is_known = not lost and not change.is_moved and snapshot.keys() == unchanged.keys() | change.before.keys()
     if snapshot and is_known:
         before = [unpack_unit(source, path, text, records[path]) for path, text in change.before.items()]
-        project = resolve_changes(units, before, snapshot, change.fresh.keys() | change.before.keys())
-    if project is None:
-        project, snapshot = resolve_project(units), {}
+        with errors.keep("resolve", source):  # which leaves the project as it is: everything is resolved then
+            project = resolve_changes(units, before, snapshot, change.fresh.keys() | change.before.keys())
+    try:
+        if project is None:
+            project, snapshot = resolve_project(units), {}
+    except Exception as fault:
+        errors.note(fault, "resolve", source)
+        writer.put_links(source, _write_nothing(units))
+        return []
     found = project.find_dependencies()
     writer.put_links(source, _write_links(source, project, found, units, change, records, snapshot))
-    unresolved = {
-        path: dependencies for path, dependencies in snapshot.items() if path in units and path not in project.sites
-    }
-    taken = {
-        path: add_dependencies(records[path], dependencies).pack()
-        for path, dependencies in found.list_taken(unresolved)
-    }
+    unresolved = {path: snapshot[path] for path in snapshot if path in units and path not in project.sites}
+    taken = _list_taken(found, unresolved, records, project.errors)
     if taken:
         writer.put_notes(source, taken)
+    errors.add(project.errors.sorted())
     following = project.following
     project.release()
     return [Skip(CALLS_CUT, SHORT_OF_ALL[following])] if following in SHORT_OF_ALL else []
 
 
-def _extract(source: str, texts: Iterable[tuple[str, bytes]]) -> Iterator[UnitText]:
-    """Extract files anew that have no record, or a damaged one."""
+def _write_nothing(units: Units) -> Iterator[UnitLinks]:
+    """Yield no links for every file: those from before may lead to what is no longer there."""
+    for path in units:
+        links = UnitLinks(path)
+        yield replace(links, notes=make_record(links, units[path]).pack())
+
+
+def _list_taken(
+    found: Dependencies,
+    unresolved: Mapping[str, DependencyRecord],
+    records: Mapping[str, Record],
+    errors: LocalErrors,
+) -> dict[str, bytes]:
+    """Return the new records of files that were not resolved; where that fails, one that has all resolved next time."""
+    try:
+        return {path: add_dependencies(records[path], known).pack() for path, known in found.list_taken(unresolved)}
+    except Exception as fault:
+        errors.note(fault, "resolve", min(unresolved))
+    return {path: forget_dependencies(records[path]).pack() for path in sorted(unresolved)[:1]}
+
+
+def _extract(source: str, texts: Iterable[tuple[str, bytes]], errors: LocalErrors) -> Iterator[UnitText]:
+    """Yield files without a record, or with a damaged one, extracted again; without facts where those are at fault."""
     for path, text in texts:
-        yield describe_code(source, path, extract_unit(text))
+        try:
+            code = extract_unit(text)
+        except Exception as fault:
+            errors.note(fault, "extract", path)
+            code = extract_unit(text, with_facts=False)
+        yield describe_code(source, path, code)
 
 
 def _write_links(
@@ -89,6 +130,7 @@ def _write_links(
         links = writer.write(path)
         record = make_record(links, units[path])
         if project.is_exact:
-            record = add_dependencies(record, found.describe(path, snapshot.get(path), project.other.get(path)))
+            with project.errors.keep("resolve", path):
+                record = add_dependencies(record, found.describe(path, snapshot.get(path), project.other.get(path)))
         if path in change.fresh or records.get(path) != record:
             yield UnitLinks(path, links.edges, links.unbound, links.libraries, record.pack())

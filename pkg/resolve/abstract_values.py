@@ -87,6 +87,7 @@ class Reason(str, Enum):
     MANY = "too many possible values"
     NOTHING = "None alone, or nothing that passes the tests before it"
     METHOD = "special method that an object does not have"
+    FAULT = "internal error while it was worked out; pkg stats lists it"
 
 
 def unknown(reason: Reason) -> Values:

@@ -10,7 +10,7 @@ from pkg.resolve.facts.repository_files import Files
 from pkg.resolve.facts.scope_model import Scope, Site
 from pkg.resolve.facts.special_names import FALLBACK, find_answered
 from pkg.resolve.following import Following
-from pkg.resolve.hierarchy import ClassSnapshot
+from pkg.resolve.hierarchy import ClassFacts, ClassSnapshot
 from pkg.resolve.patches import Patch
 from pkg.resolve.resolution_context import Context, Rule
 from pkg.resolve.sites import list_sites
@@ -46,8 +46,9 @@ class Binder:
             module = self.modules[path]
             is_made = any(scope.kind == "class" and self.hierarchy.find(scope, FALLBACK) for scope in module.scopes)
             makes = self.context.fields.makes if is_made else None
-            found = list(list_sites(module, self.context.property_names, self._answered, makes))
-            self._sites[path] = found
+            found = self._sites[path] = []
+            with self.context.errors.keep("resolve", path):
+                found += list_sites(module, self.context.property_names, self._answered, makes)
             for site in found:
                 if not site.delivers:
                     self._quiet.setdefault(site.scope.top, []).append(site)
@@ -60,7 +61,8 @@ class Binder:
             self.solver.get(q.BASES, scope)
         self.solver.solve()
         self.ordered.update(paths)
-        self.hierarchy.fill([self.context.class_facts[scope] for scope in classes], snapshot)
+        known = self.context.class_facts
+        self.hierarchy.fill([known.get(scope) or ClassFacts(scope, has_unknown=True) for scope in classes], snapshot)
         self.forget()
 
     def find_patches(self, paths: Iterable[str], known: Mapping[str, Sequence[Patch]]) -> None:
@@ -70,9 +72,12 @@ class Binder:
         """
         patches = self.context.patches
         patches.take(known)
-        for path in sorted(paths):
+        paths = sorted(paths)
+        for path in paths:
             self.solver.get(q.PATCHES, path)
         self.solver.solve()
+        for path in paths:
+            patches.by_file.setdefault(path, ())  # where looking for them has failed
         patches.bind()
         self.forget()
 
@@ -88,5 +93,14 @@ class Binder:
         Needs the sites of its file to be listed.
         """
         for site in self._quiet.get(top, ()):
-            self.rest[site] = self.solver.share(self.context.bind_site(site))
+            self.rest[site] = self.solver.share(self._bind_alone(site))
         return EMPTY
+
+    def _bind_alone(self, site: Site) -> Values:
+        """Bind a site; one whose rule fails unexpectedly is unknown, and the others of its set are bound."""
+        try:
+            return self.context.bind_site(site)
+        except RecursionError:  # which the solver counts
+            raise
+        except Exception as fault:
+            return self.context.note_fault((q.SITE, site), fault)

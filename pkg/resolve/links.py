@@ -12,6 +12,7 @@ from pkg.resolve.duck_types import DuckTypes
 from pkg.resolve.facts.modules import Found
 from pkg.resolve.facts.scope_model import ModuleScopes, Scope, Site
 from pkg.resolve.facts.special_names import FALLBACK
+from pkg.resolve.fault_places import find_place
 from pkg.resolve.hierarchy import Hierarchy
 from pkg.resolve.outcomes import DESCRIPTOR, Outcome, Target, Unbound, settle
 from pkg.resolve.resolution_context import Context
@@ -198,14 +199,20 @@ class LinkWriter:
 
     def write(self, path: str) -> UnitLinks:
         """Write the links of one file."""
-        module = self._context.modules[path]
-        imports = ImportLinks(self._context, self._ids, module)
-        edges = [*imports.link(), *link_classes(self._context.hierarchy, self._ids, module)]
+        module, errors = self._context.modules[path], self._context.errors
+        imports, edges = ImportLinks(self._context, self._ids, module), list[Edge]()
+        with errors.keep("link", path):
+            edges += imports.link()
+        with errors.keep("link", path):
+            edges += link_classes(self._context.hierarchy, self._ids, module)
         calls = _CallLinks(self._ids, module.text)
         for site in self._sites[path]:
-            targets, reasons = self._settle(site)
-            if targets or reasons:
-                calls.add(site, targets, reasons)
+            try:
+                targets, reasons = self._settle(site)
+                if targets or reasons:
+                    calls.add(site, targets, reasons)
+            except Exception as fault:
+                errors.note(fault, "link", *find_place((site,), path))
         unbound = sorted(calls.unbound, key=lambda each: (each.line, each.id))
         return UnitLinks(
             path, tuple(_drop_doubles([*edges, *calls.edges])), tuple(unbound), tuple(sorted(imports.libraries))

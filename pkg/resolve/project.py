@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain
 
+from pkg.local_errors import LocalErrors
 from pkg.resolve import queries as q
 from pkg.resolve.all_rules import RULES
 from pkg.resolve.binder import Binder
@@ -60,8 +61,13 @@ class Project:
 
     @property
     def is_exact(self) -> bool:
-        """Tell whether no bound was hit: then what is resolved again later comes out the same in any order."""
-        return not self.binder.solver.exhausted
+        """Return whether no bound was hit and no rule failed: then what is resolved later comes out the same."""
+        return not self.binder.solver.exhausted and not self.errors
+
+    @property
+    def errors(self) -> LocalErrors:
+        """Return the local errors so far."""
+        return self.binder.context.errors
 
     def find_dependencies(self) -> Dependencies:
         """Tell what the links of each file were worked out from, when all are resolved."""

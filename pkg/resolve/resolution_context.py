@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from pkg.resolve import queries as q
-from pkg.resolve.abstract_values import Reason, Value, Values, unknown
+from pkg.resolve.abstract_values import Key, Reason, Value, Values, unknown
 from pkg.resolve.arguments import Arguments
 from pkg.resolve.assigned_fields import Fields
 from pkg.resolve.containers import Containers
@@ -21,6 +21,7 @@ from pkg.resolve.facts.parsed_trees import Trees
 from pkg.resolve.facts.repository_files import Files
 from pkg.resolve.facts.scope_model import Scope, Site
 from pkg.resolve.facts.summary import find_properties
+from pkg.resolve.fault_places import describe_unknown, find_place
 from pkg.resolve.following import MAX_TOLD, Following
 from pkg.resolve.hierarchy import ClassFacts, Hierarchy
 from pkg.resolve.outcomes import Outcome
@@ -41,7 +42,9 @@ class Context:
         self.modules = modules
         self.following = following
         self.map = ModuleMap(modules, modules.package)
-        self.solver = Solver(unknown(Reason.MANY), FEW if following == Following.ALL else UNLIMITED)
+        self.errors = modules.errors
+        few = FEW if following == Following.ALL else UNLIMITED
+        self.solver = Solver(unknown(Reason.MANY), few, self.note_fault)
         self.dataflow = Dataflow(self.solver)
         self.callers = Callers(self.dataflow, modules.totals.calls, following)
         self.containers = Containers(self.solver, self.dataflow)
@@ -102,6 +105,11 @@ class Context:
         """Give what a special method of an object gives back; unknown where it has none."""
         found = self.ask(q.FIRST_CALL, value, (name,))
         return unknown(reason) if found is None else found
+
+    def note_fault(self, key: Key, fault: Exception) -> Values:
+        """Record that a rule failed to compute a set, and return what the set holds instead."""
+        self.errors.note(fault, "resolve", *find_place(key, str(key[1]) if len(key) > 1 else ""))
+        return describe_unknown(key)
 
     def note_asked(self, name: str) -> None:
         """Note that the set that is being computed asks for an attribute by a text, before which stands no dot."""

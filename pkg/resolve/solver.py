@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from pkg.local_errors import Unwinding
 from pkg.resolve import queries as q
 from pkg.resolve.abstract_values import MANY, Key, Many, merge_constants
 from pkg.resolve.closure import list_circles
@@ -41,7 +42,7 @@ def _take_name(key: Key) -> Key:
     return cast(Key, key[1])
 
 
-class WorkExceeded(Exception):  # noqa: N818  # no error: who asks goes on in a simpler way
+class WorkExceeded(Unwinding):  # who asks goes on in a simpler way
     """Say that more sets were asked for than the limit allows."""
 
 
@@ -83,7 +84,11 @@ class Circle(NamedTuple):
 class Solver:
     """Sets by key, each with the rule that computes it."""
 
-    def __init__(self, overflow: Values, few: int = FEW) -> None:
+    def __init__(
+        self, overflow: Values, few: int = FEW, on_fault: Callable[[Key, Exception], Values] | None = None
+    ) -> None:
+        """Begin without sets; `on_fault` gives what a set holds whose rule failed unexpectedly, or raises again."""
+        self._on_fault = on_fault
         self._few = few  # values up to which a set is handed on one by one
         self.depth = 0  # of what is being computed; who goes deep between two sets counts it here
         self.floor = 0  # depth at which the set began that is being computed
@@ -310,6 +315,10 @@ class Solver:
         except RecursionError:  # of expressions inside one another that no rule has counted
             self.exhausted += 1
             found = self._overflow
+        except Exception as fault:
+            if self._on_fault is None:
+                raise
+            found = self._on_fault(key, fault)
         finally:
             self.current, self.floor = before
             self.depth -= 1

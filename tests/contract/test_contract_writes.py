@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pkg.errors import EncoderMismatchError, StoreError
 from pkg.graph.store import GraphStore
-from pkg.model import Label, RelationType, Skip, Source
+from pkg.model import Label, LocalError, RelationType, Skip, Source
 from pkg.units import Part
 
 EDITED = READER.replace("return None", "return {}")
@@ -85,14 +85,17 @@ def test_a_touched_file_gets_its_fingerprint_without_a_generation(store: GraphSt
 def test_a_source_keeps_what_its_build_noted(store: GraphStore) -> None:
     fill(store, FILES)
     skip = Skip("pack/big.py", "larger than 5.0 MB")
+    error = LocalError("pack/reader.py", 3, "resolve", "KeyError: 'x' \u2013 \ud800", "0.1.0")
     source = Source("demo", "repository", "/elsewhere", "abc", "big.demo")
     with store.write() as writer:
-        writer.put_source(source, "second", [skip], {"extract": 0.5})
+        writer.put_source(source, "second", [skip, error], {"extract": 0.5})
     assert store.sources() == (source,)
     (node,) = store.nodes([Label.SOURCE])
     assert node.properties == {"root": "/elsewhere", "revision": "abc", "package": "big.demo"}
     assert store.source_fingerprint("demo") == "second"
     assert store.stats().skipped == (skip,)
+    assert store.stats().errors == store.errors("demo") == (error,)
+    assert store.errors("unknown") == ()
     assert store.stats().stages == {"demo": {"extract": 0.5}}
 
 

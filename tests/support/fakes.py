@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from pkg.encode.encoder import Spans, Vectors
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
+from pkg.graph.left_out import LeftOut
 from pkg.graph.store import StoreStats
 from pkg.graph.texts import (
     LEAKS,
@@ -43,6 +44,7 @@ from pkg.model import (
     Edge,
     Label,
     Leak,
+    LocalError,
     Match,
     Matches,
     Nested,
@@ -134,7 +136,7 @@ class FakeWriter:
         self,
         source: Source,
         fingerprint: str = "",
-        skipped: Sequence[Skip] = (),
+        skipped: Sequence[LeftOut] = (),
         stages: Mapping[str, float] | None = None,
     ) -> None:
         self.state.sources[source.name] = source
@@ -361,6 +363,10 @@ class FakeStore:
     def source_fingerprint(self, source: str) -> str | None:
         return self._now.notes[source][0] if source in self._now.notes else None
 
+    def errors(self, source: str) -> tuple[LocalError, ...]:
+        left_out = self._now.notes[source][1] if source in self._now.notes else ()
+        return tuple(each for each in left_out if isinstance(each, LocalError))
+
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         outer, self._held = self._held, self._now
@@ -537,6 +543,7 @@ class FakeStore:
         state = self._now
         units = sorted(state.units.values(), key=lambda unit: unit.path)
         name, dimension = self._encoder
+        left_out = [each for source in sorted(state.notes) for each in state.notes[source][1]]
         return StoreStats(
             generation=state.generation,
             encoder=name,
@@ -549,7 +556,8 @@ class FakeStore:
                 for unit in units
                 if unit.status is not Status.OK or unit.reason is not None
             ),
-            skipped=tuple(skip for source in sorted(state.notes) for skip in state.notes[source][1]),
+            skipped=tuple(each for each in left_out if isinstance(each, Skip)),
+            errors=tuple(each for each in left_out if isinstance(each, LocalError)),
             stages={source: state.notes[source][2] for source in sorted(state.notes)},
         )
 
@@ -651,7 +659,7 @@ class State:
 
     generation: int = 0
     sources: dict[str, Source] = field(default_factory=dict)
-    notes: dict[str, tuple[str, tuple[Skip, ...], dict[str, float]]] = field(default_factory=dict)
+    notes: dict[str, tuple[str, tuple[LeftOut, ...], dict[str, float]]] = field(default_factory=dict)
     units: dict[tuple[str, str], UnitGraph] = field(default_factory=dict)
     fragments: dict[tuple[str, int], Fragment] = field(default_factory=dict)
     names: dict[tuple[str, str], npt.NDArray[np.float16]] = field(default_factory=dict)

@@ -21,6 +21,7 @@ from pkg.graph.embedded.indexes import APPROXIMATE_ABOVE, EmbeddedTexts, Embedde
 from pkg.graph.embedded.node_reading import NodeReader
 from pkg.graph.embedded.outlines import OutlineReader
 from pkg.graph.embedded.relations import list_all_edges, list_edges_of, list_neighbours
+from pkg.graph.left_out import read_errors, read_skips
 from pkg.graph.sqlite_rows import parse_id, translate_database_faults, translate_faults, unpack_text
 from pkg.graph.store import StoreStats
 from pkg.graph.texts import (
@@ -41,6 +42,7 @@ from pkg.model import (
     Edge,
     Label,
     Leak,
+    LocalError,
     Matches,
     Nested,
     Node,
@@ -181,6 +183,12 @@ class EmbeddedStore:
         with translate_faults(self.address):
             rows = self._connection.execute(sql.LIST_SOURCES).fetchall()
         return next((row[5] for row in rows if row[0] == source), None)
+
+    def errors(self, source: str) -> tuple[LocalError, ...]:
+        """Return the local errors that the last build of a source left; none for an unknown source."""
+        with translate_faults(self.address):
+            rows = self._connection.execute(sql.LIST_SOURCES).fetchall()
+        return tuple(error for row in rows if row[0] == source for error in read_errors(row[6]))
 
     def link_notes(self, source: str) -> Iterator[tuple[str, bytes]]:
         """Give (path, notes) of every unit of a source whose links were put."""
@@ -457,7 +465,8 @@ class EmbeddedStore:
                 nodes=dict(sorted(nodes.items())),
                 relations=dict(run(sql.COUNT_EDGES).fetchall()),
                 partial=tuple(Skip(path, reason) for path, reason in run(sql.LIST_PARTIAL)),
-                skipped=tuple(Skip(**skip) for row in rows for skip in json.loads(row[6])),
+                skipped=tuple(skip for row in rows for skip in read_skips(row[6])),
+                errors=tuple(error for row in rows for error in read_errors(row[6])),
                 stages={row[0]: json.loads(row[7]) for row in rows},
                 parts={part: int(run(statement).fetchone()[0]) for part, statement in sql.SIZES.items()},
                 bytes={path.name: path.stat().st_size for path in self._files if path.exists()},

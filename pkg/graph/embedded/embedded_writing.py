@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from pkg.errors import StoreError
 from pkg.graph.embedded import sql
 from pkg.graph.embedded.checksums import make_name_row, seal_fragment, seal_head, seal_unit, sum_rows, sum_vector
 from pkg.graph.embedded.relations import LinkWriter
+from pkg.graph.left_out import LeftOut, pack_left_out
 from pkg.graph.sqlite_rows import check_replaced, dump, pack_rows, pack_text, parse_id, sign_id
 from pkg.graph.texts import (
     LEAKS,
@@ -22,7 +22,7 @@ from pkg.graph.texts import (
     replace_leaks,
     write_audits,
 )
-from pkg.model import EMBEDDED_LABELS, Audit, Label, Leak, Skip, Source
+from pkg.model import EMBEDDED_LABELS, Audit, Label, Leak, Source
 from pkg.units import DocstringChange, Fragment, UnitGraph, UnitLinks, format_id, hash_key, name_library
 
 if TYPE_CHECKING:
@@ -63,12 +63,12 @@ class EmbeddedWriter:
         self,
         source: Source,
         fingerprint: str = "",
-        skipped: Sequence[Skip] = (),
+        skipped: Sequence[LeftOut] = (),
         stages: Mapping[str, float] | None = None,
     ) -> None:
         """Add or update a source: the fingerprint of its input, what was left out, CPU seconds of each build stage."""
         shown = source.kind, source.root, source.revision, source.package
-        skips = dump([asdict(skip) for skip in skipped])
+        skips = pack_left_out(skipped)
         before = self._run(sql.GET_SOURCE_NAMED, (source.name,)).fetchone()
         self.changed = self.changed or before != shown
         identity = sign_id(hash_key("Source", source.name))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pkg.graph.left_out import LeftOut, pack_left_out
 from pkg.graph.neo4j.cypher import BATCH_LABELS, BATCH_TYPES, FRAGMENT, HOLDS
 from pkg.graph.sqlite_rows import pack_rows, pack_text
 from pkg.graph.texts import cut_value, parse_docstring
-from pkg.model import EMBEDDED_LABELS, Label, RelationType, Skip, Source
+from pkg.model import EMBEDDED_LABELS, Label, RelationType, Source
 from pkg.units import Fragment, NodeRow, UnitGraph, format_id, hash_bytes, hash_key, name_library
 
 if TYPE_CHECKING:
@@ -45,10 +46,9 @@ def describe_source(source: Source) -> Properties:
     }  # fmt: skip
 
 
-def describe_build(fingerprint: str, skipped: Sequence[Skip], stages: Mapping[str, float] | None) -> Properties:
+def describe_build(fingerprint: str, skipped: Sequence[LeftOut], stages: Mapping[str, float] | None) -> Properties:
     """Give the properties of a Source node that tell of its last build."""
-    left_out = json.dumps([asdict(skip) for skip in skipped])
-    return {"fingerprint": fingerprint, "skipped": left_out, "stages": json.dumps(stages or {})}
+    return {"fingerprint": fingerprint, "skipped": pack_left_out(skipped), "stages": json.dumps(stages or {})}
 
 
 def list_vectors(matrix: npt.NDArray[np.float16], packed: bool) -> list[Any]:

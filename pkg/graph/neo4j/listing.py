@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, starmap
 from typing import Any
 
+from pkg.graph.left_out import read_errors, read_skips
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.cypher import FRAGMENT, HOLDS, LINKS, STRUCTURE_TYPES
 from pkg.graph.neo4j.nodes import make_edge, make_node, make_unfolded
@@ -110,7 +111,8 @@ def count_graph(reader: Reader, sources: tuple[Source, ...]) -> StoreStats:
         nodes={name: count for name, count in sorted(nodes.items()) if count or name == Label.SOURCE.value},
         relations={name: count for name, count in sorted(relations.items()) if count},
         partial=tuple(partial),
-        skipped=tuple(Skip(**skip) for source in found for skip in json.loads(source["skipped"])),
+        skipped=tuple(skip for source in found for skip in read_skips(source["skipped"])),
+        errors=tuple(error for source in found for error in read_errors(source["skipped"])),
         stages={source["name"]: json.loads(source["stages"]) for source in found},
     )
 

@@ -11,6 +11,7 @@ from itertools import islice, starmap
 from typing import TYPE_CHECKING, Any
 
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreLockedError, StoreMissingError, StoreVersionError
+from pkg.graph.left_out import read_errors
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.address import parse_address
 from pkg.graph.neo4j.batches import name_source
@@ -50,6 +51,7 @@ from pkg.model import (
     Edge,
     Label,
     Leak,
+    LocalError,
     Matches,
     Node,
     NodeFilter,
@@ -266,6 +268,11 @@ class Neo4jStore:
         """Give the fingerprint of a source's input at its last build; None for an unknown source."""
         found = self._reader.view.sources.get(source)
         return found["fingerprint"] if found else None
+
+    def errors(self, source: str) -> tuple[LocalError, ...]:
+        """Return the local errors that the last build of a source left; none for an unknown source."""
+        found = self._reader.view.sources.get(source)
+        return tuple(read_errors(found["skipped"])) if found else ()
 
     @contextmanager
     def write(self) -> Iterator[Neo4jWriter]:

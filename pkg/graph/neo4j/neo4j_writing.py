@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pkg.errors import StoreError
+from pkg.graph.left_out import LeftOut
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.batches import (
     Batch,
@@ -33,7 +34,7 @@ from pkg.graph.neo4j.neo4j_audits import put_audit
 from pkg.graph.neo4j.neo4j_docstrings import cut_changes, put_docstrings
 from pkg.graph.neo4j.neo4j_links import cut_links, delete_loose, put_links, put_notes, release_links
 from pkg.graph.sqlite_rows import check_replaced
-from pkg.model import EMBEDDED_LABELS, Audit, Label, Leak, Skip, Source
+from pkg.model import EMBEDDED_LABELS, Audit, Label, Leak, Source
 from pkg.units import DocstringChange, UnitGraph, UnitLinks, format_id, hash_key
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Neo4jWriter:
         self,
         source: Source,
         fingerprint: str = "",
-        skipped: Sequence[Skip] = (),
+        skipped: Sequence[LeftOut] = (),
         stages: Mapping[str, float] | None = None,
     ) -> None:
         """Add or update a source: the fingerprint of its input, what was left out, CPU seconds of each build stage.

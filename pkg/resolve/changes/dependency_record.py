@@ -133,6 +133,11 @@ def add_dependencies(record: Record, dependencies: DependencyRecord) -> Record:
     return record._replace(dependencies=pack_json(written), reach=dependencies.packed_reach, taken=dependencies.packed)
 
 
+def forget_dependencies(record: Record) -> Record:
+    """Return the record of a file without what its links were worked out from: then all are resolved next time."""
+    return record._replace(dependencies=b"", reach=b"", taken=b"")
+
+
 def unpack_dependencies(record: Record) -> DependencyRecord | None:
     """Give what the links of a file were worked out from; nothing where its record does not tell."""
     if not record.dependencies:

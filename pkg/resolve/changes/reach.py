@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TypeVar
 
+from pkg.local_errors import Unwinding
 from pkg.resolve.binder import Binder
 from pkg.resolve.changes.class_cache import ClassCache, describe_classes
 from pkg.resolve.changes.dependency_record import ClassRow
@@ -37,7 +38,7 @@ MAX_NAMES = 300  # changed names that are looked for; with more, everything is r
 Counted = TypeVar("Counted")
 
 
-class Unforeseen(Exception):  # noqa: N818  # no error: everything is resolved again
+class Unforeseen(Unwinding):  # everything is resolved again
     """Say that names do not tell what a change reaches."""
 
 

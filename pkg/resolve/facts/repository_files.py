@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from pkg.errors import StoreError
+from pkg.local_errors import LocalErrors
 from pkg.resolve.facts.file_records import Record, unpack_unit
 from pkg.resolve.facts.scope_model import ModuleScopes, Reference, Scope
 from pkg.resolve.facts.scopes import build_scopes
@@ -82,23 +83,41 @@ class Files(Mapping[str, ModuleScopes]):
     def __init__(self, units: Units, summaries: Mapping[str, Summary] | None = None) -> None:
         self._units = units
         self.package = units.package
+        self.errors = LocalErrors()  # of these files and of all that is worked out from them
         self._read: dict[str, ModuleScopes] = {}
         self._bound: dict[str, list[tuple[Reference, str]]] = {}
         self.summaries: dict[str, Summary] = {}
         known = summaries or {}
         units.fetch(path for path in units if path not in known)
         for path in units:
-            self.summaries[path] = known[path] if path in known else summarise(self[path])
+            self.summaries[path] = known[path] if path in known else self._summarise(path)
 
     def __getitem__(self, path: str) -> ModuleScopes:
         found = self._read.get(path)
         if found is None:
             unit = self._units[path]
-            found = build_scopes(path, unit.text, unit.facts, unit.definitions, unit.imports)
-            self._read[path] = found
+            found = self._read[path] = self._build(path, unit)
             for target, name in self._bound.get(path, ()):
                 self._bind(target, name)
         return found
+
+    def _build(self, path: str, unit: UnitText) -> ModuleScopes:
+        """Build the scopes of a file; without its facts where that fails, as if it bound and called nothing."""
+        try:
+            return build_scopes(path, unit.text, unit.facts, unit.definitions, unit.imports)
+        except Exception as fault:
+            self.errors.note(fault, "resolve", path)
+        return build_scopes(path, unit.text, b"", unit.definitions, unit.imports)
+
+    def _summarise(self, path: str) -> Summary:
+        """Sum up what a file shows to others; where that fails, it is read again without its facts."""
+        try:
+            return summarise(self[path])
+        except Exception as fault:
+            self.errors.note(fault, "resolve", path)
+        unit = self._units[path]
+        self._read[path] = build_scopes(path, unit.text, b"", unit.definitions, unit.imports)
+        return summarise(self._read[path])
 
     def __contains__(self, path: object) -> bool:
         return path in self.summaries

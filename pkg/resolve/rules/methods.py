@@ -162,7 +162,7 @@ class Methods:
         return frozenset(found)
 
     def _make_with(self, maker: Value, made: Value, own: Values) -> Values:
-        """Return what calling a class gives by one value of its `__new__`: what is not followed makes its own object."""
+        """Return what calling a class gives by one value of its `__new__`; one that is not followed makes an object."""
         if not is_own_function(maker):
             return own
         given = self._adapt(self.call(maker), made)

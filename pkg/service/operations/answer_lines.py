@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pkg.generation.ask.repository_answer import RepositoryAnswer, Statement
     from pkg.graph.store import StoreStats
     from pkg.indexing.report import BuildReport
-    from pkg.model import QueryResult
+    from pkg.model import LocalError, QueryResult
     from pkg.retrieval.explore import Exploration
     from pkg.retrieval.outline_answer import CodeOutline
     from pkg.retrieval.show import Shown
@@ -27,7 +27,12 @@ _HEAD_FIELDS = ("signature", "class_header", "summary")  # of functions and bloc
 
 def build_line(report: BuildReport) -> dict[str, Any]:
     """Give the report of a build as one line."""
-    return {"type": "build", "changed": report.changed, **asdict(report)}
+    return {"type": "build", "changed": report.changed, **asdict(report), "errors": _list_errors(report.errors)}
+
+
+def _list_errors(errors: Iterable[LocalError]) -> list[dict[str, Any]]:
+    """List local errors without their traces, which are for a person at a terminal."""
+    return [{name: value for name, value in asdict(each).items() if name != "trace"} for each in errors]
 
 
 def query_lines(result: QueryResult, explain: bool = False) -> Iterator[dict[str, Any]]:
@@ -125,4 +130,4 @@ def _describe(statement: Statement) -> dict[str, Any]:
 
 def stats_line(stats: StoreStats) -> dict[str, Any]:
     """Give the statistics of a store as one line."""
-    return {"type": "stats", **asdict(stats)}
+    return {"type": "stats", **asdict(stats), "errors": _list_errors(stats.errors)}

@@ -50,7 +50,7 @@ def _give_stats(desk: Desk, request: asked.StatsRequest) -> Reply:
     if source is not None:  # the counts are of the whole graph, the names of nobody else
         line["sources"] = [each for each in line["sources"] if each["name"] == source]
         line["stages"] = {name: stages for name, stages in line["stages"].items() if name == source}
-        del line["partial"], line["skipped"]
+        del line["partial"], line["skipped"], line["errors"]
     facts = [f"{name}: {value}" for name, value in line.items() if name in ("generation", "encoder", "nodes", "bytes")]
     return Reply((line,), "\n".join(facts))
 

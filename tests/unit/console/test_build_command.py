@@ -1,0 +1,75 @@
+"""What `pkg build` and `pkg stats` say of internal errors, and what --strict and --debug make of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from trees import write_tree
+
+from pkg.cli import main
+
+
+@pytest.fixture
+def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Break the facts of one file of two, and give the words that build both."""
+    from pkg.extract import python
+
+    tree = write_tree(tmp_path / "repo", {"a.py": "def work(): pass\n", "b.py": "def boom(): pass\n"})
+    find_facts = python.find_facts
+
+    def fail(found: python.Found) -> bytes:
+        if any(match["name"][0].text == b"boom" for match in found["function"]):
+            raise KeyError("odd")
+        return find_facts(found)
+
+    monkeypatch.setattr(python, "find_facts", fail)
+    return ["build", str(tree), "--jobs", "1", "--store", f"sqlite:///{tmp_path / 'graph.db'}"]
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, list(words))
+
+
+def test_the_summary_counts_internal_errors_and_names_them(words: list[str]) -> None:
+    result = run(*words, "--no-json")
+    assert result.exit_code == 0
+    assert "2 read, 0 unchanged, 0 removed, 1 not fully parsed, 1 internal error" in result.stdout
+    assert "b.py: extract: KeyError: 'odd'" in " ".join(result.stdout.split())
+    assert "Traceback" not in result.output
+
+
+def test_strict_ends_with_1_and_stores_everything_else(words: list[str]) -> None:
+    result = run(*words, "--strict")
+    assert result.exit_code == 1
+    assert "pkg: 1 internal error, and --strict was given; everything else is stored" in result.stderr
+    assert json.loads(result.stdout)["errors"][0]["path"] == "b.py"
+    stats = json.loads(run("stats", *words[-2:]).stdout)
+    assert stats["nodes"]["Function"] == 2
+    assert [error["stage"] for error in stats["errors"]] == ["extract"]
+    assert "trace" not in stats["errors"][0]
+    assert run(*words, "--strict").exit_code == 1  # nothing is read again, and the error is still there
+
+
+def test_debug_shows_the_trace(words: list[str]) -> None:
+    result = run("--debug", *words)
+    assert (result.exit_code, "Traceback (most recent call last)" in result.stderr) == (0, True)
+
+
+def test_stats_lists_internal_errors_in_a_table(words: list[str]) -> None:
+    run(*words)
+    shown = run("stats", *words[-2:], "--no-json").stdout
+    assert "1 internal error in" in shown
+    assert "KeyError" in shown
+
+
+def test_strict_without_errors_is_a_success(tmp_path: Path) -> None:
+    tree = write_tree(tmp_path / "repo", {"a.py": "def work(): pass\n"})
+    assert run("build", str(tree), "--strict", "--store", f"sqlite:///{tmp_path / 'graph.db'}").exit_code == 0
+
+
+def test_strict_and_watch_exclude_each_other(words: list[str]) -> None:
+    result = run(*words, "--strict", "--watch")
+    assert (result.exit_code, "--strict excludes --watch" in result.stderr) == (2, True)

@@ -1,0 +1,189 @@
+"""An unexpected exception costs one file or one call site: it is recorded, and everything else is stored."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
+
+import pytest
+from trees import export_lines, open_graph_at, write_tree
+
+from pkg import local_errors
+from pkg.errors import StoreError
+from pkg.graph.embedded.embedded_store import EmbeddedStore
+from pkg.indexing.build import build
+from pkg.model import Status
+
+FILES = {
+    "good.py": "from helpers import help_out\nclass Base:\n    def run(self): help_out()\ndef main(): Base().run()\n",
+    "helpers.py": "def help_out(): pass\n",
+    "odd.py": "from good import Base, main\nclass Odd(Base):\n    def run(self): main()\nmain.extra = Odd().run()\n",
+    "notes.md": "# Notes\n\nAbout the odd one.\n",
+}
+GOOD_CALLS = {("main", "run"), ("run", "help_out")}
+
+
+def is_odd(*given: Any) -> bool:
+    """Return whether a file, a text or a set is that of the odd file, whatever of it a function is given."""
+    return any("odd.py" in repr(each) or "class Odd" in repr(each) for each in given)
+
+
+FAULTS: dict[str, tuple[str, Callable[..., bool]]] = {
+    "facts": ("pkg.extract.python.find_facts", lambda found: any(b"Odd" in m["name"][0].text for m in found["class"])),
+    "extraction": ("pkg.indexing.prepare.extract_unit", is_odd),
+    "drafts": ("pkg.indexing.prepare.CodePieces", lambda code: b"class Odd" in code.text),
+    "terms": ("pkg.indexing.prepare.extract_terms", lambda reader, fields: any("Odd" in repr(vars(f)) for f in fields)),
+    "scopes": ("pkg.resolve.facts.repository_files.build_scopes", lambda path, *rest: path == "odd.py" and rest[1]),
+    "summary": ("pkg.resolve.facts.repository_files.summarise", lambda module: is_odd(module.path) and module.stores),
+    "sites": ("pkg.resolve.binder.list_sites", lambda module, *rest: is_odd(module.path)),
+    "bases": ("pkg.resolve.rules.bases.Bases._find_bases", lambda rule, scope: scope.name == "Odd"),
+    "names": ("pkg.resolve.rules.name_lookup.Names.look_up", lambda rule, scope, *rest: is_odd(scope.module.path)),
+    "calls": ("pkg.resolve.rules.callees.CalleeFinder.find", lambda rule, site: is_odd(site.scope.module.path)),
+    "patches": ("pkg.resolve.rules.bindings.Bindings._list_patches", lambda rule, module: is_odd(module.path)),
+    "settling": ("pkg.resolve.links._CallLinks.add", lambda links, site, *rest: is_odd(site.scope.module.path)),
+    "classes": ("pkg.resolve.links.link_classes", lambda hierarchy, ids, module: is_odd(module.path)),
+    "dependencies": ("pkg.resolve.changes.dependencies.Dependencies.describe", lambda found, path, *rest: is_odd(path)),
+}  # fmt: skip
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    return write_tree(tmp_path / "repo", FILES)
+
+
+def break_at(monkeypatch: pytest.MonkeyPatch, name: str, fault: type[Exception] = KeyError) -> None:
+    """Let a function fail for what is of the odd file."""
+    target, applies = FAULTS[name]
+    holder, _, attribute = target.rpartition(".")
+    working = resolve_name(target)
+
+    def fail(*given: Any, **named: Any) -> Any:
+        if applies(*given):
+            raise fault("boom")
+        return working(*given, **named)
+
+    monkeypatch.setattr(resolve_name(holder), attribute, fail)
+
+
+def list_calls(store: EmbeddedStore) -> set[tuple[str, str]]:
+    lines = [json.loads(line) for line in export_lines(store)]
+    names = {line["id"]: line["name"] for line in lines if line["type"] == "node" and "name" in line}
+    calls = [line for line in lines if line["type"] == "relation" and line["name"] == "CALLS"]
+    return {(names.get(line["start"], ""), names.get(line["end"], "")) for line in calls}
+
+
+def build_afresh(tree: Path, place: Path) -> list[str]:
+    with closing(open_graph_at(place)) as fresh:
+        build(str(tree), fresh)
+        return export_lines(fresh)
+
+
+def change(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, ns=(1, path.stat().st_mtime_ns + 10**9))
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_in_one_file_leaves_the_others_as_they_are(
+    name: str, tree: Path, store: EmbeddedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        break_at(broken, name)
+        report = build(str(tree), store)
+        assert {error.path for error in report.errors} == {"odd.py"}
+        assert all("boom" in error.exception and "\n" not in str(error) for error in report.errors)
+        assert any("Traceback" in error.trace for error in report.errors)
+        assert list_calls(store) >= GOOD_CALLS
+        assert store.stats().errors == report.errors
+        assert store.stats().nodes["File"] == len(FILES)
+
+        change(tree / "helpers.py", "def help_out(): pass\n\ndef more(): help_out()\n")
+        again = build(str(tree), store)
+        assert {error.path for error in again.errors} == {"odd.py"}
+        assert export_lines(store) == build_afresh(tree, tmp_path / "broken.db")
+
+    change(tree / "odd.py", FILES["odd.py"] + "\nmain()\n")
+    assert build(str(tree), store).errors == store.stats().errors == ()
+    assert export_lines(store) == build_afresh(tree, tmp_path / "mended.db")
+
+
+def test_a_fault_in_all_of_resolution_leaves_files_without_links(
+    tree: Path, store: EmbeddedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(str(tree), store)
+    with monkeypatch.context() as broken:
+        broken.setattr("pkg.resolve.hierarchy.Hierarchy.fill", lambda *given: {}["boom"])
+        change(tree / "helpers.py", "def help_out(): pass\n\ndef more(): help_out()\n")
+        assert [error.stage for error in build(str(tree), store).errors] == ["resolve"]
+        assert list_calls(store) == set()
+        assert export_lines(store) == build_afresh(tree, tmp_path / "broken.db")
+    change(tree / "helpers.py", "def help_out(): pass\n")
+    assert build(str(tree), store).errors == ()
+    assert export_lines(store) == build_afresh(tree, tmp_path / "mended.db")
+
+
+def test_an_error_stays_on_record_until_its_file_is_read_again(
+    tree: Path, store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        break_at(broken, "extraction")
+        errors = build(str(tree), store).errors
+    assert build(str(tree), store).errors == errors
+    change(tree / "notes.md", "# Other notes\n")
+    assert build(str(tree), store).errors == errors
+    change(tree / "odd.py", "pass\n")
+    assert build(str(tree), store).errors == ()
+
+
+@pytest.mark.parametrize("name", ["facts", "calls"])
+def test_another_version_tries_again(
+    name: str, tree: Path, store: EmbeddedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        break_at(broken, name)
+        assert build(str(tree), store).errors
+    monkeypatch.setattr(local_errors, "find_version", lambda: "99.0")
+    assert build(str(tree), store).errors == store.stats().errors == ()
+    assert export_lines(store) == build_afresh(tree, tmp_path / "mended.db")
+
+
+def test_a_text_file_and_a_row_are_lost_alone(
+    tree: Path, store: EmbeddedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pkg.indexing.prepare.extract_text", lambda *given: {}["boom"])
+    assert [error.path for error in build(str(tree), store).errors] == ["notes.md"]
+    corpus = tmp_path / "rows.jsonl"
+    rows = [{"output": "def f(): pass"}, {"output": "def g(): boom()"}, {"output": "def f(): pass"}]
+    corpus.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    find_code = resolve_name("pkg.extract.answers.find_code")
+    monkeypatch.setattr("pkg.extract.answers.find_code", lambda text: {}["b"] if "boom" in text else find_code(text))
+    report = build(str(corpus), store)
+    assert (len(report.errors), report.written) == (1, 3)
+    assert store.stats().nodes["Row"] == len(rows)
+
+
+@pytest.mark.parametrize("fault", [MemoryError, StoreError, OSError])
+@pytest.mark.parametrize("name", ["facts", "calls", "settling"])
+def test_a_fault_of_the_store_or_the_machine_ends_the_build(
+    name: str, fault: type[Exception], tree: Path, store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_at(monkeypatch, name, fault)
+    with pytest.raises(fault):
+        build(str(tree), store)
+    assert store.stats().nodes["Source"] == 0
+
+
+def test_a_file_without_facts_is_partly_understood(
+    tree: Path, store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_at(monkeypatch, "facts")
+    build(str(tree), store)
+    lines = [json.loads(line) for line in export_lines(store)]
+    (odd,) = (line for line in lines if line.get("path") == "odd.py" and line.get("label") == "File")
+    assert odd["status"] == Status.PARTIAL
+    assert {line["name"] for line in lines if line.get("label") == "Class"} == {"Base", "Odd"}
