@@ -45,7 +45,7 @@ def run_process(command: Sequence[str], folder: Path) -> Run:
     """
     with tempfile.TemporaryFile() as output:
         start, busy = time.perf_counter(), read_busy()
-        process = subprocess.Popen(command, stdout=output, cwd=folder, env=_make_environment(folder))
+        process = subprocess.Popen(command, stdout=output, cwd=folder, env=make_environment(folder))
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - start
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -78,7 +78,7 @@ def read_line(run: Run) -> dict[str, Any]:
     return line
 
 
-def _make_environment(folder: Path) -> dict[str, str]:
+def make_environment(folder: Path) -> dict[str, str]:
     """Take settings of PKG and Python away; compiled modules are kept as in an installation, but in the folder."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PKG_", "PYTHON"))}
     return kept | {"PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(folder / "pycache")}

@@ -1,0 +1,206 @@
+"""Build 70 packages with their tests, the tests of Python and random programs: no traceback, every local error listed.
+
+    python benchmarks/crash_sweep.py [--cache FOLDER] [--seconds 30] [--more 0.05] [--programs 2000] [--only NAME ...]
+
+Each build is a process of its own that may use so many CPU seconds, and some more for each file; one that takes longer
+is ended and named. What is counted is what a build says itself: a traceback on standard error, or a local error in its
+report. The tests of Python are built in groups of files, as are the random programs, whose seeds count from 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import TypeVar
+
+from measure import ROOT, Figures, make_environment, open_folder, write_result
+from packages import SWEPT, Package, unpack_package
+
+sys.path[:0] = [str(ROOT / "tests" / "support")]
+
+from random_programs import write_program
+
+Item = TypeVar("Item")
+
+TOGETHER = ("click", "flask", "httpx", "jinja2", "lark", "marshmallow", "networkx", "parso", "pluggy", "pytest")
+"""Ten packages that are built once more in one folder."""
+GROUP = 25  # files that are built together of the tests of Python, and random programs
+MEMORY = 6 << 30  # bytes that a build may take
+
+
+@dataclass(slots=True)
+class Swept:
+    """What became of one build."""
+
+    name: str
+    files: int = 0
+    cpu: float = 0.0
+    outcome: str = "built"  # or over its limit, traceback, refused
+    said: str = ""
+    errors: list[dict[str, object]] = field(default_factory=list)
+
+
+def build(name: str, tree: Path, work: Path, limit: Callable[[int], int]) -> Swept:
+    """Build a folder in a process with a limit of CPU seconds."""
+    found = Swept(name, sum(1 for _ in tree.rglob("*.py")))
+    seconds, store = limit(found.files), work / "graph.db"
+
+    def set_limits() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 2))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [
+        sys.executable,
+        "-m",
+        "pkg.cli",
+        "build",
+        str(tree),
+        "--store",
+        f"sqlite:///{store}",
+        "--jobs",
+        "1",
+        "--json",
+    ]
+    done = subprocess.run(
+        command,
+        cwd=work,
+        env=make_environment(work),
+        capture_output=True,
+        text=True,
+        preexec_fn=set_limits,
+        check=False,
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    found.cpu = round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1)
+    if done.returncode < 0:
+        found.outcome, found.said = f"over its limit of {seconds} CPU seconds", f"signal {-done.returncode}"
+    elif "Traceback (most recent call last)" in done.stderr:
+        found.outcome, found.said = "traceback", done.stderr[-2000:]
+    elif done.returncode:
+        found.outcome, found.said = "refused", done.stderr.strip()[-500:]
+    else:
+        found.errors = json.loads(done.stdout.splitlines()[-1])["errors"]
+    for path in work.glob("graph.db*"):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return found
+
+
+def list_trees(chosen: Sequence[Package], cache: Path, work: Path, programs: int) -> Iterator[tuple[str, str, Path]]:
+    """Yield what is built: its kind, its name, and its folder, which is removed once the next is asked for."""
+    for package in chosen:
+        tree = unpack_package(package, cache, work / "tree")
+        yield "packages", f"{package.name} {package.version}", tree
+        shutil.rmtree(work / "tree")
+    together = [package for package in chosen if package.name in TOGETHER]
+    if len({package.name for package in together}) == len(TOGETHER):
+        for package in together:
+            unpack_package(package, cache, work / "tree" / f"{package.name}-{package.version}")
+        yield "together", "ten packages in one folder", work / "tree"
+        shutil.rmtree(work / "tree")
+    tests = sorted(Path(sysconfig.get_path("stdlib"), "test").rglob("*.py"))
+    for number, files in enumerate(group(tests)):
+        yield "tests of Python", f"tests of Python, group {number}", _copy(files, work / "tree")
+        shutil.rmtree(work / "tree")
+    for seeds in group(range(programs)):
+        yield "random programs", f"random programs {seeds[0]} to {seeds[-1]}", _write(seeds, work / "tree")
+        shutil.rmtree(work / "tree")
+
+
+def group(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """Yield items in groups, in their order."""
+    rest = iter(items)
+    while taken := list(islice(rest, GROUP)):
+        yield taken
+
+
+def _copy(files: Sequence[Path], tree: Path) -> Path:
+    """Copy files side by side; of those of one name, each with the number that it has."""
+    tree.mkdir(parents=True)
+    for number, path in enumerate(files):
+        shutil.copy(path, tree / f"{path.stem}_{number}.py")
+    return tree
+
+
+def _write(seeds: Sequence[int], tree: Path) -> Path:
+    """Write random programs, whose imports find one another."""
+    tree.mkdir(parents=True)
+    names = dict(enumerate(("a", "m", "__init__")))
+    for place, seed in enumerate(seeds):
+        (tree / f"{names.get(place, f'p{seed}')}.py").write_text(write_program(Random(seed)), encoding="utf-8")
+    return tree
+
+
+def name_exception(error: dict[str, object]) -> str:
+    """Return the stage and exception of a local error, without what is of the one input alone."""
+    return f"{error['stage']}: {error['exception']}"
+
+
+def sum_up(found: Sequence[tuple[str, Swept]], seconds: int, more: float) -> Figures:
+    """Return the table: builds and files by kind, and everything that did not end well by name."""
+    kinds = dict.fromkeys(kind for kind, _ in found)
+    builds = [each for _, each in found]
+    errors = [error for each in builds for error in each.errors]
+    return {
+        "limit": {"cpu_seconds": seconds, "more_for_each_file": more},
+        **{
+            kind: {
+                "builds": sum(1 for name, _ in found if name == kind),
+                "files": sum(each.files for name, each in found if name == kind),
+                "cpu": round(sum(each.cpu for name, each in found if name == kind), 1),
+            }
+            for kind in kinds
+        },
+        "tracebacks": {"value": sum(each.outcome == "traceback" for each in builds), "target": 0},
+        "local_errors": {"value": len(errors), "target": 0},
+        "local_errors_by_exception": dict(Counter(map(name_exception, errors)).most_common()),
+        "over_their_limit": [
+            {"name": each.name, "files": each.files, "cpu": each.cpu}
+            for each in builds
+            if each.outcome.startswith("over")
+        ],
+        "other_outcomes": [asdict(each) for each in builds if each.outcome in ("traceback", "refused")],
+        "built": [
+            {"name": each.name, "files": each.files, "cpu": each.cpu, "errors": len(each.errors)}
+            for kind, each in found
+            if kind in ("packages", "together")
+        ],
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--cache", type=Path, help="folder that keeps downloads; default: one that is removed again")
+    parser.add_argument("--seconds", type=int, default=30, help="CPU seconds that each build may take")
+    parser.add_argument("--more", type=float, default=0.05, help="CPU seconds more for each Python file")
+    parser.add_argument("--programs", type=int, default=2000, help="random programs")
+    parser.add_argument("--only", nargs="*", help="names of packages; default: all")
+    options = parser.parse_args()
+    chosen = [package for package in SWEPT if not options.only or package.name in options.only]
+    chosen.sort(key=lambda package: package.name)
+    found: list[tuple[str, Swept]] = []
+    with open_folder(options.cache) as (cache, work), suppress(KeyboardInterrupt):  # what was built until then counts
+        for kind, name, tree in list_trees(chosen, cache, work, options.programs):
+            swept = build(name, tree, work, lambda files: int(options.seconds + options.more * files))
+            print(
+                f"{name}: {swept.files} files, {swept.cpu} CPU-s, {swept.outcome}, {len(swept.errors)} local errors",
+                flush=True,
+            )
+            found.append((kind, swept))
+    write_result("crash_sweep", sum_up(found, options.seconds, options.more))
+
+
+if __name__ == "__main__":
+    main()
