@@ -30,7 +30,7 @@ from packages import SWEPT, Package, unpack_package
 
 sys.path[:0] = [str(ROOT / "tests" / "support")]
 
-from random_programs import write_program
+from random_programs import write_program  # noqa: E402
 
 Item = TypeVar("Item")
 

@@ -19,6 +19,7 @@ from pkg.model import LocalError
 _PACKAGE = Path(__file__).parent
 _GLOBAL = (PkgError, MemoryError, OSError, sqlite3.Error, ImportError)
 _DRIVERS = ("neo4j", "httpx", "urllib3")  # whose exceptions tell of a server
+INTERNAL = "internal error"  # begins every reason that speaks of one
 MOST_TRACES = 20  # tracebacks kept of one build; the others say the same in most cases
 MOST_CHARACTERS = 300  # of an exception's own message
 
@@ -68,6 +69,13 @@ def is_local(fault: Exception) -> bool:
     if isinstance(fault, (*_GLOBAL, Unwinding)):
         return False
     return type(fault).__module__.partition(".")[0] not in _DRIVERS
+
+
+def describe_local(fault: Exception) -> str:
+    """Return the reason why one item is lost, in one line; raise the exception again where it is no local error."""
+    if not is_local(fault):
+        raise fault
+    return f"{INTERNAL}: {describe_exception(fault)}"
 
 
 def describe_exception(fault: BaseException) -> str:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pkg.api import evaluate_code, report_evaluation, write_report_page
-from pkg.console.progress import ProgressBar
+from pkg.console.progress import ProgressBar, say
 from pkg.console.streams import choose_ask, emit, style_words
 from pkg.console.tables import make_table
-from pkg.errors import UsageError
+from pkg.errors import UsageError, count_things
 from pkg.evaluation.code.solver_options import SolverOptions
 
 if TYPE_CHECKING:
@@ -39,6 +39,9 @@ def run_code_evaluation(benchmark: str, store: str, as_json: bool, given: dict[s
             ask=choose_ask(), **given,
         )  # fmt: skip
     emit(as_json, report_lines(report), lambda: view_report(report))
+    lost = sum(each.lost for each in report.columns)
+    if lost:
+        say(f"{count_things(lost, 'answer')} lost to internal errors, counted as wrong; run again to get them")
 
 
 def check_model(model: str | None) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pkg.enhance.docstring_cache import DocstringCache, make_key
 from pkg.enhance.function_facts import FunctionText
 from pkg.enhance.writer import DocstringWriter, Failure
+from pkg.local_errors import describe_local
 from pkg.model import Docstring
 
 _QUEUED = 2  # for each request at a time: the next is ready while the reader of results is busy
@@ -90,8 +91,14 @@ class _Run:
         return None if self._retry_failed and isinstance(found, Failure) else found
 
     def _write(self, key: bytes, function: FunctionText) -> Docstring | Failure:
-        """Write one docstring and keep it, in a thread of its own, whatever happens to the reader of results."""
-        result = self._writer.write(function)
+        """Write one docstring and keep it, in a thread of its own, whatever happens to the reader of results.
+
+        An unexpected exception costs this function alone; it is not kept, for another version may do better.
+        """
+        try:
+            result = self._writer.write(function)
+        except Exception as fault:
+            return Failure(describe_local(fault))
         if self._cache is not None:
             self._cache.put(key, result)
         return result

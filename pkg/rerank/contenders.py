@@ -6,12 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pkg.extract.syntax import parse_code
+from pkg.local_errors import describe_local
 from pkg.rerank.candidates import Example, Extracted, Task
 from pkg.rerank.case import Case, Contender, list_functions
 from pkg.rerank.examples.find import list_called
 from pkg.rerank.extraction import list_versions
 from pkg.rerank.stages.similarity import strip_code
 from pkg.rerank.version_choice import choose_versions
+from pkg.rerank.wanted import Question
 
 
 def find_contenders(task: Task, case: Case) -> list[Contender]:
@@ -20,7 +22,7 @@ def find_contenders(task: Task, case: Case) -> list[Contender]:
     answers: dict[tuple[str, ...], list[int]] = {}
     shown: list[tuple[Extracted, ...]] = []
     for place, candidate in enumerate(task.candidates):
-        versions = list_versions(candidate.text, question)
+        versions = _list_versions(candidate.text, question)
         places = answers.setdefault(tuple(strip_code(each.code) for each in versions), [])
         shown += [] if places else [versions]
         places.append(place)
@@ -29,6 +31,14 @@ def find_contenders(task: Task, case: Case) -> list[Contender]:
     for contender, places in zip(chosen, answers.values(), strict=True):
         contender.places = places
     return fold_contenders(chosen)
+
+
+def _list_versions(text: str, question: Question) -> tuple[Extracted, ...]:
+    """List the versions of the code of a candidate; an unexpected exception leaves it without code."""
+    try:
+        return list_versions(text, question)
+    except Exception as fault:
+        return (Extracted("", describe_local(fault)),)
 
 
 def fold_contenders(contenders: Sequence[Contender]) -> list[Contender]:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pkg.errors import InputError, MissingExtraError, SandboxError
-from pkg.rerank.candidates import Candidate, Extracted, Name, Ranked, Ranking, RerankOptions, Task
+from pkg.local_errors import describe_local
+from pkg.rerank.candidates import Candidate, Extracted, Name, Ranked, Ranking, RerankOptions, Task, Verdict
 from pkg.rerank.case import Case, Contender, make_case
 from pkg.rerank.contenders import find_contenders
 from pkg.rerank.stages.sandbox_stages import BehaviourStage, ExamplesStage, OracleStage, SmokeStage
@@ -162,7 +163,7 @@ def run_filters(case: Case, contenders: Sequence[Contender]) -> None:
         if stage.name not in case.options.stages and not (stage.name == "oracle" and case.is_oracle):
             continue
         alive = [each for each in contenders if each.dropped is None]
-        for contender, verdict in zip(alive, stage.judge(case, alive), strict=True):
+        for contender, verdict in zip(alive, judge_each(stage, case, alive), strict=True):
             contender.verdicts[stage.name] = verdict
             if stage.drops and not verdict.passed:
                 contender.dropped = stage.name
@@ -175,8 +176,23 @@ def run_comparisons(case: Case, contenders: Sequence[Contender], finalists: Sequ
             continue
         runnable = [each for each in finalists if each.dropped not in ("syntax", "smoke")]
         judged = contenders if stage.name == "similarity" else runnable
-        for contender, verdict in zip(judged, stage.judge(case, judged), strict=True):
+        for contender, verdict in zip(judged, judge_each(stage, case, judged), strict=True):
             contender.verdicts[stage.name] = verdict
+
+
+def judge_each(stage: Stage, case: Case, contenders: Sequence[Contender]) -> Sequence[Verdict]:
+    """Return the verdicts of a stage; where it fails unexpectedly, each candidate is judged alone.
+
+    One for which it fails even so is not dropped, and has no points of this stage.
+    """
+    try:
+        return list(stage.judge(case, contenders))
+    except Exception as fault:
+        reason = describe_local(fault)
+        if len(contenders) == 1:
+            case.notes.append(f"{stage.name} of candidate {contenders[0].places[0]}: {reason}")
+            return [Verdict(stage.name, True, 0.0, reason)]
+    return [verdict for each in contenders for verdict in judge_each(stage, case, [each])]
 
 
 def make_ranking(task: Task, case: Case, ordered: Sequence[Contender]) -> Ranking:

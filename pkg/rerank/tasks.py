@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from pkg.errors import InputError, PathError, UsageError
 from pkg.extract.records import name_place, open_records
+from pkg.local_errors import describe_local
 from pkg.model import Skip
 from pkg.rerank.candidates import Name, Ranked, Ranking, RerankOptions, Task, Verdict
 from pkg.rerank.reranker import Reranker, make_candidates
@@ -110,6 +111,8 @@ def _rank_one(reranker: Reranker, item: Item, place: int, oracle: Mapping[Name, 
         return reranker.rank(item, _find_tests(item, oracle))
     except InputError as fault:
         return Skip(name, str(fault))
+    except Exception as fault:  # which costs this task alone
+        return Skip(name, describe_local(fault))
 
 
 def _find_tests(task: Task, oracle: Mapping[Name, Any] | None) -> Any:

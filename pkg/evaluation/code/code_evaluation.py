@@ -27,10 +27,11 @@ from pkg.generation.forms.fitting import fit_prompt
 from pkg.generation.forms.prompt_form import Attempt, Prompt
 from pkg.generation.generate_options import GenerateOptions
 from pkg.generation.sample_writer import render_sent
+from pkg.local_errors import describe_local
 from pkg.models.prompt_batch import Conversation, write_all
 from pkg.models.text_model import Decoding, Generation, TextModel, Usage
 from pkg.rerank.candidates import Candidate, RerankOptions, Task, paper_options
-from pkg.rerank.diagnosis import check_answer
+from pkg.rerank.diagnosis import OTHER, check_answer
 from pkg.rerank.reranker import Reranker
 
 if TYPE_CHECKING:
@@ -118,12 +119,21 @@ class Evaluation:
 
     def _list_missing(self, column: Column) -> list[_Missing]:
         every = ((item, sample) for item in self._items for sample in range(self._options.samples))
-        return [(item, sample) for item, sample in every if (column.name, item.id, sample) not in self._folder.records]
+        known = self._folder.records
+        return [
+            (item, sample)
+            for item, sample in every
+            if (found := known.get((column.name, item.id, sample))) is None or found.is_lost
+        ]
 
     def _write(self, column: Column, missing: Sequence[_Missing]) -> Iterator[Record]:
         for start in range(0, len(missing), self._options.batch):
-            batch = missing[start : start + self._options.batch]
-            asked = [self._ask(column, item, sample) for item, sample in batch]
+            asked = []
+            for item, sample in missing[start : start + self._options.batch]:
+                try:
+                    asked.append(self._ask(column, item, sample))
+                except Exception as fault:
+                    yield _lose(column, item, sample, fault)
             yield from self._score(column, asked, self._generate(asked))
 
     def _mend(self, column: Column, missing: Sequence[_Missing]) -> Iterator[Record]:
@@ -136,12 +146,15 @@ class Evaluation:
                 asked = []
                 for item, sample in batch:
                     record = best[item.id, sample]
-                    if record.is_shown_right:
+                    if record.is_shown_right or record.is_lost:
                         continue
-                    found = check_answer(record.code, item.task, (), sandbox=self._sandbox)
-                    if found.failures:
-                        told[item.id, sample].append(Attempt(record.code, found.render()))
-                        asked.append(self._ask(column, item, sample, told[item.id, sample]))
+                    try:
+                        found = check_answer(record.code, item.task, (), sandbox=self._sandbox)
+                        if found.failures:
+                            told[item.id, sample].append(Attempt(record.code, found.render()))
+                            asked.append(self._ask(column, item, sample, told[item.id, sample]))
+                    except Exception as fault:
+                        best[item.id, sample] = _lose(column, item, sample, fault)
                 for each, made in zip(asked, self._score(column, asked, self._generate(asked)), strict=True):
                     best[each.item.id, each.sample] = replace(made, attempts=len(told[each.item.id, each.sample]) + 1)
             for item, sample in batch:
@@ -195,9 +208,16 @@ class Evaluation:
         made = [self._read(column, each, text) for each, text in zip(asked, texts, strict=True)]
         scores = self._judge.score_all((each.code, one.item) for each, one in zip(made, asked, strict=True))
         for record, score in zip(made, scores, strict=True):
-            yield _with_score(record, score)
+            yield record if record.is_lost else _with_score(record, score)
 
     def _read(self, column: Column, asked: _Asked, text: Generation) -> Record:
+        """Read an answer; one at which this fails unexpectedly is lost, and no other."""
+        try:
+            return self._read_answer(column, asked, text)
+        except Exception as fault:
+            return _lose(column, asked.item, asked.sample, fault)
+
+    def _read_answer(self, column: Column, asked: _Asked, text: Generation) -> Record:
         whole = asked.prompt.join(text.text, text.finish)
         found = self._judge.read_answer(asked.item, whole, asked.shown.pieces if self._options.link else ())
         return Record(
@@ -225,7 +245,11 @@ class Evaluation:
         for item, sample in missing:
             among = self._read_among(column, item, sample)
             candidates = tuple(Candidate(each.column, each.code) for each in among)
-            chosen = reranker.rank(Task(item.task, candidates)).chosen
+            try:
+                chosen = reranker.rank(Task(item.task, candidates)).chosen
+            except Exception as fault:
+                yield _lose(column, item, sample, fault)
+                continue
             yield _take_over(next(each for each in among if each.column == chosen), column)
 
     def _look_back(self, column: Column, missing: Sequence[_Missing]) -> Iterator[Record]:
@@ -240,6 +264,11 @@ class Evaluation:
 
 def _read_sent(prompt: Prompt) -> Sent:
     return prompt.text if prompt.text is not None else Conversation(prompt.messages)
+
+
+def _lose(column: Column, item: Item, sample: int, fault: Exception) -> Record:
+    """Return the record of an answer that an internal error has cost; it is asked for again when the run goes on."""
+    return Record(column.name, item.id, sample, False, OTHER, describe_local(fault))
 
 
 def _with_score(record: Record, score: Score) -> Record:

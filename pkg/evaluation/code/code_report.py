@@ -55,6 +55,7 @@ class ColumnFigures:
     seconds: float  # of the model, all answers together
     retrieval_seconds: float  # of all answers, shared ones counted for each column
     leaks: LeakFigures | None  # and what is left without them; None where nobody looked for leaks
+    lost: int = 0  # answers that an internal error has cost, which count as wrong until the run goes on
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,4 +171,5 @@ def _sum_up(
         sum(record.seconds for record in every),
         sum(record.retrieval_seconds for record in every),
         count_leaks(first, {item: record for (item, sample), record in base.items() if sample == 0 and name != BASE}),
+        sum(record.is_lost for record in every),
     )

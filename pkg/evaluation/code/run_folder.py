@@ -16,6 +16,7 @@ from typing import Any
 
 from pkg.errors import InputError, PathError, UsageError
 from pkg.evaluation.code.benchmark_items import TaskFacts
+from pkg.local_errors import INTERNAL
 from pkg.quoting.hidden_characters import escape_json
 
 VERSION = 1  # of the files of a run
@@ -51,6 +52,11 @@ class Record:
     )
     is_cut: bool = False
     code: str = ""
+
+    @property
+    def is_lost(self) -> bool:
+        """Return whether an internal error has cost the answer; that says nothing of the model."""
+        return self.detail.startswith(INTERNAL)
 
     @property
     def key(self) -> tuple[str, str, int]:

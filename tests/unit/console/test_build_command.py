@@ -10,22 +10,20 @@ from click.testing import CliRunner, Result
 from trees import write_tree
 
 from pkg.cli import main
+from pkg.extract.facts import Found, find_facts
 
 
 @pytest.fixture
 def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Break the facts of one file of two, and give the words that build both."""
-    from pkg.extract import python
-
     tree = write_tree(tmp_path / "repo", {"a.py": "def work(): pass\n", "b.py": "def boom(): pass\n"})
-    find_facts = python.find_facts
 
-    def fail(found: python.Found) -> bytes:
+    def fail(found: Found) -> bytes:
         if any(match["name"][0].text == b"boom" for match in found["function"]):
             raise KeyError("odd")
         return find_facts(found)
 
-    monkeypatch.setattr(python, "find_facts", fail)
+    monkeypatch.setattr("pkg.extract.python.find_facts", fail)
     return ["build", str(tree), "--jobs", "1", "--store", f"sqlite:///{tmp_path / 'graph.db'}"]
 
 

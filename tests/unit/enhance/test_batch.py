@@ -143,3 +143,16 @@ def test_an_interrupt_while_a_request_is_under_way_loses_nothing(cache: Docstrin
 
 def test_without_functions_nothing_is_done() -> None:
     assert list(write_all([], open_writer("template"))) == []
+
+
+def test_an_unexpected_exception_costs_one_function_and_is_not_remembered(cache: DocstringCache) -> None:
+    def answer(asked: Asked) -> str:
+        if "task_1" in "".join(message.content for message in asked):
+            raise KeyError("boom")
+        return "Add a number."
+
+    functions, writer = make_functions(3), make_writer(ScriptedModel(answer))
+    texts = read_texts(list(write_all(functions, writer, cache)))
+    assert [text.startswith("internal error: KeyError: 'boom'") for text in texts] == [False, True, False]
+    mended = make_writer(ScriptedModel(lambda asked: "Add a number."))
+    assert "internal error" not in "".join(read_texts(list(write_all(functions, mended, cache))))

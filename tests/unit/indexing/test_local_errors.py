@@ -70,6 +70,10 @@ def break_at(monkeypatch: pytest.MonkeyPatch, name: str, fault: type[Exception] 
     monkeypatch.setattr(resolve_name(holder), attribute, fail)
 
 
+def fail_always(*_: Any) -> Any:
+    raise KeyError("boom")
+
+
 def list_calls(store: EmbeddedStore) -> set[tuple[str, str]]:
     lines = [json.loads(line) for line in export_lines(store)]
     names = {line["id"]: line["name"] for line in lines if line["type"] == "node" and "name" in line}
@@ -117,7 +121,7 @@ def test_a_fault_in_all_of_resolution_leaves_files_without_links(
 ) -> None:
     build(str(tree), store)
     with monkeypatch.context() as broken:
-        broken.setattr("pkg.resolve.hierarchy.Hierarchy.fill", lambda *given: {}["boom"])
+        broken.setattr("pkg.resolve.hierarchy.Hierarchy.fill", fail_always)
         change(tree / "helpers.py", "def help_out(): pass\n\ndef more(): help_out()\n")
         assert [error.stage for error in build(str(tree), store).errors] == ["resolve"]
         assert list_calls(store) == set()
@@ -155,13 +159,13 @@ def test_another_version_tries_again(
 def test_a_text_file_and_a_row_are_lost_alone(
     tree: Path, store: EmbeddedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pkg.indexing.prepare.extract_text", lambda *given: {}["boom"])
+    monkeypatch.setattr("pkg.indexing.prepare.extract_text", fail_always)
     assert [error.path for error in build(str(tree), store).errors] == ["notes.md"]
     corpus = tmp_path / "rows.jsonl"
     rows = [{"output": "def f(): pass"}, {"output": "def g(): boom()"}, {"output": "def f(): pass"}]
     corpus.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     find_code = resolve_name("pkg.extract.answers.find_code")
-    monkeypatch.setattr("pkg.extract.answers.find_code", lambda text: {}["b"] if "boom" in text else find_code(text))
+    monkeypatch.setattr("pkg.extract.answers.find_code", lambda text: (fail_always if "boom" in text else find_code)(text))
     report = build(str(corpus), store)
     assert (len(report.errors), report.written) == (1, 3)
     assert store.stats().nodes["Row"] == len(rows)

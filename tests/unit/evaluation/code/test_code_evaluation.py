@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
@@ -232,3 +233,30 @@ def test_the_command_asks_for_a_model(data: Path, tmp_path: Path) -> None:
     command = ["eval", "humaneval", "--data", str(data), "--out", str(tmp_path / "run")]
     result = CliRunner().invoke(main, command)
     assert (result.exit_code, "no model; expected --model" in result.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "broken", ["fit_prompt", "HiddenTestsJudge.read_answer", "check_answer", "Reranker.rank"]
+)  # what writes the prompt, reads the answer, tries what the task shows, and chooses among answers
+def test_an_internal_error_costs_one_answer_which_is_asked_for_again(
+    broken: str, data: Path, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns, holder = ("none", "feedback", "func-pkg", "reranked"), "pkg.evaluation.code.code_evaluation"
+    place = f"{holder.replace('code_evaluation', 'answer_judge') if 'Hidden' in broken else holder}.{broken}"
+    working = resolve_name(place)
+
+    def fail(*given: Any, **named: Any) -> Any:
+        if "triple" in repr(given):
+            raise KeyError("boom")
+        return working(*given, **named)
+
+    whole = by_name(evaluate(data, store, tmp_path / "whole", columns=columns))
+    with monkeypatch.context() as patched:
+        patched.setattr(place, fail)
+        hurt = by_name(evaluate(data, store, tmp_path / "run", columns=columns))
+    assert sum(each.lost for each in hurt.values()) > 0
+    assert all(each.lost <= 1 and each.items == len(TASKS) for each in hurt.values())
+    mended = by_name(evaluate(data, store, tmp_path / "run", columns=columns))
+    assert {name: (each.solved, each.lost) for name, each in mended.items()} == {
+        name: (each.solved, 0) for name, each in whole.items()
+    }
