@@ -26,7 +26,7 @@ from random import Random
 from typing import TypeVar
 
 from measure import ROOT, Figures, make_environment, open_folder, write_result
-from packages import SWEPT, Package, unpack_package
+from packages import SWEPT, Package, fetch_package, unpack_package
 
 sys.path[:0] = [str(ROOT / "tests" / "support")]
 
@@ -100,9 +100,9 @@ def build(name: str, tree: Path, work: Path, limit: Callable[[int], int]) -> Swe
 
 def list_trees(chosen: Sequence[Package], cache: Path, work: Path, programs: int) -> Iterator[tuple[str, str, Path]]:
     """Yield what is built: its kind, its name, and its folder, which is removed once the next is asked for."""
-    for package in chosen:
+    for package in sorted(chosen, key=lambda each: fetch_package(each, cache).stat().st_size):  # what is quick first
         tree = unpack_package(package, cache, work / "tree")
-        yield "packages", f"{package.name} {package.version}", tree
+        yield "packages", name_package(package), tree
         shutil.rmtree(work / "tree")
     together = [package for package in chosen if package.name in TOGETHER]
     if len({package.name for package in together}) == len(TOGETHER):
@@ -141,6 +141,11 @@ def _write(seeds: Sequence[int], tree: Path) -> Path:
     for place, seed in enumerate(seeds):
         (tree / f"{names.get(place, f'p{seed}')}.py").write_text(write_program(Random(seed)), encoding="utf-8")
     return tree
+
+
+def name_package(package: Package) -> str:
+    """Return the name and version of a package."""
+    return f"{package.name} {package.version}"
 
 
 def name_exception(error: dict[str, object]) -> str:
@@ -189,7 +194,6 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", help="names of packages; default: all")
     options = parser.parse_args()
     chosen = [package for package in SWEPT if not options.only or package.name in options.only]
-    chosen.sort(key=lambda package: package.name)
     found: list[tuple[str, Swept]] = []
     with open_folder(options.cache) as (cache, work), suppress(KeyboardInterrupt):  # what was built until then counts
         for kind, name, tree in list_trees(chosen, cache, work, options.programs):
@@ -199,7 +203,9 @@ def main() -> None:
                 flush=True,
             )
             found.append((kind, swept))
-    write_result("crash_sweep", sum_up(found, options.seconds, options.more))
+    reached = {swept.name for _, swept in found}
+    missing = [name for name in map(name_package, chosen) if name not in reached]
+    write_result("crash_sweep", sum_up(found, options.seconds, options.more) | {"not_reached": missing})
 
 
 if __name__ == "__main__":

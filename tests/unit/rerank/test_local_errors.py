@@ -46,6 +46,10 @@ def break_at(monkeypatch: pytest.MonkeyPatch, name: str, fault: Exception) -> No
     monkeypatch.setattr(STAGES[name], fail)
 
 
+def fail_always(*_: Any) -> Any:
+    raise KeyError("boom")
+
+
 def rank(candidates: Sequence[str]) -> Ranking:
     with Reranker(sandbox=FakeSandbox()) as reranker:
         return reranker.rerank(QUERY, candidates)
@@ -64,14 +68,15 @@ def test_one_candidate_is_lost_or_left_unjudged(name: str, monkeypatch: pytest.M
 def test_one_task_is_left_out_and_the_others_are_ranked(monkeypatch: pytest.MonkeyPatch) -> None:
     make_case = resolve_name("pkg.rerank.reranker.make_case")
     monkeypatch.setattr(
-        "pkg.rerank.reranker.make_case", lambda query, *rest: {}[0] if "odd" in query else make_case(query, *rest)
+        "pkg.rerank.reranker.make_case",
+        lambda query, *rest: (fail_always if "odd" in query else make_case)(query, *rest),
     )
     tasks = [Task(query, (Candidate(0, RIGHT),)) for query in (QUERY, "odd", QUERY)]
     with Reranker(sandbox=FakeSandbox()) as reranker:
         outcomes = list(rank_all(reranker, tasks))
     assert [isinstance(each, Ranking) for each in outcomes] == [True, False, True]
     assert isinstance(outcomes[1], Skip)
-    assert (outcomes[1].path, outcomes[1].reason.partition(" (")[0]) == ("task 2", "internal error: KeyError: 0")
+    assert (outcomes[1].path, outcomes[1].reason.partition(" (")[0]) == ("task 2", "internal error: KeyError: 'boom'")
 
 
 def test_a_fault_of_the_sandbox_ends_the_choice(monkeypatch: pytest.MonkeyPatch) -> None:
