@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
 MAX_DEPTH = 4  # of expressions and of statements inside one another
-MOST_EXPRESSIONS = 300  # of a program, before those that follow are names and constants
 
 _NAMES = ("a", "b", "x", "f", "g", "A", "B", "C", "self", "cls", "args", "super", "type", "object")
 _BUILTINS = (
@@ -50,10 +49,10 @@ Line = tuple[int, str]  # depth of indentation, text
 class ProgramWriter:
     """Write programs by the choices of a random generator."""
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Random, most: int) -> None:
         self._random = random
         self._depth = 0
-        self._left = MOST_EXPRESSIONS
+        self._left = most  # expressions, before those that follow are names and constants
         self._expressions: tuple[Callable[[], str], ...] = (
             self._write_name, self._write_constant, self._write_call, self._write_call, self._write_attribute,
             self._write_item, self._write_binary, self._write_unary, self._write_comparison, self._write_lambda,
@@ -151,7 +150,14 @@ class ProgramWriter:
         clauses += f" if {self._write_expression()}" if self._happens() else ""
         clauses += f" for {self._write_target()} in {self._write_expression()}" if self._happens(0.2) else ""
         inner = self._write_expression()
-        return self._random.choice((f"[{inner} {clauses}]", f"{{{inner}: {inner} {clauses}}}", f"({inner} {clauses})"))
+        return self._random.choice(
+            (
+                f"[{inner} {clauses}]",
+                f"{{{inner} {clauses}}}",
+                f"{{{inner}: {inner} {clauses}}}",
+                f"({inner} {clauses})",
+            )
+        )
 
     def _write_display(self) -> str:
         items = [("*" if self._happens(0.1) else "") + each for each in self._repeat(self._write_expression)]
@@ -290,13 +296,8 @@ class ProgramWriter:
             yield from self._list_block(depth + 1)
 
     def _list_loop(self, depth: int) -> Iterator[Line]:
-        is_for = self._happens()
-        yield (
-            depth,
-            f"for {self._write_target()} in {self._write_expression()}:"
-            if is_for
-            else f"while {self._write_expression()}:",
-        )
+        head = f"for {self._write_target()} in {self._write_expression()}:"
+        yield depth, self._pick((head, f"async {head}", f"while {self._write_expression()}:"))
         yield from self._list_block(depth + 1)
         yield depth + 1, self._pick(("break", "continue", "pass"))
         if self._happens(0.2):
@@ -305,10 +306,11 @@ class ProgramWriter:
 
     def _list_with(self, depth: int) -> Iterator[Line]:
         one, other = self._write_expression(), self._write_expression()
-        yield depth, self._random.choice((
-            f"with {one}:", f"with {one} as {self._write_target_name()}, {other}:",
-            f"with ({one} as (a, *b), {other} as x.f):", f"with {one} as x[0]:",
+        managers = self._pick((
+            one, f"{one} as {self._write_target_name()}, {other}", f"({one} as (a, *b), {other} as x.f)",
+            f"{one} as x[0]",
         ))  # fmt: skip
+        yield depth, f"{'async ' if self._happens(0.2) else ''}with {managers}:"
         yield from self._list_block(depth + 1)
 
     def _list_try(self, depth: int) -> Iterator[Line]:
@@ -350,15 +352,15 @@ class ProgramWriter:
         yield depth, self._pick((
             f"del {self._write_target_name()}", f"del a.{self._write_attribute_name()}, x[{value}]",
             f"assert {value}, {value}", f"assert {self._write_test()}", f"raise {value} from {value}", "a = 1; b()",
+            "nonlocal a, g",
             f"print({value}, file={value})",
         ))  # fmt: skip
 
 
-def write_program(random: Random) -> str:
-    """Return a program that Python parses; parts that happen not to fit together are written again."""
-    writer = ProgramWriter(random)
+def write_program(random: Random, most: int = 300) -> str:
+    """Return a program of about so many expressions that Python parses; one that does not is written again."""
     for _ in range(20):
-        text = writer.write()
+        text = ProgramWriter(random, most).write()
         try:
             ast.parse(text)
         except SyntaxError:
