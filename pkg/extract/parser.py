@@ -33,6 +33,9 @@ def parse(code: bytes) -> Tree:
 
 def find_first_child(node: Node) -> Node | None:
     """Return the first named child that is no comment; None where there is none, as in empty brackets."""
+    first = node.named_child(0) if node.named_child_count else None  # a list of all is made only where it is needed
+    if first is None or first.type != "comment":
+        return first
     return next((child for child in node.named_children if child.type != "comment"), None)
 
 
