@@ -1,6 +1,6 @@
 """Build 70 packages with their tests, the tests of Python and random programs: no traceback, every local error listed.
 
-    python benchmarks/crash_sweep.py [--cache FOLDER] [--seconds 30] [--more 0.05] [--programs 2000] [--only NAME ...]
+    python benchmarks/crash_sweep.py [--cache FOLDER] [--seconds 30] [--more 0.05] [--programs 2000] [--kept FILE]
 
 Each build is a process of its own that may use so many CPU seconds, and some more for each file; one that takes longer
 is ended and named. What is counted is what a build says itself: a traceback on standard error, or a local error in its
@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -36,14 +37,25 @@ Item = TypeVar("Item")
 
 TOGETHER = ("click", "flask", "httpx", "jinja2", "lark", "marshmallow", "networkx", "parso", "pluggy", "pytest")
 """Ten packages that are built once more in one folder."""
+KINDS = ("packages", "together", "tests of Python", "random programs")
 GROUP = 25  # files that are built together of the tests of Python, and random programs
 MEMORY = 6 << 30  # bytes that a build may take
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Something to build."""
+
+    kind: str
+    name: str
+    fill: Callable[[Path], None]  # a new folder with what is built
 
 
 @dataclass(slots=True)
 class Swept:
     """What became of one build."""
 
+    kind: str
     name: str
     files: int = 0
     cpu: float = 0.0
@@ -52,9 +64,11 @@ class Swept:
     errors: list[dict[str, object]] = field(default_factory=list)
 
 
-def build(name: str, tree: Path, work: Path, limit: Callable[[int], int]) -> Swept:
-    """Build a folder in a process with a limit of CPU seconds."""
-    found = Swept(name, sum(1 for _ in tree.rglob("*.py")))
+def build(job: Job, work: Path, limit: Callable[[int], int]) -> Swept:
+    """Build what a job is about in a process with a limit of CPU seconds."""
+    tree = work / "tree"
+    job.fill(tree)
+    found = Swept(job.kind, job.name, sum(1 for _ in tree.rglob("*.py")))
     seconds, store = limit(found.files), work / "graph.db"
 
     def set_limits() -> None:
@@ -93,30 +107,30 @@ def build(name: str, tree: Path, work: Path, limit: Callable[[int], int]) -> Swe
         found.outcome, found.said = "refused", done.stderr.strip()[-500:]
     else:
         found.errors = json.loads(done.stdout.splitlines()[-1])["errors"]
+    shutil.rmtree(tree)
     for path in work.glob("graph.db*"):
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     return found
 
 
-def list_trees(chosen: Sequence[Package], cache: Path, work: Path, programs: int) -> Iterator[tuple[str, str, Path]]:
-    """Yield what is built: its kind, its name, and its folder, which is removed once the next is asked for."""
+def list_jobs(chosen: Sequence[Package], cache: Path, programs: int) -> Iterator[Job]:
+    """Yield what is to be built, each with what makes its folder."""
     for package in sorted(chosen, key=lambda each: fetch_package(each, cache).stat().st_size):  # what is quick first
-        tree = unpack_package(package, cache, work / "tree")
-        yield "packages", name_package(package), tree
-        shutil.rmtree(work / "tree")
+        yield Job("packages", name_package(package), partial(_unpack, [package], cache))
     together = [package for package in chosen if package.name in TOGETHER]
     if len({package.name for package in together}) == len(TOGETHER):
-        for package in together:
-            unpack_package(package, cache, work / "tree" / f"{package.name}-{package.version}")
-        yield "together", "ten packages in one folder", work / "tree"
-        shutil.rmtree(work / "tree")
+        yield Job("together", "ten packages in one folder", partial(_unpack, together, cache))
     tests = sorted(Path(sysconfig.get_path("stdlib"), "test").rglob("*.py"))
     for number, files in enumerate(group(tests)):
-        yield "tests of Python", f"tests of Python, group {number}", _copy(files, work / "tree")
-        shutil.rmtree(work / "tree")
+        yield Job("tests of Python", f"tests of Python, group {number}", partial(_copy, files))
     for seeds in group(range(programs)):
-        yield "random programs", f"random programs {seeds[0]} to {seeds[-1]}", _write(seeds, work / "tree")
-        shutil.rmtree(work / "tree")
+        yield Job("random programs", f"random programs {seeds[0]} to {seeds[-1]}", partial(_write, seeds))
+
+
+def _unpack(packages: Sequence[Package], cache: Path, tree: Path) -> None:
+    """Unpack one package, or several beside one another."""
+    for package in packages:
+        unpack_package(package, cache, tree / package.version if len(packages) > 1 else tree)
 
 
 def group(items: Iterable[Item]) -> Iterator[list[Item]]:
@@ -126,21 +140,19 @@ def group(items: Iterable[Item]) -> Iterator[list[Item]]:
         yield taken
 
 
-def _copy(files: Sequence[Path], tree: Path) -> Path:
+def _copy(files: Sequence[Path], tree: Path) -> None:
     """Copy files side by side; of those of one name, each with the number that it has."""
     tree.mkdir(parents=True)
     for number, path in enumerate(files):
         shutil.copy(path, tree / f"{path.stem}_{number}.py")
-    return tree
 
 
-def _write(seeds: Sequence[int], tree: Path) -> Path:
+def _write(seeds: Sequence[int], tree: Path) -> None:
     """Write random programs, whose imports find one another."""
     tree.mkdir(parents=True)
     names = dict(enumerate(("a", "m", "__init__")))
     for place, seed in enumerate(seeds):
         (tree / f"{names.get(place, f'p{seed}')}.py").write_text(write_program(Random(seed)), encoding="utf-8")
-    return tree
 
 
 def name_package(package: Package) -> str:
@@ -153,18 +165,17 @@ def name_exception(error: dict[str, object]) -> str:
     return f"{error['stage']}: {error['exception']}"
 
 
-def sum_up(found: Sequence[tuple[str, Swept]], seconds: int, more: float) -> Figures:
+def sum_up(builds: Sequence[Swept], seconds: int, more: float) -> Figures:
     """Return the table: builds and files by kind, and everything that did not end well by name."""
-    kinds = dict.fromkeys(kind for kind, _ in found)
-    builds = [each for _, each in found]
+    kinds = dict.fromkeys(each.kind for each in builds)
     errors = [error for each in builds for error in each.errors]
     return {
         "limit": {"cpu_seconds": seconds, "more_for_each_file": more},
         **{
             kind: {
-                "builds": sum(1 for name, _ in found if name == kind),
-                "files": sum(each.files for name, each in found if name == kind),
-                "cpu": round(sum(each.cpu for name, each in found if name == kind), 1),
+                "builds": sum(each.kind == kind for each in builds),
+                "files": sum(each.files for each in builds if each.kind == kind),
+                "cpu": round(sum(each.cpu for each in builds if each.kind == kind), 1),
             }
             for kind in kinds
         },
@@ -179,10 +190,17 @@ def sum_up(found: Sequence[tuple[str, Swept]], seconds: int, more: float) -> Fig
         "other_outcomes": [asdict(each) for each in builds if each.outcome in ("traceback", "refused")],
         "built": [
             {"name": each.name, "files": each.files, "cpu": each.cpu, "errors": len(each.errors)}
-            for kind, each in found
-            if kind in ("packages", "together")
+            for each in builds
+            if each.kind in ("packages", "together")
         ],
     }
+
+
+def read_kept(path: Path | None) -> list[Swept]:
+    """Read the builds of an earlier run that was cut off."""
+    if path is None or not path.exists():
+        return []
+    return [Swept(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def main() -> None:
@@ -192,19 +210,24 @@ def main() -> None:
     parser.add_argument("--more", type=float, default=0.05, help="CPU seconds more for each Python file")
     parser.add_argument("--programs", type=int, default=2000, help="random programs")
     parser.add_argument("--only", nargs="*", help="names of packages; default: all")
+    parser.add_argument("--kinds", nargs="*", help=f"of {', '.join(KINDS)}; default: all")
+    parser.add_argument("--kept", type=Path, help="file that keeps each build, so that a run goes on where it stopped")
     options = parser.parse_args()
     chosen = [package for package in SWEPT if not options.only or package.name in options.only]
-    found: list[tuple[str, Swept]] = []
+    found = read_kept(options.kept)
+    known = {each.name for each in found}
     with open_folder(options.cache) as (cache, work), suppress(KeyboardInterrupt):  # what was built until then counts
-        for kind, name, tree in list_trees(chosen, cache, work, options.programs):
-            swept = build(name, tree, work, lambda files: int(options.seconds + options.more * files))
-            print(
-                f"{name}: {swept.files} files, {swept.cpu} CPU-s, {swept.outcome}, {len(swept.errors)} local errors",
-                flush=True,
-            )
-            found.append((kind, swept))
-    reached = {swept.name for _, swept in found}
-    missing = [name for name in map(name_package, chosen) if name not in reached]
+        for job in list_jobs(chosen, cache, options.programs):
+            if job.name in known or (options.kinds and job.kind not in options.kinds):
+                continue
+            swept = build(job, work, lambda files: int(options.seconds + options.more * files))
+            found.append(swept)
+            told = f"{swept.name}: {swept.files} files, {swept.cpu} CPU-s, {swept.outcome}"
+            print(f"{told}, {len(swept.errors)} local errors", flush=True)
+            if options.kept is not None:
+                with options.kept.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(asdict(swept)) + "\n")
+    missing = sorted({name_package(package) for package in chosen} - {swept.name for swept in found})
     write_result("crash_sweep", sum_up(found, options.seconds, options.more) | {"not_reached": missing})
 
 
