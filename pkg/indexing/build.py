@@ -150,7 +150,8 @@ def write_units(
     session.skipped += cut.describe(found.source.name)
     forget_encoder(encoder, plan.size)  # resolution needs much memory of its own
     with clock.stage("resolve"):
-        is_resolved = is_resolved and (session.has_changed or any(map(is_outdated, records.values())))
+        is_old = any(map(is_outdated, records.values())) or bool(list_outdated(plan.errors))
+        is_resolved = is_resolved and (session.has_changed or is_old)
         if is_resolved:
             options.enter("resolving calls and imports")
             from pkg.indexing.resolution import put_links

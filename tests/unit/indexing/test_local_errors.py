@@ -156,6 +156,18 @@ def test_another_version_tries_again(
     assert export_lines(store) == build_afresh(tree, tmp_path / "mended.db")
 
 
+def test_another_version_resolves_again_where_all_of_it_failed(
+    tree: Path, store: EmbeddedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr("pkg.resolve.hierarchy.Hierarchy.fill", fail_always)
+        assert build(str(tree), store).errors
+    monkeypatch.setattr(local_errors, "find_version", lambda: "99.0")
+    report = build(str(tree), store)
+    assert (report.errors, report.written) == ((), 0)
+    assert export_lines(store) == build_afresh(tree, tmp_path / "mended.db")
+
+
 def test_a_text_file_and_a_row_are_lost_alone(
     tree: Path, store: EmbeddedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
