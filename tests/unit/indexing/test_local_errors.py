@@ -177,7 +177,8 @@ def test_a_text_file_and_a_row_are_lost_alone(
     rows = [{"output": "def f(): pass"}, {"output": "def g(): boom()"}, {"output": "def f(): pass"}]
     corpus.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     find_code = resolve_name("pkg.extract.answers.find_code")
-    monkeypatch.setattr("pkg.extract.answers.find_code", lambda text: (fail_always if "boom" in text else find_code)(text))
+    broken = {True: fail_always, False: find_code}
+    monkeypatch.setattr("pkg.extract.answers.find_code", lambda text: broken["boom" in text](text))
     report = build(str(corpus), store)
     assert (len(report.errors), report.written) == (1, 3)
     assert store.stats().nodes["Row"] == len(rows)
