@@ -183,7 +183,7 @@ def sum_up(builds: Sequence[Swept], seconds: int, more: float) -> Figures:
         "local_errors": {"value": len(errors), "target": 0},
         "local_errors_by_exception": dict(Counter(map(name_exception, errors)).most_common()),
         "over_their_limit": [
-            {"name": each.name, "files": each.files, "cpu": each.cpu}
+            {"name": each.name, "files": each.files, "outcome": each.outcome}
             for each in builds
             if each.outcome.startswith("over")
         ],
