@@ -1,14 +1,23 @@
-"""The files of caches in the user's cache folder: SQLite, for their owner alone; what is lost of one is made again."""
+"""The files of caches in the user's cache folder: SQLite, for their owner alone; what is lost of one is made again.
+
+SQLite notices a broken page, but not a byte that changed inside of a row: tables have a column `seal` with a checksum
+of each row, and a row that does not fit its checksum is as good as none.
+"""
 
 from __future__ import annotations
 
+import marshal
+import re
 import sqlite3
+import zlib
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from pkg.private_files import make_file, make_folder
 
+_FORM = 2  # the last form of marshal in which equal values give equal bytes, whatever objects they are
+_SEALED_TABLE = re.compile(r"EXISTS (\w+) \([^;]*\bseal INTEGER")
 WAIT_SECONDS = 5.0  # for another process that writes; then what it would have kept is made again
 
 
@@ -33,6 +42,16 @@ def open_cache_file(path: Path, schema: str) -> sqlite3.Connection:
         for suffix in ("", "-wal", "-shm"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
         return _prepare(path, schema)
+
+
+def sum_values(*values: Any) -> int:
+    """Sum up the plain values of a row to 32 bits; the column `seal` of its table keeps the sum."""
+    return zlib.crc32(marshal.dumps(values, _FORM))
+
+
+def is_sealed(seal: int | None, *values: Any) -> bool:
+    """Return whether the values of a row are those that were written; a row of an older PKG has no checksum."""
+    return seal is None or seal == sum_values(*values)
 
 
 class CacheTable:
@@ -73,6 +92,10 @@ def _prepare(path: Path, schema: str) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")  # what a loss of power takes can be made again
         connection.executescript(schema)
+        for table in _SEALED_TABLE.findall(schema):
+            columns = [name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")]
+            if "seal" not in columns:  # of an older PKG
+                connection.execute(f"ALTER TABLE {table} ADD COLUMN seal INTEGER")
         return connection
     except BaseException:
         connection.close()

@@ -11,7 +11,7 @@ from weakref import finalize
 
 import numpy as np
 
-from pkg.cache_file import open_cache_file
+from pkg.cache_file import is_sealed, open_cache_file, sum_values
 from pkg.encode.encoder import Vectors
 
 FILE_NAME = "vectors.db"  # in the cache folder of the user
@@ -19,9 +19,9 @@ LIMIT_BYTES = 1 << 30  # of the file: some 500,000 vectors of 384 numbers
 DROPPED_SHARE = 8  # the oldest eighth goes when the file is full
 KEYS_AT_ONCE = 500  # fewer than the parameters that any SQLite takes
 
-_SCHEMA = "CREATE TABLE IF NOT EXISTS vector (number INTEGER PRIMARY KEY, key BLOB UNIQUE, data BLOB)"
-_FIND = "SELECT key, data FROM vector WHERE key IN ({})"
-_PUT = "INSERT OR REPLACE INTO vector (key, data) VALUES (?, ?)"
+_SCHEMA = "CREATE TABLE IF NOT EXISTS vector (number INTEGER PRIMARY KEY, key BLOB UNIQUE, data BLOB, seal INTEGER)"
+_FIND = "SELECT key, data, seal FROM vector WHERE key IN ({})"
+_PUT = "INSERT OR REPLACE INTO vector (key, data, seal) VALUES (?, ?, ?)"
 _DROP_OLDEST = f"""DELETE FROM vector WHERE number IN
     (SELECT number FROM vector ORDER BY number LIMIT (SELECT count(*) / {DROPPED_SHARE} + 1 FROM vector))"""
 
@@ -46,13 +46,14 @@ class VectorCache:
         """Give the vectors that are there, each float32 [dimension]; those of another length are no vectors of ours."""
         wanted, found = list(dict.fromkeys(keys)), {}
         for low in range(0, len(wanted), KEYS_AT_ONCE):
-            for key, data in self._select(wanted[low : low + KEYS_AT_ONCE]):
-                vector = np.frombuffer(data, "<f4") if len(data) % 4 == 0 else np.zeros(0, np.float32)
+            for key, data, seal in self._select(wanted[low : low + KEYS_AT_ONCE]):
+                is_whole = isinstance(data, bytes) and len(data) % 4 == 0 and is_sealed(seal, key, data)
+                vector = np.frombuffer(data, "<f4") if is_whole else np.zeros(0, np.float32)
                 if len(vector) and len(vector) == (dimension or len(vector)) and np.isfinite(vector).all():
                     found[key] = vector
         return found
 
-    def _select(self, keys: list[bytes]) -> list[tuple[bytes, bytes]]:
+    def _select(self, keys: list[bytes]) -> list[tuple[bytes, bytes, int | None]]:
         if self._connection is None:
             return []
         try:
@@ -64,7 +65,8 @@ class VectorCache:
         """Keep some vectors, each float32 [dimension], all of them or none; the oldest make room for them."""
         if self._connection is None or not vectors:
             return
-        rows = [(key, vector.astype("<f4").tobytes()) for key, vector in vectors.items()]
+        pairs = ((key, vector.astype("<f4").tobytes()) for key, vector in vectors.items())
+        rows = [(key, data, sum_values(key, data)) for key, data in pairs]
         with suppress(sqlite3.Error), self._connection as transaction:
             transaction.execute("BEGIN IMMEDIATE")
             transaction.executemany(_PUT, rows)

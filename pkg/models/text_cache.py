@@ -9,7 +9,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from pathlib import Path
 
-from pkg.cache_file import CacheTable, find_cache_file
+from pkg.cache_file import CacheTable, find_cache_file, is_sealed, sum_values
 from pkg.models.prompt_batch import Conversation
 from pkg.models.text_model import Decoding, Generation, TextModel, Usage
 
@@ -17,11 +17,12 @@ FILE_NAME = "texts.db"  # in the cache folder of the user
 FORMAT = 1  # of the rows; rows of another are not read
 
 _SCHEMA = """CREATE TABLE IF NOT EXISTS text (
-    key BLOB PRIMARY KEY, text TEXT, finish TEXT, prompt_tokens INTEGER, completion_tokens INTEGER, seconds REAL
+    key BLOB PRIMARY KEY, text TEXT, finish TEXT, prompt_tokens INTEGER, completion_tokens INTEGER, seconds REAL,
+    seal INTEGER
 ) WITHOUT ROWID"""
-_FIND = "SELECT text, finish, prompt_tokens, completion_tokens, seconds FROM text WHERE key = ?"
-_PUT = """INSERT OR REPLACE INTO text (key, text, finish, prompt_tokens, completion_tokens, seconds)
-    VALUES (?, ?, ?, ?, ?, ?)"""
+_FIND = "SELECT text, finish, prompt_tokens, completion_tokens, seconds, seal FROM text WHERE key = ?"
+_PUT = """INSERT OR REPLACE INTO text (key, text, finish, prompt_tokens, completion_tokens, seconds, seal)
+    VALUES (?, ?, ?, ?, ?, ?, ?)"""
 
 
 def make_key(model: TextModel, asked: Conversation, decoding: Decoding) -> bytes:
@@ -40,12 +41,14 @@ class TextCache(CacheTable):
 
     def find(self, key: bytes) -> Generation | None:
         """Give what was written for a key; None where nothing was."""
-        for text, finish, prompt_tokens, completion_tokens, seconds in self.run(_FIND, (key,)):
-            return Generation(text, finish, Usage(1, prompt_tokens, completion_tokens, seconds))
+        for *values, seal in self.run(_FIND, (key,)):
+            if is_sealed(seal, key, *values):
+                text, finish, prompt_tokens, completion_tokens, seconds = values
+                return Generation(text, finish, Usage(1, prompt_tokens, completion_tokens, seconds))
         return None
 
     def put(self, key: bytes, written: Generation) -> None:
         """Keep a text; it is on the disk when this returns."""
         used = written.usage
         values = (key, written.text, written.finish, used.prompt_tokens, used.completion_tokens, used.seconds)
-        self.run(_PUT, values)
+        self.run(_PUT, (*values, sum_values(*values)))

@@ -1,4 +1,8 @@
-"""The file of the text segments: written at once, read through a memory map, as the vector file is."""
+"""The file of the text segments: written at once, read through a memory map, as the vector file is.
+
+It is read through once when it is opened: the header holds its own checksum, the generation, and a checksum of each
+column, so that pages that were changed, swapped or left by an older generation give no answers.
+"""
 
 from __future__ import annotations
 
@@ -57,9 +61,9 @@ def _get_column(segment: TextSegment, name: str) -> Any:
 
 
 def read_text_segments(path: Path, stamp: str) -> list[TextSegment] | None:
-    """Map the file; None when it is missing, of another stamp, or not what this version writes."""
+    """Map the file; return None when it is missing, damaged, of another stamp, or not what this version writes."""
     found = _open_tables(path)
-    if found is None or found[0]["stamp"] != stamp:
+    if found is None or found[0]["stamp"] != stamp or not _is_sound(*found):
         return None
     header, tables = found
     return [_make_segment(segment, columns) for segment, columns in zip(header["segments"], tables, strict=True)]
@@ -72,11 +76,12 @@ def _make_segment(described: dict[str, Any], columns: dict[str, Any]) -> TextSeg
 
 
 def has_sound_terms(path: Path) -> bool:
-    """Tell whether the file holds, byte by byte, the columns that were written; this reads all of it."""
+    """Return whether the file holds, byte by byte, the columns that were written; this reads all of it."""
     found = _open_tables(path)
-    if found is None:
-        return False
-    header, tables = found
+    return found is not None and _is_sound(*found)
+
+
+def _is_sound(header: dict[str, Any], tables: list[dict[str, Any]]) -> bool:
     return [segment["checksums"] for segment in header["segments"]] == [_sum_up(columns) for columns in tables]
 
 

@@ -1,14 +1,15 @@
 """An approximate index of very many vectors, made by usearch, an extra; the exact scan stands behind it (P-14, P-17).
 
-Each label has a file of its own beside the codes. What usearch writes is followed by a line that names the generation:
-a file that was cut short or is of another generation is not opened. Bytes that change inside of a whole file are not
-noticed, as to look for them would cost more than the scan. The keys are the numbers of the nodes, and the vectors the
-8-bit codes of the exact scan, so that old codes and new tell what a build has changed.
+Each label has a file of its own beside the codes. What usearch writes is followed by a line that holds its checksum and
+names the generation: a file that is damaged, cut short or of another generation is not opened, for usearch follows the
+numbers in it wherever they lead. The keys are the numbers of the nodes, and the vectors the 8-bit codes of the exact
+scan, so that old codes and new tell what a build has changed.
 """
 
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ EXPANSION = 1024
 MOST_ASKED = 1000  # hits; who asks for more is served by the exact scan, which then costs about as much
 MOST_CHANGED = 0.2  # share of the vectors; places of what is gone stay in the index, and beyond this it is made anew
 _TOGETHER = 65_536  # codes that are compared at once, to spare memory
+_READ_BYTES = 1 << 20  # of an index that are summed up at a time
 
 Places = npt.NDArray[np.int64]
 Body = npt.NDArray[np.uint8]
@@ -50,12 +52,15 @@ def _save_index(path: Path, index: Any, stamp: str) -> None:
     """Put the file in its place at once; a reader sees the old one or the new."""
     with replace_file(path) as temporary:
         index.save(temporary)
-        with open(temporary, "ab") as file:
-            file.write(_end_with(stamp))
+        with open(temporary, "r+b") as file:
+            checksum = 0
+            while part := file.read(_READ_BYTES):
+                checksum = zlib.crc32(part, checksum)
+            file.write(_end_with(stamp, checksum))
 
 
-def _end_with(stamp: str) -> bytes:
-    return f"\nPKG approximate 1 {stamp}\n".encode()
+def _end_with(stamp: str, checksum: int) -> bytes:
+    return f"\nPKG approximate 2 {checksum:08x} {stamp}\n".encode()
 
 
 def _new_index(dimension: int) -> Any:
@@ -111,13 +116,15 @@ def find_changes(old: Segment, new: Segment) -> tuple[Numbers, Places]:
 
 
 def _map_file(path: Path, stamp: str) -> Body | None:
-    """Map what usearch has written; None when the file is missing, cut short, or of another generation."""
-    end = _end_with(stamp)
+    """Map what usearch has written; None when the file is missing, damaged, cut short, or of another generation."""
+    length = len(_end_with(stamp, 0))
     try:
         with open(path, "rb") as file:  # one file for body and end: another process may put a new one in its place
-            size = os.fstat(file.fileno()).st_size - len(end)
+            size = os.fstat(file.fileno()).st_size - length
             file.seek(size)
-            return np.memmap(file, np.uint8, "r", 0, (size,)) if size and file.read() == end else None
+            end = file.read()
+            body = np.memmap(file, np.uint8, "r", 0, (size,)) if size else None
+            return body if body is not None and end == _end_with(stamp, zlib.crc32(body.data)) else None
     except (OSError, ValueError):  # the latter: a file that is shorter than its end
         return None
 

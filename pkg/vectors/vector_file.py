@@ -1,4 +1,9 @@
-"""The file of vector codes beside the database: written at once, read through a memory map."""
+"""The file of vector codes beside the database: written at once, read through a memory map.
+
+The header holds its own checksum, the generation, and a checksum of each column. A segment is checked against them
+before its first use, which reads what a scan reads anyway: pages that were changed, swapped or left by an older
+generation give no answers.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +32,22 @@ class VectorIndex:
     ) -> None:
         self.stamp = stamp  # names the store and its generation
         self.segments = segments
-        self.checksums = checksums or {}  # of each column, by label, as they were written
+        self._checksums = checksums or {}  # of each column, by label, as they were written
+        self._sound: dict[str, bool] = {}  # by label; a segment is read through once
+
+    def is_sound(self, label: str) -> bool:
+        """Return whether a segment holds, byte by byte, what was written; only the first call for it reads it.
+
+        One that the file does not hold was made in memory.
+        """
+        if label not in self._sound:
+            self._sound[label] = label not in self._checksums or _sum_up(self.segments[label]) == self._checksums[label]
+        return self._sound[label]
+
+    @property
+    def is_all_sound(self) -> bool:
+        """Return whether all segments hold what was written."""
+        return all(map(self.is_sound, self.segments))
 
 
 def write_index(
@@ -92,19 +112,21 @@ def unpack_header(line: bytes) -> dict[str, Any]:
 
 
 def has_sound_index(path: Path) -> bool:
-    """Tell whether the file holds, byte by byte, the columns that were written; this reads all of it."""
+    """Return whether the file holds, byte by byte, the columns that were written; this reads all of it."""
     index = read_index(path)
-    return index is not None and all(segment_sums == index.checksums[label] for label, segment_sums in _sum_up(index))
+    return index is not None and index.is_all_sound
 
 
-def _sum_up(index: VectorIndex) -> Iterator[tuple[str, dict[str, int]]]:
-    for label, segment in index.segments.items():
-        columns = {**segment.columns, "codes": segment.codes}
-        yield label, {name: zlib.crc32(np.ascontiguousarray(values).data) for name, values in columns.items()}
+def _sum_up(segment: Segment) -> dict[str, int]:
+    columns = {**segment.columns, "codes": segment.codes}
+    return {name: zlib.crc32(np.ascontiguousarray(values).data) for name, values in columns.items()}
 
 
 def read_index(path: Path) -> VectorIndex | None:
-    """Map the file; None when it is missing or not what this version writes. Its columns are not read yet."""
+    """Map the file; return None when it is missing or not what this version writes.
+
+    Its columns are not read yet: `VectorIndex.is_sound` checks those of a segment.
+    """
     try:
         with open(path, "rb") as file:  # one file for header and body: another process may put a new one in its place
             head = file.read(_HEADER)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -151,7 +152,7 @@ class EmbeddedVectors:
         from pkg.vectors.vector_file import read_index
 
         index = read_index(self.path)
-        if index is None or index.stamp != before:
+        if index is None or index.stamp != before or not index.is_all_sound:
             return {}
         fragments = np.array(self._connection.execute(sql.LIST_FRAGMENTS).fetchall(), np.int64).reshape(-1)
         kept = {label: segment.keep_fragments(fragments) for label, segment in index.segments.items()}
@@ -161,10 +162,14 @@ class EmbeddedVectors:
         }  # fmt: skip
 
     def read_indexed(self) -> VectorIndex | None:
-        """Map the codes that approximate indexes may be of, before a write replaces them; None where there are none."""
+        """Map the codes that approximate indexes may be of, before a write replaces them.
+
+        None where there are none, or where they are damaged: what has changed since then cannot be told.
+        """
         from pkg.vectors.vector_file import read_index
 
-        return read_index(self.path) if self._has_approximate() else None
+        index = read_index(self.path) if self._has_approximate() else None
+        return index if index is not None and index.is_all_sound else None
 
     def write_approximate(self, before: VectorIndex | None) -> None:
         """Bring the approximate indexes up to the codes; before: the codes that they were made of."""
@@ -188,30 +193,36 @@ class EmbeddedVectors:
         return self._connection.execute(sql.LIST_VECTORS, (_make_bits(name), _find_last(kept)))
 
     def _open_segment(self, label: Label) -> Segment:
-        """Give the vectors of a label, with those of its group, for the generation that this connection reads now."""
+        """Return the vectors of a label, with those of its group, for the generation that this connection reads now.
+
+        Codes that are damaged are written again from the database.
+        """
         from pkg.vectors.exact import make_segment
 
-        if self._index is None or self._index.stamp != self._stamp():
-            self._index, self._finders = self._open_index(), {}
-        segments, name = self._index.segments, _name_group(label)
+        name, stamp = _name_group(label), self._stamp()
+        if self._index is None or self._index.stamp != stamp or not self._index.is_sound(name):
+            self._index, self._finders = self._map_index(stamp, name) or self._write_index(stamp, name), {}
+        segments = self._index.segments
         if name not in segments:
             dimension = self._get_meta("dimension") or 0
             segments[name] = make_segment(self._list_vectors(name), dimension)
         return segments[name]
 
-    def _open_index(self) -> VectorIndex:
-        """Map the codes beside the database; make them anew when they are of another generation."""
-        from pkg.vectors.vector_file import VectorIndex, read_index
+    def _map_index(self, stamp: str, name: str) -> VectorIndex | None:
+        """Map the codes beside the database; None where they are of another generation, or those of a group damaged."""
+        from pkg.vectors.vector_file import read_index
 
-        stamp = self._stamp()
         index = read_index(self.path)
-        if index is None or index.stamp != stamp:
-            try:
-                self.write()
-            except OSError:  # a place that cannot be written: the codes stay in memory
-                return VectorIndex(stamp, {})
-            index = read_index(self.path)
-        return index if index is not None and index.stamp == stamp else VectorIndex(stamp, {})
+        return index if index is not None and index.stamp == stamp and index.is_sound(name) else None
+
+    def _write_index(self, stamp: str, name: str) -> VectorIndex:
+        """Write the codes and map them; where the place cannot be written or does not keep them, use memory alone."""
+        from pkg.vectors.vector_file import VectorIndex
+
+        with suppress(OSError):
+            self.write()
+            return self._map_index(stamp, name) or VectorIndex(stamp, {})
+        return VectorIndex(stamp, {})
 
     def _mask(
         self, segment: Segment, where: NodeFilter | None, of_label: tuple[str, ...] | None = None

@@ -84,3 +84,22 @@ def test_a_row_that_is_no_vector_is_not_found(tmp_path: Path) -> None:
 def test_a_key_depends_on_all_of_its_parts() -> None:
     keys = {make_key("m", False, "a"), make_key("m", True, "a"), make_key("n", False, "a"), make_key("m", False, "b")}
     assert len(keys) == 4
+
+
+def test_a_vector_whose_bytes_have_changed_is_not_found(tmp_path: Path) -> None:
+    cache = VectorCache(tmp_path / "cache.db")
+    cache.put(make_vectors(2))
+    with sqlite3.connect(tmp_path / "cache.db") as connection:
+        connection.execute("UPDATE vector SET data = ? WHERE key = ?", (np.ones(4, "<f4").tobytes(), b"key 0"))
+    connection.close()
+    assert list(find_all(cache, [b"key 0", b"key 1"])) == [b"key 1"]
+
+
+def test_vectors_of_a_file_without_checksums_are_found(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "cache.db") as connection:
+        connection.execute("CREATE TABLE vector (number INTEGER PRIMARY KEY, key BLOB UNIQUE, data BLOB)")
+        connection.execute("INSERT INTO vector (key, data) VALUES (?, ?)", (b"old", np.ones(4, "<f4").tobytes()))
+    connection.close()
+    cache = VectorCache(tmp_path / "cache.db")
+    cache.put(make_vectors(1))
+    assert find_all(cache, [b"old", b"key 0"]) == {b"old": [1.0] * 4, b"key 0": [0.0] * 4}

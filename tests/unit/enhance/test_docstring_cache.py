@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from scripted_model import ScriptedModel
 
 from pkg.enhance.docstring_cache import DocstringCache, make_key
@@ -81,3 +82,16 @@ def test_it_does_not_depend_on_where_the_function_stands() -> None:
     writer = open_writer("template")
     elsewhere = replace(ADD, path="other.py", qualname="outer.add")
     assert make_key(elsewhere, writer) == make_key(ADD, writer)
+
+
+@pytest.mark.parametrize("table", ["docstring SET text = 'Sub.'", "comment SET lines = 'b'", "docstring SET key = '2'"])
+def test_a_docstring_whose_bytes_have_changed_is_not_found(tmp_path: Path, table: str) -> None:
+    cache = DocstringCache(tmp_path / "docstrings.db")
+    commented = replace(WRITTEN, comments=("a",))
+    cache.put(b"1", commented)
+    assert cache.find(b"1") == commented
+    cache.run(f"UPDATE {table}", ())
+    assert [cache.find(key) for key in (b"1", b"2")] == [None, None]
+    cache.put(b"1", WRITTEN)
+    assert cache.find(b"1") == WRITTEN
+    cache.close()

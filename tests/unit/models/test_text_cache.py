@@ -52,3 +52,13 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path) -> None:
     with closing(TextCache(tmp_path / "texts.db")) as cache:
         cache.put(b"key", WRITTEN)
         assert cache.find(b"key") == WRITTEN
+
+
+def test_a_text_whose_bytes_have_changed_is_not_found(tmp_path: Path) -> None:
+    path = tmp_path / "texts.db"
+    with closing(TextCache(path)) as cache:
+        cache.put(b"key", WRITTEN)
+        cache.run("UPDATE text SET text = replace(text, 'quotes', 'quotas')", ())
+        assert cache.find(b"key") is None
+        cache.put(b"key", WRITTEN)
+        assert cache.find(b"key") == WRITTEN
