@@ -17,6 +17,9 @@ from pkg.graph.store import GraphStore
 FEW_EXAMPLES = settings(max_examples=max(5, settings().max_examples // 10))
 """A tenth of the profile's examples, for tests of which each example builds several graphs."""
 
+STORE_FILES = ["graph.db", "graph.db-sum", "graph.db-terms", "graph.db-vectors"]
+"""What a closed store consists of, by name."""
+
 SHOP = {
     "shop/cart.py": (
         'import json\nfrom .prices import find_price\n\n\nclass Cart:\n    """Hold items."""\n\n'

@@ -17,6 +17,7 @@ from pkg.graph.embedded import sql
 from pkg.graph.embedded.checksums import find_damage, seal_head
 from pkg.graph.embedded.database_file import identify, open_database, remove_empty
 from pkg.graph.embedded.embedded_writing import EmbeddedWriter
+from pkg.graph.embedded.file_sum import FileSum
 from pkg.graph.embedded.indexes import APPROXIMATE_ABOVE, EmbeddedTexts, EmbeddedVectors, FragmentFinder, Step
 from pkg.graph.embedded.node_reading import NodeReader
 from pkg.graph.embedded.outlines import OutlineReader
@@ -87,8 +88,15 @@ class EmbeddedStore:
         self._terms = EmbeddedTexts(
             self._connection, self._path, self._reader, self._get_one, self._get_meta, find_fragments
         )
+        self._sum = FileSum(self._path)
+        self._is_checked = False  # since the last write
         if create:
             remove_leftovers(self._files)
+            try:
+                self._check_file()
+            except BaseException:
+                self._connection.close()
+                raise
 
     @property
     def address(self) -> str:
@@ -248,6 +256,7 @@ class EmbeddedStore:
     @contextmanager
     def write(self) -> Iterator[EmbeddedWriter]:
         """Open the one write transaction; leaving it by an exception undoes all of it."""
+        self._check_file()
         with translate_database_faults(self.address):
             self._connection.execute(f"PRAGMA cache_size = -{WRITE_CACHE_KB}")
             self._connection.execute("BEGIN IMMEDIATE")
@@ -267,8 +276,11 @@ class EmbeddedStore:
             finally:
                 self._reader.forget()
                 self._roll_back()
+        self._is_checked = False
         if writer.changed:
             self._settle(Step(before, now) if not writer.has_replaced_vectors else None)
+        else:
+            self._empty_log()
 
     def _settle(self, step: Step | None) -> None:
         """Write the files beside the database and empty the log; what fails here, readers make up for."""
@@ -276,17 +288,41 @@ class EmbeddedStore:
         for write in (partial(self._vectors.write, step), self._terms.write):
             with suppress(OSError, DatabaseError, StoreError), self.snapshot():
                 write()
+        self._empty_log()
+        with suppress(OSError):  # it may take minutes: last, when all else is in its place
+            self._vectors.write_approximate(before)
+
+    def _empty_log(self) -> None:
+        """Move what was written from the log into the file, and record the file's checksum."""
         patience = self._connection.execute("PRAGMA busy_timeout").fetchone()[0]
         with suppress(DatabaseError):
             self._connection.execute("PRAGMA busy_timeout = 0")  # readers of the old generation are not waited for
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._connection.execute(f"PRAGMA busy_timeout = {patience:d}")
-        with suppress(OSError):  # it may take minutes: last, when all else is in its place
-            self._vectors.write_approximate(before)
+        self._sum.record()
+
+    def _check_file(self) -> None:
+        """Raise StoreCorruptError where a graph is damaged, before a build adds to it or says that all is current.
+
+        Rows are read only where the file is not as the last write left it.
+        """
+        if self._is_checked:
+            return
+        with translate_faults(self.address):
+            if (self._sum.is_recorded() or self._get_meta("generation")) and not self._sum.is_current():
+                with self.snapshot():
+                    self._refuse_damage()
+                self._sum.record()
+        self._is_checked = True
+
+    def _refuse_damage(self) -> None:
+        damage = find_damage(self._connection)
+        if damage:
+            raise DatabaseError(f"malformed: {'; '.join(damage)}")
 
     @property
     def _files(self) -> tuple[Path, ...]:
-        return self._path, *self._vectors.paths, self._terms.path
+        return self._path, *self._vectors.paths, self._terms.path, self._sum.path
 
     def vector_search(
         self,
@@ -499,9 +535,7 @@ class EmbeddedStore:
         """
         encoder, dimension = self.encoder()
         with translate_faults(self.address), self.snapshot():
-            damage = find_damage(self._connection)
-            if damage:
-                raise DatabaseError(f"malformed: {'; '.join(damage)}")
+            self._refuse_damage()
             yield export_header(encoder, dimension)
             yield from self._reader.export_nodes(vectors)
             yield from map(export_edge, list_all_edges(self._connection))

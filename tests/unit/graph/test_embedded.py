@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from contract.units import FILES, READER, WRITER, encode, encoder, fill, find_id, prepare, put_edges
+from trees import STORE_FILES
 
 from pkg.errors import StoreCorruptError, StoreError
 from pkg.graph.embedded import sql
@@ -193,7 +194,7 @@ def test_a_search_needs_no_file_of_codes(path: Path) -> None:
         fill(store, FILES, "second")
         assert store.generation() == 2
     assert [found.searched for found in search(path)] == [2 * found.searched for found in before]
-    assert sorted(each.name for each in path.parent.iterdir()) == ["graph.db", "graph.db-terms", "graph.db-vectors"]
+    assert sorted(each.name for each in path.parent.iterdir()) == STORE_FILES
 
 
 def test_a_full_disk_does_not_undo_a_write_that_has_ended(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from contract.units import FILES, encode, encoder, fill, find_id
+from trees import STORE_FILES
 
 from pkg.errors import (
     StoreCorruptError,
@@ -68,7 +69,7 @@ def test_a_store_is_made_where_it_is_asked_for(tmp_path: Path, name: str) -> Non
 
 
 def test_a_closed_store_is_one_file_and_the_codes_and_terms_beside_it(path: Path) -> None:
-    assert sorted(each.name for each in path.parent.iterdir()) == ["graph.db", "graph.db-terms", "graph.db-vectors"]
+    assert sorted(each.name for each in path.parent.iterdir()) == STORE_FILES
 
 
 @pytest.mark.parametrize("address", ["graph.db", "mysql:///graph", "sqlite:///", "https://host", ""])

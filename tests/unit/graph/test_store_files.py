@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from contract.units import FILES, fill
-from trees import SHOP, write_tree
+from trees import SHOP, STORE_FILES, write_tree
 
 from pkg.api import build_graph
 from pkg.cli import main
@@ -60,7 +60,7 @@ def test_every_file_of_a_store_is_its_owners_alone(tmp_path: Path, mask: int) ->
                 during = list_modes(place)
         after = list_modes(place)
     copies = {f"graph.db-vectors-{name}" for name in ("block", "function", "declaration")}
-    names = {"graph.db", "graph.db-terms", "graph.db-vectors", *copies}
+    names = {*STORE_FILES, *copies}
     assert (set(after), set(during)) == (names, names | {"graph.db-wal", "graph.db-shm"})
     assert {*after.values(), *during.values()} == {0o600}
     assert stat.S_IMODE(place.stat().st_mode) == stat.S_IMODE(place.parent.stat().st_mode) == 0o700
@@ -191,7 +191,7 @@ def test_failing_builds_beside_a_good_one_lose_nothing(place: Path) -> None:
     assert [(each.communicate()[1], each.returncode) for each in (*failing, good)] == [(b"", 0)] * 3
     with closing(EmbeddedStore(place / "store/graph.db")) as store:
         assert (store.generation(), store.check()) == (1, [])
-    assert list_names(place / "store") == ["graph.db", "graph.db-terms", "graph.db-vectors"]
+    assert list_names(place / "store") == STORE_FILES
 
 
 KILLED = """

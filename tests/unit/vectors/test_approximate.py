@@ -12,6 +12,7 @@ import pytest
 from contract.units import encode, encoder, fill
 from hypothesis import given
 from hypothesis import strategies as st
+from trees import STORE_FILES
 
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.model import Label, Match, Matches, NodeFilter
@@ -83,7 +84,7 @@ def test_a_label_below_the_threshold_has_no_index(path: Path) -> None:
         assert sum(index_of(path).name in name for name in store.stats().bytes) == 1
     with closing(EmbeddedStore(path, approximate_above=500)) as store:
         fill(store, FILES)
-    assert sorted(each.name for each in path.parent.iterdir()) == ["graph.db", "graph.db-terms", "graph.db-vectors"]
+    assert sorted(each.name for each in path.parent.iterdir()) == STORE_FILES
 
 
 def test_an_index_is_changed_and_not_made_anew(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +196,7 @@ def test_without_the_extra_nothing_is_indexed(tmp_path: Path) -> None:
     place = tmp_path / "graph.db"
     with closing(open_indexed(place)) as store:
         fill(store, FILES)
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["graph.db", "graph.db-terms", "graph.db-vectors"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == STORE_FILES
     assert search(place) == search_exactly(place)
 
 
