@@ -5,16 +5,14 @@ A batch at a time, in this process or in several; the units come in their order,
 
 from __future__ import annotations
 
-import os
 import signal
-import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from functools import partial
-from multiprocessing import active_children, get_context, parent_process
+from multiprocessing import active_children, get_context
 from typing import TypeAlias
 
 import numpy as np
@@ -31,6 +29,7 @@ from pkg.indexing.drafts import CodePieces, Draft
 from pkg.indexing.fields import FieldReader, extract_terms
 from pkg.indexing.inputs import LoadedUnit
 from pkg.indexing.text_drafts import TextDraft
+from pkg.indexing.worker_start import start_worker
 from pkg.indexing.written_docstrings import NO_DOCSTRINGS, Docstrings
 from pkg.local_errors import LocalErrors, is_local
 from pkg.model import CodeUnit, Label, Span, Status, TextUnit
@@ -216,7 +215,7 @@ def prepare_in_processes(
 ) -> Iterator[tuple[list[UnitGraph], dict[str, float]]]:
     """Yield what Preparer.prepare gives for each batch, in their order; an InputError when a worker process dies."""
     others = active_children()
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (source, encoder, dict(docstrings)))
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), start_worker, (source, encoder, dict(docstrings)))
     try:
         yield from map_ahead(partial(_submit, pool), batches, workers)
     except BrokenProcessPool as fault:
@@ -244,18 +243,10 @@ def _submit(pool: ProcessPoolExecutor, batch: list[LoadedUnit]) -> Prepared:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _start_worker(source: str, encoder: str, docstrings: Docstrings) -> None:
-    """Set up a worker, which never outlives its parent."""
+def set_up_worker(source: str, encoder: str, docstrings: Docstrings) -> None:
+    """Load what a worker process needs for all of its batches."""
     global _preparer
-    threading.Thread(target=_end_with_parent, daemon=True).start()
     _preparer = Preparer(source, load_encoder(encoder), docstrings)
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _prepare_batch(batch: list[LoadedUnit]) -> tuple[list[UnitGraph], dict[str, float]]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -74,3 +77,38 @@ def test_seconds_are_added_up_by_stage() -> None:
 
 def test_nothing_to_prepare_gives_nothing() -> None:
     assert list(prepare_all("lib", [], "static", 1, 0, {})) == []
+
+
+KILLED = """
+import os, sys, time
+from multiprocessing import get_context
+
+def work(is_linux):
+    from pkg.indexing.worker_start import end_with_parent
+    if not is_linux:
+        sys.platform = "other"
+    end_with_parent()
+    print("started", flush=True)
+    # Either no other thread of Python gets a turn, as while a long text is parsed, or any may have one.
+    sum(range(2_000_000_000)) if is_linux else time.sleep(60)
+    print("outlived its parent", flush=True)
+
+if __name__ == "__main__":
+    get_context("spawn").Process(target=work, args=(sys.argv[1] == "linux",)).start()
+    time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="what is sent is a signal of POSIX systems")
+@pytest.mark.parametrize("system", ["linux", "other"])
+def test_a_worker_ends_with_a_parent_that_is_killed(tmp_path: Path, system: str) -> None:
+    if system == "linux" and sys.platform != "linux":
+        pytest.skip("only Linux interrupts a worker that gives no other thread a turn")
+    (tmp_path / "killed.py").write_text(KILLED)
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}
+    command = [sys.executable, str(tmp_path / "killed.py"), system]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == b"started\n"
+        parent.kill()
+        assert parent.stdout.read() == b""  # it ends when the worker, which has the pipe too, has ended

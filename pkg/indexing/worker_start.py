@@ -1,0 +1,52 @@
+"""Start a worker process of a build, so that it ends with its parent, however that ends.
+
+Nothing heavy is imported before that is settled: the imports of a worker take a second, in which its parent may be
+gone.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from multiprocessing import parent_process
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pkg.indexing.written_docstrings import Docstrings
+
+_SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
+
+
+def start_worker(source: str, encoder: str, docstrings: Docstrings) -> None:
+    """Set up a worker, which never outlives its parent."""
+    end_with_parent()
+    from pkg.indexing.prepare import set_up_worker
+
+    set_up_worker(source, encoder, docstrings)
+
+
+def end_with_parent() -> None:
+    """Let this process end when the one that started it ends, even by SIGKILL.
+
+    Linux sends a signal, which interrupts whatever the process does. Elsewhere a thread waits for the end of the pipe
+    that the parent holds, which is noticed as soon as Python code runs again.
+    """
+    parent = parent_process()
+    if parent is None:
+        return
+    threading.Thread(target=_exit_after_parent, daemon=True).start()
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent.pid:  # it ended before the signal was asked for
+            os._exit(1)
+
+
+def _exit_after_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
