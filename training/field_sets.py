@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from exclusions import Exclusions, normalise_text
 from mining import is_question, read_paragraphs, read_wheel
 from question_sets import DEVELOPMENT, QuestionSet, hash_text
@@ -42,7 +44,8 @@ class _Collector:
             if isinstance(definition, Function):
                 yield self._joined.nodes + fields.nodes, definition
                 fields.add_function(index, definition)
-        fields.spans = [span for span in fields.spans if span[3] not in left_out]
+        table = np.frombuffer(fields.spans, np.int64).reshape(-1, 4)
+        fields.spans = array("q", table[~np.isin(table[:, 3], left_out)].tobytes())
         self._joined.add(fields)
 
     def count(self) -> FieldCounts:

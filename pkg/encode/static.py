@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 GROUP = 64  # spans encoded by one matrix product: larger groups waste work on words that the others lack
 STEPS = 4096.0  # steps from 0 to 1 that a weighted sum is rounded to: some ten times finer than what a graph keeps
-HEADING_LIMIT = 20_000  # headings remembered
+HEADING_LIMIT = 2_000  # headings remembered
 
 
 class StaticEncoder:

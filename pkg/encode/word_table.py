@@ -119,7 +119,7 @@ def _check(folder: Path, name: str, manifest: dict[str, Any]) -> bytes:
 
 
 MAX_WORDS = 10  # words of one identifier that count: generated names may have hundreds
-CACHE_LIMIT = 60_000  # identifiers kept with their sums, two bytes for each number
+CACHE_LIMIT = 30_000  # identifiers kept with their sums, two bytes for each number
 
 
 def number_identifiers(text: bytes, table: Mapping[bytes, int]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

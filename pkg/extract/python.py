@@ -15,50 +15,11 @@ from pkg.extract.constants import ClassScope, find_module, is_enum, list_constan
 from pkg.extract.docstring_places import make_span, split_docstring
 from pkg.extract.facts import PATTERNS as FACT_PATTERNS
 from pkg.extract.facts import Found, find_facts
+from pkg.extract.import_statements import parse_import
+from pkg.extract.long_text import extract_long_text, is_over_budget
 from pkg.extract.parser import PYTHON, Match, Patterns, find_first_child, parse
 from pkg.model import BLOCK_KINDS, Block, Call, Class, CodeUnit, Constant, Function, Import, Span, Status
-from pkg.units import read_name, render_callee
-
-ImportRecord = tuple[str, "str | None", "str | None", int]
-
-
-def parse_import(statement: Node, text: bytes) -> Iterator[ImportRecord]:
-    """Yield (module, name, alias, level) for each alias; name is None for a plain ``import module``."""
-    if statement.type == "import_statement":
-        for child in statement.named_children:
-            if child.type != "comment":
-                module, alias = _split_alias(child, text)
-                yield module, None, alias, 0
-        return
-    if statement.type == "future_import_statement":
-        module, level, imported = "__future__", 0, statement.named_children
-    else:
-        first, *imported = statement.named_children
-        module, level = _split_level(_read(first, text))
-    for child in imported:
-        if child.type == "wildcard_import":
-            yield module, "*", None, level
-        elif child.type in ("dotted_name", "aliased_import"):
-            name, alias = _split_alias(child, text)
-            yield module, name, alias, level
-
-
-def _split_alias(node: Node, text: bytes) -> tuple[str, str | None]:
-    if node.type != "aliased_import":
-        return _read(node, text), None
-    name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
-    return (_read(name, text) if name else ""), (_read(alias, text) if alias else None)
-
-
-def _split_level(module: str) -> tuple[str, int]:
-    dots = len(module) - len(module.lstrip("."))
-    return module[dots:], dots
-
-
-def _read(node: Node, text: bytes) -> str:
-    name = read_name(text[node.start_byte : node.end_byte])
-    return "".join(name.replace("\\", " ").split())  # a name may go on behind a line continuation
-
+from pkg.units import render_callee
 
 MAX_DEPTH = 100  # CPython refuses deeper indentation, so nothing below is real code; it bounds path lengths too
 
@@ -80,11 +41,14 @@ EXPRESSIONS_LIMIT = 50_000  # callees remembered
 def extract_unit(text: bytes, tree: Tree | None = None, with_facts: bool = True) -> CodeUnit:
     """Extract everything of one Python text; what does not parse is left out and said in status and reason.
 
-    Functions that hold a syntax error are dropped, the others of the same file are kept (status partial). Facts are for
-    resolution, which rows of a corpus go without.
+    Functions that hold a syntax error are dropped, the others of the same file are kept (status partial); of a text
+    over the budget, definitions and imports are kept alone. Facts are for resolution, which rows of a corpus go
+    without.
     """
     if b"\0" in text:
         return CodeUnit(text, "python", Status.FAILED, "binary content (NUL bytes)")
+    if tree is None and is_over_budget(text):
+        return extract_long_text(text)
     root = (tree or parse(text)).root_node
     found = (_PATTERNS_WITH_FACTS if with_facts else _PATTERNS).find(root)
     language = "python2" if found["python2"] else "python"

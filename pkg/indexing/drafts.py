@@ -32,6 +32,8 @@ from pkg.model import (
 from pkg.terms.impacts import TERM_LABELS, NodeKeys, TermRows, pack_terms
 from pkg.units import CallSite, Fragment, NodeRow, PieceNames, format_id, hash_bytes, hash_inside, name_module
 
+MOST_OF_A_FUNCTION = 200_000  # bytes that are encoded: the words of a longer one are data, and each takes 1 kB
+
 
 class CodePieces:
     """The pieces of a unit in the order of the text, so that those inside a span are found by bisection."""
@@ -165,7 +167,7 @@ class Draft:
             self.headings.append(make_heading(self._path, definition.qualname))
             written = self._fill(definition, start, end, hashed) if self._docstrings else None
             if written is None:
-                self.spans.append((start, end))
+                self.spans.append((start, min(end, start + MOST_OF_A_FUNCTION)))
             self.fields.add_function(number, definition, written)
         else:
             self._describe_class(number, definition)

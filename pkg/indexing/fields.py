@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -54,13 +55,15 @@ class FieldReader:
     def __init__(self) -> None:
         self._table = _IdentifierTable()
 
-    def count(self, text: bytes, spans: Sequence[FieldSpan], comments: Sequence[Range], nodes: int) -> FieldCounts:
+    def count(
+        self, text: bytes, spans: Sequence[FieldSpan] | Numbers, comments: Sequence[Range], nodes: int
+    ) -> FieldCounts:
         """Count the terms in the spans of a text; what lies in a comment counts as comment in whatever span.
 
-        comments: ascending, without overlap. nodes: how many nodes the spans are of.
+        spans: also int64 [spans, 4]. comments: ascending, without overlap. nodes: how many nodes the spans are of.
         """
-        identifiers, starts = self._read_identifiers(text)
-        table = np.array(spans, np.int64).reshape(-1, 4)
+        table = np.asarray(spans, np.int64).reshape(-1, 4)
+        identifiers, starts = self._read_identifiers(text if len(table) else b"")
         first, last = np.searchsorted(starts, table[:, 0]), np.searchsorted(starts, table[:, 1])
         runs = last - first
         places = expand_runs(first, runs)
@@ -181,7 +184,7 @@ class FieldSpans:
         self._written: dict[bytes, Range] = {}
         self._bodies = {block.function: block.span.start for block in bodies if block.kind == "body"}
         self.comments = [(start - first, end - first) for start, end in comments]
-        self.spans: list[FieldSpan] = []
+        self.spans = array("q")  # one FieldSpan after another: as tuples they took five times the memory
         self.nodes = 0
 
     @property
@@ -261,7 +264,7 @@ class FieldSpans:
         self.nodes += 1
 
     def _add(self, field: Field, start: int, end: int) -> None:
-        self.spans.append((start - self._first, end - self._first, self.nodes, field))
+        self.spans.extend((start - self._first, end - self._first, self.nodes, field))
 
     def _add_written(self, field: Field, text: str) -> None:
         """Add a field that is written into the tail, unless it stands there already."""
@@ -271,7 +274,7 @@ class FieldSpans:
             place = self._written[written] = self._end, self._end + len(written)
             self._parts.append(written)
             self._end = place[1] + 1
-        self.spans.append((*place, self.nodes, field))
+        self.spans.extend((*place, self.nodes, field))
 
 
 class JoinedFields:
@@ -281,13 +284,15 @@ class JoinedFields:
         self.nodes = 0
         self._texts: list[bytes] = []
         self._end = 0
-        self._spans: list[FieldSpan] = []
+        self._spans: list[Numbers] = []  # int64 [spans, 4] of each, a FieldSpan a row
         self._comments: list[Range] = []
 
     def add(self, fields: FieldSpans) -> None:
         """Add the fields of one more fragment; its nodes are numbered after those before."""
         offset, first, text = self._end, self.nodes, fields.text
-        self._spans += [(offset + start, offset + end, first + node, field) for start, end, node, field in fields.spans]
+        if fields.spans:
+            own = np.frombuffer(fields.spans, np.int64).reshape(-1, 4)
+            self._spans.append(own + np.array([offset, offset, first, 0]))
         self._comments += [(offset + start, offset + end) for start, end in fields.comments]
         self._texts.append(text)
         self._end += len(text) + 1
@@ -295,7 +300,8 @@ class JoinedFields:
 
     def count(self, reader: FieldReader) -> FieldCounts:
         """Count the terms of all of them."""
-        return reader.count(b"\n".join(self._texts), self._spans, self._comments, self.nodes)
+        spans = np.concatenate(self._spans) if self._spans else np.zeros((0, 4), np.int64)
+        return reader.count(b"\n".join(self._texts), spans, self._comments, self.nodes)
 
 
 def extract_terms(reader: FieldReader, fragments: Sequence[FieldSpans]) -> list[TermRows]:

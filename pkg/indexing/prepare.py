@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from pkg.encode.encoder import Encoder, encode_spans
+from pkg.encode.encoder import Encoder, Spans, encode_spans
 from pkg.encode.registry import find_kind, forget_encoders, load_encoder
 from pkg.errors import InputError, UsageError
 from pkg.extract.discovery import looks_minified
@@ -143,7 +143,7 @@ class Preparer:
             offset += len(text) + 1
         joined = np.array(spans, np.int64).reshape(-1, 2)
         headings = [heading for draft in drafts for heading in draft.headings]
-        vectors = round_vectors(encode_spans(self._encoder, b"\n".join(texts), joined, headings))
+        vectors = _encode_rounded(self._encoder, b"\n".join(texts), joined, headings)
         ends = np.cumsum([len(draft.spans) for draft in drafts])
         return iter(np.split(vectors, ends[:-1]) if drafts else [])
 
@@ -163,6 +163,26 @@ class Preparer:
             parts,
             known,
         )
+
+
+def _encode_rounded(
+    encoder: Encoder, text: bytes, spans: Spans, headings: Sequence[str]
+) -> np.typing.NDArray[np.float16]:
+    """Encode spans, some at a time, as what is computed of each takes many times the memory of its vector.
+
+    Those that lie together are encoded together, with the text around them alone: float16 [spans, dimension].
+    """
+    vectors = np.zeros((len(spans), encoder.dimension), np.float16)
+    order = np.argsort(spans[:, 0], kind="stable")
+    for low in range(0, len(spans), SPANS_AT_ONCE):
+        chosen = order[low : low + SPANS_AT_ONCE]
+        part = spans[chosen]
+        first = int(part[:, 0].min())
+        last = text.find(b"\n", int(part[:, 1].max()))  # a span may be cut inside of a word, which counts whole
+        last = last if last >= 0 else len(text)
+        encoded = encode_spans(encoder, text[first:last], part - first, [headings[place] for place in chosen.tolist()])
+        vectors[chosen] = round_vectors(encoded)
+    return vectors
 
 
 def _finish_part(part: DraftPart, made: Iterator[tuple[np.typing.NDArray[np.float16], TermRows]]) -> Part:
@@ -254,8 +274,10 @@ def _prepare_batch(batch: list[LoadedUnit]) -> tuple[list[UnitGraph], dict[str, 
     return _preparer.prepare(batch)
 
 
+SPANS_AT_ONCE = 2048  # encoded together; 6 kB each are in use meanwhile
 BATCH_BYTES = 200_000  # text prepared at a time: enough to spread the fixed costs, little enough to stay small
 BATCH_UNITS = 500
+FORGET_BYTES = 500_000  # from which on the words that an encoder remembers take more than loading it again costs
 LARGE_BYTES = 2_000_000  # below this a second process costs more than it saves, and memory is no matter
 
 
@@ -301,7 +323,7 @@ def _is_large(size: int) -> bool:
 
 def forget_encoder(encoder: str, size: int) -> None:
     """Give back the memory of an encoder that is loaded again in no time, after much was encoded."""
-    if _is_large(size) and not find_kind(encoder).is_heavy:
+    if (size == 0 or size >= FORGET_BYTES) and not find_kind(encoder).is_heavy:
         forget_encoders()
         return_free_memory()
 

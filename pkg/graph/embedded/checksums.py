@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import marshal
 import sqlite3
+import struct
 import zlib
 from binascii import crc_hqx
 from collections.abc import Iterator
@@ -21,12 +22,17 @@ from pkg.units import hash_bytes, hash_key
 
 _FORM = 2  # the last form of marshal in which equal values give equal bytes, whatever objects they are
 
-Row = tuple[object, ...]
+_LIST_HEAD = 5  # bytes before the items of a list: its type and length
+
+Row = tuple[Any, ...]
 
 
 def sum_bytes(data: bytes) -> int:
     """Sum up bytes to 32 bits, signed, which SQLite keeps in four bytes."""
-    found = zlib.crc32(data)
+    return _sign(zlib.crc32(data))
+
+
+def _sign(found: int) -> int:
     return found - (1 << 32) if found >= 1 << 31 else found
 
 
@@ -39,6 +45,24 @@ def sum_vector(data: bytes) -> int:
 def sum_rows(*parts: Any) -> int:
     """Sum up rows of plain values, lists of them too; marshal writes them ten times as fast as JSON is written."""
     return sum_bytes(marshal.dumps(parts, _FORM))
+
+
+class RowsSum:
+    """The sum of a row and the rows that belong to it, as sum_rows(row, rows) gives it, of some rows at a time."""
+
+    def __init__(self, row: Row, count: int) -> None:
+        """Begin with the row and the number of those that follow."""
+        begin = b"(" + struct.pack("<i", 2) + marshal.dumps(row, _FORM) + b"[" + struct.pack("<i", count)
+        self._sum = zlib.crc32(begin)
+
+    def add(self, rows: list[Row]) -> None:
+        """Add the next rows."""
+        self._sum = zlib.crc32(marshal.dumps(rows, _FORM)[_LIST_HEAD:], self._sum)
+
+    @property
+    def value(self) -> int:
+        """Return the sum, signed."""
+        return _sign(self._sum)
 
 
 def seal_fragment(connection: sqlite3.Connection, number: int) -> None:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 
 from pkg.errors import StoreError
 from pkg.graph.embedded import sql
-from pkg.graph.embedded.checksums import make_name_row, seal_fragment, seal_head, seal_unit, sum_rows, sum_vector
+from pkg.graph.embedded.checksums import (
+    Row,
+    RowsSum,
+    make_name_row,
+    seal_fragment,
+    seal_head,
+    seal_unit,
+    sum_vector,
+)
 from pkg.graph.embedded.relations import LinkWriter
 from pkg.graph.left_out import LeftOut, pack_left_out
 from pkg.graph.sqlite_rows import check_replaced, dump, pack_rows, pack_text, parse_id, sign_id
@@ -311,13 +319,10 @@ class EmbeddedWriter:
         if fragment is None:
             raise StoreError(f"fragment {key:016x} was announced as stored, and is not; run the build again")
         self._fragment_number += 1
-        number, first, waiting = self._fragment_number, self._node_number + 1, len(self._nodes)
-        self._add_nodes(source, number, fragment)
+        number, first, last = self._fragment_number, self._node_number + 1, self._node_number + len(fragment.nodes)
         packed = pack_text(fragment.text), fragment.terms, pack_rows(fragment.calls)
-        row = (number, source, sign_id(key), first, self._node_number, *packed)
-        self._run(sql.PUT_FRAGMENT, (*row, sum_rows(row, self._nodes[waiting:])))
-        if len(self._nodes) > FLUSH_AT:
-            self.flush()
+        row = (number, source, sign_id(key), first, last, *packed)
+        self._run(sql.PUT_FRAGMENT, (*row, self._add_nodes(source, row, fragment)))
         return int(number)
 
     def _renew_fragment(self, source: int, number: int, fragment: Fragment) -> None:
@@ -327,17 +332,19 @@ class EmbeddedWriter:
         self._run(sql.DELETE_VECTORS, (first, last))
         self._run(sql.DELETE_NODES, (first, last))
         first = self._node_number + 1
-        self._add_nodes(source, number, fragment)
+        self._add_nodes(source, (number,), fragment)
         packed = pack_text(fragment.text), fragment.terms, pack_rows(fragment.calls)
         self._run(sql.RENEW_FRAGMENT, (first, self._node_number, *packed, number))
         self._unsealed.add(number)
 
-    def _add_nodes(self, source: int, fragment_number: int, fragment: Fragment) -> None:
-        from pkg.vectors.quantised import pack_vectors
+    def _add_nodes(self, source: int, row: Row, fragment: Fragment) -> int:
+        """Add the nodes of a fragment and their vectors; return the checksum of its row, which begins with its number.
 
-        number = self._node_number
+        Rows are inserted whenever enough are collected: a file may have a hundred thousand.
+        """
+        fragment_number, number, waiting = row[0], self._node_number, len(self._nodes)
         self._node_number += len(fragment.nodes)
-        first, vectors = number + 1, iter(pack_vectors(fragment.vectors))
+        first, vectors, summed = number + 1, _pack_some(fragment.vectors), RowsSum(row, len(fragment.nodes))
         labels, kinds, embedded = sql.LABEL_NUMBERS, sql.KIND_NUMBERS, EMBEDDED_LABELS
         for node in fragment.nodes:
             identity, label, parent, name, qualname, kind, start, end, top, bottom, content, properties = node
@@ -354,6 +361,12 @@ class EmbeddedWriter:
             )  # fmt: skip
             if label in embedded:
                 self._vectors.append((number, data := next(vectors), sum_vector(data)))
+            if len(self._nodes) > FLUSH_AT:
+                summed.add(self._nodes[waiting:])
+                self.flush()
+                waiting = 0
+        summed.add(self._nodes[waiting:])
+        return summed.value
 
     def _delete_unit(self, source: int, path: str) -> None:
         row = self._run(sql.FIND_UNIT, (source, path)).fetchone()
@@ -404,6 +417,14 @@ class EmbeddedWriter:
         self._run(sql.DELETE_VECTORS, (first, last))
         self._run(sql.DELETE_NODES, (first, last))
         self._run(sql.DELETE_FRAGMENT, (number,))
+
+
+def _pack_some(vectors: npt.NDArray[np.float16]) -> Iterator[bytes]:
+    """Yield the bytes of each vector, float16 [n, dimension], packed some at a time."""
+    from pkg.vectors.quantised import pack_vectors
+
+    for low in range(0, len(vectors), FLUSH_AT):
+        yield from pack_vectors(vectors[low : low + FLUSH_AT])
 
 
 def _pack(vectors: Mapping[str, npt.NDArray[np.float16]]) -> Iterator[tuple[str, bytes]]:

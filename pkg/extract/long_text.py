@@ -1,0 +1,197 @@
+"""Extract the definitions and imports of a text that is too long to extract whole, without a syntax tree of it.
+
+A tree and all that is made of it take up to a thousand times the memory of a dense text. So of one over the budget only
+classes, functions and imports are kept, found line by line; a class or function ends where the indentation does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pkg.extract.import_statements import parse_import
+from pkg.extract.logical_lines import LogicalLine, find_colon, list_logical_lines, skip_string, split_arguments
+from pkg.extract.parser import parse
+from pkg.model import Class, CodeUnit, Function, Import, Span, Status
+from pkg.units import Code, pack_facts
+
+TOKEN_BUDGET = 100_000
+"""Names, numbers, strings and signs of a text up to which it is extracted whole: some 10,000 lines as they are written.
+
+Each takes up to 1 kB for a while (benchmarks/results/long_files.json).
+"""
+MAX_DEPTH = 100  # of definitions in definitions; CPython refuses deeper indentation
+
+_HEADER = re.compile(rb"(?P<async>async[ \t]+)?(?P<kind>def|class)[ \t]+(?P<name>[A-Za-z_\x80-\xff][\w\x80-\xff]*)")
+_IMPORT = re.compile(rb"(?:import|from)\b")
+_TYPE_PARAMETERS = re.compile(rb"\s*\[")
+_BASES = re.compile(rb"\s*\(")
+_DOCSTRING = re.compile(rb"[rRuU]?(?=[\"'])")
+_LINE_BREAKS = re.compile(rb"[ \t\f\r\n\\]*")
+
+
+def is_over_budget(text: bytes) -> bool:
+    """Return whether a text has more tokens than are extracted whole; one with fewer bytes is not looked at."""
+    tokens = 0
+    for line in list_logical_lines(text) if len(text) > TOKEN_BUDGET else ():
+        tokens += line.tokens
+        if tokens > TOKEN_BUDGET:
+            return True
+    return False
+
+
+def extract_long_text(text: bytes) -> CodeUnit:
+    """Extract the classes, functions and imports of a text, and the facts that tell resolution where they stand."""
+    outline = _Outline(text)
+    for line in list_logical_lines(text):
+        outline.add(line)
+    outline.close(-1)
+    return CodeUnit(
+        text,
+        "python",
+        Status.PARTIAL,
+        f"over {TOKEN_BUDGET:,} tokens: only its classes, functions and imports are kept",
+        tuple(outline.definitions),
+        imports=tuple(outline.imports),
+        facts=b"".join(outline.facts),
+    )
+
+
+class _Open(NamedTuple):
+    """A class or function whose suite goes on."""
+
+    column: int  # of its header: what stands further right is inside
+    number: int  # among the definitions
+    fact: int  # among the facts
+    start: int  # of the header without its decorators
+    body: int  # where its first statement begins
+
+
+class _Outline:
+    """The definitions and imports of a text, collected line by line."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        self.definitions: list[Class | Function] = []
+        self.imports: list[Import] = []
+        self.facts: list[bytes] = []
+        self._stack: list[_Open] = []
+        self._decorators: list[LogicalLine] = []  # of the definition that follows
+        self._waiting: tuple[int, LogicalLine] | None = None  # a header whose suite begins with the next line
+        self._end = LogicalLine(0, 0, 1, 1, 0)  # the line before
+
+    def add(self, line: LogicalLine) -> None:
+        """Take the next logical line."""
+        text, column = self._text, self._measure(line.start)
+        if self._waiting is not None:
+            (at, header), self._waiting = self._waiting, None
+            if column > at:
+                self._open(at, header, line)
+            self._decorators = []
+        self.close(column)
+        if text.startswith(b"@", line.start):
+            self._decorators.append(line)
+        elif _HEADER.match(text, line.start, line.end):
+            if text[line.end - 1] == ord(":"):
+                self._waiting = column, line
+            else:  # the suite stands on the line of the header
+                body = self._find_ink(find_colon(text, line.start, line.end) + 1, line.end)
+                if body < line.end:
+                    first_line = line.first_line + text.count(b"\n", line.start, body)
+                    self._open(column, line, line._replace(start=body, first_line=first_line))
+                self._decorators = []
+        else:
+            self._decorators = []
+            if _IMPORT.match(text, line.start, line.end):
+                self._add_imports(line)
+        self._end = line
+
+    def close(self, column: int) -> None:
+        """End the definitions whose suites a line at a column is not in."""
+        while self._stack and self._stack[-1].column >= column:
+            found = self._stack.pop()
+            definition = self.definitions[found.number]
+            end = self._end
+            span = Span(definition.span.start, end.end, definition.span.start_line, end.last_line)
+            self.definitions[found.number] = definition._replace(span=span)
+            self.facts[found.fact] = self._describe(found, end.end)
+
+    def _measure(self, start: int) -> int:
+        """Return the column of a place, tabs expanded as Python does."""
+        indentation = self._text[self._text.rfind(b"\n", 0, start) + 1 : start]
+        return len(indentation.expandtabs(8)) if b"\t" in indentation else len(indentation)
+
+    def _find_ink(self, start: int, end: int) -> int:
+        found = _LINE_BREAKS.match(self._text, start, end)
+        return found.end() if found else start
+
+    def _open(self, column: int, header: LogicalLine, body: LogicalLine) -> None:
+        """Begin the suite of a header at its first statement."""
+        found = _HEADER.match(self._text, header.start, header.end)
+        if found is None or len(self._stack) >= MAX_DEPTH:
+            return
+        first = self._decorators[0] if self._decorators else header
+        decorators = tuple(self._read(each.start + 1, each.end) for each in self._decorators)
+        outer = self._stack[-1].number if self._stack else None
+        around = self.definitions[outer] if outer is not None else None
+        name = found["name"].decode("utf-8", "replace")
+        qualname = f"{around.qualname}.{name}" if around is not None else name
+        span = Span(first.start, header.end, first.first_line, header.last_line)
+        docstring = self._find_docstring(body)
+        self._stack.append(_Open(column, len(self.definitions), len(self.facts), header.start, body.start))
+        self.facts.append(b"")
+        if found["kind"] == b"class":
+            bases = tuple(self._list_bases(found.end(), header.end))
+            self.definitions.append(Class(name, qualname, span, outer, bases, decorators, body.start, docstring))
+        else:
+            is_async, is_method = found["async"] is not None, isinstance(around, Class)
+            self.definitions.append(Function(name, qualname, span, outer, is_method, is_async, decorators, docstring))
+
+    def _describe(self, found: _Open, end: int) -> bytes:
+        """Write the facts of a definition; of a function that it returns something, of which nothing is known."""
+        scope = found.body, Code.DEFINITION, found.start, found.body, found.body, end
+        definition = self.definitions[found.number]
+        if isinstance(definition, Class):
+            return pack_facts([scope])
+        word = self._text.index(b"def", found.start)  # no expression
+        return pack_facts([scope, (found.body, Code.RETURN, 0, 0, word, word + 3)])
+
+    def _read(self, start: int, end: int) -> str:
+        return self._text[start:end].decode("utf-8", "replace").strip()
+
+    def _list_bases(self, start: int, end: int) -> Iterator[str]:
+        text = self._text
+        if parameters := _TYPE_PARAMETERS.match(text, start, end):
+            start = _skip_brackets(text, parameters.end(), end)
+        if bases := _BASES.match(text, start, end):
+            last = _skip_brackets(text, bases.end(), end)
+            for each in split_arguments(text, bases.end(), last - 1):
+                yield each.decode("utf-8", "replace")
+
+    def _find_docstring(self, line: LogicalLine) -> Span | None:
+        """Return the span of a statement that is a string and nothing else."""
+        prefix = _DOCSTRING.match(self._text, line.start, line.end)
+        if prefix is None or skip_string(self._text, prefix.end()) != line.end:
+            return None
+        return Span(line.start, line.end, line.first_line, line.last_line)
+
+    def _add_imports(self, line: LogicalLine) -> None:
+        text = self._text[line.start : line.end]
+        span = Span(line.start, line.end, line.first_line, line.last_line)
+        for statement in parse(text).root_node.named_children:
+            if statement.type.startswith(("import", "future_import")) and not statement.has_error:
+                self.imports += [Import(span, *record) for record in parse_import(statement, text)]
+
+
+def _skip_brackets(text: bytes, start: int, end: int) -> int:
+    """Return the place behind the bracket that closes what was opened before a place."""
+    depth, position = 1, start
+    while depth and position < end:
+        sign = text[position]
+        if sign in b"\"'":
+            position = skip_string(text, position)
+            continue
+        depth += (sign in b"([{") - (sign in b")]}")
+        position += 1
+    return position
