@@ -13,14 +13,10 @@ from typing import NamedTuple
 from pkg.extract.import_statements import parse_import
 from pkg.extract.logical_lines import LogicalLine, find_colon, list_logical_lines, skip_string, split_arguments
 from pkg.extract.parser import parse
+from pkg.extract.token_budget import ONLY_OUTLINE, TOKEN_BUDGET
 from pkg.model import Class, CodeUnit, Function, Import, Span, Status
 from pkg.units import Code, pack_facts
 
-TOKEN_BUDGET = 100_000
-"""Names, numbers, strings and signs of a text up to which it is extracted whole: some 10,000 lines as they are written.
-
-Each takes up to 1 kB for a while (benchmarks/results/long_files.json).
-"""
 MAX_DEPTH = 100  # of definitions in definitions; CPython refuses deeper indentation
 
 _HEADER = re.compile(rb"(?P<async>async[ \t]+)?(?P<kind>def|class)[ \t]+(?P<name>[A-Za-z_\x80-\xff][\w\x80-\xff]*)")
@@ -51,7 +47,7 @@ def extract_long_text(text: bytes) -> CodeUnit:
         text,
         "python",
         Status.PARTIAL,
-        f"over {TOKEN_BUDGET:,} tokens: only its classes, functions and imports are kept",
+        f"over {TOKEN_BUDGET:,} tokens: {ONLY_OUTLINE}",
         tuple(outline.definitions),
         imports=tuple(outline.imports),
         facts=b"".join(outline.facts),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pkg.errors import CorpusError
 from pkg.extract.text_files.text_kinds import find_text_kind
+from pkg.extract.token_budget import ONLY_OUTLINE
 from pkg.indexing.report import BuildReport
 from pkg.local_errors import LocalErrors, list_outdated
 from pkg.model import LocalError, Skip, Status
@@ -143,6 +144,7 @@ class BuildSession:
         self.skipped = list(found.skipped)
         self.errors = LocalErrors()
         self._faulty = {error.path for error in plan.errors}  # files that were not read again, nor went
+        self._long: list[Skip] = []  # files over the budget; the store names them among those understood in part
         self._fresh: dict[str, UnitText] = {}
         self._before: dict[str, bytes] = {}
 
@@ -181,6 +183,8 @@ class BuildSession:
             self._fresh[unit.path] = unit.code
         self._written += 1
         self._partial += unit.status is not Status.OK
+        if unit.reason is not None and unit.reason.endswith(ONLY_OUTLINE):
+            self._long.append(Skip(unit.path, unit.reason))
 
     def settle_errors(self, is_resolved: bool) -> list[LocalError]:
         """Return the local errors of the source: those of this build, and what remains of earlier ones.
@@ -236,7 +240,7 @@ class BuildSession:
             untouched + self._same,
             self._removed,
             self._partial,
-            tuple(self.skipped),
+            (*self.skipped, *self._long),
             stages,
             errors=tuple(self.errors.sorted()),
         )

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from fakes import FakeEncoder
 
+from pkg.encode.registry import load_encoder
+from pkg.indexing import prepare as preparing
 from pkg.indexing.inputs import LoadedUnit, hash_text
 from pkg.indexing.prepare import Preparer
 from pkg.model import EMBEDDED_LABELS, Label, Status
@@ -165,3 +167,18 @@ def test_a_file_of_which_nothing_is_understood_has_no_parts(text: bytes, reason:
 
 def test_an_empty_batch_is_prepared() -> None:
     assert prepare() == []
+
+
+def test_vectors_are_the_same_however_many_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut inside of words too: of a long value only a part is encoded."""
+    text = TEXT + b"LONG = [%b]\nA = 1\n" % b", ".join(b"name_%d" % number for number in range(200))
+    units = [make_unit(f"{number}.py", text + b"def f%d(): return g(1)\n" % number) for number in range(5)]
+
+    def list_vectors() -> list[bytes]:
+        graphs, _ = Preparer("lib", load_encoder("static")).prepare(units)
+        return [only_fragment(graph).vectors.tobytes() for graph in graphs]
+
+    together = list_vectors()
+    for count in (1, 3, 7):
+        monkeypatch.setattr(preparing, "SPANS_AT_ONCE", count)
+        assert list_vectors() == together

@@ -1,0 +1,22 @@
+"""Checksums of rows do not depend on how many are summed up at once."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pkg.graph.embedded.checksums import RowsSum, sum_rows
+
+VALUES = st.none() | st.integers(-(1 << 63), (1 << 63) - 1) | st.text(max_size=5) | st.binary(max_size=5)
+ROWS = st.tuples(VALUES, VALUES)
+Row = tuple[object, object]
+
+
+@given(ROWS, st.lists(st.lists(ROWS, max_size=4), max_size=4))
+def test_a_sum_of_some_rows_at_a_time_is_that_of_all(
+    row: tuple[object, object], parts: list[list[tuple[object, object]]]
+) -> None:
+    summed = RowsSum(row, sum(map(len, parts)))
+    for part in parts:
+        summed.add(list(part))
+    assert summed.value == sum_rows(row, [each for part in parts for each in part])
