@@ -443,7 +443,7 @@ class Stale:
     source: str
     root: str
     path: str
-    state: str  # changed, gone or unreadable
+    state: str  # changed, gone or unreadable; of a file that is not in the graph yet: added
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,9 @@ def discover_folder(folder: str, choice: FileChoice, follow_links: bool = False)
     entries = walk.collect_entries()
     name = print_path(os.path.basename(root)) or "root"
     package = name_package(root, holds_init)
-    return Discovery(print_path(root), name, "repository", None, entries, sort_skips(walk.skipped), package)
+    return Discovery(
+        print_path(root), name, "repository", None, entries, sort_skips(walk.skipped), package, tuple(walk.folders)
+    )
 
 
 class _Folder(NamedTuple):  # a tree has thousands, and a frozen dataclass takes four times as long to make
@@ -123,6 +125,7 @@ class _FolderWalk:
 
     def __init__(self, root: str, choice: FileChoice, follow_links: bool) -> None:
         self.skipped: list[Skip] = []
+        self.folders: list[tuple[str, int]] = []  # with their times of change
         self._root = root
         self._choice = choice
         self._boundary = draw_boundary(root, follow_links)
@@ -160,6 +163,7 @@ class _FolderWalk:
         while pending:
             folder = pending.pop()
             try:
+                changed = os.stat(folder.place).st_mtime_ns  # before it is listed: what comes later is noticed
                 listing = _list_folder(folder.place, self._choice)
             except OSError as error:
                 self._skip_folder(folder, error)
@@ -170,6 +174,7 @@ class _FolderWalk:
             if folder.path and GIT_FILE in listing.markers and is_other_work_tree(folder.place, self._root):
                 self._skip(folder.path, WORKTREE_REASON)
                 continue
+            self.folders.append((folder.place, changed))
             rules = self._add_rules(folder, listing)
             self._take_files(folder, listing.files, rules)
             self._take_links(folder, listing.links, rules)

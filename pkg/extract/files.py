@@ -102,6 +102,7 @@ class Discovery:
     entries: tuple[Entry, ...]
     skipped: tuple[Skip, ...]
     package: str = ""  # dotted name of the package that the root is the folder of
+    folders: tuple[tuple[str, int], ...] = ()  # that were walked, each with its time of change before that
 
 
 def sort_skips(skipped: list[Skip]) -> tuple[Skip, ...]:

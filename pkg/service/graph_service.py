@@ -15,6 +15,7 @@ from pkg.api import find_address
 from pkg.errors import StoreMissingError, UsageError, count_things
 from pkg.graph.generation_memory import GenerationMemory
 from pkg.model import Stale
+from pkg.retrieval.added_files import AddedFiles
 from pkg.service.desk import Desk
 from pkg.service.operations.catalogue import answer_question, find_operation
 from pkg.service.operations.operation import Operation, Reply
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pkg.service.operations.operation_requests import AskRequest
 
 MOST_REMEMBERED = 16  # answers about whole sources, which have some megabytes
+SEARCHING = ("query", "explore", "prompt")  # operations that may miss what is in a file that was added
 NAMED_FILES = 3  # stale files that a text names; the lines have all
 
 
@@ -43,7 +45,7 @@ class Freshness:
 
     generation: int  # of the graph; 0 where there is none, or none was needed
     graph: str = ""  # names this generation of this graph, and no other
-    stale: tuple[Stale, ...] = ()  # files of the answer that have changed since the build
+    stale: tuple[Stale, ...] = ()  # files of the answer that have changed since the build, and files added since
     partial: int = 0  # files of the graph that did not parse as a whole
     skipped: int = 0  # files that were left out of the graph
     is_empty: bool = False  # the graph holds no source: that nothing is found means nothing
@@ -101,6 +103,7 @@ class GraphService:
         self._writing = threading.Lock()
         self._model: TextModel | None = None
         self._remembered = GenerationMemory(MOST_REMEMBERED)
+        self._added = AddedFiles()
 
     def close(self) -> None:
         """Free the text model, if one was opened."""
@@ -118,9 +121,17 @@ class GraphService:
         operation = find_operation(name)
         request = self._read(operation, arguments)
         if not operation.is_writing:
-            return self._answer(operation, lambda desk: operation.answer(desk, request))
+            return self._answer(operation, lambda desk: self._tell_added(desk, operation, request))
         with self._writing:
             return self._answer(operation, lambda desk: operation.answer(desk, request))
+
+    def _tell_added(self, desk: Desk, operation: Operation, request: Any) -> Reply:
+        """Answer, and where the question was searched for, add the files that came since the build."""
+        reply = operation.answer(desk, request)
+        if operation.name not in SEARCHING:
+            return reply
+        added = self._added.find(desk.graph.store, desk.choose_source(request.source))
+        return replace(reply, stale=(*reply.stale, *added))
 
     def ask_aloud(
         self,

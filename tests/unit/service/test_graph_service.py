@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ from trees import write_tree
 import pkg
 from pkg.cli import main
 from pkg.errors import PkgError, QueryError, StoreMissingError, UsageError
+from pkg.extract.discovery import discover
+from pkg.extract.files import Discovery
 from pkg.model import CALLS_CUT, Skip
 from pkg.retrieval.token_count import count_tokens
 from pkg.service.graph_service import GraphService, ServiceOptions
@@ -118,6 +120,34 @@ def test_a_file_that_has_changed_is_told(service: GraphService, tmp_path: Path) 
     answer = service.run("show", {"name": "add_tax"})
     assert [each.path for each in answer.freshness.stale] == ["shop/prices.py"]
     assert "changed since the build: shop/prices.py" in answer.write()
+
+
+def test_files_that_were_added_are_told_to_who_searches(
+    service: GraphService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walks = list[str]()
+
+    def count_walk(path: str, *options: Any) -> Discovery:
+        walks.append(path)
+        return discover(path, *options)
+
+    monkeypatch.setattr("pkg.extract.discovery.discover", count_walk)
+
+    def list_added(name: str = "query", arguments: Mapping[str, Any] = {"text": "the price of an item"}) -> list[str]:
+        return [each.path for each in service.run(name, arguments).freshness.stale if each.state == "added"]
+
+    assert [list_added(), list_added()] == [[], []]
+    assert len(walks) == 1  # nothing came into a folder
+    write_tree(tmp_path / "repo", {"shop/deep/new.py": "def new():\n    pass\n", "shop/notes.bin": "no code"})
+    assert [list_added(), list_added("explore")] == [["shop/deep/new.py"]] * 2
+    assert len(walks) == 2
+    assert "shop/deep/new.py (added)" in service.run("query", {"text": "price"}).write()
+    (tmp_path / "repo/shop/deep/new.py").unlink()
+    assert list_added() == []
+    write_tree(tmp_path / "repo", {"shop/later.py": "def later():\n    pass\n"})
+    assert list_added("prompt") == ["shop/later.py"]
+    pkg.build_graph(tmp_path / "repo", store=service.store)
+    assert list_added() == []
 
 
 def test_a_file_that_was_understood_in_part_is_told(store: str, tmp_path: Path) -> None:

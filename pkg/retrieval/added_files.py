@@ -1,0 +1,71 @@
+"""Find the files that came into the folders of a graph's sources since they were built: no answer can be from those."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pkg.errors import PathError
+from pkg.extract.files import DEFAULT_MAX_FILE_SIZE, restore_path
+from pkg.extract.input_options import parse_fingerprint
+from pkg.extract.text_files.text_kinds import MAX_TEXT_SIZE
+from pkg.model import Source, Stale
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What one walk through a source has found."""
+
+    stamp: str  # of the generation that it was compared with
+    folders: Mapping[str, int]  # walked, with their times of change: whatever comes into a folder changes its own
+    added: tuple[Stale, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Return whether nothing came into the folders since, or left them."""
+        try:
+            return all(os.stat(place).st_mtime_ns == time for place, time in self.folders.items())
+        except OSError:
+            return False
+
+
+class AddedFiles:
+    """Files that are not in a graph yet; a source is walked again only where one of its folders has changed."""
+
+    def __init__(self) -> None:
+        self._looks: dict[tuple[str, str], _Look] = {}
+
+    def find(self, store: GraphStore, source: str | None) -> tuple[Stale, ...]:
+        """Find the files that were added to the folders of all sources, or of one, by source and path."""
+        chosen = [each for each in store.sources() if source in (None, each.name) and each.revision is None]
+        return tuple(stale for each in chosen if each.kind != "corpus" for stale in self._find_in(store, each))
+
+    def _find_in(self, store: GraphStore, source: Source) -> tuple[Stale, ...]:
+        key, stamp = (store.address, source.name), store.stamp()
+        known = self._looks.get(key)
+        if known is None or known.stamp != stamp or not known.holds:
+            known = self._looks[key] = _look(store, source, stamp)
+        return known.added
+
+
+def _look(store: GraphStore, source: Source, stamp: str) -> _Look:
+    """Walk the folder of a source as its build did; what is no folder, or is gone, has nothing added to it."""
+    from pkg.extract.discovery import discover
+
+    root = restore_path(source.root)
+    if not os.path.isdir(root):
+        return _Look(stamp, {}, ())
+    _, read = parse_fingerprint(store.source_fingerprint(source.name) or "")
+    texts = None if read.code_only else read.max_file_size or MAX_TEXT_SIZE
+    try:
+        found = discover(root, read.max_file_size or DEFAULT_MAX_FILE_SIZE, read.follow_links, texts)
+    except PathError:
+        return _Look(stamp, {}, ())
+    known = {path for path, _, _ in store.fingerprints(source.name)}
+    added = (each.path for each in found.entries if each.path not in known)
+    return _Look(stamp, dict(found.folders), tuple(Stale(source.name, source.root, path, "added") for path in added))
