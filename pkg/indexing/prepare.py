@@ -235,7 +235,8 @@ def prepare_in_processes(
 ) -> Iterator[tuple[list[UnitGraph], dict[str, float]]]:
     """Yield what Preparer.prepare gives for each batch, in their order; an InputError when a worker process dies."""
     others = active_children()
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), start_worker, (source, encoder, dict(docstrings)))
+    set_up = __name__, set_up_worker.__name__, source, encoder, dict(docstrings)
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), start_worker, set_up)
     try:
         yield from map_ahead(partial(_submit, pool), batches, workers)
     except BrokenProcessPool as fault:

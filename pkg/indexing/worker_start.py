@@ -10,21 +10,16 @@ import os
 import signal
 import sys
 import threading
+from importlib import import_module
 from multiprocessing import parent_process
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pkg.indexing.written_docstrings import Docstrings
 
 _SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
-def start_worker(source: str, encoder: str, docstrings: Docstrings) -> None:
-    """Set up a worker, which never outlives its parent."""
+def start_worker(module: str, function: str, *arguments: object) -> None:
+    """Set up a worker, which never outlives its parent, by a function that is named: so it is imported afterwards."""
     end_with_parent()
-    from pkg.indexing.prepare import set_up_worker
-
-    set_up_worker(source, encoder, docstrings)
+    getattr(import_module(module), function)(*arguments)
 
 
 def end_with_parent() -> None:
