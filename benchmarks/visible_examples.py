@@ -18,7 +18,7 @@ from pkg.evaluation.code.benchmark_items import Item
 from pkg.rerank.candidates import Example
 from pkg.rerank.comparison import passes
 from pkg.rerank.examples.find import find_examples
-from pkg.rerank.stages.sandbox_stages import make_step
+from pkg.rerank.stages.sandbox_stages import make_ask
 from pkg.rerank.value_requests import Inquiry, ask_all
 from pkg.rerank.wanted import parse_question
 from pkg.sandbox.protocol import Limits, Sandbox
@@ -31,8 +31,8 @@ TRUE = 0.99  # of the examples, at least
 def measure_form(sandbox: Sandbox, problems: list[Item]) -> Figures:
     """Read the examples of every query and try them on the canonical answer."""
     found = [find_examples(parse_question(problem.query)) for problem in problems]
-    steps = [tuple(map(make_step, examples)) for examples in found]
-    inquiries = [Inquiry(problem.reference, each) for problem, each in zip(problems, steps, strict=True)]
+    asks = [tuple(map(make_ask, examples)) for examples in found]
+    inquiries = [Inquiry(problem.reference, each) for problem, each in zip(problems, asks, strict=True)]
     results = ask_all(sandbox, inquiries, LIMITS)
     wrong = [
         f"{problem.id}: {example.shown}"

@@ -12,12 +12,13 @@ from pkg.errors import UsageError
 
 
 class Check(str, Enum):
-    """Name how an example is checked; all but the last are compared outside of the candidate's process."""
+    """Name how an example is checked; all but ASSERTION are compared outside of the candidate's process."""
 
     VALUE = "value"  # the expression has this value
     TRUTH = "truth"  # the expression is true, or is not
     OUTPUT = "output"  # what is printed
     RAISES = "raises"  # an exception of this name
+    PROGRAM = "program"  # what the candidate prints as a program that reads the source
     ASSERTION = "assertion"  # statements that must not fail; weaker, for the candidate runs what judges it
 
 
@@ -25,16 +26,21 @@ class Check(str, Enum):
 class Example:
     """One thing that the query shows about the wanted code (A-08)."""
 
-    source: str  # an expression, or statements for OUTPUT and ASSERTION
+    source: str  # an expression, statements for OUTPUT, RAISES and ASSERTION, or what a PROGRAM reads
     check: Check
     expected: object = None  # a value, a truth, a text, or the name of an exception
     form: str = ""  # where it was read: transcript, assert, arrow, input and output, given
     line: int = 0  # of the query, from 1; 0 for one that was handed over
     tolerance: float | None = None  # of a number, where the example names one
+    before: tuple[str, ...] = ()  # what runs before it in its script, other examples among that
+    match: str = ""  # of RAISES: a regular expression that the message has to match
 
     @property
     def shown(self) -> str:
-        """Say the example in one line."""
+        """Describe the example in one line, after the lines of its script that run before it."""
+        return "; ".join((*self.before, self._show()))
+
+    def _show(self) -> str:
         if self.check is Check.VALUE:
             return f"{self.source} == {self.expected!r}"
         if self.check is Check.TRUTH:
@@ -43,6 +49,8 @@ class Example:
             return f"{self.source} raises {self.expected}"
         if self.check is Check.OUTPUT:
             return f"{self.source} prints {self.expected!r}"
+        if self.check is Check.PROGRAM:
+            return f"the input {self.source!r} prints {self.expected!r}"
         return self.source
 
 

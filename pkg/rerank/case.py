@@ -10,7 +10,8 @@ from typing import Any
 
 from pkg.rerank.candidates import Example, Extracted, RerankOptions, Verdict
 from pkg.rerank.examples.find import find_entry, find_examples, keep_consistent, parse_handed, parse_tests
-from pkg.rerank.wanted import Definition, Parameter, Question, list_parameters, parse_question
+from pkg.rerank.examples.samples import find_samples
+from pkg.rerank.wanted import Definition, Function, Parameter, Question, list_parameters, parse_question
 from pkg.sandbox import protocol
 from pkg.sandbox.protocol import Limits, Result, Sandbox
 
@@ -56,6 +57,7 @@ class Case:
     is_oracle: bool = False
     inputs: int = 0  # made for the comparison of behaviour
     notes: list[str] = field(default_factory=list)
+    is_doubted: bool = False  # no candidate is what the query was read to want, so that counts for nothing
 
     @property
     def limits(self) -> Limits:
@@ -71,16 +73,27 @@ class Case:
 
 
 def make_case(
-    query: str, handed: Iterable[Any], options: RerankOptions, sandbox: Sandbox | None, tests: Any = None
+    query: str,
+    handed: Iterable[Any],
+    options: RerankOptions,
+    sandbox: Sandbox | None,
+    tests: Any = None,
+    answers: Iterable[str] = (),
 ) -> Case:
     """Read what a query wants and shows, what was handed over beside it, and hidden tests where there are any.
 
+    answers: the texts of the candidates, which tell what of the query is wanted.
+
     An InputError says what is wrong with an example or a test.
     """
-    question = parse_question(query)
-    examples = keep_consistent([*parse_handed(handed, question), *find_examples(question)])
+    answers = list(answers)
+    question = parse_question(query, answers)
+    given = parse_handed(handed, question)
+    examples = keep_consistent([*given, *find_examples(question)])
     hidden = parse_tests(tests) if tests is not None else ()
     entry = find_entry(question, examples)
+    if not question.entry and (samples := find_samples(question, answers, examples)):
+        question, examples, entry = replace(question, is_program=True), [*given, *samples], None
     return Case(question, tuple(examples), entry, options, sandbox, hidden, is_oracle=tests is not None)
 
 
@@ -89,14 +102,12 @@ def list_functions(tree: ast.Module) -> dict[str, Definition]:
     return {each.name: each for each in tree.body if isinstance(each, Definition)}
 
 
-def choose_main(case: Case, contender: Contender, names: Counter[str]) -> ast.FunctionDef | None:
+def choose_main(case: Case, contender: Contender, names: Counter[str]) -> Function | None:
     """Choose the function whose behaviour counts: the wanted one, the most common one, or the last one."""
     if contender.tree is None:
         return None
-    functions = {
-        name: each for name, each in list_functions(contender.tree).items() if isinstance(each, ast.FunctionDef)
-    }
-    if case.entry:
+    functions = {name: each for name, each in list_functions(contender.tree).items() if isinstance(each, Function)}
+    if case.entry and not case.is_doubted:
         return functions.get(case.entry)
     common = max(functions, key=lambda name: names[name], default=None)
     if common is not None and names[common] > 1:
@@ -113,7 +124,7 @@ def count_names(contenders: Sequence[Contender]) -> Counter[str]:
     return names
 
 
-def find_parameters(case: Case, mains: Sequence[ast.FunctionDef]) -> tuple[Parameter, ...]:
+def find_parameters(case: Case, mains: Sequence[Function]) -> tuple[Parameter, ...]:
     """Give the parameters that a call needs: those that the query tells, or else those that most candidates have."""
     told = case.question.parameters
     if told is None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pkg.rerank.examples.literals import is_value, parse_expression
+from pkg.rerank.examples.literals import is_value, parse_expression, parse_statements
 
 CLOSE = {"isclose": (1e-9, 0.0), "allclose": (1e-5, 1e-8)}  # relative and absolute, unless told otherwise
 
@@ -44,52 +44,42 @@ class Split:
 
 
 @lru_cache(maxsize=1024)
-def split_expression(source: str, entry: str | None = None) -> Split:
-    """Find what to ask for; entry: the wanted function, the candidate's even where Python has one of that name."""
+def split_expression(source: str, entry: str | None = None, before: tuple[str, ...] = ()) -> Split:
+    """Find what to ask for.
+
+    entry: the wanted function, the candidate's even where Python has one of that name. before: the lines that run
+    before the expression; what they bind is the candidate's as well.
+    """
     tree = parse_expression(source)
     body = tree if tree is not None else ast.Constant(None)
-    names = frozenset(
-        node.id for node in ast.walk(body) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    )
-    whole = Split(source, (), body, names, entry, is_whole=True)
+    bound, spoken = _list_names(before)
+    names = spoken | {node.id for node in ast.walk(body) if isinstance(node, ast.Name)}
+    whole = Split(source, (), body, names, entry, bound, is_whole=True)
     if tree is None:
         return whole
     try:
-        wrappers, body, bound = _unwrap(tree)
         parts = tuple(dict.fromkeys(list_parts(body, Scope(entry, bound))))
         asked = _join_parts(parts)
     except (ValueError, RecursionError):  # a number that cannot be written out, or an expression too deep to write
         return whole
     if not parts or parts == (ast.unparse(body),):
         return whole
-    for before, behind in reversed(wrappers):
-        asked = before + asked + behind
     return Split(asked, parts, body, names, entry, bound)
 
 
-def _unwrap(tree: ast.expr) -> tuple[list[tuple[str, str]], ast.expr, frozenset[str]]:
-    """Take off what was done before: `(lambda x: ...)(f(2))` for `x = f(2)`, and `(g(), ...)[1]` for `g()`."""
-    wrappers: list[tuple[str, str]] = []
-    bound: set[str] = set()
-    while True:
-        if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Lambda) and not tree.keywords:
-            given = tree.func.args
-            values = ", ".join(map(ast.unparse, tree.args))
-            wrappers.append((f"(lambda {ast.unparse(given)}: ", f")({values})"))
-            bound |= {each.arg for each in given.args} if not values.startswith("__import__(") else set()
-            tree = tree.func.body
-        elif pair := _split_sequence(tree):
-            first, tree = pair
-            wrappers.append((f"({ast.unparse(first)}, ", ")[1]"))
-        else:
-            return wrappers, tree, frozenset(bound)
+def _list_names(lines: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+    """List the names that lines bind but by imports, and all that they speak of."""
+    nodes = [node for line in lines for each in parse_statements(line) or () for node in ast.walk(each)]
+    names = [each for each in nodes if isinstance(each, ast.Name)]
+    return (
+        frozenset(each.id for each in names if isinstance(each.ctx, ast.Store)),
+        frozenset(each.id for each in names),
+    )
 
 
-def _split_sequence(tree: ast.expr) -> list[ast.expr]:
-    """Give what is done first and the rest of `(first, rest)[1]`; [] for any other expression."""
-    if not (isinstance(tree, ast.Subscript) and isinstance(tree.slice, ast.Constant) and tree.slice.value == 1):
-        return []
-    return tree.value.elts if isinstance(tree.value, ast.Tuple) and len(tree.value.elts) == 2 else []
+def write_line(line: str, entry: str | None, before: tuple[str, ...]) -> str:
+    """Write a line of a script as it is asked: of a condition the parts that the candidate gives, else all of it."""
+    return split_expression(line, entry, before).asked
 
 
 def _join_parts(parts: Sequence[str]) -> str:
@@ -105,7 +95,12 @@ class Scope:
 
     def is_own(self, name: str) -> bool:
         """Tell whether a name means something of the candidate's, whatever Python knows by it."""
-        return name == self.entry or name in self.bound
+        return name in self.own
+
+    @property
+    def own(self) -> frozenset[str]:
+        """Return all names that are the candidate's."""
+        return self.bound if self.entry is None else self.bound | {self.entry}
 
     def add_targets(self, comprehension: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Scope:
         """Add the names that a comprehension binds."""
@@ -140,7 +135,7 @@ def _write_loop(loop: ast.comprehension) -> str:
 
 def list_children(node: ast.expr, scope: Scope) -> list[ast.expr] | None:
     """List what an expression is made of that can be put together outside; None for one that has to be asked for."""
-    if is_value(node) and not (isinstance(node, ast.Call) and scope.is_own(getattr(node.func, "id", ""))):
+    if is_value(node, scope.own):
         return []
     if isinstance(node, ast.List | ast.Tuple | ast.Set):
         return None if any(isinstance(each, ast.Starred) for each in node.elts) else node.elts

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pkg.extract.syntax import parse_code
 from pkg.local_errors import describe_local
-from pkg.rerank.candidates import Example, Extracted, Task
+from pkg.rerank.candidates import Check, Example, Extracted, Task
 from pkg.rerank.case import Case, Contender, list_functions
 from pkg.rerank.examples.find import list_called
 from pkg.rerank.extraction import list_versions
@@ -63,4 +63,6 @@ def forget_strangers(case: Case, answers: Iterable[Sequence[Extracted]]) -> None
 
 
 def _is_known(example: Example, case: Case, defined: set[str]) -> bool:
+    if example.check is Check.PROGRAM:
+        return True
     return case.question.entry is not None or bool(list_called(example) & defined)

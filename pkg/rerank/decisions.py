@@ -12,6 +12,9 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 from pkg.rerank.candidates import Check
@@ -147,7 +150,20 @@ def _decode(tree: Any, is_key: bool = False) -> Any:
         return int(content, 16)
     if kind == "complex":
         return complex(*content)
+    if kind == "made":
+        return _READ[content[0]](content[1])
     return Opaque(content[0] if kind == "repr" else "")
+
+
+_READ: dict[str, Callable[[str], object]] = {
+    "Decimal": Decimal,
+    "Fraction": Fraction,
+    "date": date.fromisoformat,
+    "time": time.fromisoformat,
+    "datetime": datetime.fromisoformat,
+    "timedelta": lambda text: timedelta(*map(int, text.split())),
+}
+"""How values of the standard library are made again of the text in which they crossed the border."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +214,8 @@ class _Evaluation:
         if list_children(node, self.scope) is None:
             text = ast.unparse(node)
             return lambda evaluation: evaluation.values[text]
-        if is_value(node):
-            value = evaluate(node)
+        if is_value(node, self.scope.own):
+            value = evaluate(node, self.scope.own)
             return lambda _: value
         compute: Callable[[_Evaluation, Any], Any] = getattr(_Evaluation, f"_compute_{type(node).__name__.lower()}")
         return lambda evaluation: compute(evaluation, node)

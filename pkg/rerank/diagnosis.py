@@ -132,7 +132,7 @@ def check_answer(
 
     An InputError says which of the examples handed over is none.
     """
-    case = make_case(query, examples, options or RerankOptions(), sandbox)
+    case = make_case(query, examples, options or RerankOptions(), sandbox, answers=[text])
     (contender,) = choose_versions(case, [list_versions(text, replace(case.question, entry=case.entry))])
     load_contenders(case, [contender])
     tree = parse_code(contender.code)
@@ -151,7 +151,7 @@ def check_answer(
 def show_example(example: Example) -> str:
     """Say an example in one line; of a condition only what stands in the query."""
     source = example.source
-    if example.check is Check.TRUTH and source.startswith("bool(") and source.endswith(")"):
+    if not example.before and example.check is Check.TRUTH and source.startswith("bool(") and source.endswith(")"):
         return source[len("bool(") : -1] if example.expected else f"not ({source[len('bool(') : -1]})"
     return example.shown
 
@@ -182,17 +182,17 @@ def _explain(case: Case, code: str, example: Example, end: Verdict, rating: Rati
 def _show_expected(example: Example) -> str:
     if example.check is Check.RAISES:
         return f"an exception: {example.expected}"
-    if example.check is Check.OUTPUT:
+    if example.check in (Check.OUTPUT, Check.PROGRAM):
         return f"the output {example.expected!r}"
     return "no exception" if example.check is Check.ASSERTION else repr(example.expected)
 
 
 def _show_seen(case: Case, example: Example, end: Verdict) -> str:
-    if example.check is Check.OUTPUT:
+    if example.check in (Check.OUTPUT, Check.PROGRAM):
         return f"the output {end.output!r}"
     if end.value is None:
         return "no exception"
-    asked = split_expression(example.source, case.entry).asked
+    asked = split_expression(example.source, case.entry, example.before).asked
     value = show_value(end.value)
     return value if asked == example.source or example.check is Check.RAISES else f"{asked} == {value}"
 

@@ -7,15 +7,13 @@ for them, and say nothing about what they use (U-15).
 from __future__ import annotations
 
 import ast
-import re
 from itertools import takewhile
 from typing import NamedTuple
 
 from pkg.errors import shorten
 from pkg.rerank.needed_parts import Part, keep_needed, list_lines, read_part
-from pkg.rerank.wanted import Definition
+from pkg.rerank.wanted import Definition, is_test
 
-_TEST = re.compile(r"test_|Test|tests?$|run_tests?$|main$|demo$")
 _EXITS = ("exit", "_exit", "quit")
 MOST_STATEMENTS = 1000  # of a module that is looked at; no answer of a model has so many
 LONGEST = 60  # characters of a line that is named
@@ -26,12 +24,6 @@ class Driver(NamedTuple):
 
     line: str  # the first one, as it is told
     bare: str
-
-
-def is_test(definition: Definition) -> bool:
-    """Tell whether a definition is there to try others, by its name or its base."""
-    bases = definition.bases if isinstance(definition, ast.ClassDef) else []
-    return bool(_TEST.match(definition.name)) or any(_name(each).endswith("TestCase") for each in bases)
 
 
 def _name(node: ast.expr | None) -> str:

@@ -22,8 +22,10 @@ from pkg.rerank.stub_continuation import continue_stub, is_prose
 from pkg.rerank.undefined_names import find_undefined
 from pkg.rerank.versions import list_piece_versions, split_redefinitions
 from pkg.rerank.wanted import Definition, Question
+from pkg.rerank.wrappings import list_unwrapped
 
 _DEFINITION = re.compile(r"^(?:@|def\b|class\b|async\b)", re.MULTILINE)
+_READS = re.compile(r"\binput\(|\bstdin\b|\bopen\(0\)")
 MOST_TRIED = 2 * MAX_CODE  # characters behind lines at which code may begin; each try compiles what follows one
 
 
@@ -42,9 +44,9 @@ def list_versions(text: str, question: Question) -> tuple[Extracted, ...]:
     if len(text) > MAX_CODE or "\0" in text:
         return (Extracted(text),)
     spoken = leave_reasoning(text)
-    found = _find_answer(spoken.text, question)
+    found = _find_unwrapped(spoken.text, question)
     if not found and spoken.thought:
-        found = [_note(each, "taken out of its reasoning") for each in _find_answer(spoken.thought, question)]
+        found = [_note(each, "taken out of its reasoning") for each in _find_unwrapped(spoken.thought, question)]
     if spoken.is_unfinished:
         found = [replace(each, is_cut=True) for each in found]
     if not found:
@@ -72,8 +74,25 @@ def _list_driven(found: Extracted, question: Question) -> list[Extracted]:
     ]
 
 
+def _find_unwrapped(text: str, question: Question) -> list[Extracted]:
+    """Read an answer as it stands, or else without what it is wrapped in: the first reading with what is wanted."""
+    found = _find_answer(text, question)
+    if found and _is_answer(found[0].code, question):
+        return found
+    for unwrapped, note in list_unwrapped(text):
+        inner = _find_answer(unwrapped, question)
+        if inner and _is_answer(inner[0].code, question):
+            return [_note(each, note) for each in inner]
+        found = found or [_note(each, note) for each in inner]
+    return found
+
+
 def _find_answer(text: str, question: Question) -> list[Extracted]:
     """Try the ways to read an answer, the surest first, and take the first that has what is wanted, or else any."""
+    if question.is_script:
+        programs = [each for each in _take_programs(text) if _is_answer(each.code, question)]
+        if programs:
+            return programs
     ways: list[Callable[[], list[Extracted]]] = [
         lambda: _take_pieces(text, question),
         lambda: _take_found(text),
@@ -87,10 +106,18 @@ def _find_answer(text: str, question: Question) -> list[Extracted]:
     kept: list[Extracted] = []
     for take in (lambda: _take_whole(text, question.entry), *ways):
         found = take()
-        if found and _has_wanted(found[0].code, question.entry):
+        if found and _is_answer(found[0].code, question):
             return [each for version in found for each in _split(version, question)]
         kept = kept or found
     return kept
+
+
+def _is_answer(code: str, question: Question) -> bool:
+    """Return whether code is what is asked for: a definition, or a program that does something."""
+    if not question.is_script:
+        return _has_wanted(code, question.entry)
+    tree = _parse(code)
+    return tree is not None and any(isinstance(node, ast.Call) for node in ast.walk(tree))
 
 
 def _has_wanted(code: str, entry: str | None) -> bool:
@@ -149,6 +176,16 @@ def _take_pieces(text: str, question: Question) -> list[Extracted]:
         return [_describe(each.code, each.is_cut) for each in versions]
     bodies = [each.text for each in reversed(pieces) if each.sureness <= FENCED]
     return next(filter(None, (continue_stub(each, question) for each in bodies)), [])
+
+
+def _take_programs(text: str) -> list[Extracted]:
+    """Take an answer as a program: all of it, or the last fence that reads something, and the others after it."""
+    if _parse(text) is not None:
+        return [Extracted(text.strip("\n"))]
+    pieces = [each for each in find_pieces(text) if each.sureness <= FENCED and each.tree is not None]
+    order = [*reversed(pieces)]
+    order.sort(key=lambda each: not _READS.search(each.code))
+    return [_describe(each.code, each.is_cut) for each in order]
 
 
 def _describe(code: str, is_cut: bool) -> Extracted:

@@ -9,6 +9,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from datetime import datetime, timezone
+from decimal import Decimal
+from fractions import Fraction
 from itertools import chain, repeat
 from typing import Any, NamedTuple
 
@@ -79,10 +82,30 @@ def _form(tree: Any, is_strict: bool) -> Form:
         )
     if kind == "set":
         return _join(kind, sorted((_form(each, is_strict) for each in content), key=_rank))
+    if kind == "complex" and equal_numbers(content[1] + content[0], content[0]):
+        return _form(content[0], is_strict)  # (-1+0j) is -1
+    if kind == "made":
+        return _form_made(*content)
     if kind in _GROUPS or kind == "complex":
         name = "list" if kind in _GROUPS and not is_strict else kind
         return _join(name, [_form(each, is_strict) for each in content])
     return Form(json.dumps(tree))
+
+
+def _form_made(kind: str, text: str) -> Form:
+    """Bring a value of the standard library into its form: a number that a float holds exactly is that number."""
+    if kind in ("Decimal", "Fraction"):
+        number = Decimal(text) if kind == "Decimal" else Fraction(text)
+        if isinstance(number, Decimal) and not number.is_finite():
+            return Form("nan") if number.is_nan() else _form(float(number), True)
+        exact = Fraction(number)
+        if exact.denominator == 1:
+            return _form(exact.numerator, True)
+        return _form(float(exact), True) if Fraction(float(exact)) == exact else Form(f"{kind} {exact}")
+    if kind == "datetime":
+        moment = datetime.fromisoformat(text)
+        return Form(f"{kind} {moment.astimezone(timezone.utc) if moment.tzinfo is not None else moment}")
+    return Form(f"{kind} {text}")
 
 
 def _join(kind: str, parts: Sequence[Form]) -> Form:

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pkg.extract.syntax import cut_tail, find_fault, parse_code
-from pkg.rerank.drivers import is_test
 from pkg.rerank.needed_parts import list_lines
-from pkg.rerank.wanted import Definition
+from pkg.rerank.wanted import Definition, is_test
 
 MOST_PIECES = 24  # of one answer that are looked at, the last ones; each is parsed and may become a version
 TAGGED, FENCED, LOOSE = range(3)  # how sure it is that a piece is meant as the answer (P-21)

@@ -125,7 +125,8 @@ class Reranker:
         """
         if not task.candidates:
             raise InputError("no candidates; expected at least one, as a text or an object with the field text")
-        case = make_case(task.query, task.examples, self.options, self.sandbox, tests)
+        answers = [each.text for each in task.candidates]
+        case = make_case(task.query, task.examples, self.options, self.sandbox, tests, answers)
         case.notes += [self.note] if self.note else []
         contenders = find_contenders(task, case)
         run_filters(case, contenders)

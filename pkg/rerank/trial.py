@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -11,9 +10,9 @@ from pkg.rerank.forms import Form, equal_forms, make_form
 from pkg.rerank.inputs.generate import guess_inputs, list_arguments, vary_inputs
 from pkg.rerank.inputs.input_values import Pool, make_pool
 from pkg.rerank.inputs.kinds import Profile, guess_kind, list_others
-from pkg.rerank.value_requests import Inquiry, ask_all
-from pkg.rerank.wanted import Parameter
-from pkg.sandbox.protocol import Kind, Result, Sandbox, Step
+from pkg.rerank.value_requests import Ask, Inquiry, ask_all
+from pkg.rerank.wanted import Function, Parameter
+from pkg.sandbox.protocol import Kind, Result, Sandbox
 
 Values = Sequence[str | None]  # of one candidate, one an input; None where it gave none
 MOST_COMPARED = 500_000  # numbers of one input that are compared within a tolerance: about a tenth of a second
@@ -114,7 +113,7 @@ class Trial:
     case: Case
     sandbox: Sandbox
     contenders: Sequence[Contender]
-    mains: Sequence[ast.FunctionDef | None]
+    mains: Sequence[Function | None]
     seconds: list[float] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -127,7 +126,9 @@ class Trial:
 
     def find_outcomes(self) -> list[Values]:
         """Ask on changed arguments of the query, or else on guessed ones; a wrong guess is followed by another."""
-        seen = list_arguments(self.case.examples, self.case.entry) if self.case.entry else []
+        seen = (
+            list_arguments(self.case.examples, self.case.entry) if self.case.entry and not self.case.is_doubted else []
+        )
         if seen:
             return self._ask(vary_inputs(self._seed, seen, self.case.options.inputs))
         functions = [each for each in self.mains if each is not None]
@@ -167,8 +168,8 @@ class Trial:
         return count_answers(outcomes, self.votes) / max(1, len(outcomes[0]) * sum(self.votes))
 
     def _ask(self, inputs: Sequence[str]) -> list[Values]:
-        steps = [_make_steps(main, inputs) for main in self.mains]
-        inquiries = [Inquiry(each.code, own) for each, own in zip(self.contenders, steps, strict=True)]
+        asks = [_make_asks(main, inputs) for main in self.mains]
+        inquiries = [Inquiry(each.code, own) for each, own in zip(self.contenders, asks, strict=True)]
         results = ask_all(self.sandbox, inquiries, self.case.short_limits)
         self.seconds = [
             before + sum(end.seconds for end in result.steps)
@@ -177,8 +178,8 @@ class Trial:
         return [_list_values(each) or [None] * len(inputs) for each in results]
 
 
-def _make_steps(main: ast.FunctionDef | None, inputs: Sequence[str]) -> tuple[Step, ...]:
-    return tuple(Step(f"{main.name}({each})", is_expression=True) for each in inputs) if main is not None else ()
+def _make_asks(main: Function | None, inputs: Sequence[str]) -> tuple[Ask, ...]:
+    return tuple(Ask(f"{main.name}({each})") for each in inputs) if main is not None else ()
 
 
 def _list_values(result: Result) -> Values:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from pkg.extract.syntax import MAX_CODE
-from pkg.rerank.examples.literals import parse_expression, parse_statements
+from pkg.rerank.examples.literals import find_name, parse_expression, parse_statements
+from pkg.rerank.examples.script import KNOWN_IMPORTS, write_import
+from pkg.rerank.examples.substitution import list_stored
 
 _HEADER = re.compile(
     r"^[ \t]*((?:async[ \t]+)?def[ \t]+\w+[ \t]*\(.*?\)[ \t]*(?:->[^:\n]+)?:)", re.MULTILINE | re.DOTALL
@@ -17,6 +20,10 @@ _NAMED = re.compile(
     r"|\b(?:function|method|class)\s+`(?P<quoted>[A-Za-z_]\w*)"
     r"|\b(?:function|method)\s+(?P<bare>[A-Za-z_]\w*)\([\w, =*:]*\)"
 )
+_DEFINES = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)\b", re.MULTILINE)
+_BEGINS = re.compile(r"^(?:@|def\b|class\b|async[ \t]+def\b|import\b|from\b)", re.MULTILINE)
+MOST_TAILS = 16  # lines at which code may begin that a query ends with; each is parsed
+_IMPORT = re.compile(r"[ \t]*(?:import|from)[ \t]+[A-Za-z_.]")
 _SIGNATURE = re.compile(r"[ \t]*(\([\w, =*:\[\]\"'.]*\))")
 _SCRIPT = re.compile(
     r"\bstdin\b|\bstandard input\b|\binput\(\)|\bsys\.argv\b|\bcommand[- ]line\b|\bscript\b"
@@ -27,6 +34,7 @@ _SCRIPT = re.compile(
 _MAX_HEADER = 2_000
 _MAX_PROSE = 20_000  # characters that are searched for a name; whoever has not said it by then will not
 
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -48,78 +56,232 @@ class Question:
     parameters: tuple[Parameter, ...] | None = None  # None where the query does not tell, or takes any number
     context: str = ""  # imports and definitions that the query brings
     stub: str | None = None  # code that breaks off where an answer may go on, such as a header with its docstring
+    method: str | None = None  # the one method of the class that is wanted, whose parameters those are
+    defined: frozenset[str] = frozenset()  # names that answers define; none where there are no answers to look at
+    common: str | None = None  # the one function or class that all answers define
+    shown: str | None = None  # what the query defines itself and may mean, where nothing says more
+    imports: Mapping[str, str] = field(default_factory=dict)  # that the query shows, by the name that each binds
+    is_program: bool = False  # what is wanted reads standard input and prints
 
     @property
     def is_script(self) -> bool:
-        """Tell whether a program is wanted that reads its input itself, and no function."""
-        return self.entry is None and _SCRIPT.search(self.text[:_MAX_PROSE]) is not None
+        """Return whether a program is wanted that reads its input itself, and no function."""
+        return self.is_program or (self.entry is None and _SCRIPT.search(self.text[:_MAX_PROSE]) is not None)
+
+    @property
+    def own(self) -> frozenset[str]:
+        """Return the names that are the candidates', whatever Python knows by them."""
+        return self.defined if self.entry is None else self.defined | {self.entry}
+
+    @property
+    def called(self) -> str:
+        """Return the expression that is called for an answer: a function, or the method of an object."""
+        return f"{self.entry}().{self.method}" if self.method else str(self.entry)
 
     def takes(self, count: int) -> bool:
-        """Tell whether a call with so many arguments fits what is known."""
+        """Return whether a call with so many arguments fits what is known."""
         if self.parameters is None:
             return True
         needed = sum(not each.is_optional for each in self.parameters)
         return needed <= count <= len(self.parameters)
 
 
-def parse_question(text: str) -> Question:
-    """Read a query: a piece of code that breaks off, code in a fence, a header in prose, or prose that gives a name."""
+def parse_question(text: str, answers: Iterable[str] = ()) -> Question:
+    """Read a query: a piece of code that breaks off, code in a fence, a header in prose, or prose that gives a name.
+
+    answers: the texts among which to choose. What none of them defines is not what is wanted, whatever the query
+    defines last: it may show a test, or a function that uses the wanted one.
+    """
     text = text.replace("\r\n", "\n")
-    for code in _list_codes(text):
-        question = _parse_code(text, code)
-        if question is not None:
-            return question
-    return _parse_prose(text)
+    texts = list(answers)
+    defined = frozenset(name for each in texts for name in list_written(each))
+    may_go_on = any(not _WRITTEN.search(each) for each in texts)  # a body alone, behind the header of the query
+    found = [read for code in _list_codes(text) if (read := _parse_code(text, code, defined, may_go_on)) is not None]
+    question = next((each for each in found if each.entry), None) or _parse_prose(text, defined, may_go_on)
+    shown = next((each.shown for each in found if each.shown), None)
+    imports = next((each.imports for each in (question, *found) if each.imports), _find_imports(text))
+    context = question.context or next((each.context for each in found), "")
+    everywhere = set.intersection(*({*_WRITTEN.findall(each)} for each in texts)) if texts else set()
+    return replace(
+        question,
+        defined=defined,
+        common=everywhere.pop() if len(everywhere) == 1 else None,
+        shown=question.shown or shown,
+        imports=imports,
+        context=context,
+    )
+
+
+_WRITTEN = re.compile(r"\b(?:def|class)[ \t]+([A-Za-z_]\w*)")
+_ASSIGNED = re.compile(r"^[ \t>]*([A-Za-z_]\w*)[ \t]*(?::[^=\n]{1,80})?=(?!=)", re.MULTILINE)
+
+
+def list_written(text: str) -> set[str]:
+    """List the names that an answer may define, whatever stands around its code."""
+    text = text[:MAX_CODE].replace("\\n", "\n")
+    return {*_WRITTEN.findall(text), *_ASSIGNED.findall(text)}
+
+
+def _find_imports(text: str) -> Mapping[str, str]:
+    """Find the imports that stand alone on lines of a text."""
+    lines = [line.strip() for line in text[:_MAX_PROSE].split("\n") if _IMPORT.match(line)]
+    return _list_imports([each for line in lines for each in parse_statements(line) or ()])
+
+
+def _list_imports(statements: Sequence[ast.stmt]) -> dict[str, str]:
+    imports = [each for each in statements if isinstance(each, ast.Import | ast.ImportFrom)]
+    return {name: write_import(each) for each in imports for name in list_stored(each)}
 
 
 def _list_codes(text: str) -> list[str]:
     """List what may be the code of a query: all of it, or what stands in fences and between prose."""
-    if len(text) > MAX_CODE or not re.search(r"^[ \t]*(?:async[ \t]+)?(?:def|class)\b", text, re.MULTILINE):
+    if len(text) > MAX_CODE or not _DEFINES.search(text):
         return []
     from pkg.extract.answers import find_code
 
     found = find_code(text).code.decode("utf-8", "replace").strip("\n")
-    return [text, found] if found.strip() else [text]
+    return [text, *([found] if found.strip() else []), *_list_tails(text)]
 
 
-def _parse_code(text: str, code: str) -> Question | None:
-    """Read code that defines something; the last stub is what is wanted, or else the last definition."""
-    stub, statements = None, parse_statements(code)
-    if statements is None:
-        statements = parse_statements(f"{code.rstrip()}\n    pass\n")
+def _list_tails(text: str) -> list[str]:
+    """List the code with which a text ends, and which may break off: the longest such tail."""
+    starts = [0, *(each.start() for each in _BEGINS.finditer(text))][-MOST_TAILS:]
+    return [next((text[each:] for each in starts if each and _parse_stub(text[each:])), "")]
+
+
+def _parse_code(text: str, code: str, defined: frozenset[str], may_go_on: bool) -> Question | None:
+    """Read code that defines something; the last stub is what is wanted, or else the last definition.
+
+    Where the answers are known, what they do not define is not wanted: the entry is None then.
+    """
+    stub, statements = None, _parse_stub(code)
     definitions = [each for each in statements or [] if isinstance(each, Definition)]
     if not definitions or statements is None:
         return None
-    wanted = next((each for each in reversed(definitions) if is_stub(each)), definitions[-1])
-    if wanted is statements[-1] and is_stub(wanted) and code is text:
-        stub = code
-    context = "\n".join(ast.unparse(each) for each in statements if each is not wanted and _is_context(each))
-    return Question(text, wanted.name, list_parameters(wanted), context, stub)
+    stubs = [each for each in definitions if is_stub(each)]
+    written = [each for each in definitions if each not in stubs and not is_test(each) and not _asserts(each)]
+    fitting = [each for each in stubs if may_go_on or not defined or each.name in defined]
+    chosen = (fitting or ([] if defined else [*written, *stubs]))[-1:]
+    imports = _list_imports(statements)
+    if not chosen:
+        shown = [each.name for each in (*written, *stubs) if each.name in defined][-1:]
+        context = _write_context([each for each in statements if getattr(each, "name", "") not in defined])
+        return Question(text, context=context, shown=shown[0] if shown else None, imports=imports)
+    (wanted,) = chosen
+    if wanted is statements[-1] and is_stub(wanted) and text.endswith(code):
+        first = next(each for each in statements if not _is_label(each))
+        stub = "\n".join(code.split("\n")[first.lineno - 1 - len(getattr(first, "decorator_list", [])) :])
+    context = _write_context([each for each in statements if each is not wanted])
+    typing = _list_untold(wanted, context)
+    method = find_method(wanted)
+    parameters = list_parameters(method, is_method=True) if method is not None else list_parameters(wanted)
+    name = method.name if method is not None else None
+    context = "\n".join(filter(None, (*typing, context)))
+    return Question(text, wanted.name, parameters, context, stub, name, imports=imports)
+
+
+def _parse_stub(code: str) -> list[ast.stmt] | None:
+    """Parse code that may break off behind the header of a function or method."""
+    lines = code.rstrip().split("\n")
+    indent = len(lines[-1]) - len(lines[-1].lstrip())
+    for end in ("", "\n    pass", f"\n{' ' * (indent + 4)}pass"):
+        statements = parse_statements(code.rstrip() + end + "\n")
+        if statements is not None:
+            return statements
+    return None
+
+
+def _list_untold(wanted: Definition, context: str) -> list[str]:
+    """List the imports of the names of `typing` that a header takes for granted, as judges of programs do."""
+    headers = [each for each in ast.walk(wanted) if isinstance(each, Function)]
+    kinds = [each for header in headers for each in (*_list_annotations(header.args), header.returns) if each]
+    names = {node.id for each in kinds for node in ast.walk(each) if isinstance(node, ast.Name)}
+    imports = [KNOWN_IMPORTS[name].format(name) for name in sorted(names) if name in KNOWN_IMPORTS]
+    typing = [each for each in imports if each.startswith("from typing")]
+    return [each for each in typing if each.rpartition(" ")[2] not in context]
+
+
+def _list_annotations(given: ast.arguments) -> list[ast.expr | None]:
+    return [each.annotation for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+
+
+def find_method(definition: Definition) -> Function | None:
+    """Find the one method that a class still lacks; None where it lacks several, or is made with arguments."""
+    if not isinstance(definition, ast.ClassDef):
+        return None
+    methods = [each for each in definition.body if isinstance(each, Function)]
+    public = [each for each in methods if not each.name.startswith("_")]
+    starts = [each for each in methods if each.name == "__init__" and len(each.args.args) > 1]
+    return public[0] if len(public) == 1 and not starts and is_stub(public[0]) else None
+
+
+def _write_context(statements: Sequence[ast.stmt]) -> str:
+    return "\n".join(ast.unparse(each) for each in statements if _is_context(each))
+
+
+_TEST = re.compile(r"test_|Test|tests?$|run_tests?$|main$|demo$")
+
+
+def is_test(definition: Definition) -> bool:
+    """Return whether a definition is there to try others, by its name or its base."""
+    bases = definition.bases if isinstance(definition, ast.ClassDef) else []
+    return bool(_TEST.match(definition.name)) or any(find_name(each).endswith("TestCase") for each in bases)
+
+
+def _tries(definition: Definition) -> bool:
+    """Return whether a header is that of a function which tries others."""
+    takes = isinstance(definition, Function) and any(each.arg == "candidate" for each in definition.args.args)
+    return takes or is_test(definition)
+
+
+def _asserts(definition: Definition) -> bool:
+    """Return whether a function is there to assert something of others, as `check(candidate)` is."""
+    return any(isinstance(each, ast.Assert) for each in definition.body)
 
 
 def is_stub(definition: Definition) -> bool:
-    """Tell whether a definition still has to be written: no more than a docstring, imports, `pass`, or an ellipsis."""
+    """Return whether a definition still has to be written: it holds a docstring, imports, `pass` or an ellipsis.
+
+    Of a class all methods have to be written.
+    """
     return all(
         isinstance(each, ast.Pass | ast.Import | ast.ImportFrom)
         or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
+        or (isinstance(definition, ast.ClassDef) and isinstance(each, ast.FunctionDef) and is_stub(each))
+        or _is_unwritten(each)
         for each in definition.body
     )
 
 
+def _is_unwritten(statement: ast.stmt) -> bool:
+    """Return whether a statement raises NotImplementedError."""
+    raised = statement.exc if isinstance(statement, ast.Raise) else None
+    return getattr(raised.func if isinstance(raised, ast.Call) else raised, "id", "") == "NotImplementedError"
+
+
+def _is_label(statement: ast.stmt) -> bool:
+    """Return whether a statement is prose that happens to be Python, such as `Input: n = 6` or a lone word."""
+    is_word = isinstance(statement, ast.Expr) and not isinstance(statement.value, ast.Constant)
+    return is_word or isinstance(statement, ast.AnnAssign)
+
+
 def _is_context(statement: ast.stmt) -> bool:
     if isinstance(statement, Definition):
-        return not is_stub(statement)
+        return not (is_stub(statement) or is_test(statement) or _asserts(statement))
     return isinstance(statement, ast.Import | ast.ImportFrom | ast.Assign | ast.AnnAssign)
 
 
-def list_parameters(definition: Definition) -> tuple[Parameter, ...] | None:
-    """List the parameters of a function; None for a class and for one that takes any number of arguments."""
+def list_parameters(definition: Definition, is_method: bool = False) -> tuple[Parameter, ...] | None:
+    """List the parameters of a function; None for a class and for one that takes any number of arguments.
+
+    is_method: the first parameter is the object.
+    """
     if isinstance(definition, ast.ClassDef):
         return None
     given = definition.args
     if given.vararg or given.kwarg or any(default is None for default in given.kw_defaults):
         return None
-    plain = [*given.posonlyargs, *given.args]
+    plain = [*given.posonlyargs, *given.args][int(is_method) :]
     first_optional = len(plain) - len(given.defaults)
     return tuple(
         Parameter(each.arg, ast.unparse(each.annotation) if each.annotation else "", index >= first_optional)
@@ -134,18 +296,26 @@ def write_header(question: Question) -> str | None:
     return f"def {question.entry}({', '.join(each.name for each in question.parameters)}):"
 
 
-def _parse_prose(text: str) -> Question:
-    """Find a header in the text, or a name that the text says outright."""
+def _parse_prose(text: str, defined: frozenset[str], may_go_on: bool) -> Question:
+    """Find a header in the text, or a name that the text says outright, which answers define where they are known."""
     told = text[:_MAX_PROSE]
+    kept: Question | None = None
+    for question in _list_told(told, text):
+        if may_go_on or not defined or question.entry in defined:
+            return question
+        kept = kept or question
+    return Question(text, shown=kept.entry if kept else None)
+
+
+def _list_told(told: str, text: str) -> Iterator[Question]:
     for header in _HEADER.finditer(told):
         statements = parse_statements(f"{header.group(1)} pass") if len(header.group(1)) < _MAX_HEADER else None
-        if statements and isinstance(statements[0], Definition):
-            return Question(text, statements[0].name, list_parameters(statements[0]))
-    named = _NAMED.search(told)
-    name = named and (named["name"] or named["quoted"] or named["bare"])
-    if not named or not name or not _is_told(named, text):
-        return Question(text)
-    return Question(text, name, _parse_signature(text, named.end(named.lastgroup or 0)))
+        if statements and isinstance(statements[0], Definition) and not _tries(statements[0]):
+            yield Question(text, statements[0].name, list_parameters(statements[0]))
+    for named in _NAMED.finditer(told):
+        name = named["name"] or named["quoted"] or named["bare"]
+        if _is_told(named, text):
+            yield Question(text, name, _parse_signature(text, named.end(named.lastgroup or 0)))
 
 
 def _is_told(named: re.Match[str], text: str) -> bool:

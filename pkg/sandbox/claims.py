@@ -12,7 +12,7 @@ from typing import Any
 
 from pkg.sandbox.frames import split_frames
 from pkg.sandbox.protocol import STARTED, Kind, Limits, Verdict
-from pkg.sandbox.values import DEEPEST, DIGEST_ROOM
+from pkg.sandbox.values import DEEPEST, DIGEST_ROOM, MADE
 
 LONGEST_DETAIL = 600
 LONGEST_FAULT = 60  # characters shown of what was wrong
@@ -121,6 +121,8 @@ def _is_atom(kind: str, content: Any) -> bool:
     if kind == "complex":
         return all(isinstance(part, float) for part in content)
     is_text = all(isinstance(part, str) for part in content)
+    if kind == "made":
+        return is_text and content[0] in MADE and MADE[content[0]][1].fullmatch(content[1]) is not None
     return is_text and (kind == "repr" or (kind == "long" and _SHA256.fullmatch(content[0]) is not None))
 
 

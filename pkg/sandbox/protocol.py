@@ -113,6 +113,7 @@ class Verdict:
     seconds: float = 0.0  # CPU seconds of the process and those that it waited for
     value: str | None = None  # of an expression: canonical text, see pkg.sandbox.values
     output: str = ""  # standard output, cut at Limits.output_bytes
+    bases: tuple[str, ...] = ()  # names of the classes above that of an exception, as the process gave them
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,11 @@
 
 The text is JSON. None, booleans, whole numbers, floats, strings and lists stand for themselves; everything else is an
 object of one key that names the kind: tuple, set and iterator hold lists, dict holds pairs, bytes and int (of more
-digits than JSON readers take) hold text, complex holds two numbers, and repr holds the type and what the value says of
-itself, memory addresses left out. Sets and dicts are sorted by the text of their parts, so equal values give equal
-text. Subclasses of the built-in kinds are rendered as what they are made from: a Counter is a dict.
+digits than JSON readers take) hold text, complex holds two numbers, made holds the name of a type of the standard
+library and a text from which its value can be made again, such as a Decimal or a date, and repr holds the type and
+what the value says of itself, memory addresses left out. Sets and dicts are sorted by the text of their parts, so
+equal values give equal text. Subclasses of the built-in kinds are rendered as what they are made from: a Counter is a
+dict, a deque a list.
 """
 
 from __future__ import annotations
@@ -21,6 +23,22 @@ MOST_ITEMS = 1000  # taken from an iterator, which may have no end
 WIDEST_INT = 14_000  # bits; above, the decimal text exceeds the 4,300 digits that Python reads
 START = 1000  # characters shown of a text that is too long
 DIGEST_ROOM = 2 * START + 100  # characters of what stands for such a text, at most: each shown one may be escaped
+
+_DAY, _CLOCK = r"\d{4}-\d\d-\d\d", r"\d\d:\d\d:\d\d(?:\.\d{6})?(?:[+-]\d\d:\d\d)?"
+MADE: dict[str, tuple[str, re.Pattern[str]]] = {
+    "Decimal": ("decimal", re.compile(r"-?(?:\d{1,200}(?:\.\d{0,200})?(?:E[+-]?\d{1,3})?|Infinity|NaN)")),
+    "Fraction": ("fractions", re.compile(r"-?\d{1,100}(?:/\d{1,100})?")),
+    "date": ("datetime", re.compile(_DAY)),
+    "time": ("datetime", re.compile(_CLOCK)),
+    "datetime": ("datetime", re.compile(f"{_DAY} {_CLOCK}")),
+    "timedelta": ("datetime", re.compile(r"-?\d{1,9} \d{1,5} \d{1,6}")),
+}
+"""Types whose values are no containers: the module of each, and what the text looks like that stands for a value.
+
+They are known by name, because a candidate's process need not have imported their modules. A class that bears one of
+these names only says which value its object stands for, as every object may. Exponents are bounded, because computing
+with a huge one takes long.
+"""
 
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
 
@@ -70,4 +88,12 @@ def _render_group(value: Any, depth: int) -> Any:
         return _render(value.tolist(), depth)
     if isinstance(value, (Iterator, range)):
         return {"iterator": [_render(item, depth) for item in islice(value, MOST_ITEMS)]}
+    own = type(value)
+    if own.__name__ in MADE and own.__module__ == MADE[own.__name__][0]:
+        is_span = own.__name__ == "timedelta"
+        text = f"{value.days} {value.seconds} {value.microseconds}" if is_span else str(value)
+        if MADE[own.__name__][1].fullmatch(text):
+            return {"made": [own.__name__, text]}
+    if (own.__module__, own.__name__) == ("collections", "deque"):
+        return [_render(item, depth) for item in value]
     return {"repr": [type(value).__name__, _ADDRESS.sub("0x", repr(value))]}

@@ -26,6 +26,12 @@ _LINK = re.compile(
     r")(?:\s+(?:the|a|an))?(?:\s+(?:value|string|list|integer|number|result|answer|output|boolean|tuple|dictionary))?"
     r"[ \t]*[:=]?\s*`?"
 )
+_RAISES = re.compile(
+    r"[`*'\"]{0,2}[ \t]*(?:\#[ \t]*)?,?[ \t]*(?:[-=]+>|➞|→|⇒)?[ \t]*"
+    r"(?:(?:(?:should|must|will|would|shall)\s+)?(?:raises?|throws?|raising)\s+(?:an?\s+)?|(?<=[>➞→⇒] )|(?<=[>➞→⇒]))"
+    r"[`'\"]?(?:[a-z_]\w*\.)*([A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning|Iteration))\b"
+)
+_PRINTS = re.compile(r"\bprints?\b")
 _COMMENT = re.compile(r"\)?[ \t]*#[ \t]*(?:(?i:output|result|returns?|prints?|expected|gives)\b)?[ \t]*[:=]?[ \t]*")
 _END = re.compile(r"[ \t]*[.;`]?[ \t]*(?:\n|$)")
 _HEADING = re.compile(r"^[ \t]*examples?\b[^\n]*:", re.IGNORECASE | re.MULTILINE)
@@ -40,11 +46,24 @@ def find_arrows(text: str, question: Question) -> Iterator[Example]:
     for call in find_calls(text, question):
         if defined <= call.start < _find_heading(text, defined):
             continue
+        raised = _RAISES.match(text, call.end)
+        if raised:
+            line = text.count("\n", 0, call.start) + 1
+            yield Example(call.source, Check.RAISES, raised.group(1), form="arrow", line=line)
+            continue
         try:
             value = _parse_behind(text, call.end)
         except NotLiteral:
             continue
         yield _make_example(call, value, text)
+
+
+def _make_example(call: FoundCall, value: object, text: str) -> Example:
+    line = text.count("\n", 0, call.start) + 1
+    link = _LINK.match(text, call.end)
+    if link and _PRINTS.search(link.group()) and value is not None:
+        return Example(call.source, Check.OUTPUT, str(value), form="arrow", line=line)
+    return Example(call.source, Check.VALUE, value, form="arrow", line=line)
 
 
 def _find_definition(text: str, question: Question) -> int:
@@ -72,11 +91,6 @@ def _parse_behind(text: str, end: int) -> object:
     if comment is None or literal < 0 or not _END.match(text, literal):
         raise NotLiteral(text[end : end + 40])
     return parse_literal(text[comment.end() : literal])
-
-
-def _make_example(call: FoundCall, value: object, text: str) -> Example:
-    line = text.count("\n", 0, call.start) + 1
-    return Example(call.source, Check.VALUE, value, form="arrow", line=line)
 
 
 def parse_result(text: str, start: int) -> object:

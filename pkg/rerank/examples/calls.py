@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,15 +11,19 @@ from itertools import islice
 
 from pkg.rerank.candidates import Example
 from pkg.rerank.examples.literals import find_closing, is_value, parse_expression
+from pkg.rerank.examples.script import KNOWN_IMPORTS
 from pkg.rerank.wanted import Question
 
-_CALL = re.compile(r"(?<![\w.\\])(?<!(?<!['\"])['\"])([A-Za-z_][\w.]*)[ \t]?\(")
+_CALL = re.compile(
+    r"(?<![\w.\\])(?:(?<!(?<!['\"])['\"])([A-Za-z_][\w.]*)|(?:'[^'\n]{0,40}'|\"[^\"\n]{0,40}\")\.[a-z]+)[ \t]?\("
+)
+_MEMBER = re.compile(r"\.[A-Za-z_]\w*")
 _OPERATOR = re.compile(r"(?:[-+*/%<>=!&|^~]|\bnot)[ \t]*$")
 _ARROW = re.compile(r"(?:->|=>|>>>)[ \t]*$")
 MOST = 500  # calls that are looked at; each may have to be read to the end of the text
 _BULLET = re.compile(r"[ \t]*[-*+][ \t]+")
 _WORDS = frozenset(
-    ("if", "for", "while", "and", "or", "not", "in", "is", "return", "returns", "print", "assert", "lambda")
+    ("if", "for", "while", "and", "or", "not", "in", "is", "return", "returns", "print", "assert", "lambda", "bool")
 )
 
 
@@ -41,15 +46,33 @@ class FoundCall:
 
 
 def find_calls(text: str, question: Question) -> Iterator[FoundCall]:
-    """Yield the calls of what is wanted, or where that is not known of anything, whose arguments are literals."""
+    """Yield the calls of what is wanted, or where that is not known of anything, whose arguments are values.
+
+    A call may stand in another one, as in `list(f(2))`, and be followed by what is taken of its value.
+    """
     for found in islice(_CALL.finditer(text), MOST):
-        name = found.group(1)
-        if name in _WORDS or (question.entry and name != question.entry):
+        if found.group(1) in _WORDS:
             continue
-        end = find_closing(text, found.end() - 1)
-        source = parse_call(text[found.start() : end], question) if end > 0 else None
-        if source is not None and not _is_operand(text[: found.start()].rpartition("\n")[2]):
-            yield FoundCall(source, found.start(), end)
+        first = find_closing(text, found.end() - 1)
+        if first < 0 or _is_operand(text[: found.start()].rpartition("\n")[2]):
+            continue
+        for end in dict.fromkeys((_find_end(text, first), first)):
+            source = parse_call(text[found.start() : end], question)
+            if source is not None:
+                yield FoundCall(source, found.start(), end)
+                break
+
+
+def _find_end(text: str, end: int) -> int:
+    """Find where an expression ends that begins with a call: after methods, attributes and places behind it."""
+    while True:
+        more = _MEMBER.match(text, end)
+        after = more.end() if more else end
+        if text[after : after + 1] in ("(", "["):
+            after = find_closing(text, after)
+        if after <= end:
+            return end
+        end = after
 
 
 def _is_operand(before: str) -> bool:
@@ -58,19 +81,35 @@ def _is_operand(before: str) -> bool:
 
 
 def parse_call(text: str, question: Question) -> str | None:
-    """Give a call as Python writes it, when its arguments are literals and fit the function that is wanted."""
+    """Return a call as Python writes it, when its arguments are values and fit the function that is wanted."""
     node = parse_expression(text)
-    if not isinstance(node, ast.Call) or not are_literal(node) or not _fits(node, question):
+    if node is None:
         return None
-    return ast.unparse(node)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        if question.method and node.func.id == question.method and are_literal(node):
+            return f"{question.entry}().{ast.unparse(node)}" if _count_fits(node, question) else None
+        if node.func.id == question.entry or (question.entry is None and not hasattr(builtins, node.func.id)):
+            return ast.unparse(node) if are_literal(node) and _count_fits(node, question) else None
+        if question.entry is None and are_literal(node):
+            return ast.unparse(node)
+    return ast.unparse(node) if _is_closed(node, question) else None
 
 
 def are_literal(node: ast.Call) -> bool:
-    """Tell whether all arguments of a call are literals."""
+    """Return whether all arguments of a call are literals."""
     return all(map(is_value, node.args)) and all(keyword.arg and is_value(keyword.value) for keyword in node.keywords)
 
 
-def _fits(node: ast.Call, question: Question) -> bool:
-    if not (isinstance(node.func, ast.Name) and node.func.id == question.entry):
-        return question.entry is None
-    return question.takes(len(node.args) + len(node.keywords))
+def _count_fits(node: ast.Call, question: Question) -> bool:
+    is_class = question.method is not None and isinstance(node.func, ast.Name) and node.func.id == question.entry
+    return is_class or question.takes(len(node.args) + len(node.keywords))
+
+
+def _is_closed(node: ast.expr, question: Question) -> bool:
+    """Return whether an expression calls what is wanted, and reads nothing else but what Python has."""
+    names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
+    bound = {each.id for each in names if not isinstance(each.ctx, ast.Load)}
+    free = {each.id for each in names} - bound - KNOWN_IMPORTS.keys() - question.imports.keys()
+    own = {question.entry} if question.entry else {name for name in free if not hasattr(builtins, name)}
+    called = {each.func.id for each in ast.walk(node) if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)}
+    return len(own) == 1 and own <= called and all(name in own or hasattr(builtins, name) for name in free)

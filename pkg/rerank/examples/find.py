@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from pkg.errors import InputError, shorten
 from pkg.rerank.candidates import Check, Example
 from pkg.rerank.examples.arrows import find_arrows, find_misnamed
-from pkg.rerank.examples.asserts import parse_condition, take_asserts
+from pkg.rerank.examples.asserts import parse_condition
+from pkg.rerank.examples.code_runs import take_code
 from pkg.rerank.examples.labelled import find_given
 from pkg.rerank.examples.literals import parse_expression, parse_statements, write_value
+from pkg.rerank.examples.script import give_imports
 from pkg.rerank.examples.transcripts import take_transcripts
 from pkg.rerank.wanted import Question
 
@@ -26,46 +30,53 @@ _TYPESET = str.maketrans("‘’“”\u00a0", "''\"\" ")
 
 
 def find_examples(question: Question) -> tuple[Example, ...]:
-    """Find what a query shows (A-08): sessions, asserts, arrows, inputs with outputs, in the order of the text."""
+    """Find what a query shows (A-08), in the order of the text: sessions, tests, arrows, inputs with outputs."""
     text = question.text[:MAX_TEXT].translate(_TYPESET)
-    sessions, text = take_transcripts(text)
-    asserts, text = take_asserts(text)
-    found = [*sessions, *asserts, *find_arrows(text, question), *find_given(text, question)]
+    own = question.own
+    sessions, text = take_transcripts(text, own)
+    tests, text = take_code(text, own, question.entry or question.common)
+    found = [*sessions, *tests, *find_arrows(text, question), *find_given(text, question)]
     found = [each for each in found if _is_about(each, question)] or find_misnamed(text, question)
-    return tuple(sorted(keep_consistent(found), key=lambda each: each.line)[:MAX_EXAMPLES])
+    ordered = sorted(keep_consistent(found), key=lambda each: each.line)[:MAX_EXAMPLES]
+    return tuple(give_imports(each, question.imports) for each in ordered)
 
 
 def keep_consistent(examples: Iterable[Example]) -> list[Example]:
     """Keep each example once; of those that contradict each other none is left, for one of them is wrong."""
-    by_source: dict[str, dict[str, Example]] = {}
+    by_source: dict[tuple[tuple[str, ...], str], dict[str, Example]] = {}
     for each in examples:
-        by_source.setdefault(each.source, {}).setdefault(f"{each.check} {each.expected!r}", each)
+        by_source.setdefault((each.before, each.source), {}).setdefault(f"{each.check} {each.expected!r}", each)
     return [example for found in by_source.values() if len(found) == 1 for example in found.values()]
 
 
 def _is_about(example: Example, question: Question) -> bool:
-    """Tell whether an example calls what is wanted, or something that is not built in where that is not known."""
+    """Return whether an example calls what is wanted, or something that is not built in where that is not known."""
     called = list_called(example)
-    return question.entry in called if question.entry else bool(called)
+    return bool(called & question.own if question.entry else called)
 
 
 def list_called(example: Example) -> set[str]:
-    """List the names that an example calls; built-in ones only where there are no others."""
-    statements = parse_statements(example.source) or []
-    names = {
-        node.func.id
-        for statement in statements
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
+    """List the names that an example calls, built-in ones only where there are no others.
+
+    Of a script its lines count as well: `s.pop()` asks the class of `s = Stack()`.
+    """
+    names: set[str] = set()
+    for line in (*example.before, example.source):
+        nodes = [node for statement in parse_statements(line) or () for node in ast.walk(statement)]
+        names |= {each.func.id for each in nodes if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)}
     return {name for name in names if not hasattr(builtins, name)} or names - {"bool"}
 
 
 def find_entry(question: Question, examples: Iterable[Example]) -> str | None:
-    """Name what is wanted: as the query says, or else the one name that every example calls."""
+    """Name what is wanted: as the query says, or else what its examples call, of which candidates define one."""
     if question.entry:
         return question.entry
-    called = [list_called(each) for each in examples if each.check is not Check.ASSERTION]
+    called = [list_called(each) for each in examples if each.check is not Check.ASSERTION or each.before]
+    if question.defined:
+        counts = Counter(name for names in called for name in names & question.defined)
+        if counts:
+            return max(sorted(counts), key=lambda name: counts[name])
+        return question.shown
     common = set.intersection(*called) if called else set()
     return common.pop() if len(common) == 1 else None
 
@@ -89,7 +100,7 @@ def _parse_item(item: Any, question: Question) -> Iterator[Example]:
         if call is None:
             if question.entry is None or not isinstance(item["args"], list):
                 raise InputError(f'{_show(item)} has no call and the query names no function; give "call": "f(2)"')
-            call = f"{question.entry}({', '.join(map(write_value, item['args']))})"
+            call = f"{question.called}({', '.join(map(write_value, item['args']))})"
         if not isinstance(call, str) or parse_expression(call) is None:
             raise InputError(f"the call of {_show(item)} is no expression; expected one such as f(2)")
         yield Example(call, Check.VALUE, item["expected"], FORM)
@@ -103,7 +114,7 @@ def _parse_text(text: str, question: Question) -> Iterator[Example]:
     if condition is not None:
         yield from parse_condition(condition, FORM, 0)
         return
-    known = Question(text, question.entry, question.parameters)
+    known = replace(question, text=text)
     found = find_examples(known)
     if found:
         yield from found
@@ -123,7 +134,7 @@ def parse_tests(tests: Any) -> tuple[Example, ...]:
     for text in texts:
         if not isinstance(text, str) or not text.strip():
             raise InputError(f"{_show(text)} is no test; expected an assert, or a program of them")
-        asserts, rest = take_asserts(text)
+        asserts, rest = take_code(text, ())
         found += asserts if asserts and not rest.strip() else [Example(text, Check.ASSERTION, None, "hidden")]
     return tuple(found)
 

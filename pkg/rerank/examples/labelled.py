@@ -79,7 +79,7 @@ def _write_call(arguments: list[tuple[str | None, object]], question: Question) 
         values = _order(arguments, names)
     if not values:
         raise NotLiteral("no arguments")
-    return f"{question.entry}({', '.join(map(write_value, values))})"
+    return f"{question.called}({', '.join(map(write_value, values))})"
 
 
 def _order(arguments: list[tuple[str | None, object]], names: list[str]) -> list[object]:

@@ -9,24 +9,17 @@ import ast
 import math
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Literal
 
 from pkg.extract.syntax import parse_tree, silence_warnings
+from pkg.rerank.examples.made_values import CONSTANTS, CONSTRUCTORS, find_constructor, make_value
 
 MAX_VALUE = 20_000  # characters; a longer value is data
 MAX_BITS = 14_000  # of a whole number; more are more digits than Python writes
 _MAX_POWER = 10_000  # of base and exponent, so that a query cannot keep the reader busy
 
 _NAMES: dict[str, object] = {"true": True, "false": False, "null": None, "none": None, "inf": math.inf, "nan": math.nan}
-_CALLS: dict[str, Callable[..., object]] = {
-    "set": set,
-    "frozenset": frozenset,
-    "list": list,
-    "tuple": tuple,
-    "dict": dict,
-    "float": float,
-}
 _SUMS: dict[type[ast.operator], Callable[..., object]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -43,12 +36,19 @@ _STRING = re.compile(
 _JOINED = re.compile(r"""[ \t]*(?:'(?!'')|"(?!""))""")  # a string behind a string: prose, or not one value
 _WORD = re.compile(
     r"[-+]? ?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO][0-7]+|(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?[jJ]?|inf\b|nan\b)"
-    r"|(?:True|False|None|true|false|null)\b|(?:set|dict|list|tuple|frozenset|float)(?=\()"
+    r"|(?:True|False|None|true|false|null)\b|(?:(?:decimal|fractions|datetime|dt|collections|np|numpy)\.)?"
+    + rf"(?:{'|'.join(CONSTRUCTORS)})(?=\()"
 )
 
 
 class NotLiteral(ValueError):  # noqa: N818 - the end of a reading, not an error that anybody sees
     """Say that an expression is no literal."""
+
+
+def find_name(node: ast.expr) -> str:
+    """Return the name of what is called or built upon, without the module or object before it; "" for none."""
+    node = node.func if isinstance(node, ast.Call) else node
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def parse_expression(text: str) -> ast.expr | None:
@@ -87,59 +87,66 @@ def parse_literal(text: str) -> object:
     return evaluate(node)
 
 
-def evaluate(node: ast.expr) -> object:
-    """Give the value of literals, of sums of numbers, and of set() and its like; NotLiteral for all else."""
+def evaluate(node: ast.expr, own: Collection[str] = ()) -> object:
+    """Return the value of literals, of sums of numbers, and of constructors such as set() or Decimal('1').
+
+    own: names that mean something of the candidates', whatever Python knows by them. NotLiteral for all else.
+    """
     try:
-        return _evaluate(node)
-    except (TypeError, ValueError, ArithmeticError, RecursionError, MemoryError) as fault:
+        return _evaluate(node, own)
+    except (TypeError, ValueError, ArithmeticError, LookupError, RecursionError, MemoryError) as fault:
         raise NotLiteral(str(fault)) from None
 
 
-def is_value(node: ast.expr) -> bool:
-    """Tell whether an expression is a literal."""
+def is_value(node: ast.expr, own: Collection[str] = ()) -> bool:
+    """Return whether an expression is a literal."""
     try:
-        evaluate(node)
+        evaluate(node, own)
     except NotLiteral:
         return False
     return True
 
 
-def _evaluate(node: ast.expr) -> object:
+def _evaluate(node: ast.expr, own: Collection[str]) -> object:
     if isinstance(node, ast.Constant) and node.value is not Ellipsis:
         return _bound(node.value)
     if isinstance(node, ast.List):
-        return [_evaluate(each) for each in node.elts]
+        return [_evaluate(each, own) for each in node.elts]
     if isinstance(node, ast.Tuple):
-        return tuple([_evaluate(each) for each in node.elts])
+        return tuple([_evaluate(each, own) for each in node.elts])
     if isinstance(node, ast.Set):
-        return {_evaluate(each) for each in node.elts}
+        return {_evaluate(each, own) for each in node.elts}
     if isinstance(node, ast.Dict):
-        return {_evaluate_key(key): _evaluate(value) for key, value in zip(node.keys, node.values, strict=True)}
-    if isinstance(node, ast.Name) and node.id in _NAMES:
+        return {
+            _evaluate_key(key, own): _evaluate(value, own) for key, value in zip(node.keys, node.values, strict=True)
+        }
+    if isinstance(node, ast.Name) and node.id in _NAMES and node.id not in own:
         return _NAMES[node.id]
     if isinstance(node, ast.UnaryOp | ast.BinOp):
-        return _compute(node)
+        return _compute(node, own)
     if isinstance(node, ast.Call):
-        return _make(node)
+        return _make(node, own)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id not in own:
+        return CONSTANTS[node.value.id, node.attr]
     raise NotLiteral(ast.dump(node)[:80])
 
 
-def _evaluate_key(key: ast.expr | None) -> object:
+def _evaluate_key(key: ast.expr | None, own: Collection[str]) -> object:
     if key is None:
         raise NotLiteral("a dict that is unpacked")
-    return _evaluate(key)
+    return _evaluate(key, own)
 
 
-def _compute(node: ast.UnaryOp | ast.BinOp) -> object:
+def _compute(node: ast.UnaryOp | ast.BinOp, own: Collection[str]) -> object:
     """Compute with numbers alone; a string that is repeated is code, not a value."""
     if isinstance(node, ast.UnaryOp):
-        value = _evaluate_number(node.operand)
+        value = _evaluate_number(node.operand, own)
         if isinstance(node.op, ast.USub):
             return -value
         if isinstance(node.op, ast.UAdd):
             return value
         raise NotLiteral("an operator")
-    left, right = _evaluate_number(node.left), _evaluate_number(node.right)
+    left, right = _evaluate_number(node.left, own), _evaluate_number(node.right, own)
     if isinstance(node.op, ast.Pow) and (abs(left) > _MAX_POWER or abs(right) > _MAX_POWER):
         raise NotLiteral("a large power")
     if type(node.op) not in _SUMS:
@@ -153,17 +160,26 @@ def _bound(value: object) -> object:
     return value
 
 
-def _evaluate_number(node: ast.expr) -> complex:
-    value = _evaluate(node)
+def _evaluate_number(node: ast.expr, own: Collection[str]) -> complex:
+    value = _evaluate(node, own)
     if isinstance(value, bool) or not isinstance(value, int | float | complex):
         raise NotLiteral("a sum of what is no number")
     return value
 
 
-def _make(node: ast.Call) -> object:
-    if not isinstance(node.func, ast.Name) or node.func.id not in _CALLS or node.keywords or len(node.args) > 1:
+def _make(node: ast.Call, own: Collection[str]) -> object:
+    """Make the value of a call of a constructor; its arguments have to be values themselves."""
+    module = node.func.value if isinstance(node.func, ast.Attribute) else None
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    prefix = getattr(module, "id", "?") if module is not None else ""
+    if name in own or prefix in own or find_constructor(prefix, name) is None:
         raise NotLiteral("a call")
-    return _CALLS[node.func.id](*[_evaluate(each) for each in node.args])
+    if any(isinstance(each, ast.Starred) for each in node.args) or not all(each.arg for each in node.keywords):
+        raise NotLiteral("arguments that are unpacked")
+    if name == "defaultdict":  # what makes its values is a function
+        return make_value(prefix, name, [None, *(_evaluate(each, own) for each in node.args[1:])], {})
+    given = [_evaluate(each, own) for each in node.args]
+    return make_value(prefix, name, given, {str(each.arg): _evaluate(each.value, own) for each in node.keywords})
 
 
 def find_literal_end(text: str, start: int) -> int:
@@ -176,7 +192,7 @@ def find_literal_end(text: str, start: int) -> int:
     found = _WORD.match(text, start)
     if found is None:
         return -1
-    if text[found.end() : found.end() + 1] == "(" and found.group().isalpha():
+    if text[found.end() : found.end() + 1] == "(" and found.group()[-1].isalpha():
         return find_closing(text, found.end())
     end = found.end()
     return end - 1 if text[end - 1] == "." and not text[end : end + 1].isdigit() else end

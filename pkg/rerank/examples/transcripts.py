@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 from pkg.rerank.candidates import Check, Example
 from pkg.rerank.examples.arrows import parse_result
 from pkg.rerank.examples.asserts import parse_condition
-from pkg.rerank.examples.literals import NotLiteral, parse_statements, write_code
-from pkg.rerank.examples.statement_chains import chain_statements
+from pkg.rerank.examples.literals import NotLiteral, parse_literal, parse_statements, write_code
+from pkg.rerank.examples.script import Script
+from pkg.rerank.examples.substitution import Environment, substitute
+from pkg.rerank.examples.written_tests import TestModule
 
 _PROMPT = re.compile(r"^([ \t]*(?:[rR]?(?:'''|\"{3}))?[ \t]*)>>>[ \t]?(.*)$")
 _CONTINUED = re.compile(r"^[ \t]*\.\.\.[ \t]?(.*)$")
@@ -21,6 +23,8 @@ _RAISED = re.compile(
 )
 _MAX_WORDS = 6  # of an answer that is no literal; more words are prose
 FORM = "transcript"
+_PRINTS = re.compile(r"\bprint(?:s|ed|ing)?\b(?!\()", re.IGNORECASE)
+_RETURNS = re.compile(r"\breturn(?:s|ed|ing)?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +37,23 @@ class Entry:
     is_closed: bool  # a blank line or another prompt follows at once
 
 
-def take_transcripts(text: str) -> tuple[list[Example], str]:
-    """Read the sessions of a text, and give the text without them."""
+def take_transcripts(text: str, own: Collection[str] = ()) -> tuple[list[Example], str]:
+    """Read the sessions of a text as one script, and return the text without them; own: names of the candidates."""
     lines = text.split("\n")
-    entries = list(_find_entries(lines))
-    answered = any(entry.answer for entry in entries)
-    examples: list[Example] = []
-    before: list[ast.stmt] = []
-    for entry in entries:
-        statements = parse_statements(entry.code)
-        if statements is None:
-            continue
-        examples += _parse_entry(entry, statements, before, answered)
-        before += statements
-    return examples, "\n".join(lines)
+    entries = [(each, statements) for each in _find_entries(lines) if (statements := parse_statements(each.code))]
+    answered = any(entry.answer for entry, _ in entries)
+    prints = _PRINTS.search(text) is not None and _RETURNS.search(text) is None
+    script, values = Script(FORM), Environment()
+    for place, (entry, statements) in enumerate(entries):
+        rest = [each for _, later in entries[place + 1 :] for each in later]
+        module = TestModule(own, FORM)
+        module.run(statements[:-1], script, values, rest=[statements[-1], *rest])
+        examples = _parse_entry(entry, substitute(statements[-1], values), answered, prints)
+        if examples:
+            script.add_claims(examples)
+        else:
+            module.run(statements[-1:], script, values, rest=rest)
+    return script.list_examples(), "\n".join(lines)
 
 
 def _find_entries(lines: list[str]) -> Iterator[Entry]:
@@ -83,24 +90,20 @@ def _cut_quotes(line: str) -> str:
     return _QUOTES.split(line)[0]
 
 
-def _parse_entry(
-    entry: Entry, statements: list[ast.stmt], before: Sequence[ast.stmt], answered: bool
-) -> Iterator[Example]:
-    last = statements[-1] if statements else None
+def _parse_entry(entry: Entry, last: ast.stmt, answered: bool, prints: bool) -> list[Example]:
+    """Make the examples of what was typed last at a prompt and stands above an answer."""
     if isinstance(last, ast.Assert):
-        examples = list(parse_condition(last.test, FORM, entry.line))
-    elif isinstance(last, ast.Expr):
-        examples = _parse_answer(entry, last.value, answered)
-    else:
-        return
-    earlier = [*before, *statements[:-1]]
-    for example in examples:
-        source = example.source if example.check is Check.OUTPUT else chain_statements(earlier, example.source)
-        if source is not None:
-            yield replace(example, source=source)
+        return list(parse_condition(last.test, FORM, entry.line))
+    if isinstance(last, ast.Expr):
+        return _parse_answer(entry, last.value, answered, prints)
+    source = write_code(last)
+    is_loop = isinstance(last, ast.For | ast.While | ast.With | ast.If | ast.Try)
+    if source is None or not is_loop or not _is_shown(entry.answer):
+        return []
+    return [Example(source, Check.OUTPUT, entry.answer, FORM, entry.line)]
 
 
-def _parse_answer(entry: Entry, asked: ast.expr, answered: bool) -> list[Example]:
+def _parse_answer(entry: Entry, asked: ast.expr, answered: bool, prints: bool) -> list[Example]:
     """Make the examples of an expression and what stands below it."""
     line, source = entry.line, write_code(asked)
     if source is None:
@@ -112,25 +115,40 @@ def _parse_answer(entry: Entry, asked: ast.expr, answered: bool) -> list[Example
         return list(parse_condition(asked, FORM, line))
     if not entry.answer:
         is_none = answered and entry.is_closed and isinstance(asked, ast.Call) and not _prints(asked)
+        is_none = is_none and not isinstance(asked.func, ast.Attribute)  # type: ignore[attr-defined]
         return [Example(source, Check.VALUE, None, FORM, line)] if is_none else []
     if entry.answer.startswith("Traceback"):
         raised = _RAISED.search(entry.answer)
         return [Example(source, Check.RAISES, raised.group(1), FORM, line)] if raised else []
-    if _prints(asked):
+    if _prints(asked) or (prints and _is_shown(entry.answer)):
         return [Example(source, Check.OUTPUT, entry.answer, FORM, line)]
     return _parse_value(entry, source)
 
 
 def _parse_value(entry: Entry, source: str) -> list[Example]:
-    """Read the answer as a value; else, when it is short, as what `print` would show."""
-    for text in (entry.answer, entry.answer.partition("\n")[0]):
+    """Read the answer as a value; else, when it is short, as what was printed or is shown of an object."""
+    first, _, rest = entry.answer.partition("\n")
+    for text in (entry.answer, *([] if rest and _is_literal(rest.partition("\n")[0]) else [first])):
         try:
             return [Example(source, Check.VALUE, parse_result(text, 0), FORM, entry.line)]
         except NotLiteral:
             continue
-    if len(entry.answer.split()) > _MAX_WORDS or "..." in entry.answer:
-        return []
-    return [Example(f"print({source})", Check.OUTPUT, entry.answer, FORM, entry.line)]
+    return [Example(source, Check.OUTPUT, entry.answer, FORM, entry.line)] if _is_shown(entry.answer) else []
+
+
+def _is_literal(text: str) -> bool:
+    try:
+        parse_literal(text.strip())
+    except NotLiteral:
+        return False
+    return True
+
+
+def _is_shown(answer: str) -> bool:
+    """Return whether an answer may be what is printed: each line is short, and nothing is left out."""
+    lines = answer.split("\n")
+    is_short = all(len(line.split()) <= _MAX_WORDS for line in lines) or all(map(_is_literal, answer.split()))
+    return bool(answer) and is_short and "..." not in answer
 
 
 def _prints(asked: ast.expr) -> bool:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pkg.errors import shorten
 from pkg.rerank.candidates import Check, Example, Verdict
 from pkg.rerank.case import Case, Contender, choose_main, count_names
 from pkg.rerank.comparison import Rating, rate_step, rate_word
-from pkg.rerank.conditions import split_expression
+from pkg.rerank.conditions import split_expression, write_line
+from pkg.rerank.examples.literals import parse_expression
 from pkg.rerank.trial import Agreement, Trial, measure_agreement
-from pkg.rerank.value_requests import Inquiry, ask_all
+from pkg.rerank.value_requests import Ask, Form, Inquiry, ask_all
 from pkg.sandbox import protocol
 from pkg.sandbox.claims import clean_line
-from pkg.sandbox.protocol import Kind, Sandbox, Step
+from pkg.sandbox.protocol import Kind, Sandbox
 
 
 class SmokeStage:
@@ -46,8 +48,8 @@ def load_contenders(case: Case, contenders: Sequence[Contender]) -> None:
         return
     shown = case.examples if "examples" in case.options.stages else ()
     examples = (*shown, *case.tests)
-    steps = tuple(make_step(each, case.entry) for each in examples)
-    results = ask_all(case.sandbox, [Inquiry(each.code, steps) for each in waiting], case.limits)
+    asks = tuple(make_ask(each, case.entry) for each in examples)
+    results = ask_all(case.sandbox, [Inquiry(each.code, asks) for each in waiting], case.limits)
     for contender, result in zip(waiting, results, strict=True):
         contender.run = result
     _ask_objects(case, case.sandbox, waiting, examples)
@@ -60,10 +62,14 @@ def _ask_objects(case: Case, sandbox: Sandbox, contenders: Sequence[Contender], 
     wanted = [found for found in places if found]
     if not wanted:
         return
-    steps = [tuple(Step(examples[place].source, is_expression=True) for place in found) for found in wanted]
-    inquiries = [Inquiry(each.code, own) for each, own in zip(asking, steps, strict=True)]
+    asks = [tuple(_ask_whole(examples[place], case.entry) for place in found) for found in wanted]
+    inquiries = [Inquiry(each.code, own) for each, own in zip(asking, asks, strict=True)]
     for contender, found, result in zip(asking, wanted, ask_all(sandbox, inquiries, case.limits), strict=True):
         contender.word = dict(zip(found, result.steps, strict=True))
+
+
+def _ask_whole(example: Example, entry: str | None) -> Ask:
+    return replace(make_ask(example, entry), source=example.source)
 
 
 def _list_undecided(case: Case, contender: Contender, examples: Sequence[Example]) -> list[int]:
@@ -72,11 +78,15 @@ def _list_undecided(case: Case, contender: Contender, examples: Sequence[Example
     return [place for place, rating in enumerate(ratings) if rating.may_ask]
 
 
-def make_step(example: Example, entry: str | None = None) -> Step:
-    """Make the step of an example: what is expected, and what can be decided outside, is no part of it."""
+def make_ask(example: Example, entry: str | None = None) -> Ask:
+    """Make what an example asks: what is expected, and what can be decided outside, is no part of it."""
+    before = tuple(write_line(line, entry, example.before[:place]) for place, line in enumerate(example.before))
+    if example.check is Check.PROGRAM:
+        return Ask(example.source, Form.PROGRAM)
     if example.check in (Check.VALUE, Check.TRUTH):
-        return Step(split_expression(example.source, entry).asked, is_expression=True)
-    return Step(example.source, is_expression=example.check is Check.RAISES)
+        return Ask(split_expression(example.source, entry, example.before).asked, Form.VALUE, before)
+    is_value = example.check is Check.OUTPUT and parse_expression(example.source) is not None
+    return Ask(example.source, Form.VALUE if is_value else Form.STATEMENTS, before)
 
 
 LONGEST = 120  # characters of a value in a reason
@@ -145,7 +155,7 @@ def _explain(examples: Sequence[Example], ends: Sequence[protocol.Verdict], rati
 def _show_end(example: Example, end: protocol.Verdict, rating: Rating) -> str:
     if end.kind is not Kind.OK:
         return shorten(f"{end.kind.value}: {end.detail}", LONGEST)
-    seen = repr(end.output) if example.check is Check.OUTPUT else clean_line(end.value or "nothing")
+    seen = repr(end.output) if example.check in (Check.OUTPUT, Check.PROGRAM) else clean_line(end.value or "nothing")
     return shorten(seen, LONGEST) + (f" ({shorten(rating.note, LONGEST)})" if rating.note else "")
 
 

@@ -25,6 +25,7 @@ class Stage(Protocol):
         """Say something about each contender, in their order."""
 
 
+MISSING = "no "  # begins the doubt about code that does not define what is wanted
 CUT = 0.5  # the score of code whose broken end was left out: it runs, and may lack what mattered
 
 
@@ -57,7 +58,15 @@ class StaticStage:
     drops = False
 
     def judge(self, case: Case, contenders: Sequence[Contender]) -> list[Verdict]:
-        """Look at each candidate without running it."""
+        """Look at each candidate without running it.
+
+        Where all of them differ from what the query was read to want, it was read wrongly.
+        """
+        trees = [each.tree or parse_code(each.code) for each in contenders]
+        doubts = [find_entry_doubt(case, tree) for tree in trees if tree is not None]
+        if doubts and all(doubts) and len({each.startswith(MISSING) for each in doubts}) == 1:
+            case.is_doubted = True
+            case.notes.append(f"not counted, for it is so of every candidate: {doubts[0]}")
         return [self._judge_one(case, each) for each in contenders]
 
     def _judge_one(self, case: Case, contender: Contender) -> Verdict:
@@ -74,7 +83,7 @@ def find_doubt(case: Case, code: str, tree: ast.Module) -> str:
 
 def list_doubts(case: Case, code: str, tree: ast.Module) -> list[str]:
     """Say all that cannot work about the code: names that nothing gives, no wanted function, other parameters."""
-    doubts = [_describe_undefined(code, tree), _find_entry_doubt(case, tree) if case.entry is not None else ""]
+    doubts = [_describe_undefined(code, tree), "" if case.is_doubted else find_entry_doubt(case, tree)]
     return [each for each in doubts if each]
 
 
@@ -87,11 +96,16 @@ def _describe_undefined(code: str, tree: ast.Module) -> str:
     return f"name '{name}' is not defined (line {line}){more}"
 
 
-def _find_entry_doubt(case: Case, tree: ast.Module) -> str:
+def find_entry_doubt(case: Case, tree: ast.Module) -> str:
+    """Say how code differs from what the query was read to want: another name, other parameters; "" for nothing."""
+    if case.entry is None:
+        return ""
     wanted = next((each for each in reversed(tree.body) if getattr(each, "name", None) == case.entry), None)
     if wanted is None:
         defined = list_defined(tree)
-        return "" if case.entry in defined else f"no '{case.entry}' (found: {', '.join(defined[:5]) or 'nothing'})"
+        return (
+            "" if case.entry in defined else f"{MISSING}'{case.entry}' (found: {', '.join(defined[:5]) or 'nothing'})"
+        )
     if not isinstance(wanted, ast.FunctionDef | ast.AsyncFunctionDef):
         return ""
     count = count_arguments(case)

@@ -216,16 +216,16 @@ def test_a_value_too_long_to_be_sent_is_asked_about_and_counts_less() -> None:
 @pytest.mark.parametrize(
     ("setup", "condition", "asked"),
     [
-        ("x = f(2)", "x == 4", "(lambda x: x)(f(2))"),
-        ("x = f(2)", "x in (4, 5)", "(lambda x: bool(x in (4, 5)))(f(2))"),
-        ("x = y = f(2)", "y == 4", "(lambda x: (lambda y: y)(x))(f(2))"),
-        ("a, b = f(2)", "b == 4", "(lambda a, b: b)(*(f(2)))"),
-        ("n = 2\n\nx = f(n)", "x == 4", "(lambda n: (lambda x: x)(f(n)))(2)"),
-        ("n = 2; x = f(n)", "x == 4", "(lambda n: (lambda x: x)(f(n)))(2)"),
-        ("x: int = f(2)", "x == 4", "(lambda x: x)(f(2))"),
-        ("items = [\n    1,\n    2,\n]\nf(items)", "items == [2]", "(lambda items: (f(items), items)[1])([1, 2])"),
-        ("y = 1\nx = f(1)\nassert x == 2\nx = f(2)", "x == 4", "(lambda x: x)(f(2))"),
-        ("x = f(1)\nx = f(x)", "x == 4", "(lambda x: (lambda x: x)(f(x)))(f(1))"),
+        ("x = f(2)", "x == 4", "x = f(2); x == 4"),
+        ("x = f(2)", "x in (4, 5)", "x = f(2); bool(x in (4, 5))"),
+        ("x = y = f(2)", "y == 4", "x = y = f(2); y == 4"),
+        ("[a, b] = f(2)", "b == 4", "[a, b] = f(2); b == 4"),
+        ("n = 2\n\nx = f(n)", "x == 4", "x = f(2); x == 4"),
+        ("n = 2; x = f(n)", "x == 4", "x = f(2); x == 4"),
+        ("x: int = f(2)", "x == 4", "x = f(2); x == 4"),
+        ("items = [\n    1,\n    2,\n]\nf(items)", "items == [2]", "items = [1, 2]; f(items); items == [2]"),
+        ("y = 1\nx = f(1)\nassert x == 2\nx = f(2)", "x == 4", "x = f(1); x; x = f(2); x == 4"),
+        ("x = f(1)\nx = f(x)", "x == 4", "x = f(1); x = f(x); x == 4"),
     ],
 )
 @pytest.mark.parametrize("frame", ["Write f.\n\n{}", "Write f.\n```python\n{}```\nThanks.", ">>> {}"])
@@ -235,19 +235,26 @@ def test_an_example_over_several_lines_is_one_example(setup: str, condition: str
         lines = lines.replace("\n\n", "\n").replace("\n", "\n>>> ").replace(">>>  ", "...  ").replace(">>> ]", "... ]")
         lines = lines.removesuffix(">>> ")
     ranking = Reranker(sandbox=FakeSandbox()).rerank(frame.format(lines), [DOUBLE])
-    assert ranking.examples[-1].removesuffix(" == 4").removesuffix(" == [2]") == asked
+    assert ranking.examples[-1] == asked
 
 
 @pytest.mark.parametrize("setup", ["x = f(1)\nx += 2", "x = 0\nfor n in (1, 1):\n    x += f(n)"])
-def test_what_is_no_expression_runs_as_it_stands_and_counts_less(setup: str) -> None:
+def test_statements_run_before_what_is_claimed_and_the_claim_is_decided_outside(setup: str) -> None:
     query = f"Write f(n).\n\n{setup}\nassert x == 4\n"
-    assert rate(query, DOUBLE) == (WEAK, "1 of 1 hold, 1 of them by the candidate's own word (" + STATEMENTS + ")")
+    assert rate(query, DOUBLE) == (1.0, "1 of 1 hold")
     assert rate(query, MORE)[0] == 0.0
+
+
+def test_an_assert_that_cannot_be_taken_apart_runs_as_it_stands_and_counts_less() -> None:
+    query = "Write f(n).\n\nfor each in f(2):\n    assert each == 4\n"
+    reason = f"1 of 1 hold, 1 of them by the candidate's own word ({STATEMENTS})"
+    assert rate(query, "def f(n): return [4]") == (WEAK, reason)
+    assert rate(query, "def f(n): return [5]")[0] == 0.0
 
 
 def test_a_set_up_may_stand_in_the_line_of_its_assert() -> None:
     ranking = Reranker(sandbox=FakeSandbox()).rerank("Write f(n).\nn = 2\nx = f(n); assert x == 4\n", [DOUBLE])
-    assert ranking.examples == ("(lambda n: (lambda x: x)(f(n)))(2) == 4",)
+    assert ranking.examples == ("x = f(2); x == 4",)
 
 
 def test_prose_above_an_assert_is_no_set_up() -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as some
 
 from pkg.rerank.candidates import RerankOptions
 from pkg.rerank.reranker import Reranker
-from pkg.rerank.value_requests import Inquiry, ask_all
-from pkg.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Sandbox, Step
+from pkg.rerank.value_requests import Ask, Inquiry, ask_all
+from pkg.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Sandbox
 
 QUERY = 'def add(xs):\n    """Add numbers.\n\n    >>> add([1, 2])\n    3\n    >>> add([])\n    0\n    """\n'
 RIGHT = "def add(xs):\n    return sum(xs)"
@@ -69,8 +69,8 @@ class Watched:
 def ask(reranker: Reranker, code: str, *sources: str) -> tuple[Result, int]:
     assert reranker.sandbox is not None
     watched: Any = Watched(reranker.sandbox)
-    steps = tuple(Step(source, is_expression=True) for source in sources)
-    (result,) = ask_all(watched, [Inquiry(code, steps)], Limits(cpu_seconds=0.4, wall_seconds=2))
+    asks = tuple(map(Ask, sources))
+    (result,) = ask_all(watched, [Inquiry(code, asks)], Limits(cpu_seconds=0.4, wall_seconds=2))
     return result, watched.steps
 
 

@@ -6,13 +6,14 @@ from fake_sandbox import FakeSandbox
 from hypothesis import given
 from hypothesis import strategies as some
 
-from pkg.rerank.value_requests import MOST_HANGS, Inquiry, ask_all
-from pkg.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Step, Verdict
+from pkg.rerank.value_requests import MOST_HANGS, Ask, Form, Inquiry, ask_all
+from pkg.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Verdict
 
 
 def ask(code: str, *sources: str, sandbox: FakeSandbox | None = None) -> Result:
-    steps = tuple(Step(source, is_expression=not source.startswith("print")) for source in sources)
-    (result,) = ask_all(sandbox or FakeSandbox(), [Inquiry(code, steps)], DEFAULT)
+    forms = [Form.STATEMENTS if source.startswith("print") else Form.VALUE for source in sources]
+    asks = tuple(Ask(source, form) for source, form in zip(sources, forms, strict=True))
+    (result,) = ask_all(sandbox or FakeSandbox(), [Inquiry(code, asks)], DEFAULT)
     return result
 
 
@@ -32,7 +33,7 @@ def test_one_that_fails_does_not_end_the_others() -> None:
 
 def test_statements_keep_their_place_among_expressions() -> None:
     result = ask("def f(x): return x", "f(1)", "print(f(2))", "f(3)")
-    assert [each.value for each in result.steps] == ["1", None, "3"]
+    assert [each.value for each in result.steps] == ["1", "null", "3"]
     assert result.steps[1].output == "2\n"
 
 
@@ -60,9 +61,9 @@ def test_a_load_that_fails_is_the_end_of_every_step() -> None:
 
 
 def test_candidates_keep_their_order_when_some_are_asked_again() -> None:
-    steps = (Step("f(1)", is_expression=True), Step("f(2)", is_expression=True))
+    asks = (Ask("f(1)"), Ask("f(2)"))
     codes = ("def f(x): return hang()", "def f(x): return x", "def f(x): return hang() if x == 2 else -x")
-    results = ask_all(FakeSandbox(), [Inquiry(code, steps) for code in codes], DEFAULT)
+    results = ask_all(FakeSandbox(), [Inquiry(code, asks) for code in codes], DEFAULT)
     values = [[each.value for each in result.steps] for result in results]
     assert values == [[None, None], ["1", "2"], ["-1", None]]
 

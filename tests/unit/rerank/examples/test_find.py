@@ -62,11 +62,11 @@ def stub(docstring: str, header: str = "def f(x):") -> str:
         (">>> f(2)\n    4", "f(2) == 4"),
         (">>> f(2) == 4", "f(2) == 4"),
         (">>> f(2) == 4\n    True", "f(2) == 4"),
-        (">>> y = 2\n    >>> f(y)\n    4", "(lambda y: f(y))(2) == 4"),
+        (">>> y = 2\n    >>> f(y)\n    4", "f(2) == 4"),
         (">>> f(\n    ...   2)\n    4", "f(2) == 4"),
         (">>> print(f(2))\n    4", "print(f(2)) prints '4'"),
         (">>> f(2)\n    Traceback (most recent call last):\n        ...\n    ValueError: no", "f(2) raises ValueError"),
-        (">>> f(2)\n    <Box of 4>", "print(f(2)) prints '<Box of 4>'"),
+        (">>> f(2)\n    <Box of 4>", "f(2) prints '<Box of 4>'"),
     ],
 )
 def test_an_example_is_read(line: str, expected: str) -> None:

@@ -1,0 +1,168 @@
+"""Find the code that stands in a query, in fences and between lines of prose, and the asserts within a sentence."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterator, Sequence
+from textwrap import dedent
+
+from pkg.rerank.candidates import Example
+from pkg.rerank.examples.literals import parse_statements
+from pkg.rerank.examples.written_tests import holds_claim, read_tests
+
+MOST_LINES = 400  # of one statement, such as a class of tests
+MOST_OPEN = 40  # lines after one that leaves a bracket open
+_JOINS = re.compile(r"[ \t]*(?:else\b|elif\b|except\b|finally\b|case\b|[)\]}])")
+_LEAD = re.compile(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]+")
+_CLAIMS = re.compile(r"assert|raises|Assert")
+_IN_PROSE = re.compile(r"(?:[:;,.][ \t]+|`+|['\"])(?=(?:\w[^:;`]*;[ \t]*)*(?:self\.)?assert)")
+_ENDS = "`'\"., "  # what may stand after an assert that is quoted in prose
+_KINDS = frozenset(("int", "str", "float", "bool", "list", "dict", "set", "tuple", "bytes", "object", "Any"))
+
+
+def take_code(text: str, own: Collection[str], entry: str | None = None) -> tuple[list[Example], str]:
+    """Read the tests and asserts of a text, and return the text without them.
+
+    own: names that candidates define. entry: what is wanted, where that is known.
+    """
+    if not _CLAIMS.search(text):
+        return [], text
+    lines = text.split("\n")
+    examples: list[Example] = []
+    for run in _find_runs(lines):
+        if not any(map(holds_claim, run)):
+            continue
+        found = read_tests(run, own, entry)
+        examples += found
+        if found:
+            _blank(lines, [each for each in run if not _is_own(each, own)])
+    for row, line in enumerate(lines):
+        if "assert" in line:
+            found, lines[row] = _take_from_line(line, row, own)
+            examples += found
+    return examples, "\n".join(lines)
+
+
+def _is_own(statement: ast.stmt, own: Collection[str]) -> bool:
+    return getattr(statement, "name", None) in own
+
+
+def _blank(lines: list[str], statements: Sequence[ast.stmt]) -> None:
+    for each in statements:
+        for row in range(each.lineno - 1, each.end_lineno or each.lineno):
+            lines[row] = ""
+
+
+def _find_runs(lines: Sequence[str]) -> Iterator[list[ast.stmt]]:
+    """Yield the statements that follow each other with nothing but blank lines between."""
+    run: list[ast.stmt] = []
+    row = 0
+    while row < len(lines):
+        if not lines[row].strip() or lines[row].lstrip().startswith("#"):
+            row += 1
+            continue
+        taken = _parse_at(lines, row)
+        if taken is None:
+            if run:
+                yield run
+            run, row = [], row + 1
+            continue
+        statements, row = taken
+        run += statements
+    if run:
+        yield run
+
+
+def _parse_at(lines: Sequence[str], row: int) -> tuple[list[ast.stmt], int] | None:
+    """Parse the statement that begins at a row; return the row after it. None where there is no code."""
+    for end in _list_ends(lines, row):
+        block = "\n".join(lines[row:end])
+        lead = _LEAD.match(block)
+        for piece in (block, block[lead.end() :]) if lead else (block,):
+            statements = parse_statements(dedent(piece))
+            if statements and all(map(_is_code, statements)):
+                for each in statements:
+                    ast.increment_lineno(each, row)
+                return statements, end
+    return None
+
+
+def _list_ends(lines: Sequence[str], row: int) -> Iterator[int]:
+    """Yield the rows at which the statement of a row may end: after what is indented below it, or what it opens."""
+    last = min(len(lines), row + MOST_LINES)
+    end = _skip_body(lines, row, last)
+    yield end
+    if _is_open(lines[row]):
+        for more in range(end, min(last, end + MOST_OPEN)):
+            yield _skip_body(lines, more, last)
+    if end > row + 1:
+        yield row + 1
+
+
+def _skip_body(lines: Sequence[str], row: int, last: int) -> int:
+    """Return the row after a line and what is indented below it, or joins it at the same place."""
+    indent = _measure(lines[row])
+    end = row + 1
+    while end < last and (not lines[end].strip() or _measure(lines[end]) > indent or _JOINS.match(lines[end])):
+        end += 1
+    while end > row + 1 and not lines[end - 1].strip():
+        end -= 1
+    return end
+
+
+def _is_open(line: str) -> bool:
+    """Return whether a line leaves a bracket or a text open, or decorates what stands below it."""
+    brackets = sum(map(line.count, "([{")) > sum(map(line.count, ")]}"))
+    quotes = line.count('"""') % 2 or line.count("'''") % 2
+    return brackets or bool(quotes) or line.endswith("\\") or line.lstrip().startswith("@")
+
+
+def _measure(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _is_code(statement: ast.stmt) -> bool:
+    """Return whether a statement does something; a lone name or `Note: this` is prose that happens to parse."""
+    if isinstance(statement, ast.AnnAssign):
+        kind = statement.annotation
+        is_kind = isinstance(kind, ast.Subscript) or getattr(kind, "id", "") in _KINDS
+        return statement.value is not None and is_kind
+    if isinstance(statement, ast.Expr):
+        value = statement.value
+        return isinstance(value, ast.Call | ast.Await | ast.Yield) or isinstance(getattr(value, "value", None), str)
+    return True
+
+
+def _take_from_line(line: str, row: int, own: Collection[str]) -> tuple[list[Example], str]:
+    """Read the asserts of one line of prose, with the statements before them on it; return the line without them."""
+    lead = _LEAD.match(line)
+    starts = dict.fromkeys([lead.end() if lead else 0, *(each.end() for each in _IN_PROSE.finditer(line))])
+    found: list[Example] = []
+    position = 0
+    for start in starts:
+        if start < position:
+            continue
+        taken = _parse_rest(line, start)
+        if taken is None:
+            continue
+        statements, end = taken
+        for each in statements:
+            ast.increment_lineno(each, row)
+        examples = read_tests(statements, own)
+        if examples:
+            found += examples
+            line = line[:start] + " " * (end - start) + line[end:]
+            position = end
+    return found, line
+
+
+def _parse_rest(line: str, start: int) -> tuple[list[ast.stmt], int] | None:
+    """Parse the statements that begin within a line and end with it, at a quotation mark or with a sentence."""
+    ends = [len(line), *(each.start() for each in re.finditer(r"[`]|\.(?=\s)|['\"](?=[\s.,;]|$)| and ", line[start:]))]
+    for end in (ends[0], *(start + each for each in ends[1:])):
+        for piece in dict.fromkeys((line[start:end], line[start:end].rstrip(_ENDS))):
+            statements = parse_statements(piece.strip())
+            if statements and all(map(_is_code, statements)) and any(map(holds_claim, statements)):
+                return statements, start + len(piece)
+    return None

@@ -1,0 +1,212 @@
+"""Take off what an answer is wrapped in: quotes, markup, JSON, a diff, line numbers, a session of IPython.
+
+Each reader gives the text without one kind of wrapping, or None where it sees none. They are tried in order, and what
+they give is read like any answer (pkg.rerank.extraction), so a tool call may hold a fence.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from textwrap import dedent
+from typing import Any
+
+from pkg.extract.syntax import parse_code
+
+MOST_OBJECTS = 64  # braces of an answer at which an object of JSON is looked for
+DEEPEST = 8  # objects in each other, and texts that are JSON themselves
+
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufe0f]")
+_SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
+_QUOTED = re.compile(r"^[ \t]*>(?!>>)[ \t]?", re.MULTILINE)
+_NUMBERED = re.compile(r"^[ \t]*(?P<number>\d{1,5})(?P<mark>[ \t]*[:|│)]|\.(?=[ \t])|\t|(?=[ \t]))(?P<code>.*)$")
+_PROMPT = re.compile(r"^[ \t]*In[ \t]*\[\d*\]:[ \t]?(.*)$")
+_CONTINUED = re.compile(r"^[ \t]*\.{3,}:[ \t]?(.*)$")
+_SHOWN = re.compile(r"^[ \t]*Out[ \t]*\[\d*\]:")
+_ONE_LINE = re.compile(
+    r"```+[ \t]*(?:python3?|py)?[ \t]+(?P<code>[^`\n]+?)[ \t]*```+|```+(?P<bare>(?:async )?def [^`\n]+?)```+"
+)
+_INLINE = re.compile(r"(?<!`)(?P<mark>`{1,2})(?P<code>[^`\n]+)(?P=mark)(?!`)")
+_INLINE_TAG = re.compile(r"<(?:code|tt|kbd)>(?P<code>[^<\n]+)</(?:code|tt|kbd)>")
+_MARKED_UP = re.compile(
+    r"<(?:pre|code|p|div|br|span|parameter|arg_value|function|file|script|xml|solution)\b[^>]*>", re.I
+)
+_BLOCK = re.compile(
+    r"<(?P<tag>pre|code|textarea|parameter|arg_value|function|file|solution|python)\b[^>]*>(?P<code>.*?)</(?P=tag)>",
+    re.I | re.S,
+)
+_TAG = re.compile(r"</?(?:pre|code|p|div|span|b|i|em|strong|table|tbody|tr|td|ol|ul|li|html|body|font)\b[^>]*>", re.I)
+_BREAK = re.compile(r"<br[ \t]*/?>\n?|</(?:div|p|tr|li)>\n?", re.I)
+_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.S)
+_HUNK = re.compile(r"^(?:@@ .*@@.*|diff --git .*|--- \S.*|\+\+\+ \S.*|index \w+\.\.\w+.*|\*\*\* .*)$")
+_DEFINES = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+\w+|^\w+[ \t]*=[ \t]*lambda\b", re.MULTILINE)
+_CODE_KEYS = (
+    "code",
+    "source",
+    "content",
+    "python",
+    "solution",
+    "answer",
+    "new_str",
+    "file_text",
+    "text",
+    "input",
+    "cmd",
+)
+
+Reader = Callable[[str], str | None]
+
+
+def list_unwrapped(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the text of an answer without each kind of wrapping that it has, and what that was."""
+    seen = {text}
+    for name, read in READERS:
+        found = read(text)
+        if found is not None and found.strip() and found not in seen:
+            seen.add(found)
+            yield found, name
+
+
+def leave_invisible(text: str) -> str | None:
+    """Leave out signs that take no room, and make every space a plain one."""
+    found = _SPACES.sub(" ", _INVISIBLE.sub("", text))
+    return found if found != text else None
+
+
+def read_json(text: str) -> str | None:
+    """Take the code out of the objects of JSON in a text, such as the arguments of a tool call."""
+    found = [each for value in _find_objects(text) for each in _list_texts(value, 0)]
+    codes = [each for each in found if _DEFINES.search(each)]
+    return "\n\n".join(_fence(each) for each in dict.fromkeys(codes)) if codes else None
+
+
+def _fence(code: str) -> str:
+    return code if "```" in code else f"```python\n{code}\n```"
+
+
+def _find_objects(text: str) -> Iterator[Any]:
+    decoder = json.JSONDecoder(strict=False)
+    position, looks = 0, 0
+    while looks < MOST_OBJECTS and (begin := _find_brace(text, position)) >= 0:
+        looks += 1
+        try:
+            value, position = decoder.raw_decode(text, begin)
+            yield value
+        except (ValueError, RecursionError):
+            position = begin + 1
+
+
+def _find_brace(text: str, position: int) -> int:
+    found = [place for sign in '{["' if (place := text.find(sign, position)) >= 0 and (sign != '"' or place == 0)]
+    return min(found, default=-1)
+
+
+def _list_texts(value: Any, depth: int) -> Iterator[str]:
+    """Yield the texts of a value, those under the names that usually hold code first."""
+    if depth > DEEPEST:
+        return
+    if isinstance(value, str):
+        inner = value.strip()
+        if inner[:1] in ("{", "["):
+            for each in _find_objects(inner):
+                yield from _list_texts(each, depth + 1)
+        yield value
+    elif isinstance(value, list):
+        if value and all(isinstance(each, str) for each in value):  # the lines of a cell of a notebook
+            yield "\n".join(each.removesuffix("\n") for each in value)
+        else:
+            for each in value:
+                yield from _list_texts(each, depth + 1)
+    elif isinstance(value, dict):
+        for key in sorted(value, key=lambda name: name not in _CODE_KEYS):
+            yield from _list_texts(value[key], depth + 1)
+
+
+def read_markup(text: str) -> str | None:
+    """Take the code out of HTML, and out of the tags of a tool call that is written as XML."""
+    if not _MARKED_UP.search(text):
+        return None
+    text = _CDATA.sub(lambda found: html.escape(found[1], quote=False), text)
+    blocks = [each["code"] for each in _BLOCK.finditer(text)]
+    plain = [html.unescape(_TAG.sub("", _BREAK.sub("\n", each))).strip("\n") for each in blocks or [text]]
+    codes = [each for each in plain if _DEFINES.search(dedent(each))]
+    return "\n\n".join(_fence(each) for each in codes) if codes else None
+
+
+def read_quote(text: str) -> str | None:
+    """Take the marks off a block quote, of mails and of Markdown."""
+    lines = text.split("\n")
+    quoted = [line for line in lines if _QUOTED.match(line)]
+    if not quoted:
+        return None
+    return "\n".join(_QUOTED.sub("", line, count=1) for line in lines)
+
+
+def read_diff(text: str) -> str | None:
+    """Take the new side of a diff: what stays and what is added."""
+    lines = text.split("\n")
+    added = "\n".join(line[1:] for line in lines if line.startswith("+"))
+    if not added or not (any(map(_HUNK.match, lines)) or _DEFINES.search(added)):
+        return None
+    kept = [
+        line for line in lines if not (_HUNK.match(line) or line.startswith("-") or line.startswith("\\ No newline"))
+    ]
+    return "\n".join(line[1:] if line[:1] in ("+", " ") else line for line in kept)
+
+
+def read_numbered(text: str) -> str | None:
+    """Take off the numbers of lines, where they count up from line to line."""
+    lines = text.split("\n")
+    found = [(place, match) for place, line in enumerate(lines) if (match := _NUMBERED.match(line))]
+    runs: list[list[tuple[int, re.Match[str]]]] = []
+    for place, match in found:
+        last = runs[-1][-1] if runs else None
+        if last and last[0] == place - 1 and int(match["number"]) == int(last[1]["number"]) + 1:
+            runs[-1].append((place, match))
+        else:
+            runs.append([(place, match)])
+    best = max(runs, key=len, default=[])
+    code = "\n".join(match["code"] for _, match in best)
+    first = code.split("\n")[0]
+    indent = len(first) - len(first.lstrip())
+    return "\n".join(line[min(indent, len(line) - len(line.lstrip())) :] for line in code.split("\n")) if best else None
+
+
+def read_ipython(text: str) -> str | None:
+    """Take what was typed in a session of IPython."""
+    lines = text.split("\n")
+    if not any(map(_PROMPT.match, lines)):
+        return None
+    kept: list[str] = []
+    for line in lines:
+        typed = _PROMPT.match(line) or _CONTINUED.match(line)
+        if typed:
+            kept.append(typed[1])
+    entries = "\n".join(kept)
+    return entries if not _SHOWN.match(entries) else None
+
+
+def read_inline(text: str) -> str | None:
+    """Take the code that stands within a sentence, or in a fence of one line."""
+    marked = [*_ONE_LINE.finditer(text), *_INLINE.finditer(text), *_INLINE_TAG.finditer(text)]
+    codes = [html.unescape(_find_code(each.groupdict())).strip() for each in marked]
+    defining = [each for each in codes if _DEFINES.search(each) and parse_code(each) is not None]
+    return "\n\n".join(_fence(each) for each in defining) if defining else None
+
+
+def _find_code(found: Mapping[str, str | None]) -> str:
+    return found.get("code") or found.get("bare") or ""
+
+
+READERS: tuple[tuple[str, Reader], ...] = (
+    ("taken without signs that take no room", leave_invisible),
+    ("taken out of JSON", read_json),
+    ("taken out of markup", read_markup),
+    ("taken out of a quote", read_quote),
+    ("taken out of a diff", read_diff),
+    ("taken without the numbers of its lines", read_numbered),
+    ("taken out of a session", read_ipython),
+    ("taken out of a sentence", read_inline),
+)
