@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
-from pkg.rerank.asking_code import ASK_ALL, MAKE_LINES, MAKE_RUNS
 from pkg.sandbox.claims import clean_line
 from pkg.sandbox.protocol import Kind, Limits, Program, Result, Sandbox, Step, Verdict
 
@@ -116,9 +115,8 @@ def _write_program(code: str, scripts: Sequence[_Script], seconds: float) -> Pro
         return Program(code)
     calls = ", ".join(_write_calls(code, scripts))
     runs = any(each.lines[0][0] is Form.PROGRAM for each in scripts)
-    helpers = ASK_ALL + MAKE_LINES * ("_pkg_lines(" in calls) + MAKE_RUNS * runs
     source = f"_pkg_ask_all({seconds!r}, {MOST_HANGS}, {calls})"
-    return Program(helpers if runs else code + helpers, (Step(source, is_expression=True),))
+    return Program("" if runs else code, (Step(source, is_expression=True),))
 
 
 def _write_calls(code: str, scripts: Sequence[_Script]) -> Iterator[str]:
@@ -131,7 +129,7 @@ def _write_calls(code: str, scripts: Sequence[_Script]) -> Iterator[str]:
         if len(each.lines) == 1 and each.lines[0][0] is Form.VALUE and not _AWAITS.search(each.lines[0][1]):
             yield f"lambda: ({each.lines[0][1]})"
         else:
-            yield f"*_pkg_lines({', '.join(f'({form.value!r}, {source!r})' for form, source in each.lines)})"
+            yield f"*_pkg_lines(globals(), {', '.join(f'({form.value!r}, {source!r})' for form, source in each.lines)})"
 
 
 def _read_result(inquiry: Inquiry, scripts: Sequence[_Script], result: Result) -> Result | None:

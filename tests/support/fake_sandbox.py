@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
 from typing import Any
 
+from pkg.sandbox.inside.asking import CALLS
 from pkg.sandbox.inside.fault_kinds import classify_fault
 from pkg.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Step, Verdict
 from pkg.sandbox.values import render_value
@@ -38,6 +39,7 @@ class FakeSandbox:
     def _take(self, program: Program, step: Step, limits: Limits) -> Verdict:
         names: dict[str, Any] = {"__name__": "candidate", "hang": _hang}
         exec(program.code, names)
+        names |= CALLS
         if step.is_expression:
             return _attempt(lambda: render_value(eval(step.source, names), limits.output_bytes), limits)
         return _attempt(lambda: exec(step.source, names), limits)

@@ -24,6 +24,7 @@ from types import ModuleType
 from typing import Any
 
 from pkg.sandbox.frames import pack_frame, receive_bytes, send_bytes
+from pkg.sandbox.inside.asking import CALLS
 from pkg.sandbox.inside.fault_kinds import CODE, classify_fault, describe_fault
 from pkg.sandbox.protocol import NO_MEMORY, NO_START, STARTED, Kind, Limits, Step
 from pkg.sandbox.values import render_value
@@ -182,6 +183,7 @@ def _load(code: str, names: dict[str, Any]) -> str | None:
 
 def _take_step(step: Step, names: dict[str, Any], limits: Limits) -> str | None:
     """Do one step; give the text of its value if it is an expression."""
+    names |= CALLS
     if step.is_expression:
         return render_value(eval(compile(step.source, STEP, "eval", dont_inherit=True), names), limits.output_bytes)
     exec(compile(step.source, STEP, "exec", dont_inherit=True), names)

@@ -1,0 +1,148 @@
+"""Ask the code of a candidate many things in one process: what a step calls by the names in `CALLS`.
+
+This runs in the candidate's process, like all that it calls, and decides nothing: each call is made under its own `try`
+and with a timer of its own, and its answer is plain data: the value, with what was printed where there is none, or the
+exception.
+"""
+
+from __future__ import annotations
+
+import io
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from types import ModuleType
+from typing import Any
+
+from pkg.sandbox.inside.fault_kinds import CODE
+
+LONGEST = 200  # characters of a message
+TOP_LEVEL_AWAIT = 0x2000  # ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+IS_COROUTINE = 0x80  # inspect.CO_COROUTINE: the code awaits something
+
+Call = Callable[[], Any]
+
+
+class Hang(BaseException):
+    """Say that a call took its time; no code that catches exceptions catches this one."""
+
+
+def _stop(*_: object) -> None:
+    raise Hang
+
+
+def ask_all(seconds: float, most_hangs: int, *calls: Call) -> list[Any]:
+    """Make calls one after the other, each with so much CPU time, until some have hung.
+
+    Each gives [True, value], [True, None, what it printed], [False, name, message, line, names of base classes], or
+    the text "hung" or "not tried".
+    """
+    signal.signal(signal.SIGPROF, _stop)
+    answers: list[Any] = []
+    kept, raw = sys.stdout, io.BytesIO()
+    caught = io.TextIOWrapper(raw, "utf-8", "replace", "", write_through=True)
+    hung = 0
+    for call in calls:
+        if hung == most_hangs:
+            answers.append("not tried")
+            continue
+        raw.seek(0)
+        raw.truncate()
+        if getattr(call, "begins", True):
+            sys.stdout = caught
+        try:
+            value = _make(call, seconds)
+            answers.append([True, value] if value is not None else [True, None, raw.getvalue().decode()])
+        except Hang:
+            hung += 1
+            answers.append("hung")
+        except (Exception, SystemExit) as fault:
+            answers.append(_describe(fault))
+    sys.stdout = kept
+    return answers
+
+
+def _make(call: Call, seconds: float) -> Any:
+    """Make one call; a copy of a group keeps later calls from changing what this one gave."""
+    try:
+        signal.setitimer(signal.ITIMER_PROF, seconds, seconds)
+        value = call()
+        if type(value).__name__ == "coroutine":
+            import asyncio
+
+            value = asyncio.run(value)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    return deepcopy(value) if isinstance(value, list | dict | set | tuple) else value
+
+
+def _describe(fault: BaseException) -> list[Any]:
+    trace, line = fault.__traceback__, 0
+    if isinstance(fault, MemoryError):  # lets go of what fills the memory
+        trace = fault.__traceback__ = None
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == CODE:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    bases = [each.__name__ for each in type(fault).__mro__[1:-2]]
+    return [False, type(fault).__name__, str(fault)[:LONGEST], line, bases]
+
+
+def make_lines(own: Mapping[str, Any], *lines: tuple[str, str]) -> list[Call]:
+    """Make calls of the lines of a script, each eval or exec with its source.
+
+    They share names of their own beside those of the candidate, and a line may await.
+    """
+    names, loops = dict(own), list[Any]()
+
+    def wait(made: Any) -> Any:
+        import asyncio
+
+        if not loops:
+            loops.append(asyncio.new_event_loop())
+        return loops[0].run_until_complete(made)
+
+    def make(place: int, mode: str, source: str) -> Call:
+        def run() -> Any:
+            code = compile(source, "<step>", mode, TOP_LEVEL_AWAIT, True)
+            value = eval(code, names)
+            value = wait(value) if code.co_flags & IS_COROUTINE else value
+            return wait(value) if type(value).__name__ == "coroutine" else value
+
+        run.begins = place == 0  # type: ignore[attr-defined]
+        return run
+
+    return [make(place, *each) for place, each in enumerate(lines)]
+
+
+def make_runs(source: str, *inputs: str) -> list[Call]:
+    """Make calls that run a program as the main one, each with another text to read."""
+    program = compile(source, CODE, "exec", dont_inherit=True)
+
+    def open_file(file: Any, *given: Any, **named: Any) -> Any:
+        return sys.stdin if file in (0, "/dev/stdin") else open(file, *given, **named)
+
+    def make(text: str) -> Call:
+        def run() -> None:
+            main, kept = ModuleType("__main__"), (sys.stdin, sys.argv, sys.modules.get("__main__"))
+            main.open = open_file  # type: ignore[attr-defined]
+            sys.stdin = io.TextIOWrapper(io.BytesIO(text.encode("utf-8", "replace")), "utf-8")
+            sys.argv, sys.modules["__main__"] = ["main.py"], main
+            try:
+                exec(program, main.__dict__)
+            except SystemExit as fault:
+                if fault.code not in (None, 0):
+                    raise
+            finally:
+                sys.stdin, sys.argv = kept[:2]
+                if kept[2] is not None:
+                    sys.modules["__main__"] = kept[2]
+
+        return run
+
+    return [make(each) for each in inputs]
+
+
+CALLS: dict[str, Any] = {"_pkg_ask_all": ask_all, "_pkg_lines": make_lines, "_pkg_runs": make_runs}
+"""What a step may call, by name; the code of the candidate is loaded without them."""
