@@ -77,11 +77,12 @@ def _list_driven(found: Extracted, question: Question) -> list[Extracted]:
 def _find_unwrapped(text: str, question: Question) -> list[Extracted]:
     """Read an answer as it stands, or else without what it is wrapped in: the first reading with what is wanted."""
     found = _find_answer(text, question)
-    if found and _is_answer(found[0].code, question):
+    has_answer = bool(found) and _is_answer(found[0].code, question)
+    if has_answer and not found[0].is_cut:
         return found
     for unwrapped, note in list_unwrapped(text):
         inner = _find_answer(unwrapped, question)
-        if inner and _is_answer(inner[0].code, question):
+        if inner and _is_answer(inner[0].code, question) and not (has_answer and inner[0].is_cut):
             return [_note(each, note) for each in inner]
         found = found or [_note(each, note) for each in inner]
     return found

@@ -107,7 +107,7 @@ def parse_question(text: str, answers: Iterable[str] = ()) -> Question:
         defined=defined,
         common=everywhere.pop() if len(everywhere) == 1 else None,
         shown=question.shown or shown,
-        imports=imports,
+        imports={name: line for name, line in imports.items() if name not in defined},
         context=context,
     )
 

@@ -88,10 +88,8 @@ def parse_call(text: str, question: Question) -> str | None:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         if question.method and node.func.id == question.method and are_literal(node):
             return f"{question.entry}().{ast.unparse(node)}" if _count_fits(node, question) else None
-        if node.func.id == question.entry or (question.entry is None and not hasattr(builtins, node.func.id)):
-            return ast.unparse(node) if are_literal(node) and _count_fits(node, question) else None
-        if question.entry is None and are_literal(node):
-            return ast.unparse(node)
+        if are_literal(node) and question.entry in (None, node.func.id):
+            return ast.unparse(node) if _count_fits(node, question) else None
     return ast.unparse(node) if _is_closed(node, question) else None
 
 
@@ -110,6 +108,7 @@ def _is_closed(node: ast.expr, question: Question) -> bool:
     names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
     bound = {each.id for each in names if not isinstance(each.ctx, ast.Load)}
     free = {each.id for each in names} - bound - KNOWN_IMPORTS.keys() - question.imports.keys()
-    own = {question.entry} if question.entry else {name for name in free if not hasattr(builtins, name)}
+    unknown = {name for name in free if not hasattr(builtins, name)}
+    own = {question.entry} if question.entry else unknown & question.defined or unknown
     called = {each.func.id for each in ast.walk(node) if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)}
     return len(own) == 1 and own <= called and all(name in own or hasattr(builtins, name) for name in free)

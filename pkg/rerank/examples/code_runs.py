@@ -33,19 +33,13 @@ def take_code(text: str, own: Collection[str], entry: str | None = None) -> tupl
     for run in _find_runs(lines):
         if not any(map(holds_claim, run)):
             continue
-        found = read_tests(run, own, entry)
-        examples += found
-        if found:
-            _blank(lines, [each for each in run if not _is_own(each, own)])
+        examples += read_tests(run, own, entry)
+        _blank(lines, [each for each in run if getattr(each, "name", None) not in own])
     for row, line in enumerate(lines):
         if "assert" in line:
             found, lines[row] = _take_from_line(line, row, own)
             examples += found
     return examples, "\n".join(lines)
-
-
-def _is_own(statement: ast.stmt, own: Collection[str]) -> bool:
-    return getattr(statement, "name", None) in own
 
 
 def _blank(lines: list[str], statements: Sequence[ast.stmt]) -> None:

@@ -38,7 +38,7 @@ def find_examples(question: Question) -> tuple[Example, ...]:
     found = [*sessions, *tests, *find_arrows(text, question), *find_given(text, question)]
     found = [each for each in found if _is_about(each, question)] or find_misnamed(text, question)
     ordered = sorted(keep_consistent(found), key=lambda each: each.line)[:MAX_EXAMPLES]
-    return tuple(give_imports(each, question.imports) for each in ordered)
+    return tuple(give_imports(each, question.imports, own) for each in ordered)
 
 
 def keep_consistent(examples: Iterable[Example]) -> list[Example]:
@@ -63,8 +63,17 @@ def list_called(example: Example) -> set[str]:
     names: set[str] = set()
     for line in (*example.before, example.source):
         nodes = [node for statement in parse_statements(line) or () for node in ast.walk(statement)]
-        names |= {each.func.id for each in nodes if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)}
+        called = [each.func for each in nodes if isinstance(each, ast.Call)]
+        names |= {each.id for each in called if isinstance(each, ast.Name)}
+        names |= {
+            each.attr for each in called if isinstance(each, ast.Attribute) and _is_candidate(each.value, example)
+        }
     return {name for name in names if not hasattr(builtins, name)} or names - {"bool"}
+
+
+def _is_candidate(node: ast.expr, example: Example) -> bool:
+    """Return whether a name is that of a module which stands for the candidate."""
+    return isinstance(node, ast.Name) and any(f"import candidate as {node.id}" in line for line in example.before)
 
 
 def find_entry(question: Question, examples: Iterable[Example]) -> str | None:

@@ -56,6 +56,7 @@ class Script:
     """Lines of a test in the making, with what is claimed between them."""
 
     form: str
+    own: Collection[str] = ()  # names of the candidate
     lines: list[str] = field(default_factory=list)
     claims: list[tuple[int, Example]] = field(default_factory=list)  # with the number of lines before each
     bound: set[str] = field(default_factory=set)
@@ -91,11 +92,11 @@ class Script:
         """Return a script that goes on from the lines of this one, without its claims."""
         claimed = {place for place, _ in self.claims}
         lines = [line for place, line in enumerate(self.lines) if place not in claimed]
-        return Script(self.form, lines, [], {*self.bound}, self.has_effect)
+        return Script(self.form, self.own, lines, [], {*self.bound}, self.has_effect)
 
     def list_examples(self) -> list[Example]:
         """List the claims as examples; those that need no line before them stand alone."""
-        given = _list_given(self.claims, self.bound)
+        given = _list_given(self.claims, self.bound.union(self.own))
         if not (given or self._has_state()):
             return [each for _, each in self.claims]
         lines = [*given, *self.lines]
@@ -111,15 +112,16 @@ class Script:
         return any(repr(seen.setdefault(each.source, each.expected)) != repr(each.expected) for _, each in self.claims)
 
 
-def give_imports(example: Example, imports: Mapping[str, str]) -> Example:
+def give_imports(example: Example, imports: Mapping[str, str], own: Collection[str]) -> Example:
     """Put before an example that stands alone the imports of names that it reads.
 
-    imports: those that the query shows, by the name that they bind; others are taken for granted.
+    imports: those that the query shows, by the name that they bind; others are taken for granted. own: names of the
+    candidate.
     """
     if example.before or example.check is Check.PROGRAM:
         return example
     shown = dict.fromkeys(imports[name] for name in sorted(_list_read(example.source) & imports.keys()))
-    given = _list_given([(0, example)], {*imports})
+    given = _list_given([(0, example)], {*imports, *own})
     return replace(example, before=(*shown, *given)) if shown or given else example
 
 

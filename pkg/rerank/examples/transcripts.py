@@ -43,7 +43,7 @@ def take_transcripts(text: str, own: Collection[str] = ()) -> tuple[list[Example
     entries = [(each, statements) for each in _find_entries(lines) if (statements := parse_statements(each.code))]
     answered = any(entry.answer for entry, _ in entries)
     prints = _PRINTS.search(text) is not None and _RETURNS.search(text) is None
-    script, values = Script(FORM), Environment()
+    script, values = Script(FORM, own), Environment()
     for place, (entry, statements) in enumerate(entries):
         rest = [each for _, later in entries[place + 1 :] for each in later]
         module = TestModule(own, FORM)

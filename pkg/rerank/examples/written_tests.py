@@ -73,15 +73,15 @@ class TestModule:
                 continue  # what is to be written, which every candidate has itself
             if isinstance(each, ast.ClassDef):
                 self.classes[each.name] = each
-                (classes if is_test(each) and holds_claim(each) else rest).append(each)
+                (classes if is_test(each) else rest).append(each)
             elif isinstance(each, Function) and is_fixture(each):
                 self.fixtures[find_fixture_name(each)] = each
-            elif isinstance(each, Function) and any(map(holds_claim, each.body)):
+            elif isinstance(each, Function) and (is_test(each) or any(map(holds_claim, each.body))):
                 self.helpers[each.name] = each
                 tests.append(each)
             else:
                 rest.append(each)
-        script = Script(self.form)
+        script = Script(self.form, self.own)
         self.run(rest, script, self.values)
         self.found += script.list_examples()
         for function in tests:
@@ -160,9 +160,13 @@ class TestModule:
             self._assign(statement, rest, script, values)
         elif isinstance(statement, Function) and holds_claim(statement):
             self.helpers[statement.name] = statement
+        elif isinstance(statement, ast.If) and any(
+            getattr(e, "id", "") == "__name__" for e in ast.walk(statement.test)
+        ):
+            self.run(statement.body, script, values, depth, rest)
         elif isinstance(statement, ast.Expr) and (call := self._find_helper(statement.value)):
             self._call(*call, script, values, depth)
-        elif not holds_claim(statement):
+        elif not self._claims(statement):
             self._add_line(statement, script, values)
         elif not self._open(statement, script, values, depth):
             self._claim(substitute(statement, values), script)
@@ -180,10 +184,12 @@ class TestModule:
         if isinstance(statement, ast.With) and all(find_name(e.context_expr) == "subTest" for e in statement.items):
             self.run(statement.body, script, values, depth)
             return True
-        if isinstance(statement, ast.If) and any(getattr(e, "id", "") == "__name__" for e in ast.walk(statement.test)):
-            self.run(statement.body, script, values, depth)
-            return True
         return False
+
+    def _claims(self, statement: ast.stmt) -> bool:
+        """Return whether a statement asserts something, or calls a helper that does."""
+        calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)] if self.helpers else []
+        return holds_claim(statement) or any(ast.unparse(each.func) in self.helpers for each in calls)
 
     def _claim(self, statement: ast.stmt, script: Script) -> None:
         """Add the claims of a statement, or the whole of it where it cannot be taken apart."""
