@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import PurePosixPath
 from typing import Any, TypeAlias
 
 from pkg.rerank.candidates import Check
@@ -161,6 +162,8 @@ _READ: dict[str, Callable[[str], object]] = {
     "date": date.fromisoformat,
     "time": time.fromisoformat,
     "datetime": datetime.fromisoformat,
+    "PosixPath": PurePosixPath,
+    "PurePosixPath": PurePosixPath,
     "timedelta": lambda text: timedelta(*map(int, text.split())),
 }
 """How values of the standard library are made again of the text in which they crossed the border."""

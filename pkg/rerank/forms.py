@@ -105,7 +105,7 @@ def _form_made(kind: str, text: str) -> Form:
     if kind == "datetime":
         moment = datetime.fromisoformat(text)
         return Form(f"{kind} {moment.astimezone(timezone.utc) if moment.tzinfo is not None else moment}")
-    return Form(f"{kind} {text}")
+    return Form(f"{kind.removeprefix('Pure')} {text}")
 
 
 def _join(kind: str, parts: Sequence[Form]) -> Form:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pkg.extract.syntax import MAX_CODE
 from pkg.rerank.examples.literals import find_name, parse_expression, parse_statements
+from pkg.rerank.examples.made_values import CONSTRUCTORS
 from pkg.rerank.examples.script import KNOWN_IMPORTS, write_import
 from pkg.rerank.examples.substitution import list_stored
 
@@ -58,6 +60,7 @@ class Question:
     stub: str | None = None  # code that breaks off where an answer may go on, such as a header with its docstring
     method: str | None = None  # the one method of the class that is wanted, whose parameters those are
     defined: frozenset[str] = frozenset()  # names that answers define; none where there are no answers to look at
+    shared: frozenset[str] = frozenset()  # of those, what at least half of the answers define
     common: str | None = None  # the one function or class that all answers define
     shown: str | None = None  # what the query defines itself and may mean, where nothing says more
     imports: Mapping[str, str] = field(default_factory=dict)  # that the query shows, by the name that each binds
@@ -71,7 +74,7 @@ class Question:
     @property
     def own(self) -> frozenset[str]:
         """Return the names that are the candidates', whatever Python knows by them."""
-        return self.defined if self.entry is None else self.defined | {self.entry}
+        return self.shared if self.entry is None else self.shared | {self.entry}
 
     @property
     def called(self) -> str:
@@ -94,7 +97,8 @@ def parse_question(text: str, answers: Iterable[str] = ()) -> Question:
     """
     text = text.replace("\r\n", "\n")
     texts = list(answers)
-    defined = frozenset(name for each in texts for name in list_written(each))
+    counts = Counter(name for each in texts for name in list_written(each) if not _TEST.match(name))
+    defined = frozenset(counts)
     may_go_on = any(not _WRITTEN.search(each) for each in texts)  # a body alone, behind the header of the query
     found = [read for code in _list_codes(text) if (read := _parse_code(text, code, defined, may_go_on)) is not None]
     question = next((each for each in found if each.entry), None) or _parse_prose(text, defined, may_go_on)
@@ -105,11 +109,21 @@ def parse_question(text: str, answers: Iterable[str] = ()) -> Question:
     return replace(
         question,
         defined=defined,
+        shared=_list_shared(counts, len(texts), imports),
         common=everywhere.pop() if len(everywhere) == 1 else None,
         shown=question.shown or shown,
         imports={name: line for name, line in imports.items() if name not in defined},
         context=context,
     )
+
+
+def _list_shared(counts: Mapping[str, int], answers: int, imports: Mapping[str, str]) -> frozenset[str]:
+    """List the names that at least half of the answers define: one answer must not change what the query says for all.
+
+    A name that Python's library has is theirs only where the query does not import it.
+    """
+    known = {*KNOWN_IMPORTS, *CONSTRUCTORS} & imports.keys()
+    return frozenset(name for name, count in counts.items() if 2 * count >= answers and name not in known)
 
 
 _WRITTEN = re.compile(r"\b(?:def|class)[ \t]+([A-Za-z_]\w*)")

@@ -6,6 +6,7 @@ they give is read like any answer (pkg.rerank.extraction), so a tool call may ho
 
 from __future__ import annotations
 
+import ast
 import html
 import json
 import re
@@ -13,15 +14,19 @@ from collections.abc import Callable, Iterator, Mapping
 from textwrap import dedent
 from typing import Any
 
-from pkg.extract.syntax import parse_code
+from pkg.extract.syntax import MAX_CODE, parse_code
 
 MOST_OBJECTS = 64  # braces of an answer at which an object of JSON is looked for
 DEEPEST = 8  # objects in each other, and texts that are JSON themselves
 
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufe0f]")
 _SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
-_QUOTED = re.compile(r"^[ \t]*>(?!>>)[ \t]?", re.MULTILINE)
-_NUMBERED = re.compile(r"^[ \t]*(?P<number>\d{1,5})(?P<mark>[ \t]*[:|│)]|\.(?=[ \t])|\t|(?=[ \t]))(?P<code>.*)$")
+_PLAIN = {0xFF01 + place: 0x21 + place for place in range(94)}
+_PLAIN |= dict(zip(map(ord, "\u2018\u2019\u201c\u201d"), map(ord, "''\"\""), strict=True))
+_QUOTED = re.compile(r"^[ \t]*(?:>(?!>>)[ \t]?)+", re.MULTILINE)
+_NUMBERED = re.compile(
+    r"^[ \t]*(?:L|[Ll]ine[ \t]+)?(?P<number>\d{1,5})(?P<mark>[ \t]*[:|│)]|\.(?=[ \t])|\t|(?=[ \t]))(?P<code>.*)$"
+)
 _PROMPT = re.compile(r"^[ \t]*In[ \t]*\[\d*\]:[ \t]?(.*)$")
 _CONTINUED = re.compile(r"^[ \t]*\.{3,}:[ \t]?(.*)$")
 _SHOWN = re.compile(r"^[ \t]*Out[ \t]*\[\d*\]:")
@@ -70,14 +75,15 @@ def list_unwrapped(text: str) -> Iterator[tuple[str, str]]:
 
 
 def leave_invisible(text: str) -> str | None:
-    """Leave out signs that take no room, and make every space a plain one."""
-    found = _SPACES.sub(" ", _INVISIBLE.sub("", text))
+    """Leave out signs that take no room, and make spaces, brackets and quotes of other widths plain ones."""
+    found = _SPACES.sub(" ", _INVISIBLE.sub("", text)).translate(_PLAIN)
     return found if found != text else None
 
 
 def read_json(text: str) -> str | None:
     """Take the code out of the objects of JSON in a text, such as the arguments of a tool call."""
-    found = [each for value in _find_objects(text) for each in _list_texts(value, 0)]
+    values = [*_find_objects(text)] or _read_literal(text)
+    found = [each for value in values for each in _list_texts(value, 0)]
     codes = [each for each in found if _DEFINES.search(each)]
     return "\n\n".join(_fence(each) for each in dict.fromkeys(codes)) if codes else None
 
@@ -96,6 +102,16 @@ def _find_objects(text: str) -> Iterator[Any]:
             yield value
         except (ValueError, RecursionError):
             position = begin + 1
+
+
+def _read_literal(text: str) -> list[Any]:
+    """Read a text that is a dict or list as Python writes it."""
+    if text.strip()[:1] not in ("{", "[") or len(text) > MAX_CODE:
+        return []
+    try:
+        return [ast.literal_eval(text.strip())]
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return []
 
 
 def _find_brace(text: str, position: int) -> int:
@@ -126,6 +142,8 @@ def _list_texts(value: Any, depth: int) -> Iterator[str]:
 
 def read_markup(text: str) -> str | None:
     """Take the code out of HTML, and out of the tags of a tool call that is written as XML."""
+    if "&lt;" in text and not _MARKED_UP.search(text):
+        text = html.unescape(text)
     if not _MARKED_UP.search(text):
         return None
     text = _CDATA.sub(lambda found: html.escape(found[1], quote=False), text)
@@ -188,6 +206,14 @@ def read_ipython(text: str) -> str | None:
     return entries if not _SHOWN.match(entries) else None
 
 
+def read_escaped(text: str) -> str | None:
+    """Take a text whose ends of lines are written out, as in the value of a field."""
+    if "\\n" not in text or "\n" in text.strip():
+        return None
+    plain = text.strip().strip("\"'")
+    return plain.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"').replace("\\'", "'")
+
+
 def read_inline(text: str) -> str | None:
     """Take the code that stands within a sentence, or in a fence of one line."""
     marked = [*_ONE_LINE.finditer(text), *_INLINE.finditer(text), *_INLINE_TAG.finditer(text)]
@@ -208,5 +234,6 @@ READERS: tuple[tuple[str, Reader], ...] = (
     ("taken out of a diff", read_diff),
     ("taken without the numbers of its lines", read_numbered),
     ("taken out of a session", read_ipython),
+    ("taken out of a text whose lines are written out", read_escaped),
     ("taken out of a sentence", read_inline),
 )

@@ -31,6 +31,8 @@ MADE: dict[str, tuple[str, re.Pattern[str]]] = {
     "date": ("datetime", re.compile(_DAY)),
     "time": ("datetime", re.compile(_CLOCK)),
     "datetime": ("datetime", re.compile(f"{_DAY} {_CLOCK}")),
+    "PosixPath": ("pathlib", re.compile(r"[ -~]{1,200}")),
+    "PurePosixPath": ("pathlib", re.compile(r"[ -~]{1,200}")),
     "timedelta": ("datetime", re.compile(r"-?\d{1,9} \d{1,5} \d{1,6}")),
 }
 """Types whose values are no containers: the module of each, and what the text looks like that stands for a value.
@@ -89,7 +91,7 @@ def _render_group(value: Any, depth: int) -> Any:
     if isinstance(value, (Iterator, range)):
         return {"iterator": [_render(item, depth) for item in islice(value, MOST_ITEMS)]}
     own = type(value)
-    if own.__name__ in MADE and own.__module__ == MADE[own.__name__][0]:
+    if own.__name__ in MADE and own.__module__.partition(".")[0] == MADE[own.__name__][0]:
         is_span = own.__name__ == "timedelta"
         text = f"{value.days} {value.seconds} {value.microseconds}" if is_span else str(value)
         if MADE[own.__name__][1].fullmatch(text):

@@ -28,9 +28,10 @@ _LINK = re.compile(
 )
 _RAISES = re.compile(
     r"[`*'\"]{0,2}[ \t]*(?:\#[ \t]*)?,?[ \t]*(?:[-=]+>|➞|→|⇒)?[ \t]*"
-    r"(?:(?:(?:should|must|will|would|shall)\s+)?(?:raises?|throws?|raising)\s+(?:an?\s+)?|(?<=[>➞→⇒] )|(?<=[>➞→⇒]))"
-    r"[`'\"]?(?:[a-z_]\w*\.)*([A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning|Iteration))\b"
+    r"(?:(?:(?:should|must|will|would|shall)\s+)?(?:raises?|throws?|raising)\s+(?:an?\s+)?[`'\"]?(?:[a-z_]\w*\.)*([A-Z]\w{3,})"
+    r"|(?:(?<=[>➞→⇒])|(?<=[>➞→⇒] ))[`'\"]?([A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning|Iteration)))\b"
 )
+_NUMBERS = re.compile(r"-?\d[\d.]*(?:[ ,]+-?\d[\d.]*)+(?=[ \t.]*$)", re.MULTILINE)
 _PRINTS = re.compile(r"\bprints?\b")
 _COMMENT = re.compile(r"\)?[ \t]*#[ \t]*(?:(?i:output|result|returns?|prints?|expected|gives)\b)?[ \t]*[:=]?[ \t]*")
 _END = re.compile(r"[ \t]*[.;`]?[ \t]*(?:\n|$)")
@@ -49,7 +50,7 @@ def find_arrows(text: str, question: Question) -> Iterator[Example]:
         raised = _RAISES.match(text, call.end)
         if raised:
             line = text.count("\n", 0, call.start) + 1
-            yield Example(call.source, Check.RAISES, raised.group(1), form="arrow", line=line)
+            yield Example(call.source, Check.RAISES, raised[1] or raised[2], form="arrow", line=line)
             continue
         try:
             value = _parse_behind(text, call.end)
@@ -62,7 +63,8 @@ def _make_example(call: FoundCall, value: object, text: str) -> Example:
     line = text.count("\n", 0, call.start) + 1
     link = _LINK.match(text, call.end)
     if link and _PRINTS.search(link.group()) and value is not None:
-        return Example(call.source, Check.OUTPUT, str(value), form="arrow", line=line)
+        several = _NUMBERS.match(text, link.end())
+        return Example(call.source, Check.OUTPUT, several[0] if several else str(value), form="arrow", line=line)
     return Example(call.source, Check.VALUE, value, form="arrow", line=line)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from textwrap import dedent
 
 from pkg.rerank.candidates import Example
-from pkg.rerank.examples.literals import parse_statements
+from pkg.rerank.examples.literals import is_value, parse_expression, parse_statements
 from pkg.rerank.examples.written_tests import holds_claim, read_tests
 
 MOST_LINES = 400  # of one statement, such as a class of tests
@@ -16,6 +16,12 @@ MOST_OPEN = 40  # lines after one that leaves a bracket open
 _JOINS = re.compile(r"[ \t]*(?:else\b|elif\b|except\b|finally\b|case\b|[)\]}])")
 _LEAD = re.compile(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]+")
 _CLAIMS = re.compile(r"assert|raises|Assert")
+_MADE = re.compile(r"(?:^|[:;`])[ \t]*([A-Za-z_]\w*)[ \t]*=[ \t]*[A-Z]\w*\(", re.MULTILINE)
+_SEVERAL = re.compile(r";[ \t]*(?=[A-Za-z_])")
+_SHOWS = re.compile(
+    r"(?P<indent>[ \t]*)(?P<asked>[A-Za-z_][\w.]*\([^#\n]*?\)|[A-Za-z_]\w*(?:\.\w+)+)[ \t]*"
+    r"(?:->|=>|→|==|\breturns?\b|\bis\b|#[ \t]*(?:->|=>|→|==|returns?\b|prints?\b)?)[ \t]*(?P<value>\S[^;\n]*?)[ \t]*"
+)
 _IN_PROSE = re.compile(r"(?:[:;,.][ \t]+|`+|['\"])(?=(?:\w[^:;`]*;[ \t]*)*(?:self\.)?assert)")
 _ENDS = "`'\"., "  # what may stand after an assert that is quoted in prose
 _KINDS = frozenset(("int", "str", "float", "bool", "list", "dict", "set", "tuple", "bytes", "object", "Any"))
@@ -26,9 +32,9 @@ def take_code(text: str, own: Collection[str], entry: str | None = None) -> tupl
 
     own: names that candidates define. entry: what is wanted, where that is known.
     """
-    if not _CLAIMS.search(text):
+    lines = _write_claims(text)
+    if not _CLAIMS.search("\n".join(lines)):
         return [], text
-    lines = text.split("\n")
     examples: list[Example] = []
     for run in _find_runs(lines):
         if not any(map(holds_claim, run)):
@@ -40,6 +46,27 @@ def take_code(text: str, own: Collection[str], entry: str | None = None) -> tupl
             found, lines[row] = _take_from_line(line, row, own)
             examples += found
     return examples, "\n".join(lines)
+
+
+def _write_claims(text: str) -> list[str]:
+    """Write `s.pop() -> 2` and `s.pop()  # 2` as asserts where `s` is an object that was made above."""
+    made = {found[1] for found in _MADE.finditer(text)}
+    lines = text.split("\n")
+    for row, line in enumerate(lines) if made else ():
+        parts = _SEVERAL.split(line)
+        written = [_write_claim(each, made) for each in parts]
+        lines[row] = "; ".join(written) if written != parts else line
+    return lines
+
+
+def _write_claim(line: str, made: set[str]) -> str:
+    found = _SHOWS.fullmatch(line)
+    if found is None or not made & {*re.findall(r"\w+", found["asked"])} or parse_expression(found["asked"]) is None:
+        return line
+    value = parse_expression(found["value"].rstrip(".;"))
+    if value is None or not is_value(value):
+        return line
+    return f"{found['indent']}assert {found['asked']} == {found['value'].rstrip('.;')}"
 
 
 def _blank(lines: list[str], statements: Sequence[ast.stmt]) -> None:

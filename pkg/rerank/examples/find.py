@@ -60,14 +60,18 @@ def list_called(example: Example) -> set[str]:
 
     Of a script its lines count as well: `s.pop()` asks the class of `s = Stack()`.
     """
-    names: set[str] = set()
-    for line in (*example.before, example.source):
-        nodes = [node for statement in parse_statements(line) or () for node in ast.walk(statement)]
-        called = [each.func for each in nodes if isinstance(each, ast.Call)]
-        names |= {each.id for each in called if isinstance(each, ast.Name)}
-        names |= {
-            each.attr for each in called if isinstance(each, ast.Attribute) and _is_candidate(each.value, example)
-        }
+    nodes = [
+        node
+        for line in (*example.before, example.source)
+        for statement in parse_statements(line) or ()
+        for node in ast.walk(statement)
+    ]
+    used = [each.func for each in nodes if isinstance(each, ast.Call)]
+    used += [each for node in nodes for each in getattr(node, "decorator_list", [])]
+    owners = [(each.attr, each.value) for each in used if isinstance(each, ast.Attribute)]
+    names = {each.id for each in used if isinstance(each, ast.Name)}
+    names |= {attribute for attribute, owner in owners if _is_candidate(owner, example)}
+    names |= {owner.id for _, owner in owners if isinstance(owner, ast.Name) and owner.id[:1].isupper()}
     return {name for name in names if not hasattr(builtins, name)} or names - {"bool"}
 
 

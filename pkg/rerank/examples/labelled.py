@@ -28,6 +28,9 @@ _ASSIGNED = re.compile(
     r"\n[ \t]*(?:returns?|outputs?|result)\b[ \t]*(?:[:=]|[-=]+>)?[ \t]*",
     re.MULTILINE,
 )
+_BOLD = re.compile(
+    r"(?:\*\*|__|<(?:strong|b)>)((?:in|out)puts?)[ \t]*:?(?:\*\*|__|</(?:strong|b)>)[ \t]*:?", re.IGNORECASE
+)
 _READERS = ((_LABELLED, "input and output"), (_TOLD, "given"), (_ASSIGNED, "given"))
 _NAME = re.compile(r"[\s,;&]*(?:and\s+)?(?:([A-Za-z_]\w*)\s*(?:={1,2}|:|\bis\b)\s*)?")
 _ASIDE = re.compile(r"[ \t]*,?[ \t]*(?!and\b)[A-Za-z][^\n=]{0,80}")  # such as: the sum of digits will be 1
@@ -37,6 +40,7 @@ def find_given(text: str, question: Question) -> Iterator[Example]:
     """Yield the examples of a text whose arguments stand beside their names or behind the word input."""
     if question.entry is None or question.parameters is None:
         return
+    text = _BOLD.sub(lambda found: f"{found[1]}:".ljust(len(found[0])), text)
     for pattern, form in _READERS:
         position = 0
         while found := pattern.search(text, position):

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import PurePosixPath
 from typing import Any
 
 MOST_ITEMS = 10_000  # of a range that is written out
@@ -53,6 +54,8 @@ CONSTRUCTORS: dict[str, Callable[..., object]] = {
     "datetime": datetime,
     "time": time,
     "timedelta": timedelta,
+    "Path": PurePosixPath,
+    "PurePosixPath": PurePosixPath,
     "Counter": _make_counter,
     "OrderedDict": OrderedDict,
     "defaultdict": _make_default,
@@ -66,6 +69,7 @@ MODULES = {
     "fractions": ("Fraction",),
     "datetime": ("date", "datetime", "time", "timedelta"),
     "dt": ("date", "datetime", "time", "timedelta"),
+    "pathlib": ("Path", "PurePosixPath"),
     "collections": ("Counter", "OrderedDict", "defaultdict", "deque"),
     "np": ("array",),
     "numpy": ("array",),
@@ -82,6 +86,9 @@ CONSTANTS: dict[tuple[str, str], object] = {
     ("timezone", "utc"): timezone.utc,
 }
 """Names of modules that stand for plain values."""
+
+PLAIN = frozenset(("set", "frozenset", "list", "tuple", "dict", "float", "complex", "bytes", "bytearray", "range"))
+"""Constructors that every candidate has without an import."""
 
 _SIZED = frozenset(("bytes", "bytearray"))
 _OF_A_MODULE = frozenset(("array", "time"))  # too common as names of functions to be taken without their module

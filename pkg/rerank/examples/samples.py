@@ -30,6 +30,14 @@ _OTHER = re.compile(
     r"[\s\d.:*_#=\-]*(?:$|:)|^[\s#*_=\-]*(?:explanation|note)\b",
     re.IGNORECASE,
 )
+_SPOKEN = re.compile(
+    r"^[^\n.]{0,60}\b(?:(?P<given>stdin|standard input|input)|stdout|standard output|outputs?|prints?)\b"
+    r"[^\n.:]{0,30}:[ \t]*$",
+    re.IGNORECASE,
+)
+_TABLE = re.compile(
+    r"^[ \t]*\|?[ \t]*(?:sample )?(?:std)?in(?:put)?[ \t]*\|[ \t]*(?:std)?out(?:put)?[ \t]*\|?[ \t]*$", re.IGNORECASE
+)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
 _PROSE = re.compile(r"[A-Za-z]{2,}(?:[ ,]+[A-Za-z'`$]+){3}|[a-z]{2,}\.$|^(?:The|Each|An?|One|Print|Output)\b")
 
@@ -74,9 +82,20 @@ def _find_pairs(text: str) -> Iterator[tuple[_Block, _Block]]:
     """Find inputs with their outputs on one line: `Input: 2 3 -> 5`, `Input: 4, Output: 16`."""
     for row, line in enumerate(text.split("\n")):
         found = _ARROW.match(line)
-        if found:
+        if _TABLE.match(line):
+            yield from _read_table(text.split("\n"), row + 1)
+        elif found:
             given, wanted = (_unquote(found[name]) for name in ("given", "wanted"))
             yield _Block(True, False, row + 1, given), _Block(False, False, row + 1, wanted)
+
+
+def _read_table(lines: Sequence[str], row: int) -> Iterator[tuple[_Block, _Block]]:
+    """Read the rows of a table with a column of inputs and one of outputs."""
+    while row < len(lines) and "|" in lines[row]:
+        cells = [each.strip(" \t`").replace("<br>", "\n") for each in lines[row].strip().strip("|").split("|")]
+        row += 1
+        if len(cells) == 2 and not set(cells[0]) <= {*"-: "}:
+            yield _Block(True, False, row, cells[0]), _Block(False, False, row, cells[1])
 
 
 def _unquote(text: str) -> str:
@@ -90,7 +109,13 @@ def _find_blocks(lines: Sequence[str]) -> Iterator[_Block]:
     row = 0
     while row < len(lines):
         label = _LABEL.match(lines[row])
+        spoken = _SPOKEN.match(lines[row]) if label is None else None
         row += 1
+        if spoken and any(map(_FENCE.match, lines[row : row + 2])):
+            text, end = _take_lines(lines, row, True)
+            yield _Block(spoken["given"] is not None, False, row, text)
+            row = end
+            continue
         if label is None or _ARROW.match(lines[row - 1]):
             continue
         is_input = "in" in label["side"].lower()

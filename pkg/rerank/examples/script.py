@@ -96,7 +96,7 @@ class Script:
 
     def list_examples(self) -> list[Example]:
         """List the claims as examples; those that need no line before them stand alone."""
-        given = _list_given(self.claims, self.bound.union(self.own))
+        given = _list_given(self.lines, self.bound.union(self.own))
         if not (given or self._has_state()):
             return [each for _, each in self.claims]
         lines = [*given, *self.lines]
@@ -121,13 +121,13 @@ def give_imports(example: Example, imports: Mapping[str, str], own: Collection[s
     if example.before or example.check is Check.PROGRAM:
         return example
     shown = dict.fromkeys(imports[name] for name in sorted(_list_read(example.source) & imports.keys()))
-    given = _list_given([(0, example)], {*imports, *own})
+    given = _list_given([example.source], {*imports, *own})
     return replace(example, before=(*shown, *given)) if shown or given else example
 
 
-def _list_given(claims: Iterable[tuple[int, Example]], bound: Collection[str]) -> list[str]:
-    """List the imports that the sources of claims take for granted."""
-    names = {name for _, each in claims for name in _list_read(each.source)}.difference(bound)
+def _list_given(sources: Iterable[str], bound: Collection[str]) -> list[str]:
+    """List the imports that lines take for granted."""
+    names = {name for each in sources for name in _list_read(each)}.difference(bound)
     return [
         f"try:\n    {name}\nexcept NameError:\n    {KNOWN_IMPORTS[name].format(name)}"
         for name in sorted(names & KNOWN_IMPORTS.keys())

@@ -23,6 +23,7 @@ _RAISED = re.compile(
 )
 _MAX_WORDS = 6  # of an answer that is no literal; more words are prose
 FORM = "transcript"
+_ARRAY = re.compile(r"^array\((\[.*\])(?:, dtype=\w+)?\)$", re.DOTALL)  # as numpy shows it
 _PRINTS = re.compile(r"\bprint(?:s|ed|ing)?\b(?!\()", re.IGNORECASE)
 _RETURNS = re.compile(r"\breturn(?:s|ed|ing)?\b", re.IGNORECASE)
 
@@ -73,7 +74,8 @@ def _find_entries(lines: list[str]) -> Iterator[Entry]:
         is_ended = bool(_QUOTES.search(code[-1])) and parse_statements("\n".join(code)) is None
         if is_ended:
             code[-1] = _cut_quotes(code[-1])
-        yield Entry("\n".join(code), answer.strip(), first + 1, end < len(lines))
+        answer = answer.replace("<BLANKLINE>", "").strip()
+        yield Entry("\n".join(code), answer, first + 1, end < len(lines))
         lines[first:end] = [""] * (end - first)
         row = end
 
@@ -130,7 +132,8 @@ def _parse_value(entry: Entry, source: str) -> list[Example]:
     first, _, rest = entry.answer.partition("\n")
     for text in (entry.answer, *([] if rest and _is_literal(rest.partition("\n")[0]) else [first])):
         try:
-            return [Example(source, Check.VALUE, parse_result(text, 0), FORM, entry.line)]
+            value = parse_result(_ARRAY.sub(r"\1", text), 0)
+            return [Example(source, Check.VALUE, value, FORM, entry.line)]
         except NotLiteral:
             continue
     return [Example(source, Check.OUTPUT, entry.answer, FORM, entry.line)] if _is_shown(entry.answer) else []

@@ -76,7 +76,7 @@ class TestModule:
                 (classes if is_test(each) else rest).append(each)
             elif isinstance(each, Function) and is_fixture(each):
                 self.fixtures[find_fixture_name(each)] = each
-            elif isinstance(each, Function) and (is_test(each) or any(map(holds_claim, each.body))):
+            elif isinstance(each, Function) and (each.name.startswith("test") or any(map(self._claims, each.body))):
                 self.helpers[each.name] = each
                 tests.append(each)
             else:

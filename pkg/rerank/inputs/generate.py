@@ -13,6 +13,7 @@ from typing import Any
 from pkg.rerank.candidates import Example
 from pkg.rerank.examples.calls import list_calls
 from pkg.rerank.examples.literals import NotLiteral, evaluate, write_value
+from pkg.rerank.examples.made_values import CONSTRUCTORS, MODULES, PLAIN
 from pkg.rerank.inputs.input_values import Pool, make_value
 from pkg.rerank.inputs.kinds import Profile
 from pkg.rerank.inputs.mutate import mutate_value, relate_arguments
@@ -108,10 +109,13 @@ def _guess_all(parameters: Sequence[Parameter], profile: Profile, pool: Pool, ra
         yield tuple(relate_arguments(parameters, values, random))
 
 
+_IMPORTED = frozenset((*MODULES, *(CONSTRUCTORS.keys() - PLAIN)))  # written again, they would need an import
+
+
 def list_arguments(examples: Iterable[Example], entry: str) -> list[Arguments]:
     """List the arguments of the calls of what is wanted in some examples, where they are plain literals."""
     found = []
     for call in list_calls(examples, entry):
         with suppress(NotLiteral):
-            found.append(tuple(map(evaluate, call.args)))
+            found.append(tuple(evaluate(each, _IMPORTED) for each in call.args))
     return found

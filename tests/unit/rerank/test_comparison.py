@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import json
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
 from pkg.rerank.candidates import Check, Example
-from pkg.rerank.comparison import NEAR, WEAK, passes, rate_step
+from pkg.rerank.comparison import NEAR, PRINTED, WEAK, passes, rate_step
 from pkg.rerank.forms import STRICT, equal_values
 from pkg.sandbox.protocol import Kind, Verdict
 from pkg.sandbox.values import render_value
@@ -37,6 +40,12 @@ def test_equality_has_no_direction(one: object, other: object) -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
+        (Decimal("1.50"), Decimal("1.5")),
+        (Decimal("2"), 2),
+        (Fraction(2, 4), 0.5),
+        (datetime(2024, 1, 1, 1, tzinfo=timezone.utc), datetime(2024, 1, 1, 2, tzinfo=timezone(timedelta(hours=1)))),
+        (1j * 1j, -1),
+        ([2 + 0j, -2], [2, -2.0]),
         (0.1 + 0.2, 0.3),
         (1, 1.0),
         (1e20, 1e20 * (1 + 1e-9)),
@@ -58,6 +67,12 @@ def test_what_people_take_for_equal_is_equal(one: object, other: object) -> None
 @pytest.mark.parametrize(
     ("one", "other"),
     [
+        (Decimal("1.1"), 1.1),
+        (Decimal("1.1"), Decimal("1.2")),
+        (Fraction(1, 3), 1 / 3),
+        (date(2024, 2, 29), date(2024, 3, 1)),
+        (date(2024, 2, 29), "2024-02-29"),
+        (1j, 1),
         (1, 2),
         (1.0, 1.001),
         (10**400, 1.5),
@@ -162,3 +177,39 @@ def test_numbers_that_are_near_each_other_do_not_hide_what_stands_behind_them() 
     assert equal({(1234567, 5), (1234568, 1)}, {(1234567.0, 5), (1234568.0, 1)})
     assert equal({0.3, 0.1 + 0.2}, {0.3, 0.3 + 1e-12})
     assert equal({10**400, 1.5}, {1.5, 10**400})
+
+
+@pytest.mark.parametrize(
+    ("value", "output", "rate"),
+    [("null", "3\n", 1.0), ("3", "", NEAR), ("4", "", 0.0), ("null", "4\n", 0.0), ('"3"', "", PRINTED)],
+)
+def test_what_a_session_shows_is_printed_or_else_a_value(value: str, output: str, rate: float) -> None:
+    example = Example("f()", Check.OUTPUT, "3", "transcript")
+    assert rate_step(example, Verdict(Kind.OK, value=value, output=output)).rate == rate
+
+
+@pytest.mark.parametrize(
+    ("output", "rate"), [("5\n", 1.0), (" 5", 1.0), ("5.0\n", NEAR), ("n? 5", PRINTED), ("15", 0.0), ("5 6", 0.0)]
+)
+def test_the_output_of_a_program_is_compared_word_by_word(output: str, rate: float) -> None:
+    example = Example("2 3\n", Check.PROGRAM, "5")
+    assert rate_step(example, Verdict(Kind.OK, value="null", output=output)).rate == rate
+
+
+@pytest.mark.parametrize(
+    ("expected", "match", "holds"),
+    [
+        ("KeyError", "", True),
+        ("LookupError", "", True),
+        ("TypeError or KeyError", "", True),
+        ("ValueError", "", False),
+        ("KeyError", "is .* there", True),
+        ("KeyError", "elsewhere", False),
+        ("KeyError", "(a+)+$", True),
+    ],
+)
+def test_an_exception_is_one_of_the_wanted_classes_with_the_wanted_message(
+    expected: str, match: str, holds: bool
+) -> None:
+    verdict = Verdict(Kind.OTHER, "KeyError: 'x is not there' (line 2)", bases=("LookupError", "Exception"))
+    assert passes(Example("f()", Check.RAISES, expected, match=match), verdict) is holds

@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 
 from pkg.rerank.candidates import RerankOptions
 from pkg.rerank.reranker import Reranker
-from pkg.rerank.value_requests import Ask, Inquiry, ask_all
+from pkg.rerank.value_requests import Ask, Form, Inquiry, ask_all
 from pkg.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Sandbox
 
 QUERY = 'def add(xs):\n    """Add numbers.\n\n    >>> add([1, 2])\n    3\n    >>> add([])\n    0\n    """\n'
@@ -157,3 +157,112 @@ def test_a_forged_value_ends_its_candidate_alone(reranker: Reranker, value: str)
 def test_whatever_bytes_are_reported_the_others_are_ranked_as_usual(reranker: Reranker, body: bytes) -> None:
     forger = f"{FORGERY}\nos.write(3, {body!r})\nshout({body!r})\ndef add(xs):\n    return 3"
     assert reranker.rerank(QUERY, [forger, RIGHT]).chosen == 1
+
+
+STACK = "class Stack:\n    def __init__(self): self.items = []\n    def push(self, x): self.items.append(x)\n"
+POPS = f"{STACK}    def pop(self): return self.items.pop()\n    def size(self): return len(self.items)\n"
+PEEKS = f"{STACK}    def pop(self): return self.items[-1]\n    def size(self): return len(self.items)\n"
+SEQUENCE = "s = Stack()\ns.push(1)\ns.push(2)\nassert s.pop() == 2\nassert s.size() == 1\n"
+
+
+def test_a_script_runs_in_one_process_with_the_state_that_its_claims_leave(reranker: Reranker) -> None:
+    watched: Any = Watched(reranker.sandbox)  # type: ignore[arg-type]
+    asks = (
+        Ask("s.pop()", before=("s = Stack()", "s.push(1)")),
+        Ask("s.size()", before=("s = Stack()", "s.push(1)", "s.pop()")),
+    )
+    (result,) = ask_all(watched, [Inquiry(POPS, asks)], Limits(cpu_seconds=0.4, wall_seconds=2))
+    assert [each.value for each in result.steps] == ["1", "0"]
+    assert watched.steps == 1
+
+
+def test_a_class_that_keeps_no_state_loses_to_one_that_does(reranker: Reranker) -> None:
+    ranking = reranker.rerank(SEQUENCE, [PEEKS, POPS])
+    assert ranking.chosen == 1
+    (verdict,) = (each for each in ranking.candidates[1].verdicts if each.stage == "examples")
+    assert (verdict.score, verdict.reason) == (1.0, "2 of 2 hold")
+
+
+LIARS = [
+    "class Any:\n    def __eq__(s, o): return True\n    def __hash__(s): return 0\n    def __call__(s, *a): return s\n"
+    "    def __getattr__(s, n): return s\n    def __await__(s):\n        yield from ()\n"
+    "        return s\nStack = fetch = made = Any()\n",
+    "class Int(int):\n    def __eq__(s, o): return True\n    def __hash__(s): return 0\n    def __await__(s):\n"
+    "        yield from ()\n        return s\ndef fetch(n): return Int(7)\nmade = fetch\n"
+    "class Stack:\n    def push(s, x): pass\n    def pop(s): return Int(7)\n    def size(s): return Int(7)\n",
+    "from decimal import Decimal\nclass Decimal(Decimal):\n"
+    "    def __eq__(s, o): return True\n    def __hash__(s): return 0\n"
+    "def made(s): return Decimal('7')\nasync def fetch(n): return made(n)\n"
+    "class Stack:\n    def push(s, x): pass\n    pop = size = made\n",
+    "import builtins, sys\nfor name in dir(builtins):\n    pass\ndef look(*a):\n    f = sys._getframe()\n    while f:\n"
+    "        for v in f.f_locals.values():\n            if v in (22, 900): return v\n        f = f.f_back\n"
+    "made = look\nasync def fetch(n): return look()\nclass Stack:\n    push = pop = size = look\n",
+]
+
+
+@pytest.mark.parametrize("liar", LIARS, ids=range(len(LIARS)))
+@pytest.mark.parametrize(
+    "query",
+    [
+        SEQUENCE,
+        "async def test_it():\n    assert await fetch(1) == 900\n",
+        "from decimal import Decimal\nassert made('1.5') == Decimal('1.50')\n",
+        "for n, want in [(1, 22), (2, 23)]:\n    assert made(n) == want\n",
+    ],
+    ids=["sequence", "await", "value", "loop"],
+)
+def test_objects_that_equal_everything_hold_no_claim_of_a_script(reranker: Reranker, query: str, liar: str) -> None:
+    ranking = reranker.rerank(query, [liar])
+    (verdict,) = (each for each in ranking.candidates[0].verdicts if each.stage == "examples")
+    assert verdict.score == 0.0
+
+
+PRINTS_SUM = "a, b = map(int, input().split())\nprint(a + b)"
+SAMPLES = "Read two numbers and print their sum.\n\n"
+SAMPLES += "Sample Input:\n2 3\nSample Output:\n5\n\nSample Input:\n4 4\nSample Output:\n8\n"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        PRINTS_SUM,
+        "import sys\nprint(sum(map(int, sys.stdin.read().split())))",
+        "import sys\nsys.stdout.write(str(sum(map(int, sys.stdin.buffer.readline().split()))))",
+        "print(sum(map(int, open(0).read().split())))",
+        f"def main():\n    {PRINTS_SUM.replace(chr(10), chr(10) + '    ')}\nif __name__ == '__main__':\n    main()",
+        f"{PRINTS_SUM}\nraise SystemExit",
+    ],
+    ids=range(6),
+)
+def test_a_program_is_given_each_sample_and_its_output_is_compared(reranker: Reranker, program: str) -> None:
+    ranking = reranker.rerank(SAMPLES, ["a, b = input().split()\nprint(5)", program])
+    assert ranking.chosen == 1
+    (verdict,) = (each for each in ranking.candidates[1].verdicts if each.stage == "examples")
+    assert verdict.score == 1.0
+
+
+def test_samples_are_tried_in_one_process(reranker: Reranker) -> None:
+    watched: Any = Watched(reranker.sandbox)  # type: ignore[arg-type]
+    asks = tuple(Ask(text, Form.PROGRAM) for text in ("2 3\n", "4 4\n"))
+    (result,) = ask_all(watched, [Inquiry(PRINTS_SUM, asks)], Limits(cpu_seconds=0.4, wall_seconds=2))
+    assert [each.output for each in result.steps] == ["5\n", "8\n"]
+    assert watched.steps == 1
+
+
+def test_an_exception_is_known_by_its_class_and_those_above_it(reranker: Reranker) -> None:
+    query = "with pytest.raises(LookupError, match='a'):\n    get({}, 'a')\n"
+    candidates = [
+        "def get(d, k):\n    return d.get(k)",
+        "def get(d, k):\n    raise ValueError('a')",
+        "def get(d, k):\n    return d[k]",
+    ]
+    assert reranker.rerank(query, candidates).chosen == 2
+
+
+def test_what_every_candidate_lacks_counts_for_nothing_and_is_told(reranker: Reranker) -> None:
+    ranking = reranker.rerank(
+        "Write a function `compute(n)` that doubles n.",
+        ["def double(n):\n    return m", "def double(n):\n    return 2 * n"],
+    )
+    assert (ranking.chosen, ranking.fallback) == (1, False)
+    assert any("no 'compute'" in note for note in ranking.notes)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, OrderedDict, defaultdict, namedtuple
+from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
+from datetime import timezone
+from decimal import Decimal
 from enum import IntEnum
 from typing import Any
 
@@ -13,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.sandbox import render_value
+from pkg.sandbox.claims import parse_value
 
 SIMPLE = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary(max_size=20)
 HASHABLE = SIMPLE | st.tuples(st.integers(), st.text())
@@ -107,3 +110,27 @@ def test_texts_too_long_to_send_can_still_be_compared() -> None:
     one, same, other = (render_value(list(range(n, n + 5000)), most=2000) for n in (0, 0, 1))
     assert len(one) <= 2000
     assert one == same != other
+
+
+MADE = (
+    st.decimals()
+    | st.fractions()
+    | st.dates()
+    | st.datetimes(timezones=st.none() | st.just(timezone.utc))
+    | st.times()
+    | st.timedeltas()
+)
+
+
+@given(MADE)
+def test_values_of_the_standard_library_are_values_that_can_be_read(value: object) -> None:
+    assert parse_value(render_value(value)) is not None
+
+
+def test_a_value_that_its_text_does_not_tell_is_rendered_as_what_it_says_of_itself() -> None:
+    assert "repr" in render_value(Decimal("1E+5000"))
+    assert "repr" in render_value(type("Decimal", (Decimal,), {})("1"))
+
+
+def test_a_deque_is_the_list_of_its_items() -> None:
+    assert render_value(deque([1, 2])) == render_value([1, 2])

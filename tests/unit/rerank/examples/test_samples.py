@@ -19,7 +19,8 @@ def read(query: str, *answers: str) -> list[tuple[str, object]]:
     "query",
     [
         "Sample Input:\n1 2\nSample Output:\n3\n",
-        "Input\n\nTwo numbers are given as A B.\n\nOutput\n\nPrint the sum.\n\nSample Input 1\n\n1 2\n\nSample Output 1\n\n3\n",
+        "Input\n\nTwo numbers are given as A B.\n\nOutput\n\nPrint the sum.\n\n"
+        "Sample Input 1\n\n1 2\n\nSample Output 1\n\n3\n",
         "-----Input-----\nThe line holds two numbers.\n\n-----Output-----\nPrint the sum.\n\n"
         "-----Examples-----\nInput\n1 2\n\nOutput\n3\n\n-----Note-----\nNothing.\n",
         "### Input\n```\n1 2\n```\n### Output\n```\n3\n```\n",
