@@ -10,7 +10,7 @@ from typing import Any
 
 from pkg.rerank.candidates import Example, Extracted, RerankOptions, Verdict
 from pkg.rerank.examples.find import find_entry, find_examples, keep_consistent, parse_handed, parse_tests
-from pkg.rerank.examples.samples import find_samples
+from pkg.rerank.examples.program_samples import find_samples
 from pkg.rerank.wanted import Definition, Function, Parameter, Question, list_parameters, parse_question
 from pkg.sandbox import protocol
 from pkg.sandbox.protocol import Limits, Result, Sandbox

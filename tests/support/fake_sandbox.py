@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
 from typing import Any
 
-from pkg.sandbox.inside.asking import CALLS
+from pkg.sandbox.inside.call_answers import CALLS
 from pkg.sandbox.inside.fault_kinds import classify_fault
 from pkg.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Step, Verdict
 from pkg.sandbox.values import render_value

@@ -24,7 +24,7 @@ from types import ModuleType
 from typing import Any
 
 from pkg.sandbox.frames import pack_frame, receive_bytes, send_bytes
-from pkg.sandbox.inside.asking import CALLS
+from pkg.sandbox.inside.call_answers import CALLS
 from pkg.sandbox.inside.fault_kinds import CODE, classify_fault, describe_fault
 from pkg.sandbox.protocol import NO_MEMORY, NO_START, STARTED, Kind, Limits, Step
 from pkg.sandbox.values import render_value

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pkg.sandbox.inside.asking import ask_all, make_lines, make_runs
+from pkg.sandbox.inside.call_answers import ask_all, make_lines, make_runs
 
 
 @pytest.fixture(autouse=True)
