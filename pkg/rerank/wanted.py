@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pkg.extract.syntax import MAX_CODE
+from pkg.rerank.answer_names import list_defined_names, list_shared, list_written
 from pkg.rerank.examples.literals import find_name, parse_expression, parse_statements
-from pkg.rerank.examples.made_values import CONSTRUCTORS
 from pkg.rerank.examples.script import KNOWN_IMPORTS, write_import
 from pkg.rerank.examples.substitution import list_stored
 
@@ -99,41 +99,22 @@ def parse_question(text: str, answers: Iterable[str] = ()) -> Question:
     texts = list(answers)
     counts = Counter(name for each in texts for name in list_written(each) if not _TEST.match(name))
     defined = frozenset(counts)
-    may_go_on = any(not _WRITTEN.search(each) for each in texts)  # a body alone, behind the header of the query
+    may_go_on = any(not list_defined_names(each) for each in texts)  # a body alone, behind the header of the query
     found = [read for code in _list_codes(text) if (read := _parse_code(text, code, defined, may_go_on)) is not None]
     question = next((each for each in found if each.entry), None) or _parse_prose(text, defined, may_go_on)
     shown = next((each.shown for each in found if each.shown), None)
     imports = next((each.imports for each in (question, *found) if each.imports), _find_imports(text))
     context = question.context or next((each.context for each in found), "")
-    everywhere = set.intersection(*({*_WRITTEN.findall(each)} for each in texts)) if texts else set()
+    everywhere = set.intersection(*map(list_defined_names, texts)) if texts else set()
     return replace(
         question,
         defined=defined,
-        shared=_list_shared(counts, len(texts), imports),
+        shared=list_shared(counts, len(texts), imports),
         common=everywhere.pop() if len(everywhere) == 1 else None,
         shown=question.shown or shown,
         imports={name: line for name, line in imports.items() if name not in defined},
         context=context,
     )
-
-
-def _list_shared(counts: Mapping[str, int], answers: int, imports: Mapping[str, str]) -> frozenset[str]:
-    """List the names that at least half of the answers define: one answer must not change what the query says for all.
-
-    A name that Python's library has is theirs only where the query does not import it.
-    """
-    known = {*KNOWN_IMPORTS, *CONSTRUCTORS} & imports.keys()
-    return frozenset(name for name, count in counts.items() if 2 * count >= answers and name not in known)
-
-
-_WRITTEN = re.compile(r"\b(?:def|class)[ \t]+([A-Za-z_]\w*)")
-_ASSIGNED = re.compile(r"^[ \t>]*([A-Za-z_]\w*)[ \t]*(?::[^=\n]{1,80})?=(?!=)", re.MULTILINE)
-
-
-def list_written(text: str) -> set[str]:
-    """List the names that an answer may define, whatever stands around its code."""
-    text = text[:MAX_CODE].replace("\\n", "\n")
-    return {*_WRITTEN.findall(text), *_ASSIGNED.findall(text)}
 
 
 def _find_imports(text: str) -> Mapping[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from textwrap import dedent
 
 from pkg.rerank.candidates import Example
@@ -12,6 +13,7 @@ from pkg.rerank.examples.literals import is_value, parse_expression, parse_state
 from pkg.rerank.examples.written_tests import holds_claim, read_tests
 
 MOST_LINES = 400  # of one statement, such as a class of tests
+MOST_IN_LINE = 16  # places of one line at which an assert may begin or end; each pair of them is parsed
 MOST_OPEN = 40  # lines after one that leaves a bracket open
 _JOINS = re.compile(r"[ \t]*(?:else\b|elif\b|except\b|finally\b|case\b|[)\]}])")
 _LEAD = re.compile(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]+")
@@ -158,7 +160,9 @@ def _is_code(statement: ast.stmt) -> bool:
 def _take_from_line(line: str, row: int, own: Collection[str]) -> tuple[list[Example], str]:
     """Read the asserts of one line of prose, with the statements before them on it; return the line without them."""
     lead = _LEAD.match(line)
-    starts = dict.fromkeys([lead.end() if lead else 0, *(each.end() for each in _IN_PROSE.finditer(line))])
+    starts = dict.fromkeys(
+        [lead.end() if lead else 0, *(each.end() for each in islice(_IN_PROSE.finditer(line), MOST_IN_LINE))]
+    )
     found: list[Example] = []
     position = 0
     for start in starts:
@@ -181,7 +185,7 @@ def _take_from_line(line: str, row: int, own: Collection[str]) -> tuple[list[Exa
 def _parse_rest(line: str, start: int) -> tuple[list[ast.stmt], int] | None:
     """Parse the statements that begin within a line and end with it, at a quotation mark or with a sentence."""
     ends = [len(line), *(each.start() for each in re.finditer(r"[`]|\.(?=\s)|['\"](?=[\s.,;]|$)| and ", line[start:]))]
-    for end in (ends[0], *(start + each for each in ends[1:])):
+    for end in (ends[0], *(start + each for each in ends[1:MOST_IN_LINE])):
         for piece in dict.fromkeys((line[start:end], line[start:end].rstrip(_ENDS))):
             statements = parse_statements(piece.strip())
             if statements and all(map(_is_code, statements)) and any(map(holds_claim, statements)):

@@ -7,6 +7,7 @@ that they hold. Nothing that a candidate wrote is ever called.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta, timezone
@@ -90,6 +91,7 @@ CONSTANTS: dict[tuple[str, str], object] = {
 PLAIN = frozenset(("set", "frozenset", "list", "tuple", "dict", "float", "complex", "bytes", "bytearray", "range"))
 """Constructors that every candidate has without an import."""
 
+_HUGE = re.compile(r"[eE][+-]?\d{4}|.{300}")  # takes long to compute with
 _SIZED = frozenset(("bytes", "bytearray"))
 _OF_A_MODULE = frozenset(("array", "time"))  # too common as names of functions to be taken without their module
 
@@ -108,4 +110,6 @@ def make_value(module: str, name: str, given: list[Any], named: dict[str, Any]) 
         raise ValueError(f"no constructor {name}")
     if name in _SIZED and any(isinstance(each, int) for each in given):
         raise ValueError(f"{name} of a size")
+    if any(isinstance(each, str) and _HUGE.search(each) for each in given) and name in ("Decimal", "Fraction"):
+        raise ValueError("a number of too many digits")
     return constructor(*given, **named)

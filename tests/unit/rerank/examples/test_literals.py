@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import math
+from datetime import date
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
@@ -66,3 +68,28 @@ def test_brackets_in_strings_close_nothing() -> None:
     text = "f(')', [1])"
     assert find_closing(text, 1) == len(text)
     assert find_closing("f([1)", 1) == -1
+
+
+@pytest.mark.parametrize(
+    "text", ["Decimal('1e99999')", "Fraction('1e9999999999')", "bytes(10**9)", "list(range(10**9))", "Decimal('x')"]
+)
+def test_a_constructor_that_would_take_long_or_fails_makes_no_value(text: str) -> None:
+    with pytest.raises(NotLiteral):
+        parse_literal(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Decimal('1.50')", Decimal("1.50")),
+        ("datetime.date(2024, 2, 29)", date(2024, 2, 29)),
+        ("Counter('aab')", {"a": 2, "b": 1}),
+        ("np.array([1, 2])", [1, 2]),
+        ("list(range(3))", [0, 1, 2]),
+        ("frozenset({1})", frozenset({1})),
+        ("-1 + 2j", -1 + 2j),
+        ("math.inf", math.inf),
+    ],
+)
+def test_the_value_of_a_constructor_is_made(text: str, value: object) -> None:
+    assert parse_literal(text) == value
