@@ -17,6 +17,7 @@ from typing import Any
 
 from pkg.sandbox.inside.fault_kinds import CODE
 
+IMPORT_SHARES = 5  # times the time of a call: a large library such as numpy takes longer to load than most calls
 LONGEST = 200  # characters of a message
 TOP_LEVEL_AWAIT = 0x2000  # ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 IS_COROUTINE = 0x80  # inspect.CO_COROUTINE: the code awaits something
@@ -52,7 +53,7 @@ def ask_all(seconds: float, most_hangs: int, *calls: Call) -> list[Any]:
         if getattr(call, "begins", True):
             sys.stdout = caught
         try:
-            value = _make(call, seconds)
+            value = _make(call, seconds * IMPORT_SHARES if getattr(call, "imports", False) else seconds)
             answers.append([True, value] if value is not None else [True, None, raw.getvalue().decode()])
         except Hang:
             hung += 1
@@ -111,6 +112,7 @@ def make_lines(own: Mapping[str, Any], *lines: tuple[str, str]) -> list[Call]:
             return wait(value) if type(value).__name__ == "coroutine" else value
 
         run.begins = place == 0  # type: ignore[attr-defined]
+        run.imports = "import " in source  # type: ignore[attr-defined]
         return run
 
     return [make(place, *each) for place, each in enumerate(lines)]
