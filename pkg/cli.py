@@ -21,7 +21,7 @@ import click
 
 from pkg import __version__
 from pkg._start import listen_again
-from pkg.config import read_settings
+from pkg.config import Settings, read_settings
 from pkg.console.data_command import data
 from pkg.console.judge_options import judge_options, judge_report_options, orders_option, preference_option
 from pkg.console.mcp_options import mcp_options
@@ -58,6 +58,7 @@ from pkg.console.options import (
     serve_options,
     show_options,
     store_options,
+    trust_options,
     verify_options,
 )
 from pkg.console.settings import (
@@ -65,7 +66,7 @@ from pkg.console.settings import (
     decode_option,
     decode_options,
     is_by_default,
-    is_by_file,
+    keep_settings,
     name_origin,
     split_names,
     spread_settings,
@@ -154,14 +155,16 @@ def main(ctx: click.Context, debug: bool) -> None:
     \b
     Start with:  pkg build PATH     then:  pkg query "what you look for"
     """
-    ctx.default_map = dict(spread_settings(main.commands, _read_settings()))
+    settings = _read_settings()
+    keep_settings(ctx, settings)
+    ctx.default_map = dict(spread_settings(main.commands, settings.values))
 
 
-def _read_settings() -> dict[str, Any]:
+def _read_settings() -> Settings:
     try:
         folder = Path.cwd()
     except FileNotFoundError:  # it was deleted; there is nothing above it
-        return {}
+        return Settings()
     return read_settings(folder, SETTINGS)
 
 
@@ -192,7 +195,6 @@ def build(
 
     check_build_options(is_watched, poll, from_export, remove, is_enhanced, is_strict)
     wanted = {name: options.pop(name) for name in ENHANCE_NAMES}
-    wanted["is_by_file"] = is_by_file(click.get_current_context(), "model")
     if is_watched:
         run_watch(path, store, poll, as_json, options)
     else:
@@ -297,7 +299,6 @@ def ask(text: str | None, store: str, as_json: bool, exit_code: bool, **options:
     """
     from pkg.console.ask_command import run_ask
 
-    options["is_by_file"] = is_by_file(click.get_current_context(), "model")
     if not run_ask(text, store, as_json, options) and exit_code:
         sys.exit(NOTHING_FOUND)
 
@@ -314,7 +315,7 @@ def enhance(store: str, as_json: bool, **options: Any) -> None:
     """
     from pkg.console.enhance_command import run_enhance
 
-    run_enhance(store, as_json, options | {"is_by_file": is_by_file(click.get_current_context(), "model")})
+    run_enhance(store, as_json, options)
 
 
 @main.command(epilog="Example:  pkg stats --json")
@@ -452,6 +453,21 @@ def _as_text(*lines: str) -> list[RenderableType]:
     from rich.text import Text
 
     return [Text(line) for line in lines]
+
+
+@main.command(epilog="Example:  pkg trust ~/src/shop   or   pkg trust --list")
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@trust_options
+@json_option
+def trust(folder: Path | None, encoder: str | None, is_list: bool, remove: bool, as_json: bool) -> None:
+    """Let the settings file of FOLDER decide where code and credentials go; default: the current folder.
+
+    A file that came with code may set what is found and shown, and nothing else, until you trust it. What you trust is
+    its content: a file that changes asks again. Look at the file before you do.
+    """
+    from pkg.console.trust_command import run_trust
+
+    run_trust(folder, encoder, is_list, remove, as_json)
 
 
 @main.command(epilog="Example:  pkg completion bash >> ~/.bashrc")
@@ -756,8 +772,6 @@ def mcp(store: str, as_json: bool, **options: Any) -> None:
     """
     from pkg.console.mcp_command import run_mcp
 
-    if is_by_file(click.get_current_context(), "model"):
-        options["model"] = None  # an agent starts this in any folder, whose settings may be those of strangers
     run_mcp(store, as_json, options)
 
 
@@ -773,7 +787,7 @@ def serve(store: str, **options: Any) -> None:
     """
     from pkg.console.serve_command import run_serve
 
-    run_serve(store, options | {"is_by_file": is_by_file(click.get_current_context(), "model")})
+    run_serve(store, options)
 
 
 @main.command(
@@ -846,7 +860,6 @@ def evaluate_qa(path: str, store: str, as_json: bool, **options: Any) -> None:
     """
     from pkg.console.qa_command import run_questions
 
-    options["is_by_file"] = is_by_file(click.get_current_context(), "model")
     run_questions(path, store, as_json, options)
 
 
@@ -989,7 +1002,7 @@ def judge(ctx: click.Context) -> None:
     "responses"; - reads standard input. Without --model it counts: shared words, citations that lead to the evidence,
     tests that pass.
     """
-    ctx.default_map = dict.fromkeys(judge.commands, ctx.default_map or {})
+    ctx.default_map = dict(spread_settings(judge.commands, ctx.default_map or {}))
 
 
 @judge.command(

@@ -2,6 +2,7 @@
 
 PkgError                       anything below; the command line prints it as one line and exits 1
 ├── UsageError                 the call itself is wrong (exit 2)
+├── TrustError                 what the user has not trusted would decide where credentials, code or models go
 ├── InputError                 what was to be read cannot be used
 │   ├── PathError              missing, unreadable, or of a kind that is not read
 │   └── CorpusError            no field with code, or no row that can be read
@@ -54,6 +55,10 @@ class BuildInterrupted(KeyboardInterrupt):
 
 class UsageError(PkgError):
     """Say that the call itself is wrong."""
+
+
+class TrustError(PkgError):
+    """Say that something the user has not trusted would decide where credentials, code or models go."""
 
 
 class InputError(PkgError):

@@ -59,11 +59,12 @@ class FailureLines:
 
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Hide the caller's settings and give each test a data folder of its own."""
+    """Hide the caller's settings and give each test folders of its own for data, configuration and cache."""
     for name in os.environ:
         if name.startswith(("PKG_", "OPENAI_", "VOYAGE_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
 
 

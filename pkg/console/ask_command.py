@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pkg.console.settings import check_settings
 from pkg.console.streams import emit, read_text, style_words
 from pkg.errors import QueryError, UsageError
 from pkg.quoting.hidden_characters import spell_hidden
@@ -35,7 +34,7 @@ def run_ask(text: str | None, store: str, as_json: bool, asked: dict[str, Any]) 
     from pkg.console.freshness_notes import open_answering
     from pkg.models.registry import use_model
 
-    is_chat, model, by_file = asked.pop("chat"), asked.pop("model"), asked.pop("is_by_file")
+    is_chat, model = asked.pop("chat"), asked.pop("model")
     if (text is None) != is_chat:
         raise UsageError(
             "--chat reads its questions from standard input; give no TEXT with it"
@@ -43,14 +42,11 @@ def run_ask(text: str | None, store: str, as_json: bool, asked: dict[str, Any]) 
             else "no question; expected TEXT, such as: pkg ask 'where is the retry decided', or --chat"
         )
     fresh = asked.pop("fresh")
-    with open_answering(store, fresh, asked["source"]) as (graph, asked["source"]):
-        if model is not None and by_file:
-            check_settings(model, [source.root for source in graph.store.sources()])
-        with use_model(model) as opened:
-            answerer = graph.open_conversation(opened, make_options(asked))
-            if text is None:
-                return _chat(answerer, as_json)
-            return _answer(answerer, read_text(text), as_json)
+    with open_answering(store, fresh, asked["source"]) as (graph, asked["source"]), use_model(model) as opened:
+        answerer = graph.open_conversation(opened, make_options(asked))
+        if text is None:
+            return _chat(answerer, as_json)
+        return _answer(answerer, read_text(text), as_json)
 
 
 def make_options(asked: dict[str, Any]) -> AskOptions:

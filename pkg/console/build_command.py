@@ -39,7 +39,7 @@ def run_build(
     if enhancement is not None:
         from pkg.console.enhance_command import check_model
 
-        check_model(enhancement, [path])
+        check_model(enhancement)
     with listen_to_build(options.pop("yes")) as (listener, close_bar):
         if remove:
             reports = [remove_source(decode_word(path), store=store, ask=listener.ask)]

@@ -16,15 +16,14 @@ from pkg.console.options import fresh_option, json_option, store_options
 from pkg.console.progress import Consent, ProgressBar, say
 from pkg.console.settings import (
     Decorator,
-    check_settings,
     combine,
     decode_option,
     decode_options,
-    is_by_file,
     model_setting,
     setting,
     source_setting,
     split_names,
+    spread_settings,
 )
 from pkg.console.streams import choose_ask, emit, read_text, style_words
 from pkg.datasets.dataset_options import PAIR_TOKENS, DatasetOptions
@@ -92,7 +91,7 @@ def data(ctx: click.Context) -> None:
     PATH is what pkg build reads; without it the graph of --store is taken. Rows are JSON lines; what was dropped, and
     why, is told on standard error. Texts of a model are kept: the same command, run again, pays for nothing twice.
     """
-    ctx.default_map = dict.fromkeys(data.commands, ctx.default_map or {})
+    ctx.default_map = dict(spread_settings(data.commands, ctx.default_map or {}))
 
 
 @data.command("snippets", epilog="Example:  pkg data snippets ~/src/shop -o snippets.jsonl")
@@ -357,8 +356,6 @@ def _ask(
         lines = [{"type": "estimate", "model": model, **asdict(each)} for each in estimates]
         emit(given["as_json"], lines, lambda: (style_words(each.describe()) for each in estimates))
         return
-    if is_by_file(click.get_current_context(), "model"):
-        check_settings(model, [each.root for each in graph.sources()] if graph is not None else ["."])
     _agree_to_send(model, estimates, given["yes"])
     _let_write(step, model, plan, sum(each.requests for each in estimates), cost, given["output"])
     _tell(tally)

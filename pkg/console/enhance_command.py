@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import asdict
 from functools import partial
@@ -15,7 +15,7 @@ from pkg.api import Listener, enhance_graph, estimate_enhancement, list_failures
 from pkg.console import enhance_tables
 from pkg.console.options import ENHANCE_NAMES, open_output
 from pkg.console.progress import Consent, ProgressBar, say
-from pkg.console.settings import check_settings, is_by_default
+from pkg.console.settings import is_by_default
 from pkg.console.streams import choose_ask, emit
 from pkg.errors import UsageError
 from pkg.model import Docstring, Skip
@@ -48,15 +48,13 @@ def run_enhance(store: str, as_json: bool, options: dict[str, Any]) -> None:
     }[action]()
 
 
-def check_model(options: dict[str, Any], roots: Sequence[str]) -> str:
-    """Give the model; a UsageError where none is named, or where the code itself names whom it is given to."""
+def check_model(options: dict[str, Any]) -> str:
+    """Return the name of the model; a UsageError where none is named."""
     model: str | None = options["model"]
     if model is None:
         raise UsageError(
             "no model is named; give --model gguf:FILE, openai:NAME@URL or hf:FOLDER, or template, which needs none"
         )
-    if model != TEMPLATE and options["is_by_file"]:
-        check_settings(model, roots)
     return model
 
 
@@ -75,7 +73,7 @@ class _Command:
 
     def write(self) -> None:
         """Write docstrings and store them; each is told in a pipe as soon as it is there."""
-        self._check_model()
+        check_model(self._options)
         reports = self._run(_tell if self._as_json else None)
         lines = map(enhance_tables.report_line, reports)
         emit(self._as_json, lines, lambda: (part for each in reports for part in enhance_tables.view_report(each)))
@@ -102,15 +100,10 @@ class _Command:
     def _listener(self) -> Listener:
         return Listener(say=say, agree=Consent(self._options["yes"]), ask=self._ask)
 
-    def _check_model(self) -> str:
-        with open_graph(self._store, ask=self._ask) as graph:
-            sources = [each for each in graph.store.sources() if self._source in (None, each.name)]
-        return check_model(self._options, [each.root for each in sources])
-
     def estimate(self) -> None:
         """Tell what writing takes."""
         wanted = {name: self._options[name] for name in ("form", "limit", "price")}
-        model = self._check_model()
+        model = check_model(self._options)
         found = estimate_enhancement(
             model, store=self._store, source=self._source, listener=self._listener(), **wanted
         )  # fmt: skip
@@ -122,7 +115,7 @@ class _Command:
             counts = graph.docstrings(self._source)
         failures: list[tuple[str, str, str]] = []
         if self._options["model"] is not None:
-            model = self._check_model()
+            model = check_model(self._options)
             failures = list_failures(model, store=self._store, source=self._source, form=self._options["form"])
         emit(
             self._as_json,
@@ -154,7 +147,7 @@ class _Command:
             if isinstance(outcome.result, Docstring):
                 fresh[outcome.target.content_hash] = outcome.result
 
-        self._check_model()
+        check_model(self._options)
         self._run(keep, is_stored=False)
         with open_graph(self._store, ask=self._ask) as graph:
             self._show(graph.patches(self._source, fresh))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pkg.console.settings import check_settings, is_by_file
 from pkg.console.streams import choose_ask, emit, style_words
 from pkg.errors import PathError, UsageError, refuse_file
 from pkg.quoting.hidden_characters import escape_json, spell_hidden
@@ -35,7 +34,6 @@ def split_options(options: dict[str, Any], prompt: bool) -> dict[str, Any] | Non
     A UsageError says which of them go together.
     """
     asked = {name: options.pop(name) for name in _NAMES}
-    asked["is_by_file"] = is_by_file(click.get_current_context(), "model")
     if not asked.pop("generate"):
         _refuse_alone()
         return None
@@ -71,15 +69,12 @@ def run_generate(
     from pkg.retrieval.query_options import QueryOptions
 
     model, tests, trace = asked.pop("model"), asked.pop("tests_file"), asked.pop("trace_file")
-    by_file = asked.pop("is_by_file")
     options = GenerateOptions(**asked, tests=tuple(_read_tests(tests)) if tests is not None else ())
     echo = _Echo() if sys.stdout.isatty() and not as_json else None
     if options.context == "none":
-        _check_model(model, by_file, ["."])
         answer = generate_answer(text, model, options, listen=echo, say=_say)
     else:
         with open_graph(store, ask=choose_ask()) as graph:
-            _check_model(model, by_file, [source.root for source in graph.store.sources()])
             query["source"] = choose_asked(graph, query["source"])
             if fresh:
                 refresh_graph(graph, query["source"])
@@ -90,12 +85,6 @@ def run_generate(
         _write_trace(Path(trace), answer)
     emit(as_json, answer_lines(answer), lambda: view_answer(answer, is_told=echo is not None and echo.has_written))
     click.echo(f"pkg: {render_usage(answer.usage, answer.model, read_price())}", err=True)
-
-
-def _check_model(model: str, is_by_file: bool, roots: Sequence[str]) -> None:
-    """Let no settings file of the code that is asked about choose whom that is given to; a UsageError where it does."""
-    if is_by_file:
-        check_settings(model, roots)
 
 
 class _Echo:

@@ -16,7 +16,6 @@ import click
 from pkg.config import default_store
 from pkg.console.settings import (
     Switch,
-    check_follow_links,
     combine,
     decode_option,
     decode_options,
@@ -25,6 +24,7 @@ from pkg.console.settings import (
     setting,
     source_setting,
     split_names,
+    take_setting,
 )
 from pkg.console.streams import decode_word
 from pkg.errors import UsageError, conceal_address, refuse_file
@@ -57,6 +57,18 @@ from pkg.retrieval.query_options import (
     QueryOptions,
 )
 
+trust_options = combine(
+    click.option(
+        "--encoder",
+        metavar="NAME",
+        callback=decode_option,
+        help="Trust an encoder instead, such as openai:NAME@URL, that a graph of others was made with.",
+    ),
+    click.option("--list", "is_list", is_flag=True, help="List what is trusted."),
+    click.option("--remove", is_flag=True, help="Trust the folder, or the encoder, no longer."),
+)
+"""The options of `pkg trust`."""
+
 _STORE_HELP = """Where the graph lives, such as sqlite:///graph.db or neo4j://host; PKG_STORE sets it too.
 Default: your data folder."""
 _DATABASE_HELP = "Database of the Neo4j server of --store; PKG_NEO4J_DATABASE sets it too. Default: the server's own."
@@ -66,17 +78,26 @@ QUERY, DEPS, GENERATE, EXPLORE = QueryOptions(), DepsOptions(), GenerateOptions(
 ASK = AskOptions()
 
 
+_NO_WRITING = ("diff", "undo", "export_patch")  # options of pkg enhance that ask no model
 _ENHANCE = (
     model_setting(
         help="Who writes: gguf:FILE, openai:NAME@URL or hf:FOLDER, or template, which asks no model and puts together"
-        " what the code says of itself."
+        " what the code says of itself.",
+        only_with="is_enhanced",
+        not_with=_NO_WRITING,
     ),
     click.option("--form", metavar="FORM", help="Form of the prompt; default: what serves the model best."),
     click.option("--comments", is_flag=True, help="Write comments before the blocks of each function as well."),
     click.option("--limit", type=click.IntRange(0), help="Functions to write for, the most called first."),
     click.option("--minutes", type=click.FloatRange(0), help="Minutes to write for."),
     click.option("--max-cost", type=click.FloatRange(0), help="What writing may cost; needs --price."),
-    setting("--price", metavar="IN/OUT", help="What a million tokens cost, read and written, such as 0.15/0.60."),
+    setting(
+        "--price",
+        metavar="IN/OUT",
+        help="What a million tokens cost, read and written, such as 0.15/0.60.",
+        only_with="is_enhanced",
+        not_with=_NO_WRITING,
+    ),
     click.option("--retry-failed", is_flag=True, help="Ask again for functions at which the model has failed before."),
 )
 """Who writes docstrings, and what that may take."""
@@ -105,7 +126,6 @@ build_options = combine(
     setting(
         "--follow-links/--no-follow-links",
         default=False,
-        callback=check_follow_links,
         help="Read what links lead to outside of PATH too, inside of your home at most; without it they are left out.",
     ),
     click.option(
@@ -269,7 +289,7 @@ query_options = combine(
 
 generate_options = combine(
     click.option("--generate", is_flag=True, help="Have a text model answer TEXT with the code that was found."),
-    model_setting(help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER."),
+    model_setting(help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER.", only_with="generate"),
     click.option(
         "--form", default=GENERATE.form, show_default=True, help="Form of the prompt: auto, paper, or one by its name."
     ),
@@ -285,6 +305,7 @@ generate_options = combine(
         default=GENERATE.gate,
         callback=decode_option,
         metavar="FILE",
+        only_with="generate",
         help="Rules for --context auto, made by pkg eval calibrate; without it those that PKG brings.",
     ),
     click.option("--no-context", is_flag=True, help="The same as --context none, to compare; no graph is needed."),
@@ -300,10 +321,17 @@ generate_options = combine(
         "--attempts",
         type=click.IntRange(1),
         default=GENERATE.attempts,
+        only_with="generate",
         help="Tries at most, each told which examples failed before.",
     ),
     click.option("--link/--no-link", default=GENERATE.link, help="Put helpers that an answer calls into it (default)."),
-    setting("--max-tokens", type=click.IntRange(1), default=GENERATE.max_tokens, help="Tokens of one answer."),
+    setting(
+        "--max-tokens",
+        type=click.IntRange(1),
+        default=GENERATE.max_tokens,
+        only_with="generate",
+        help="Tokens of one answer.",
+    ),
     click.option(
         "--temperature",
         type=click.FloatRange(0),
@@ -645,7 +673,13 @@ browser_options = combine(
 """The options of `pkg browser`, but for the store."""
 
 
-_store_setting = setting("--store", default=default_store, metavar="ADDRESS", help=_STORE_HELP)
+_store_setting = setting(
+    "--store",
+    default=default_store,
+    metavar="ADDRESS",
+    help=_STORE_HELP,
+    not_with=("folder",),  # pkg browser --export
+)
 
 
 def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -688,7 +722,7 @@ def verify_options(command: Callable[..., Any]) -> Callable[..., Any]:
         stores, database, traced = options.pop("stores"), options.pop("database"), options["command"] is not None
         _check_verify_options(ctx, traced, options["vectors"])
         if traced and not stores:
-            stores = (os.environ.get("PKG_STORE") or (ctx.default_map or {}).get("store") or default_store(),)
+            stores = (os.environ.get("PKG_STORE") or take_setting(ctx, "store") or default_store(),)
         return command(stores=_name_databases(stores, database, 1 if traced else 2), **options)
 
     return run

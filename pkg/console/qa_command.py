@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from pkg.api import open_graph
 from pkg.console import judge_tables
 from pkg.console.progress import ProgressBar, say
-from pkg.console.settings import check_settings
 from pkg.console.streams import choose_ask, emit, style_words
 from pkg.console.tables import make_table
 from pkg.datasets.dataset_rows import draw
@@ -45,15 +44,12 @@ def run_questions(path: str, store: str, as_json: bool, given: dict[str, Any]) -
     if judge is not None and (model is None or len(systems) < 2):
         raise UsageError("--judge compares answers of a model by two systems or more; give --model, and the systems")
     items = draw(_read_items(path), given["limit"], options.seed)
-    with open_graph(store, ask=choose_ask()) as graph:
-        if model is not None and given["is_by_file"]:
-            check_settings(model, [source.root for source in graph.store.sources()])
-        with use_model(model) as opened:
-            head = {**asdict(options), "systems": list(systems), "model": opened.name if opened else ""}
-            head |= {"items": [each.item.id for each in items], "encoder": graph.store.encoder()[0]}
-            folder = QaFolder(out, {name: value for name, value in head.items() if name != "batch"})
-            with closing(ProgressBar()) as bar:
-                graph.evaluate_questions(items, folder, options, opened, listen=lambda s, d, t: bar.count(s, d, t))
+    with open_graph(store, ask=choose_ask()) as graph, use_model(model) as opened:
+        head = {**asdict(options), "systems": list(systems), "model": opened.name if opened else ""}
+        head |= {"items": [each.item.id for each in items], "encoder": graph.store.encoder()[0]}
+        folder = QaFolder(out, {name: value for name, value in head.items() if name != "batch"})
+        with closing(ProgressBar()) as bar:
+            graph.evaluate_questions(items, folder, options, opened, listen=lambda s, d, t: bar.count(s, d, t))
     judged = make_judged(items, folder.records, systems)
     judgements, report, told = _judge(judged, judge, given) if judge is not None else ([], None, "")
     found = report_questions(folder.records.values(), systems, options.oracle_file, report, told)

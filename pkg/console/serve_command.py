@@ -8,7 +8,6 @@ from typing import Any
 
 from pkg.console.page_opening import open_page
 from pkg.console.progress import say
-from pkg.console.settings import check_settings
 from pkg.errors import StoreMissingError
 from pkg.service.graph_service import GraphService, ServiceOptions
 from pkg.service.http.http_options import DEFAULT_LIMITS, HttpLimits, HttpOptions
@@ -45,8 +44,6 @@ def _say_state(service: GraphService, given: dict[str, Any]) -> None:
     line = status.lines[0]
     if not line["ready"]:
         raise StoreMissingError(str(line.get("reason") or f"no source in {service.store}; run: pkg build PATH"))
-    if given["model"] is not None and given["is_by_file"]:
-        check_settings(given["model"], [each["root"] for each in line["sources"]])
     say(f"serving {status.text}")
     if note := status.freshness.say():
         say(note)

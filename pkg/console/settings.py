@@ -1,18 +1,16 @@
-"""Make options that are settings as well, and see that no settings file of strangers decides what it should not."""
+"""Make options that are settings as well; a settings file decides nothing that its user has not trusted it with."""
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import click
 
-from pkg.config import find_settings
+from pkg.config import HARMLESS, Settings
 from pkg.console.streams import decode_word
-from pkg.errors import UsageError
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -58,6 +56,36 @@ class Switch(click.Choice[str]):
         return super().convert(self._words.get(str(value).lower(), value), param, ctx)
 
 
+_KEPT = f"{__name__}.settings"  # in what contexts of commands share
+
+
+class SettingOption(click.Option):
+    """An option whose value may come from a settings file, if that is trusted where trust is needed."""
+
+    def __init__(self, *declared: Any, only_with: str | None = None, not_with: Sequence[str] = (), **more: Any) -> None:
+        """only_with: the switch without which the value is not used, where the command has it.
+
+        not_with: options with which it is not used.
+        """
+        super().__init__(*declared, **more)
+        self._only_with, self._not_with = only_with, not_with
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        """Read the value; raises what Settings.check raises for one of a file."""
+        name = str(self.name)
+        is_by_file = ctx.get_parameter_source(name) is click.core.ParameterSource.DEFAULT_MAP
+        if is_by_file and self._is_used(ctx) and not ctx.resilient_parsing:
+            _find_settings(ctx).check(name)
+        return super().process_value(ctx, value)
+
+    def _is_used(self, ctx: click.Context) -> bool:
+        """Return whether the command uses the value; what was typed has been read by now, and is in ctx.params."""
+        if any(ctx.params.get(name) for name in self._not_with):
+            return False
+        has_switch = any(each.name == self._only_with for each in ctx.command.params)
+        return bool(ctx.params.get(str(self._only_with))) or not has_switch
+
+
 SETTINGS: dict[str, tuple[type, ...]] = {}
 """The types of every setting that a file may hold; setting() enters each where its option is made."""
 
@@ -65,7 +93,7 @@ SETTINGS: dict[str, tuple[type, ...]] = {}
 def setting(flag: str, *short: str, help: str, type: click.ParamType[Any] | None = None, **more: Any) -> Decorator:
     """Make an option that a variable and a settings file give as well: --top-k, PKG_TOP_K and top_k are one setting.
 
-    A flag with a slash is a pair of switches.
+    A flag with a slash is a pair of switches. A file needs trust for a setting that pkg.config does not call harmless.
     """
     name = flag.partition("/")[0].strip("-").replace("-", "_")
     is_switch = "/" in flag
@@ -73,7 +101,8 @@ def setting(flag: str, *short: str, help: str, type: click.ParamType[Any] | None
     assert SETTINGS.setdefault(name, kinds) == kinds, f"the setting {name} has two types"
     is_shown = not is_switch and isinstance(more.get("default"), str | int)
     variable = f"PKG_{name.upper()}"
-    return click.option(flag, *short, envvar=variable, type=type, help=help, show_default=is_shown, **more)
+    more |= {"envvar": variable, "type": type, "help": help, "show_default": is_shown}
+    return click.option(flag, *short, cls=SettingOption, **more)
 
 
 def _list_kinds(type: click.ParamType[Any] | None) -> tuple[builtins.type, ...]:
@@ -90,35 +119,39 @@ jobs_setting = partial(setting, "--jobs", type=click.IntRange(0), default=0)
 """How many work at one time; help says what they are."""
 
 
-def check_follow_links(ctx: click.Context, parameter: click.Parameter, value: bool) -> bool:
-    """Let no settings file that is a part of what is built ask for this: a cloned repository could bring one.
+def keep_settings(ctx: click.Context, settings: Settings) -> None:
+    """Keep the settings of files where options of commands below look for them."""
+    ctx.meta[_KEPT] = settings
 
-    A UsageError where it does.
-    """
-    file = _find_own_settings([str(ctx.params.get("path"))]) if value and is_by_file(ctx, str(parameter.name)) else None
-    if file is not None:
-        raise UsageError(
-            f"setting 'follow_links' in {file} is a part of the repository that is built, which may not ask for it"
-            " itself; give --follow-links or --no-follow-links"
-        )
-    return value
+
+def take_setting(ctx: click.Context, name: str) -> Any:
+    """Return the value of a setting from a file, None without one; raises what Settings.check raises."""
+    settings = _find_settings(ctx)
+    if name not in settings.values:
+        return None
+    settings.check(name)
+    return settings.values[name]
 
 
 def spread_settings(commands: Mapping[str, click.Command], settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Give each command the settings, without those that only an argument of it bears the name of."""
+    """Give each command the settings that it takes from files.
+
+    An argument, or an option that may be given several times, only bears the name of a setting; so does an option that
+    is no setting there, and it takes none that needs trust.
+    """
     return {
-        name: {key: value for key, value in settings.items() if key not in _list_arguments(command)}
+        name: {key: value for key, value in settings.items() if key not in _list_strange(command)}
         for name, command in commands.items()
     }
 
 
-def _list_arguments(command: click.Command) -> set[str | None]:
-    return {each.name for each in command.params if isinstance(each, click.Argument)}
-
-
-def is_by_file(ctx: click.Context, name: str) -> bool:
-    """Tell whether the value of an option comes from a settings file."""
-    return ctx.get_parameter_source(name) is click.core.ParameterSource.DEFAULT_MAP
+def _list_strange(command: click.Command) -> set[str | None]:
+    return {
+        each.name
+        for each in command.params
+        if not isinstance(each, SettingOption)
+        and (isinstance(each, click.Argument) or each.multiple or each.name not in HARMLESS)
+    }
 
 
 def is_by_default(ctx: click.Context, name: str) -> bool:
@@ -139,34 +172,13 @@ def name_origin(fault: click.BadParameter) -> str | None:
     if origin is click.core.ParameterSource.ENVIRONMENT:
         return f"the variable {fault.param.envvar}"
     if origin is click.core.ParameterSource.DEFAULT_MAP:
-        return f"the setting '{fault.param.name}' in {find_settings(Path.cwd())}"
+        return f"the setting '{fault.param.name}' in {_find_settings(fault.ctx).files[fault.param.name].path}"
     return None
 
 
-def _find_own_settings(roots: Iterable[str]) -> Path | None:
-    """Find the settings file of the current folder, if it is a part of one of these repositories."""
-    file = find_settings(Path.cwd())
-    for root in roots if file else ():
-        built = Path(root).resolve()
-        work_tree = next((each for each in (built, *built.parents) if (each / ".git").exists()), built)
-        if file is not None and not {built, work_tree}.isdisjoint(file.resolve().parents):
-            return file
-    return None
-
-
-def check_settings(model: str, roots: Iterable[str]) -> None:
-    """Let no settings file that is a part of the code name the model that the code is given to, or that is loaded.
-
-    A UsageError where it does.
-    """
-    file = _find_own_settings(roots)
-    if file is not None:
-        from pkg.services import conceal_name  # brings a parser of mail with it, which no other start needs
-
-        raise UsageError(
-            f"setting 'model' in {file} is a part of the code that '{conceal_name(model)}' would get, which may not"
-            " choose it itself; give --model"
-        )
+def _find_settings(ctx: click.Context) -> Settings:
+    settings: Settings = ctx.meta.get(_KEPT, Settings())
+    return settings
 
 
 model_setting = partial(

@@ -116,6 +116,11 @@ def name_encoder(name: str) -> str:
     return f"{parsed.word}:{folder.resolve()}" if parsed.model and is_folder else name
 
 
+def needs_trust(name: str) -> bool:
+    """Return whether an encoder loads a model that is named, or sends texts to a service."""
+    return bool(_parse_name(name).model)
+
+
 def forget_revision(name: str) -> str:
     """Give the name of an encoder without the revision of its weights: those that this PKG has are meant."""
     word, _, _ = name.partition("@")

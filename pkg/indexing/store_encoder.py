@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -18,12 +19,15 @@ from pkg.encode.registry import (
     forget_revision,
     load_encoder,
     name_encoder,
+    needs_trust,
 )
-from pkg.errors import EncoderMismatchError, UsageError
+from pkg.errors import EncoderMismatchError, PathError, TrustError, UsageError
 from pkg.graph.texts import find_docstring, parse_import
 from pkg.indexing.build_plan import KnownUnits, compare, gather_docstrings, is_current
 from pkg.indexing.written_docstrings import fill_function
 from pkg.model import DECLARATION_LABELS, EMBEDDED_LABELS, Label, Node, Skip
+from pkg.services import conceal_name
+from pkg.trust import is_trusted_encoder, trust_encoder
 from pkg.units import hash_bytes
 
 if TYPE_CHECKING:
@@ -74,19 +78,37 @@ def _check_encoder(found: Input, store: GraphStore, encoder: str, options: Build
 def choose_encoder(store: GraphStore, wanted: str | None) -> str:
     """Choose the encoder of a build: the one that is asked for, else the store's own, else the default.
 
-    Of an encoder whose weights come with PKG, those of now are meant. An EncoderMismatchError says that the store's own
-    is not known here.
+    Of an encoder whose weights come with PKG, those of now are meant. One that is asked for is trusted from then on. An
+    EncoderMismatchError says that the store's own is not known here, a TrustError that the user has not named it.
     """
     known, dimension = store.encoder()
-    if wanted is not None or not known:
-        return name_encoder(wanted or DEFAULT_ENCODER)
+    if wanted is not None:
+        encoder = name_encoder(wanted)
+        if needs_trust(encoder):
+            with suppress(PathError):  # a configuration that cannot be written: this process knows it all the same
+                trust_encoder(encoder)
+        return encoder
+    if not known:
+        return name_encoder(DEFAULT_ENCODER)
     try:
-        return name_encoder(forget_revision(known))
+        return _check_trust(store, name_encoder(forget_revision(known)))
     except UsageError:
         raise EncoderMismatchError(
             f"{store.address} holds vectors of encoder '{known}' with {dimension} dimensions, which this PKG does not"
             f" have; encode everything anew with: pkg build PATH --encoder {DEFAULT_ENCODER}"
         ) from None
+
+
+def _check_trust(store: GraphStore, encoder: str) -> str:
+    """Return the encoder that a graph names, which may be a graph of someone else; a TrustError if the user has not."""
+    if needs_trust(encoder) and not is_trusted_encoder(encoder):
+        shown = conceal_name(encoder)
+        raise TrustError(
+            f"{store.address} was made with the encoder '{shown}', which you have not named on this machine: it would"
+            " be loaded, or be sent questions and the key of its service. Nothing was sent and nothing loaded. If you"
+            f" trust it, run: pkg trust --encoder {shlex.quote(shown)}"
+        )
+    return encoder
 
 
 def keep_encoder(store: GraphStore) -> str:

@@ -344,6 +344,7 @@ def test_settings_come_from_flags_then_environment_then_file(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pkg.toml").write_text(f'mode = "function"\ntop_k = 3\nstore = "{graph}"\n')
+    run("trust")
     assert len(read_lines(run("query", "mail"))) == 4
     monkeypatch.setenv("PKG_TOP_K", "2")
     assert len(read_lines(run("query", "mail"))) == 3

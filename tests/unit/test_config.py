@@ -13,7 +13,7 @@ KNOWN = {"mode": (str,), "top_k": (int,), "jobs": (int,), "prune": (str, bool)}
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
-    return read_known_settings(folder, KNOWN)
+    return read_known_settings(folder, KNOWN).values
 
 
 def test_no_file_gives_no_settings(tmp_path: Path) -> None:

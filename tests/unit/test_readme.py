@@ -158,4 +158,4 @@ def test_the_python_example_runs(
 def test_the_settings_example_is_understood(tmp_path: Path) -> None:
     (example,) = read_blocks("README.md", "toml")
     (tmp_path / "pkg.toml").write_text(example, encoding="utf-8")
-    assert set(read_settings(tmp_path, SETTINGS)) == {"store", "mode", "top_k"}
+    assert set(read_settings(tmp_path, SETTINGS).values) == {"store", "mode", "top_k"}

@@ -43,6 +43,7 @@ def test_a_person_is_asked(tree: Path, monkeypatch: pytest.MonkeyPatch, answer: 
 def test_the_environment_and_a_file_name_the_encoder(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tree)
     (tree / "pkg.toml").write_text('encoder = "toy:m"\n')
+    CliRunner().invoke(main, ["trust"])
     run(tree)
     stats = CliRunner().invoke(main, ["stats", "--store", f"sqlite:///{tree.parent / 'graph.db'}"])
     assert '"encoder": "toy:m"' in stats.stdout or '"encoder":"toy:m"' in stats.stdout

@@ -160,15 +160,17 @@ def test_the_code_itself_cannot_name_the_model(
     monkeypatch.chdir(place / "code")
     for words in (["enhance", "--yes"], ["build", ".", "--enhance", "--yes"], ["enhance", "--estimate", "--yes"]):
         done = run(*words)
-        assert (done.exit_code, model.asked) == (2, [])
-        assert "which may not choose it itself; give --model" in done.stderr
+        assert (done.exit_code, model.asked) == (1, [])
+        assert "setting 'model'" in done.stderr
+    assert run("enhance", "--diff").exit_code == 0  # asks no model
 
 
-def test_a_settings_file_outside_of_the_code_names_the_model(
+def test_a_settings_file_that_is_trusted_names_the_model(
     place: Path, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (place / "pkg.toml").write_text(f'model = "{NEAR}"\n')
     monkeypatch.chdir(place)
+    assert run("trust").exit_code == 0
     assert lines_of(run("enhance"))[-1]["written"] == 2
 
 

@@ -138,8 +138,8 @@ def test_code_that_is_asked_about_cannot_choose_the_model(
     (folder / "code" / "pkg.toml").write_text('model = "openai:x@https://far.example/v1"\n')
     monkeypatch.chdir(folder / "code")
     result = run("query", "twice", "--generate")
-    assert result.exit_code == 2
-    assert "may not choose it itself" in result.stderr
+    assert result.exit_code == 1
+    assert "setting 'model'" in result.stderr
     assert model.asked == []
 
 

@@ -260,9 +260,7 @@ def test_the_variable_and_the_keyword_do_what_the_option_does(place: Path, monke
             assert graph.stats().nodes["File"] == files
 
 
-def test_a_settings_file_may_ask_for_links_unless_it_is_a_part_of_the_repository(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_settings_file_may_ask_for_links_once_it_is_trusted(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clone, setting = place / "home/clone", "follow_links = true\n"
     (clone / "keys.py").symlink_to("../private/keys.py")
     (place / "home/pkg.toml").write_text(setting)
@@ -271,13 +269,14 @@ def test_a_settings_file_may_ask_for_links_unless_it_is_a_part_of_the_repository
     def command(path: str) -> list[str]:
         return ["build", path, "--store", f"sqlite:///{place}/graph.db", "--source", "clone"]
 
+    run("trust")
     assert '"written": 3' in run(*command(".")).output
     (clone / "pkg.toml").write_text(setting)
     (clone / ".git").mkdir()
     for path in (".", "inner"):
         refused = run(*command(path))
-        assert refused.exit_code == 2
-        assert "may not ask for it itself" in refused.stderr
+        assert refused.exit_code == 1
+        assert "setting 'follow_links'" in refused.stderr
     assert '"removed": 1' in run(*command("."), "--no-follow-links").output
 
 
