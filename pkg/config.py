@@ -140,9 +140,13 @@ def _stays_inside(address: str, folder: Path) -> bool:
     try:
         beside = path.parent.glob(f"{path.name.translate(_PLAIN)}*") if path.parent.is_dir() else ()
         root = os.path.realpath(folder)
-        return all(os.path.commonpath([root, os.path.realpath(each)]) == root for each in (path, *beside))
+        return all(_contains(root, each) for each in (path, os.path.abspath(path), *beside))
     except (OSError, ValueError):  # no path at all, or on another drive
         return False
+
+
+def _contains(root: str, path: str | Path) -> bool:
+    return os.path.commonpath([root, os.path.realpath(path)]) == root
 
 
 _PLAIN = str.maketrans({sign: f"[{sign}]" for sign in "*?["})  # a glob takes them for themselves

@@ -84,6 +84,7 @@ def trouble(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             "damaged.tar.gz": "no archive\n", "damaged.db": "no database, " * 99,
             "settings/slip/pkg.toml": "topk = 3\n", "settings/type/pkg.toml": 'top_k = "3"\n',
             "settings/broken/pkg.toml": "top_k is 3\n",
+            "settings/untrusted/pkg.toml": 'encoder = "openai:m@https://graph.example/v1"\n',
         },
     )  # fmt: skip
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
