@@ -8,7 +8,8 @@ from pathlib import Path
 
 from pkg.evaluation.code.benchmark_files import read_benchmark
 from pkg.evaluation.code.benchmark_items import Item
-from pkg.evaluation.code.scorer import LIMITS, run_tests, score_all
+from pkg.evaluation.code.hidden_tests import HiddenTests
+from pkg.evaluation.code.scorer import LIMITS, score_all
 from pkg.sandbox.protocol import Kind, Limits, Sandbox
 
 FORMS = ("humaneval", "mbpp_one_assert", "mbpp_text_alone")
@@ -26,12 +27,12 @@ def read_forms(data: Path, form: str) -> list[Item]:
 
 def judge_kinds(sandbox: Sandbox, pairs: Iterable[tuple[str, Item]], limits: Limits = LIMITS) -> list[Kind]:
     """Tell of each pair of code and task how the hidden tests end."""
-    return [verdict.kind for verdict in run_tests(sandbox, pairs, limits)]
+    return [verdict.kind for verdict in HiddenTests(sandbox, limits).run_all(pairs)]
 
 
 def judge_all(sandbox: Sandbox, pairs: Iterable[tuple[str, Item]]) -> list[bool]:
     """Tell of each pair of code and task whether the hidden tests pass."""
-    return [score.passed for score in score_all(sandbox, pairs)]
+    return [score.passed for score in score_all(HiddenTests(sandbox, LIMITS), pairs)]
 
 
 def share_of_gap(chosen: float, mean: float, oracle: float) -> float | None:

@@ -22,6 +22,7 @@ from mutants import choose_mutants
 
 from pkg.evaluation.code.benchmark_files import read_benchmark
 from pkg.evaluation.code.benchmark_items import Item
+from pkg.evaluation.code.hidden_tests import HiddenTests
 from pkg.evaluation.code.scorer import score_all
 from pkg.sandbox.protocol import Limits
 from pkg.sandbox.worker_pool import open_sandbox
@@ -68,7 +69,7 @@ def measure(data: Path, count: int, seed: int) -> Figures:
     items = [item for name in ("humaneval", "mbpp") for item in read_benchmark(name, data).items]
     mutants = draw_mutants(items, count, seed)
     with open_sandbox() as sandbox:
-        scores = list(score_all(sandbox, mutants, LIMITS))
+        scores = list(score_all(HiddenTests(sandbox, LIMITS), mutants))
     with tempfile.TemporaryDirectory() as folder:
         plain = [passes_plainly(mutant, Path(folder)) for mutant in mutants]
     differing = [

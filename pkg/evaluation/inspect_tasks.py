@@ -15,6 +15,7 @@ from pkg.evaluation.code.benchmark_files import read_benchmark
 from pkg.evaluation.code.benchmark_items import Benchmark, Item, draw_items
 from pkg.evaluation.code.columns import choose_columns
 from pkg.evaluation.code.contexts import ContextFinder
+from pkg.evaluation.code.hidden_tests import HiddenTests
 from pkg.evaluation.code.scorer import LIMITS, PLUS_LIMITS, Score, score_all
 from pkg.generation.forms.choice import FORMS, check_form
 from pkg.generation.forms.prompt_form import HelperText, Prompt, make_task
@@ -121,5 +122,5 @@ def run_tests(benchmark: Benchmark) -> Any:
 def _judge(item: Item, answer: str, limits: Any) -> tuple[str, Score]:
     with open_sandbox() as sandbox:
         code = check_answer(answer, item.task, (), sandbox=sandbox).code
-        (found,) = score_all(sandbox, [(code, item)], limits)
+        (found,) = score_all(HiddenTests(sandbox, limits), [(code, item)])
         return code, found

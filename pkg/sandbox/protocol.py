@@ -2,7 +2,8 @@
 
 A `Program` is code and the steps to do afterwards in its namespace. A `Result` is one `Verdict` for the load of the
 code and one for each step. Expected values are no part of a program: a step gives the value that the code came to as
-text, and whoever asked compares it outside, where the code cannot reach.
+text, and whoever asked compares it outside, where the code cannot reach. A step of several calls gives the list of
+their answers.
 """
 
 from __future__ import annotations
@@ -90,6 +91,7 @@ class Step:
     source: str  # an expression whose value is wanted, or statements (such as an assert)
     is_expression: bool
     stdin: str = ""
+    calls: str | None = None  # JSON, see pkg.sandbox.inside.calls: done one after another once `source` has run
 
 
 @dataclass(frozen=True, slots=True)

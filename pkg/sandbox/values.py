@@ -6,7 +6,8 @@ digits than JSON readers take) hold text, complex holds two numbers, made holds 
 library and a text from which its value can be made again, such as a Decimal or a date, and repr holds the type and
 what the value says of itself, memory addresses left out. Sets and dicts are sorted by the text of their parts, so
 equal values give equal text. Subclasses of the built-in kinds are rendered as what they are made from: a Counter is a
-dict, a deque a list.
+dict, a deque a list. What is restored
+from the text is thus of a built-in kind or of one of those types, whatever the value was.
 """
 
 from __future__ import annotations
@@ -45,19 +46,57 @@ with a huge one takes long.
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
 
 
-def render_value(value: object, most: int = 64 << 10) -> str:
-    """Render a value; a text longer than most characters becomes {"long": [its sha256, its start]}."""
-    text = _dump(_render(value, 0))
+def render_value(value: object, most: int = 64 << 10, keeps_order: bool = False) -> str:
+    """Render a value; a text longer than most characters becomes {"long": [its sha256, its start]}.
+
+    keeps_order: render dicts in their own order, which what is restored then has too.
+    """
+    text = _dump(_render(value, 0, keeps_order))
     if len(text) <= most:
         return text
     return _dump({"long": [hashlib.sha256(text.encode("ascii")).hexdigest(), text[:START]]})
+
+
+class Shown:
+    """A value of a kind of its own, as its process showed it: equal to what was shown alike, and to nothing else."""
+
+    def __init__(self, kind: str, text: str) -> None:
+        self.kind, self.text = kind, text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Shown) and (self.kind, self.text) == (other.kind, other.text)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.text))
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def restore_value(tree: Any) -> Any:
+    """Make a value of its rendered tree: of the built-in kinds alone, and never by code of whoever rendered it."""
+    if isinstance(tree, list):
+        return [restore_value(item) for item in tree]
+    if not isinstance(tree, dict):
+        return tree
+    ((kind, content),) = tree.items()
+    if kind == "dict":
+        return {restore_value(key): restore_value(value) for key, value in content}
+    if kind in ("tuple", "set", "iterator"):
+        items = [restore_value(item) for item in content]
+        return tuple(items) if kind == "tuple" else set(items) if kind == "set" else iter(items)
+    if kind == "bytes":
+        return content.encode("latin-1")
+    if kind == "int":
+        return int(content, 16)
+    return complex(*content) if kind == "complex" else Shown(*content)
 
 
 def _dump(rendered: Any) -> str:
     return json.dumps(rendered, separators=(",", ":"))
 
 
-def _render(value: Any, depth: int) -> Any:
+def _render(value: Any, depth: int, keeps_order: bool) -> Any:
     """Turn a value into what JSON can hold."""
     if value is None or isinstance(value, bool):
         return value
@@ -73,23 +112,24 @@ def _render(value: Any, depth: int) -> Any:
         return {"bytes": bytes(value).decode("latin-1")}
     if isinstance(value, complex):
         return {"complex": [value.real, value.imag]}
-    return _render_group(value, depth + 1)
+    return _render_group(value, depth + 1, keeps_order)
 
 
-def _render_group(value: Any, depth: int) -> Any:
+def _render_group(value: Any, depth: int, keeps_order: bool) -> Any:
     """Turn a value of several parts, or of a kind of its own, into what JSON can hold."""
     if isinstance(value, list):
-        return [_render(item, depth) for item in value]
+        return [_render(item, depth, keeps_order) for item in value]
     if isinstance(value, tuple):
-        return {"tuple": [_render(item, depth) for item in value]}
+        return {"tuple": [_render(item, depth, keeps_order) for item in value]}
     if isinstance(value, Set):
-        return {"set": sorted((_render(item, depth) for item in value), key=_dump)}
+        return {"set": sorted((_render(item, depth, keeps_order) for item in value), key=_dump)}
     if isinstance(value, Mapping):
-        return {"dict": sorted(([_render(key, depth), _render(value[key], depth)] for key in value), key=_dump)}
+        pairs = [[_render(key, depth, keeps_order), _render(value[key], depth, keeps_order)] for key in value]
+        return {"dict": pairs if keeps_order else sorted(pairs, key=_dump)}
     if type(value).__module__.partition(".")[0] == "numpy":
-        return _render(value.tolist(), depth)
+        return _render(value.tolist(), depth, keeps_order)
     if isinstance(value, (Iterator, range)):
-        return {"iterator": [_render(item, depth) for item in islice(value, MOST_ITEMS)]}
+        return {"iterator": [_render(item, depth, keeps_order) for item in islice(value, MOST_ITEMS)]}
     own = type(value)
     if own.__name__ in MADE and own.__module__.partition(".")[0] == MADE[own.__name__][0]:
         is_span = own.__name__ == "timedelta"
@@ -97,5 +137,5 @@ def _render_group(value: Any, depth: int) -> Any:
         if MADE[own.__name__][1].fullmatch(text):
             return {"made": [own.__name__, text]}
     if (own.__module__, own.__name__) == ("collections", "deque"):
-        return [_render(item, depth) for item in value]
+        return [_render(item, depth, keeps_order) for item in value]
     return {"repr": [type(value).__name__, _ADDRESS.sub("0x", repr(value))]}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from pkg.evaluation.code.benchmark_items import Item
+from pkg.evaluation.code.hidden_tests import HiddenTests
 from pkg.evaluation.code.scorer import LIMITS, Score, score_all
 from pkg.generation.forms.prompt_form import PromptTask, make_task
 from pkg.generation.linking import Piece, link_pieces
@@ -38,10 +39,10 @@ class AnswerJudge(Protocol):
 
 
 class HiddenTestsJudge:
-    """Judges whole programs by statements that run after them, as HumanEval and MBPP do."""
+    """Judges whole programs by tests of their function that they never meet, of HumanEval and MBPP."""
 
     def __init__(self, sandbox: Sandbox, limits: Limits = LIMITS) -> None:
-        self._sandbox, self._limits = sandbox, limits
+        self._sandbox, self._tests = sandbox, HiddenTests(sandbox, limits)
 
     def make_task(self, item: Item) -> PromptTask:
         """Say what is asked for an item: its text as it stands."""
@@ -58,4 +59,4 @@ class HiddenTestsJudge:
 
     def score_all(self, pairs: Iterable[tuple[str, Item]]) -> Iterator[Score]:
         """Give the score of each pair of code and item, in their order, several at once."""
-        return score_all(self._sandbox, pairs, self._limits)
+        return score_all(self._tests, pairs)

@@ -107,8 +107,8 @@ def _make_mbpp(row: Row, shown: int) -> Item:
     tests = [_unify(each) for each in row["test_list"]]
     text, code = row["text"], _unify(row["code"])
     entry = _find_entry(code, tests)
-    program = "\n".join((_unify(row["test_setup_code"]), *tests))
-    return Item(f"MBPP/{row['task_id']}", text, _write_task(text, tests[:shown], entry), entry, code, program)
+    task, setup = _write_task(text, tests[:shown], entry), _unify(row["test_setup_code"])
+    return Item(f"MBPP/{row['task_id']}", text, task, entry, code, "\n".join(tests), setup)
 
 
 def _make_mbpp_plus(row: Row, shown: int) -> Item:
@@ -154,8 +154,8 @@ def _pkg_check():
             return len(a) == len(b) and all(same(x, y, close) for x, y in zip(a, b))
         if isinstance(a, dict) and isinstance(b, dict):
             return a.keys() == b.keys() and all(same(a[key], b[key], close) for key in a)
-        if isinstance(a, re.Match) and isinstance(b, re.Match):
-            return (a.span(), a.group()) == (b.span(), b.group())
+        if isinstance(b, re.Match):
+            return repr(a) == repr(b)  # of the answer only that came here
         return a == b
 
     right = {{}}

@@ -15,7 +15,8 @@ class Item:
     task: str  # what the model and the reranker see
     entry: str  # the function that is wanted
     reference: str  # the whole code of a right answer
-    tests: str  # hidden statements; code is right when they run to their end after it
+    tests: str  # hidden statements; code is right when they run to their end with its function
+    setup: str = ""  # statements before them that make their inputs, also where the code runs
 
 
 @dataclass(frozen=True, slots=True)

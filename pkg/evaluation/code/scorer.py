@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from pkg.errors import shorten
 from pkg.evaluation.code.benchmark_items import Item
+from pkg.evaluation.code.hidden_tests import HiddenTests
 from pkg.rerank.diagnosis import CLASSES, OTHER, classify
-from pkg.sandbox.protocol import Kind, Limits, Program, Sandbox, Step, Verdict
+from pkg.sandbox.protocol import Kind, Limits
 
 LIMITS = Limits(cpu_seconds=10.0, wall_seconds=30.0, memory_bytes=1 << 30)
 PLUS_LIMITS = Limits(cpu_seconds=60.0, wall_seconds=120.0, memory_bytes=2 << 30)
@@ -30,17 +31,10 @@ class Score:
     seconds: float = 0.0  # CPU
 
 
-def score_all(sandbox: Sandbox, pairs: Iterable[tuple[str, Item]], limits: Limits = LIMITS) -> Iterator[Score]:
+def score_all(tests: HiddenTests, pairs: Iterable[tuple[str, Item]]) -> Iterator[Score]:
     """Give the score of each pair of code and item, in their order, several at once."""
-    for verdict in run_tests(sandbox, pairs, limits):
+    for verdict in tests.run_all(pairs):
         if verdict.kind is Kind.OK:
             yield Score(True, seconds=verdict.seconds)
         else:
             yield Score(False, classify(verdict.kind), shorten(verdict.detail, LONGEST), verdict.seconds)
-
-
-def run_tests(sandbox: Sandbox, pairs: Iterable[tuple[str, Item]], limits: Limits = LIMITS) -> Iterator[Verdict]:
-    """Run the hidden tests of each pair of code and item, and give how they end, in their order, several at once."""
-    programs = (Program(code, (Step(item.tests, is_expression=False),)) for code, item in pairs)
-    for result in sandbox.run_all(programs, limits):
-        yield result.steps[0]

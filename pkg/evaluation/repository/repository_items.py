@@ -65,7 +65,7 @@ def _make_item(found: FoundItem) -> RepositoryItem:
         function.name,
         function.code,
         "\n".join(found.tests),
-        function,
+        function=function,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import resource
 import select
@@ -21,13 +22,13 @@ class Pipe:
     """One pipe from a candidate: what came through it, up to a length, and how much in all.
 
     The supervisor is forked for every candidate, so what it remembers of one the next could read: nothing that comes
-    here becomes an object of Python, and the buffer is filled with zeros in the end.
+    here becomes an object of Python, and the kernel takes the pages of the buffer back in the end.
     """
 
     def __init__(self, keep: int) -> None:
         self.descriptor, self.end = os.pipe()
         os.set_blocking(self.descriptor, False)
-        self.buffer = bytearray(keep)
+        self.buffer = mmap.mmap(-1, keep, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # costs what is written on it alone
         self.total = 0
         self.is_open = True
 
@@ -60,7 +61,7 @@ class Pipe:
 
     def wipe(self) -> None:
         """Forget what came."""
-        self.buffer[:] = bytes(len(self.buffer))
+        self.buffer.close()
         os.close(self.descriptor)
 
 

@@ -10,7 +10,8 @@ import pytest
 from pkg.errors import InputError, PathError, UsageError
 from pkg.evaluation.code.benchmark_files import BENCHMARKS, read_benchmark
 from pkg.evaluation.code.benchmark_items import Benchmark, draw_items
-from pkg.evaluation.code.scorer import Score, score_all
+from pkg.evaluation.code.hidden_tests import HiddenTests
+from pkg.evaluation.code.scorer import LIMITS, Score, score_all
 from pkg.sandbox.worker_pool import open_sandbox
 
 HUMANEVAL = {
@@ -37,7 +38,7 @@ def write_rows(path: Path, *rows: dict[str, Any]) -> Path:
 
 def score(benchmark: Benchmark, *codes: str) -> list[Score]:
     with open_sandbox() as sandbox:
-        return list(score_all(sandbox, ((code, benchmark.items[0]) for code in codes)))
+        return list(score_all(HiddenTests(sandbox, LIMITS), ((code, benchmark.items[0]) for code in codes)))
 
 
 def test_an_item_of_humaneval_asks_with_its_prompt_and_is_judged_by_its_check(tmp_path: Path) -> None:

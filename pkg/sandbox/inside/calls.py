@@ -1,0 +1,88 @@
+"""Do many calls in the process of one candidate, one after another, and keep what each came to.
+
+A call is the text of an expression, or a list of three: the name of a function, its arguments and its keywords as
+pkg.sandbox.values renders them. An answer is [true, value], [false, exception, message, line], or "hung"; calls after
+one that hung have none.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import signal
+from typing import Any
+
+from pkg.sandbox.inside.fault_kinds import CODE
+from pkg.sandbox.values import restore_value
+
+LONGEST = 200  # characters of a message
+HUNG = "hung"
+
+
+class _HungError(BaseException):
+    """Say that the time of the calls is over."""
+
+
+def answer_calls(names: dict[str, Any], setup: str, calls: str, seconds: float) -> list[Any]:
+    """Run the set-up and then each call in a namespace; give their answers, as many as CPU seconds allow."""
+    exec(compile(setup, CODE, "exec", dont_inherit=True), names)
+    answers: list[Any] = []
+    signal.signal(signal.SIGPROF, _stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        for call in json.loads(calls):
+            answers.append(_answer(names, call))
+    except _HungError:
+        answers.append(HUNG)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    return [[True, _thaw(each)] if isinstance(each, _Frozen) else each for each in answers]
+
+
+def _stop(*_: object) -> None:
+    raise _HungError
+
+
+def _answer(names: dict[str, Any], call: Any) -> Any:
+    try:
+        if isinstance(call, str):
+            return _freeze(eval(compile(call, "<step>", "eval", dont_inherit=True), names))
+        function, arguments, keywords = call
+        return _freeze(names[function](*restore_value(arguments), **restore_value(keywords)))
+    except KeyError as fault:
+        if not isinstance(call, str) and call[0] not in names:
+            return [False, "NameError", f"name {call[0]!r} is not defined", 0]
+        return _describe(fault)
+    except (Exception, SystemExit) as fault:
+        return _describe(fault)
+
+
+def _describe(fault: BaseException) -> list[Any]:
+    if isinstance(fault, MemoryError):  # lets go of what fills the memory
+        fault.__traceback__ = None
+    line, trace = 0, fault.__traceback__
+    while trace is not None:
+        line = trace.tb_lineno if trace.tb_frame.f_code.co_filename == CODE else line
+        trace = trace.tb_next
+    return [False, type(fault).__name__, str(fault)[:LONGEST], line]
+
+
+class _Frozen:
+    """A value that a later call does not change."""
+
+    __slots__ = ("data", "value")
+
+    def __init__(self, data: bytes | None, value: Any) -> None:
+        self.data, self.value = data, value
+
+
+def _freeze(value: Any) -> _Frozen:
+    if value is None or type(value) in (bool, int, float, str):
+        return _Frozen(None, value)
+    try:
+        return _Frozen(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), None)  # much faster than a copy
+    except Exception:  # such as of an iterator
+        return _Frozen(None, value)
+
+
+def _thaw(frozen: _Frozen) -> Any:
+    return frozen.value if frozen.data is None else pickle.loads(frozen.data)
