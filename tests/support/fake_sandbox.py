@@ -42,8 +42,8 @@ class FakeSandbox:
         names: dict[str, Any] = {"__name__": "candidate", "hang": _hang}
         exec(program.code, names)
         if step.calls is not None:
-            found = partial(answer_calls, names, step.source, step.calls, limits.cpu_seconds)
-            return _attempt(lambda: render_value(found(), limits.output_bytes), limits)
+            found = partial(answer_calls, names, step.source, step.calls, limits.cpu_seconds, limits.output_bytes)
+            return _attempt(found, limits)
         names |= CALLS
         if step.is_expression:
             return _attempt(lambda: render_value(eval(step.source, names), limits.output_bytes), limits)

@@ -28,7 +28,6 @@ from pkg.sandbox.protocol import Kind, Limits, Program, Sandbox, Step, Verdict
 TOGETHER = 32  # cases whose tests share a process: to start one costs as much as the tests of several
 AHEAD = 64  # candidates that run before their tests do
 ROUNDS = 40  # times that a candidate is asked again for calls that depend on its answers
-ROOM = 4 << 20  # bytes of the answers of a candidate: those to EvalPlus hold long lists
 
 _KINDS = {
     "IndentationError": Kind.INDENTATION,
@@ -113,9 +112,8 @@ class HiddenTests:
 
     def _ask(self, cases: Sequence[_Case]) -> list[_Case]:
         """Have each candidate do the calls that its tests make, in a process that knows nothing else of them."""
-        limits = replace(self._limits, output_bytes=ROOM)
         programs = (Program(each.code, (_make_step(each.tests),)) for each in cases)
-        ends = (result.steps[0] for result in self._sandbox.run_all(programs, limits))
+        ends = (result.steps[0] for result in self._sandbox.run_all(programs, self._limits))
         return [_read_answers(case, end) for case, end in zip(cases, ends, strict=True)]
 
     def _run_trusted(self, function: str, tasks: Sequence[list[Any]]) -> list[Any]:
@@ -133,10 +131,9 @@ class HiddenTests:
         return found
 
     def _run_programs(self, function: str, parts: Sequence[Sequence[list[Any]]]) -> list[Verdict]:
-        limits = replace(self._limits, output_bytes=ROOM)
         steps = [Step(f"{function}({json.dumps(list(part))!r})", is_expression=True) for part in parts]
         programs = [Program(_read_runner(), (step,)) for step in steps]
-        return [result.steps[0] for result in self._sandbox.run_all(programs, limits)]
+        return [result.steps[0] for result in self._sandbox.run_all(programs, self._limits)]
 
 
 @cache

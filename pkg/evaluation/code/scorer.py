@@ -11,9 +11,9 @@ from pkg.evaluation.code.hidden_tests import HiddenTests
 from pkg.rerank.diagnosis import CLASSES, OTHER, classify
 from pkg.sandbox.protocol import Kind, Limits
 
-LIMITS = Limits(cpu_seconds=10.0, wall_seconds=30.0, memory_bytes=1 << 30)
-PLUS_LIMITS = Limits(cpu_seconds=60.0, wall_seconds=120.0, memory_bytes=2 << 30)
-"""For the tests of EvalPlus: hundreds of inputs, of which some are large."""
+LIMITS = Limits(cpu_seconds=10.0, wall_seconds=30.0, memory_bytes=1 << 30, output_bytes=1 << 20)
+PLUS_LIMITS = Limits(cpu_seconds=60.0, wall_seconds=120.0, memory_bytes=4 << 30, output_bytes=8 << 20)
+"""For the tests of EvalPlus: hundreds of inputs, of which some are large, and so are right answers."""
 
 ERRORS = (*CLASSES, OTHER)
 """The classes of the paper's table of errors (P-33)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,10 @@ from pkg.sandbox.protocol import BOX, Kind, Limits, Program, Sandbox, Step
 TRACE_LIMITS = Limits(cpu_seconds=900.0, wall_seconds=1200.0, memory_bytes=4 << 30, output_bytes=64 << 20, processes=64)
 RUN_LIMITS = Limits(cpu_seconds=20.0, wall_seconds=40.0, memory_bytes=2 << 30, output_bytes=1 << 20, processes=64)
 """For at most ten tests, the fastest that reach a function."""
+
+CONTROL = "test_pkg_{}.py"
+CONTROL_TEST = "def test_{}():\n    value = 1\n    assert value == 2\n"
+"""A test that has to fail, by which an answer shows itself that makes tests pass, or has them reported so."""
 
 RUNNER = Path(__file__).with_name("inside_runner.py")
 
@@ -87,15 +92,17 @@ class Replacement:
 def judge_replacements(sandbox: Sandbox, project: Project, tried: Iterable[Replacement]) -> Iterator[Score]:
     """Tell of each replacement whether all its tests pass, in their order, several at once.
 
-    An answer is right when pytest has run each of the tests by name and all passed; an exit status or what is printed
-    counts for nothing.
+    An answer is right when pytest has run each of the tests by name and all passed, and not the control after them; an
+    exit status or what is printed counts for nothing.
     """
     kept: list[Replacement] = []
 
     def write() -> Iterator[Program]:
         for each in tried:
             kept.append(each)
-            yield _write_program(project.pack(each.path), {each.path: each.text}, each.tests, is_traced=False)
+            control, written = _write_control(each)
+            files = {each.path: each.text, **written}
+            yield _write_program(project.pack(each.path), files, (*each.tests, control), is_traced=False)
 
     for place, result in enumerate(sandbox.run_all(write(), RUN_LIMITS)):
         verdict = result.steps[0]
@@ -103,11 +110,21 @@ def judge_replacements(sandbox: Sandbox, project: Project, tried: Iterable[Repla
         if found is None:
             yield Score(False, classify(verdict.kind), shorten(verdict.detail, LONGEST), verdict.seconds)
         else:
-            yield _judge(found, kept[place].tests, verdict.seconds)
+            control, _ = _write_control(kept[place])
+            yield _judge(found, kept[place].tests, control, verdict.seconds)
 
 
-def _judge(found: dict[str, Any], tests: Sequence[str], seconds: float) -> Score:
+def _write_control(tried: Replacement) -> tuple[str, dict[str, str]]:
+    """Write the control of a replacement: the name of its test, and the file; it is not known beforehand."""
+    sign = hashlib.sha256(tried.text.encode("utf-8", "replace")).hexdigest()[:12]
+    path = CONTROL.format(sign)
+    return f"{path}::test_{sign}", {path: CONTROL_TEST.format(sign)}
+
+
+def _judge(found: dict[str, Any], tests: Sequence[str], control: str, seconds: float) -> Score:
     ends = found["ends"]
+    if ends.pop(control, [""])[0] == "passed":
+        return Score(False, "Other", "a test that has to fail was reported as passed", seconds)
     if all(ends.get(test, [""])[0] == "passed" for test in tests):
         return Score(True, seconds=seconds)
     failed = next((end for end in ends.values() if end[0] == "failed"), None)

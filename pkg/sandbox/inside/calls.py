@@ -13,9 +13,10 @@ import signal
 from typing import Any
 
 from pkg.sandbox.inside.fault_kinds import CODE
-from pkg.sandbox.values import restore_value
+from pkg.sandbox.values import render_value, restore_value
 
 LONGEST = 200  # characters of a message
+ROOM_FOR_OTHERS = 2300  # characters of an answer that is a digest or an exception, whose signs may all be escaped
 HUNG = "hung"
 
 
@@ -23,8 +24,11 @@ class _HungError(BaseException):
     """Say that the time of the calls is over."""
 
 
-def answer_calls(names: dict[str, Any], setup: str, calls: str, seconds: float) -> list[Any]:
-    """Run the set-up and then each call in a namespace; give their answers, as many as CPU seconds allow."""
+def answer_calls(names: dict[str, Any], setup: str, calls: str, seconds: float, most: int) -> str:
+    """Run the set-up and then each call in a namespace; give their answers as JSON, as many as CPU seconds allow.
+
+    most: characters of all answers; values that have no room are rendered as digests.
+    """
     exec(compile(setup, CODE, "exec", dont_inherit=True), names)
     answers: list[Any] = []
     signal.signal(signal.SIGPROF, _stop)
@@ -35,7 +39,20 @@ def answer_calls(names: dict[str, Any], setup: str, calls: str, seconds: float) 
     except _HungError:
         answers.append(HUNG)
     signal.setitimer(signal.ITIMER_PROF, 0)
-    return [[True, _thaw(each)] if isinstance(each, _Frozen) else each for each in answers]
+    return _render_answers(answers, most)
+
+
+def _render_answers(answers: list[Any], most: int) -> str:
+    left = most - min(ROOM_FOR_OTHERS * (len(answers) + 1), most // 2)
+    texts = []
+    for each in answers:
+        if isinstance(each, _Frozen):
+            value = render_value(_thaw(each), max(left, 0), keeps_order=True)
+            left -= len(value)
+            texts.append(f"[true,{value}]")
+        else:
+            texts.append(json.dumps(each))
+    return f"[{','.join(texts)}]"
 
 
 def _stop(*_: object) -> None:

@@ -186,8 +186,7 @@ def _load(code: str, names: dict[str, Any]) -> str | None:
 def _take_step(step: Step, names: dict[str, Any], limits: Limits) -> str | None:
     """Do one step; give the text of its value if it is an expression, of its answers if it is calls."""
     if step.calls is not None:
-        answers = answer_calls(names, step.source, step.calls, CALL_SHARE * limits.cpu_seconds)
-        return render_value(answers, limits.output_bytes, keeps_order=True)
+        return answer_calls(names, step.source, step.calls, CALL_SHARE * limits.cpu_seconds, limits.output_bytes)
     names |= CALLS
     if step.is_expression:
         return render_value(eval(compile(step.source, STEP, "eval", dont_inherit=True), names), limits.output_bytes)

@@ -231,11 +231,23 @@ def test_nothing_that_is_shown_gives_the_function_away(project: Path, items: Pat
     assert "RATE = 20" in shown["deps", "add_tax"]
 
 
+FORGED = """
+import json, os, sys
+frame = sys._getframe()
+while "listener" not in frame.f_locals:
+    frame = frame.f_back
+ends = {name: ["passed", 0.0, "", ""] for name in frame.f_locals["names"]}
+value = json.dumps(json.dumps({"code": 0, "broken": [], "python": "3", "ends": ends}))
+body = json.dumps({"kind": "ok", "detail": "", "seconds": 0.0, "value": value}).encode()
+os.write(3, len(body).to_bytes(4, "big") + body)
+os._exit(0)
+"""
 HOSTILE = {
     "import os; os._exit(0)": "ended before it had answered",
     "import sys; sys.exit(0)": "SystemExit",
     "import pytest; pytest.exit('passed', 0)": "did not pass",
     "import pytest; pytest.skip()": "did not pass",
+    f"exec({FORGED!r})": "a test that has to fail was reported as passed",
     "print('4 passed in 0.01s')": "AssertionError",
     "while True: pass": "used more than",
     "import shutil; shutil.rmtree('tests'); shutil.rmtree('/', ignore_errors=True)": "",
@@ -245,7 +257,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize(("body", "detail"), HOSTILE.items(), ids=HOSTILE)
+@pytest.mark.parametrize(("body", "detail"), HOSTILE.items(), ids=(body[:30] for body in HOSTILE))
 def test_a_hostile_answer_does_not_pass(
     body: str, detail: str, project: Path, items: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
