@@ -147,6 +147,20 @@ def test_the_layers_on_the_page_are_those_of_the_contract() -> None:
     assert [re.findall(r"`(\w+)`", row.split("|")[1]) for row in table.splitlines()[2:]] == layers
 
 
+def test_each_line_of_the_threat_model_names_tests_that_are_there() -> None:
+    table = read_page("docs/security.md").partition("| who owns |")[2].partition("\n\n")[0].splitlines()[2:]
+    files = {path.stem: path for path in (ROOT / "tests").rglob("test_*.py")}
+    named = [re.findall(r"`(test_\w+)\.(test_\w+)`", row) for row in table]
+    assert len(table) >= 12
+    assert all(named)
+    missing = [
+        f"{module}.{test}"
+        for module, test in (each for row in named for each in row)
+        if module not in files or f"def {test}(" not in files[module].read_text(encoding="utf-8")
+    ]
+    assert missing == []
+
+
 def test_the_make_targets_on_the_page_are_there() -> None:
     targets = set(re.findall(r"`make ([a-z-]+)", read_page("docs/contributing.md")))
     assert {"test", "lint"} <= targets
