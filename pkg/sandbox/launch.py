@@ -24,7 +24,7 @@ FOLDER = Path(__file__).resolve().parent
 PACKAGE = "pkg.sandbox"
 MODULES = (
     "protocol frames values inside inside.libc inside.seccomp inside.rights inside.root inside.fault_kinds"
-    " inside.call_answers inside.calls inside.candidate inside.runs inside.start"
+    " inside.call_answers inside.candidate_calls inside.candidate inside.runs inside.start"
 )
 """What is sent, each after what it imports."""
 

@@ -91,7 +91,7 @@ class Step:
     source: str  # an expression whose value is wanted, or statements (such as an assert)
     is_expression: bool
     stdin: str = ""
-    calls: str | None = None  # JSON, see pkg.sandbox.inside.calls: done one after another once `source` has run
+    calls: str | None = None  # JSON, see inside.candidate_calls: done one after another once `source` has run
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from pkg.sandbox.inside.call_answers import CALLS
-from pkg.sandbox.inside.calls import answer_calls
+from pkg.sandbox.inside.candidate_calls import answer_calls
 from pkg.sandbox.inside.fault_kinds import classify_fault
 from pkg.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Step, Verdict
 from pkg.sandbox.values import render_value

@@ -1,7 +1,7 @@
 """Judge code by hidden tests that it never meets: it is asked for the values of calls, and tests run elsewhere.
 
 1. The tests of an item run once against its reference, which tells what calls they make.
-2. The process of a candidate does those calls and gives what they came to, as plain data (pkg.sandbox.inside.calls).
+2. The process of a candidate does those calls and gives what they came to, as plain data.
 3. The tests run in another process of the sandbox, whose function gives these answers. Where tests go on to a call that
    is new, because it depends on earlier answers, the candidate is asked again for all calls up to it.
 

@@ -25,7 +25,7 @@ from typing import Any
 
 from pkg.sandbox.frames import pack_frame, receive_bytes, send_bytes
 from pkg.sandbox.inside.call_answers import CALLS
-from pkg.sandbox.inside.calls import answer_calls
+from pkg.sandbox.inside.candidate_calls import answer_calls
 from pkg.sandbox.inside.fault_kinds import CODE, classify_fault, describe_fault
 from pkg.sandbox.protocol import NO_MEMORY, NO_START, STARTED, Kind, Limits, Step
 from pkg.sandbox.values import render_value

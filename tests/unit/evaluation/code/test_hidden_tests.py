@@ -1,0 +1,116 @@
+"""Hidden tests that run on the answers of a candidate, in another process than its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from pkg.evaluation.code.benchmark_items import Item
+from pkg.evaluation.code.hidden_tests import HiddenTests
+from pkg.evaluation.code.scorer import LIMITS
+from pkg.evaluation.code.spelled_calls import rewrite_calls
+from pkg.sandbox import Limits, Sandbox, Verdict, open_sandbox
+
+QUICK = Limits(cpu_seconds=1.0, wall_seconds=10.0, output_bytes=1 << 20)
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with open_sandbox(jobs=1) as opened:
+        yield opened
+
+
+def judge(sandbox: Sandbox, item: Item, *codes: str, limits: Limits = LIMITS) -> list[Verdict]:
+    return list(HiddenTests(sandbox, limits).run_all((code, item) for code in codes))
+
+
+def kinds(verdicts: list[Verdict]) -> list[str]:
+    return [each.kind.value for each in verdicts]
+
+
+def make_item(entry: str, reference: str, tests: str, setup: str = "") -> Item:
+    return Item("T/1", "", "", entry, reference, tests, setup)
+
+
+def test_calls_that_depend_on_earlier_answers_are_asked_for_in_turn(sandbox: Sandbox) -> None:
+    tests = "def check(f):\n    x = 1\n    for _ in range(3):\n        x = f(x)\n        assert x > 0\ncheck(grow)"
+    item = make_item("grow", "def grow(x): return x + 1", tests)
+    codes = ("def grow(x): return x * 5", "def grow(x): return 7 - x", "def grow(x): return x - 1")
+    assert kinds(judge(sandbox, item, *codes)) == ["ok", "ok", "assertion"]
+
+
+def test_helpers_of_the_prompt_are_those_of_the_reference(sandbox: Sandbox) -> None:
+    helper = "def measure(x): return abs(x)\n"
+    item = make_item(
+        "root", f"{helper}def root(x): return 0", "def check(f):\n    assert measure(f(1)) == 0\ncheck(root)"
+    )
+    lying = "def measure(x): return 0\ndef root(x): return 9"
+    assert kinds(judge(sandbox, item, item.reference, lying)) == ["ok", "assertion"]
+
+
+def test_inputs_that_a_test_spells_out_are_made_of_the_classes_of_the_candidate(sandbox: Sandbox) -> None:
+    reference = (
+        "class Pair:\n    def __init__(self, a, b): self.a, self.b = a, b\ndef add(pair): return pair.a + pair.b"
+    )
+    item = make_item("add", reference, "assert add(Pair(1, 2)) == 3\nassert add(made) == 9", "made = Pair(4, 5)")
+    other = "def Pair(*both): return both\ndef add(pair): return sum(pair)"
+    assert kinds(judge(sandbox, item, reference, other, "def add(pair): return 3")) == ["ok", "ok", "name"]
+
+
+def test_an_exception_that_tests_expect_counts_by_its_class(sandbox: Sandbox) -> None:
+    tests = (
+        "def check(f):\n    try:\n        f(-1)\n    except ValueError:\n        return\n    assert False\ncheck(root)"
+    )
+    item = make_item("root", "def root(x): raise ValueError(x)", tests)
+    codes = (item.reference, "def root(x): return 1", "def root(x):\n    raise KeyError(x)")
+    right, silent, other = judge(sandbox, item, *codes)
+    assert kinds([right, silent, other]) == ["ok", "assertion", "other"]
+    assert other.detail == "KeyError: -1 (line 2)"
+
+
+def test_the_order_of_a_dict_reaches_candidate_and_tests(sandbox: Sandbox) -> None:
+    item = make_item(
+        "keys", "def keys(d): return {k: 1 for k in d}",
+        "def check(f):\n    assert list(f({'b': 1, 'a': 2})) == ['b', 'a']\ncheck(keys)",
+    )  # fmt: skip
+    assert kinds(judge(sandbox, item, item.reference, "def keys(d): return dict.fromkeys(sorted(d))")) == [
+        "ok",
+        "assertion",
+    ]
+
+
+def test_a_candidate_that_hangs_fails_at_the_test_that_it_reaches(sandbox: Sandbox) -> None:
+    tests = "def check(f):\n    assert f(1) == 1\n    assert f(2) == 2\ncheck(same)"
+    item = make_item("same", "def same(x): return x", tests)
+    codes = (
+        "def same(x):\n    while x == 2: pass\n    return x",
+        "def same(x):\n    while x == 2: pass",
+        "def same(x): return [",
+    )
+    assert kinds(judge(sandbox, item, *codes, limits=QUICK)) == ["timeout", "assertion", "syntax"]
+
+
+def test_tests_that_cannot_be_kept_apart_or_do_not_end_count_for_none(sandbox: Sandbox) -> None:
+    objects = make_item("f", "def f(x): return 1", "def check(g):\n    assert g(object()) == 1\ncheck(f)")
+    (verdict,) = judge(sandbox, objects, objects.reference)
+    assert "no plain data" in verdict.detail
+    endless = make_item("f", "def f(): return 1", "f()\nwhile True: pass")
+    (verdict,) = judge(sandbox, endless, endless.reference, limits=QUICK)
+    assert "the tests cannot be run" in verdict.detail
+
+
+@pytest.mark.parametrize(
+    ("tests", "written"),
+    [
+        ("assert f(1) == 2", "assert _pkg_answer('f(1)') == 2"),
+        ("assert len(f(g(1))) == 2", "assert len(_pkg_answer('f(g(1))')) == 2"),
+        ("x = 1\nassert f(x)", "x = 1\nassert f(x)"),
+        ("assert all((f(x) for x in (1, 2)))", "assert all((f(x) for x in (1, 2)))"),
+        ("for x in (1, 2):\n    f(x)", "for x in (1, 2):\n    f(x)"),
+        ("check(f)", "check(f)"),
+        ("assert (", "assert ("),
+    ],
+)
+def test_calls_are_replaced_where_they_can_be_done_as_they_are_written(tests: str, written: str) -> None:
+    assert rewrite_calls(tests, "f") == written
