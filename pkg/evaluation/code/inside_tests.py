@@ -22,11 +22,7 @@ MOST = 4 << 20  # characters of an argument: EvalPlus has long ones
 
 
 class _MissingError(BaseException):
-    """Say that tests call the candidate as they were not seen to before, or after it ended."""
-
-    def __init__(self, call: object) -> None:
-        super().__init__()
-        self.call = call
+    """End tests that call the candidate as they were not seen to before, or after it ended."""
 
 
 class _CandidateError(Exception):
@@ -69,8 +65,6 @@ def _run(act: Callable[[], object]) -> list[Any] | None:
     except _CandidateError as fault:
         name, message, line = fault.origin
         return [_list_names(getattr(builtins, name, Exception)), f"{name}: {message}" if message else name, line]
-    except _MissingError:
-        raise
     except BaseException as fault:
         message = " ".join(str(fault)[:LONGEST].split())
         name = type(fault).__name__
@@ -97,13 +91,15 @@ def judge_all(cases: str) -> list[Any]:
 
 def _judge(reference: str, setup: str, tests: str, entry: str, calls: list[Any], answers: list[Any]) -> Any:
     waiting: dict[str, list[Any]] = {}
+    missing: list[object] = []  # kept beside the exception, which tests may catch
     for call, answer in zip(calls, answers):  # noqa: B905  there may be fewer answers
         waiting.setdefault(str(call), []).append(answer)
 
     def give(call: object) -> Any:
         known = waiting.get(str(call))
         if not known:
-            raise _MissingError(call)
+            missing.append(call)
+            raise _MissingError
         answer = known.pop(0)
         if answer[0]:
             return restore_value(answer[1])
@@ -113,13 +109,11 @@ def _judge(reference: str, setup: str, tests: str, entry: str, calls: list[Any],
         return give(_spell(arguments, keywords))
 
     names: dict[str, Any] = {"__name__": "candidate"}
-    try:
-        _run(lambda: exec(reference, names))
-        names |= {entry: candidate, ANSWER: give}
-        _run(lambda: exec(setup, names))
-        return _run(lambda: exec(tests, names))
-    except _MissingError as missing:
-        return {"missing": missing.call}
+    _run(lambda: exec(reference, names))
+    names |= {entry: candidate, ANSWER: give}
+    _run(lambda: exec(setup, names))
+    failure = _run(lambda: exec(tests, names))
+    return {"missing": missing[0]} if missing else failure
 
 
 def _make_error(name: str, message: str, line: int) -> BaseException:

@@ -69,6 +69,12 @@ def test_an_exception_that_tests_expect_counts_by_its_class(sandbox: Sandbox) ->
     assert other.detail == "KeyError: -1 (line 2)"
 
 
+def test_tests_that_catch_everything_do_not_pass_for_want_of_an_answer(sandbox: Sandbox) -> None:
+    tests = "def check(f):\n    try:\n        assert f(1) == 1\n    except BaseException:\n        pass\ncheck(same)"
+    item = make_item("same", "def same(x): return x", tests)
+    assert kinds(judge(sandbox, item, "def same(x):\n    while True: pass", limits=QUICK)) == ["timeout"]
+
+
 def test_the_order_of_a_dict_reaches_candidate_and_tests(sandbox: Sandbox) -> None:
     item = make_item(
         "keys", "def keys(d): return {k: 1 for k in d}",
