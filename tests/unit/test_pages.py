@@ -19,6 +19,7 @@ from pages import ROOT, read_blocks, read_transcripts
 
 from pkg.cli import main
 from pkg.graph.embedded import database_file
+from pkg.graph.embedded.checksums import seal_head
 
 CODE = read_blocks("docs/concepts.md", "python")[0]
 TROUBLES = read_transcripts("docs/troubleshooting.md")
@@ -111,6 +112,8 @@ def trouble(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def change_database(name: str, statement: str) -> None:
     connection = sqlite3.connect(name)
     connection.execute(statement)
+    if statement.startswith("UPDATE meta"):
+        seal_head(connection)  # else the change is damage
     connection.commit()
     connection.close()
 

@@ -1,4 +1,4 @@
-"""Judge code by hidden tests that it never meets: it is asked for the values of calls, and tests run elsewhere.
+"""Judge code by hidden tests that it never meets: it is asked for the values of calls, and tests run elsewhere (P-32).
 
 1. The tests of an item run once against its reference, which tells what calls they make.
 2. The process of a candidate does those calls and gives what they came to, as plain data.
