@@ -1,7 +1,7 @@
 """Settings that come from a file: the nearest pkg.toml or [tool.pkg] in pyproject.toml, and the user's own pkg.toml.
 
 Flags and PKG_* variables win over them. The nearest file may have come with code of a stranger, so it decides nothing
-that could send credentials or code away, load a model or widen what is read, until the user trusts it (pkg.trust).
+that could send credentials or code away, load a model or widen the input, until the user trusts it (pkg.trust).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HARMLESS = frozenset(
         "max_file_size", "mode", "prune", "prune_steps", "ranking", "retriever", "source", "tests", "text", "top_k",
     )
 )  # fmt: skip
-"""The settings that any file may decide: what is read of the code, what is found and how much of it is shown.
+"""The settings that any file may decide: which code is read, which results are found and how much of them is shown.
 
 Every other setting needs trust. Among those, attempts, max_tokens and price decide what a paid model may cost.
 """

@@ -134,7 +134,7 @@ def take_setting(ctx: click.Context, name: str) -> Any:
 
 
 def spread_settings(commands: Mapping[str, click.Command], settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Give each command the settings that it takes from files.
+    """Set the defaults of each command from the settings files.
 
     An argument, or an option that may be given several times, only bears the name of a setting; so does an option that
     is no setting there, and it takes none that needs trust.

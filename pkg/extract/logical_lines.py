@@ -19,7 +19,7 @@ _BACKSLASH, _NEWLINE, _HASH = b"\\\n#"
 
 
 class LogicalLine(NamedTuple):
-    """One statement, or the header of one that has a suite, without the comment behind it."""
+    """One statement, or the header of one that has a suite, without a comment at its end."""
 
     start: int  # byte offsets [start, end)
     end: int

@@ -23,7 +23,7 @@ def start_worker(module: str, function: str, *arguments: object) -> None:
 
 
 def end_with_parent() -> None:
-    """Let this process end when the one that started it ends, even by SIGKILL.
+    """End this process when its parent ends, even by SIGKILL.
 
     Linux sends a signal, which interrupts whatever the process does. Elsewhere a thread waits for the end of the pipe
     that the parent holds, which is noticed as soon as Python code runs again.

@@ -114,7 +114,7 @@ def _find_answer(text: str, question: Question) -> list[Extracted]:
 
 
 def _is_answer(code: str, question: Question) -> bool:
-    """Return whether code is what is asked for: a definition, or a program that does something."""
+    """Return whether code is an answer: a definition, or a program that does something."""
     if not question.is_script:
         return _has_wanted(code, question.entry)
     tree = _parse(code)

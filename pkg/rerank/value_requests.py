@@ -39,7 +39,7 @@ _KINDS = {
 
 
 class Form(str, Enum):
-    """Name what is asked."""
+    """What a claim runs."""
 
     VALUE = "eval"  # the value of an expression, or what it prints where it has none
     STATEMENTS = "exec"  # whether statements fail, and what they print
@@ -68,7 +68,7 @@ class _Script:
     """Calls that share their names, in order; the place of what was asked is kept for those that were."""
 
     lines: list[tuple[Form, str]] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)  # -1 for a line that nobody asked about
+    places: list[int] = field(default_factory=list)  # -1 for a line without a claim
 
     def follows(self, ask: Ask) -> bool:
         """Return whether the lines before an ask begin with this script."""
@@ -133,7 +133,7 @@ def _write_calls(code: str, scripts: Sequence[_Script]) -> Iterator[str]:
 
 
 def _read_result(inquiry: Inquiry, scripts: Sequence[_Script], result: Result) -> Result | None:
-    """Give each ask its verdict; None when the step has failed as a whole."""
+    """Return the result with a verdict for each request; None when the step has failed as a whole."""
     if not scripts:
         return result
     if result.load.kind is not Kind.OK:

@@ -82,7 +82,7 @@ class Question:
         return f"{self.entry}().{self.method}" if self.method else str(self.entry)
 
     def takes(self, count: int) -> bool:
-        """Return whether a call with so many arguments fits what is known."""
+        """Return whether a call with so many arguments fits the signature."""
         if self.parameters is None:
             return True
         needed = sum(not each.is_optional for each in self.parameters)

@@ -188,7 +188,7 @@ def _write_case(case: _Case) -> list[Any]:
 
 
 def _conclude(case: _Case, end: Any) -> tuple[Verdict | None, _Case]:
-    """Give the verdict on a candidate; None where it has to be asked for more calls, which the case then has."""
+    """Return the verdict on a candidate; None where it must answer more calls, which the case then holds."""
     assert case.end is not None
     run = replace(case.end, value=None)
     if isinstance(end, Verdict):

@@ -64,7 +64,7 @@ def find_calls(text: str, question: Question) -> Iterator[FoundCall]:
 
 
 def _find_end(text: str, end: int) -> int:
-    """Find where an expression ends that begins with a call: after methods, attributes and places behind it."""
+    """Find where an expression ends that begins with a call: after the methods, attributes and items that follow it."""
     while True:
         more = _MEMBER.match(text, end)
         after = more.end() if more else end

@@ -236,7 +236,7 @@ class TestModule:
         script.add_line(ast.Assign([*targets], value, lineno=statement.lineno))
 
     def _bind(self, name: str, value: ast.expr, body: Sequence[ast.stmt], script: Script, values: Environment) -> None:
-        """Give a parameter or the variable of a loop its value."""
+        """Bind a parameter or the variable of a loop to its value."""
         value = substitute(value, {key: each for key, each in values.items() if key != name})
         is_name = isinstance(value, ast.Name) and not any(name in list_stored(each) for each in body)
         if is_name or may_stand_for(name, value, body, self.own):

@@ -84,7 +84,7 @@ class Depending:
             self._add([Step(READS, link.start.id, target.nodes[0].id, line, None, link.confidence)])
 
     def add_tests(self, classes: Iterable[Node]) -> None:
-        """Let the tests of some classes depend on these."""
+        """Add links from the tests of some classes to these."""
         for owner in classes if self._set_up is not None else ():
             tests = self._set_up.list_of_class(owner) if self._set_up is not None else []
             self._add(Step(RUNS, test.id, owner.id, None, "class of the test", CERTAIN) for test in tests)

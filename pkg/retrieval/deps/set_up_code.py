@@ -1,4 +1,4 @@
-"""Let tests depend on the code that their runner runs with them: set-up functions, hooks, fixtures, module code (RUNS).
+"""Link tests to the code that their runner runs with them: set-up functions, hooks, fixtures, module code (RUNS).
 
 No text calls any of it for a test, so no relationship leads there. It is found when an impact asks for the steps that
 end at one node, and nothing is read for it that an impact has not read before.

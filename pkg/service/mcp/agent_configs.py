@@ -155,7 +155,7 @@ def _name_store(store: str, scope: Scope) -> str:
 def name_file(path: Path, what: str, scope: Scope) -> str:
     """Name a file for an agent: from the root on, for it may start the command anywhere; in a project from its folder.
 
-    A UsageError for a file outside of the project, which nobody else who works on it has.
+    A UsageError for a file outside of the project, which other people who work on it do not have.
     """
     whole = path.absolute()
     if scope == "user":
