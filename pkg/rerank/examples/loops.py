@@ -15,7 +15,7 @@ def leaves_early(loop: ast.For) -> bool:
 
 
 def pair_names(target: ast.expr, value: ast.expr) -> Environment | None:
-    """Return the part of a value for each name of a target; None for another kind of target or parts that do not fit."""
+    """Return the part of a value for each name of a target; None for other targets, or parts that do not fit."""
     if isinstance(target, ast.Name):
         return {target.id: value}
     if not isinstance(target, ast.Tuple | ast.List) or not isinstance(value, ast.Tuple | ast.List):
