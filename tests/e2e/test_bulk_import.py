@@ -64,7 +64,7 @@ def files(embedded: EmbeddedStore, tmp_path_factory: pytest.TempPathFactory) -> 
     return folder
 
 
-@pytest.fixture(scope="module", params=VERSIONS)
+@pytest.fixture(scope="module", params=[pytest.param(VERSIONS[0], marks=pytest.mark.full), VERSIONS[1]])
 def imported(
     request: pytest.FixtureRequest, files: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Neo4jStore]:

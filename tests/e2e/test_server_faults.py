@@ -38,7 +38,10 @@ from pkg.indexing.build import build
 COMMIT = b"\x00\x02\xb0\x12\x00\x00"  # a COMMIT message of Bolt
 SETTINGS = "server.bolt.connection_keep_alive=2s\n"  # so that clients give up a silent server after four seconds
 
-EACH_VERSION = pytest.mark.parametrize("server", VERSIONS, indirect=True)  # the others take long and differ little
+# The older server alone, but in `make test-full`: they take long and differ little.
+EACH_VERSION = pytest.mark.parametrize(
+    "server", [VERSIONS[0], pytest.param(VERSIONS[1], marks=pytest.mark.full)], indirect=True
+)
 
 pytestmark = [pytest.mark.server, pytest.mark.usefixtures("hasten")]
 

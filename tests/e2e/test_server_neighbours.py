@@ -11,7 +11,7 @@ import pytest
 from disturbed_builds import FILES, PATIENCE, TcpProxy, ask, build_embedded, build_into, edit, look, start_build
 from neo4j import Driver, Session
 from neo4j.exceptions import Neo4jError
-from neo4j_servers import SERVERS, Server, empty_database, open_server
+from neo4j_servers import NEWEST_FIRST, Server, empty_database, open_server
 from trees import export_lines, open_graph_at, write_tree
 
 from pkg.errors import StoreChangedError, StoreError
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.server, pytest.mark.usefixtures("hasten")]
 
 
-@pytest.fixture(params=SERVERS)
+@pytest.fixture(params=NEWEST_FIRST)
 def server(request: pytest.FixtureRequest) -> Server:
     """Take the shared server of a version."""
     return open_server(request.param)

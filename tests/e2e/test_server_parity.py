@@ -9,7 +9,7 @@ from pathlib import Path
 import hypothesis
 import numpy as np
 import pytest
-from neo4j_servers import SERVERS, open_empty_server
+from neo4j_servers import NEWEST_FIRST, open_empty_server
 
 from pkg.encode.registry import load_encoder
 from pkg.graph.embedded.embedded_store import EmbeddedStore
@@ -34,7 +34,7 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore
         yield store
 
 
-@pytest.fixture(scope="module", params=SERVERS)
+@pytest.fixture(scope="module", params=NEWEST_FIRST)
 def server(request: pytest.FixtureRequest) -> Iterator[GraphStore]:
     with closing(open_empty_server(request.param)()) as store:
         build(str(PACKAGE), store)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from disturbed_builds import ask
-from neo4j_servers import SERVERS, empty_database, open_on, open_server
+from neo4j_servers import NEWEST_FIRST, empty_database, open_on, open_server
 from trees import write_rows
 
 from pkg.indexing.build import build
@@ -51,7 +51,7 @@ pytestmark = pytest.mark.server
     [FULL_TEXT, WHOLE_WORDS, NO_DECLARATIONS, NO_CHUNKS],
     ids=["full text", "words that were not split", "no declarations", "no chunks"],
 )
-@pytest.mark.parametrize("version", SERVERS)
+@pytest.mark.parametrize("version", NEWEST_FIRST)
 def test_an_older_graph_gets_its_terms_with_the_next_build(
     version: str, older: tuple[str, ...], tmp_path: Path
 ) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from pkg.enhance.batch import write_all
+from pkg.enhance.batch import Written, write_all
 from pkg.enhance.checking import fits
 from pkg.enhance.comments import write_comments
 from pkg.enhance.docstring_cache import DocstringCache
 from pkg.enhance.docstring_claims import states_inputs, states_output, states_purpose
+from pkg.enhance.docstring_forms import list_forms
 from pkg.enhance.function_facts import FunctionText
-from pkg.enhance.writer import Failure, open_writer, read_function
+from pkg.enhance.writer import DocstringWriter, Failure, open_writer, read_function
 from pkg.model import Docstring
 from pkg.models.text_model import TextModel
 
@@ -38,10 +41,21 @@ FUNCTIONS = (
 )
 
 
+@pytest.fixture(scope="module")
+def write(coder: TextModel) -> Callable[[str], tuple[DocstringWriter, list[Written]]]:
+    """Return a function that writes the docstrings of all functions in one form, once for each form."""
+
+    @cache
+    def write_in(form: str) -> tuple[DocstringWriter, list[Written]]:
+        writer = open_writer("coder", coder, form)
+        return writer, list(write_all(FUNCTIONS, writer))
+
+    return write_in
+
+
 @pytest.mark.parametrize("form", ["chat", "open-hole"])
-def test_its_docstrings_are_valid(coder: TextModel, form: str) -> None:
-    writer = open_writer("coder", coder, form)
-    written = list(write_all(FUNCTIONS, writer))
+def test_its_docstrings_are_valid(write: Callable[[str], tuple[DocstringWriter, list[Written]]], form: str) -> None:
+    writer, written = write(form)
     assert len(written) == len(FUNCTIONS)
     for each in written:
         assert isinstance(each.result, Docstring), each
@@ -50,9 +64,11 @@ def test_its_docstrings_are_valid(coder: TextModel, form: str) -> None:
     assert 0 < writer.usage.completion_tokens < 150 * len(FUNCTIONS)
 
 
-def test_by_default_they_say_purpose_inputs_and_output(coder: TextModel) -> None:
+def test_by_default_they_say_purpose_inputs_and_output(
+    coder: TextModel, write: Callable[[str], tuple[DocstringWriter, list[Written]]]
+) -> None:
     complete = 0
-    for each in write_all(FUNCTIONS, open_writer("coder", coder)):
+    for each in write(list_forms(coder)[0])[1]:
         facts = read_function(each.function)
         assert isinstance(each.result, Docstring)
         assert not isinstance(facts, Failure)

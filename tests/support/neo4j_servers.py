@@ -19,6 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
+import pytest
 from neo4j import Driver
 from neo4j_process import LOOPBACK, LaunchedServer, Server, Sizing, await_answer, empty_database, start_server
 
@@ -27,6 +28,7 @@ from pkg.graph.neo4j.neo4j_store import Neo4jStore
 
 __all__ = [
     "NEWEST",
+    "NEWEST_FIRST",
     "SERVERS",
     "VERSIONS",
     "LaunchedServer",
@@ -51,6 +53,8 @@ PASSWORD = os.environ.get("PKG_TEST_NEO4J_PASSWORD", "")
 
 SERVERS = ("given",) if URI else VERSIONS  # what open_server takes, for the parameters of a fixture
 NEWEST = SERVERS[-1:]  # for what the contract suite has shown each version to do alike
+NEWEST_FIRST = (*NEWEST, *(pytest.param(version, marks=pytest.mark.full) for version in SERVERS[:-1]))
+"""Every server, the older ones in `make test-full` alone: for what takes long and other tests ask of them too."""
 
 
 _opened = ExitStack()
