@@ -27,8 +27,9 @@ LEFT_OUT = "long random searches, and one of the two versions of Neo4j where oth
 # packages whose pins differ by version. The rest computes the same on each.
 VERSIONED = (
     "tests/unit/extract tests/unit/sandbox tests/unit/rerank tests/unit/evaluation/code tests/unit/evaluation/trace"
-    " tests/unit/console tests/unit/encode tests/unit/vectors tests/unit/test_api.py tests/unit/test_cli.py tests/unit/test_project.py"
-    " tests/unit/resolve/test_shapes_are_true.py tests/unit/indexing/test_workers.py tests/e2e/test_interrupt.py"
+    " tests/unit/console tests/unit/encode tests/unit/vectors tests/unit/test_api.py tests/unit/test_cli.py"
+    " tests/unit/test_project.py tests/unit/resolve/test_shapes_are_true.py tests/unit/indexing/test_workers.py"
+    " tests/e2e/test_interrupt.py"
 )
 
 
