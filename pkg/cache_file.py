@@ -7,6 +7,7 @@ of each row, and a row that does not fit its checksum is as good as none.
 from __future__ import annotations
 
 import marshal
+import os
 import re
 import sqlite3
 import zlib
@@ -87,7 +88,9 @@ class CacheTable:
 
 def _prepare(path: Path, schema: str) -> sqlite3.Connection:
     make_file(path)
-    connection = sqlite3.connect(path, timeout=WAIT_SECONDS, check_same_thread=False, isolation_level=None)
+    connection = sqlite3.connect(
+        os.path.abspath(path), timeout=WAIT_SECONDS, check_same_thread=False, isolation_level=None
+    )
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")  # what a loss of power takes can be made again

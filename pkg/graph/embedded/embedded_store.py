@@ -89,13 +89,14 @@ class EmbeddedStore:
             self._connection, self._path, self._reader, self._get_one, self._get_meta, find_fragments
         )
         self._sum = FileSum(self._path)
+        self._is_closed = False
         self._is_checked = False  # since the last write
         if create:
             remove_leftovers(self._files)
             try:
                 self._check_file()
             except BaseException:
-                self._connection.close()
+                self._close_files()
                 raise
 
     @property
@@ -108,7 +109,14 @@ class EmbeddedStore:
         with suppress(DatabaseError, StoreError):
             if self._is_removable and not self._is_wanted and not self.generation():
                 remove_empty(self._connection, self._path, self._identity)
+        self._close_files()
+
+    def _close_files(self) -> None:
+        """Close the connection, then the file that is read beside it, once: a store may be closed twice."""
         self._connection.close()
+        if not self._is_closed:
+            self._is_closed = True
+            self._sum.close()
 
     def _get_meta(self, key: str) -> Any:
         return self._list_meta().get(key)

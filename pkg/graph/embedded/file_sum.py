@@ -9,19 +9,52 @@ from __future__ import annotations
 import os
 import zlib
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 
 from pkg.private_files import replace_file
 
 _READ_BYTES = 1 << 20
 
 
+@dataclass(slots=True)
+class _OpenFile:
+    """A database file that stores of this process have open: how many, and the descriptor it is read by."""
+
+    stores: int = 0
+    descriptor: int | None = None
+
+
+_open_files: dict[tuple[int, int], _OpenFile] = {}  # by device and inode
+_lock = Lock()
+
+
 class FileSum:
-    """The recorded checksum of a database file."""
+    """The recorded checksum of a database file that a store has open; close it after the store's connection.
+
+    POSIX ends all locks that a process holds on a file when it closes any descriptor of that file, and with them those
+    of SQLite: another process could then write at the same time. So a file is read by one descriptor, which is closed
+    with the last store of this process that has the file open.
+    """
 
     def __init__(self, database: Path) -> None:
         self._database = database
         self.path = database.with_name(database.name + "-sum")
+        with _lock:
+            info = os.stat(database)
+            self._key = (info.st_dev, info.st_ino)
+            _open_files.setdefault(self._key, _OpenFile()).stores += 1
+
+    def close(self) -> None:
+        """Close the descriptor of the file where no other store of this process has the file open."""
+        with _lock:
+            shared = _open_files[self._key]
+            shared.stores -= 1
+            if not shared.stores:
+                del _open_files[self._key]
+                if shared.descriptor is not None:
+                    os.close(shared.descriptor)
 
     def is_recorded(self) -> bool:
         """Return whether a checksum is there, whatever it is of."""
@@ -44,8 +77,15 @@ class FileSum:
                     temporary.write_bytes(measured)
 
     def _measure(self) -> bytes:
-        checksum = 0
-        with open(self._database, "rb") as file:
-            while part := file.read(_READ_BYTES):
-                checksum = zlib.crc32(part, checksum)
-            return b"PKG sum 1 %d %08x\n" % (os.fstat(file.fileno()).st_size, checksum)
+        descriptor, checksum, place = self._open(), 0, 0
+        while part := os.pread(descriptor, _READ_BYTES, place):
+            checksum = zlib.crc32(part, checksum)
+            place += len(part)
+        return b"PKG sum 1 %d %08x\n" % (place, checksum)
+
+    def _open(self) -> int:
+        with _lock:
+            shared = _open_files[self._key]
+            if shared.descriptor is None:
+                shared.descriptor = os.open(self._database, os.O_RDONLY)
+            return shared.descriptor
