@@ -36,7 +36,7 @@ def open_database(path: Path, address: str, create: bool) -> sqlite3.Connection:
         if create and not path.exists():
             _make_database(path.resolve())
         before = identify(path)
-        place = os.path.abspath(path)  # a relative path that begins with "file:" would be taken for a URI
+        place = os.path.realpath(path)  # a relative path that begins with "file:" would be taken for a URI
         connection = sqlite3.connect(place, timeout=LOCK_SECONDS, isolation_level=None)
         try:
             connection = _prepare(connection, path, address, create)

@@ -42,7 +42,7 @@ class FileSum:
         self._database = database
         self.path = database.with_name(database.name + "-sum")
         with _lock:
-            info = os.stat(database)
+            info = os.stat(os.path.realpath(database))  # a folder before ".." need not be there
             self._key = (info.st_dev, info.st_ino)
             _open_files.setdefault(self._key, _OpenFile()).stores += 1
 
@@ -87,5 +87,5 @@ class FileSum:
         with _lock:
             shared = _open_files[self._key]
             if shared.descriptor is None:
-                shared.descriptor = os.open(self._database, os.O_RDONLY)
+                shared.descriptor = os.open(os.path.realpath(self._database), os.O_RDONLY)
             return shared.descriptor
