@@ -24,8 +24,13 @@ def run_trust(folder: Path | None, encoder: str | None, is_list: bool, remove: b
             raise UsageError("FOLDER and --encoder are two things to trust; give one of them")
         _change_encoder(name_encoder(encoder), remove, as_json)
     else:
-        place = (folder or Path()).expanduser().absolute()
-        _forget(place, as_json) if remove else _trust(place, as_json)
+        place = (folder or Path()).expanduser().resolve()  # the parents of "../x" are not those of x
+        if remove:
+            _forget(place, as_json)
+        elif place.is_dir():
+            _trust(place, as_json)
+        else:
+            raise UsageError(f"no folder {place}, expected the one whose settings file is to be trusted")
 
 
 def _trust(folder: Path, as_json: bool) -> None:

@@ -91,6 +91,8 @@ def translate_faults(address: str) -> Iterator[None]:
             yield
     except UnicodeDecodeError as fault:  # the sqlite3 module could not read SQLite's own message about a damaged page
         raise _translate(address, f"malformed text: {fault.reason}") from fault
+    except json.JSONDecodeError as fault:  # a value of a row, all of which the store wrote
+        raise _translate(address, f"malformed value: {fault}") from fault
     except PermissionError as fault:
         raise StoreFullError(
             f"cannot write {address}: {fault.strerror}; check its permissions, or use another --store"

@@ -240,6 +240,16 @@ def test_a_list_shows_what_is_trusted_and_a_damaged_record_is_told(clone: Path) 
         read_trust()
 
 
+@pytest.mark.parametrize("place", ["../other", "../missing", "sub/../../other"])
+def test_trusting_another_folder_does_not_trust_the_current_one(clone: Path, place: str) -> None:
+    (clone / "pkg.toml").write_text('store = "neo4j://127.0.0.1:9"\n', encoding="utf-8")
+    (clone.parent / "other").mkdir()
+    refused = run("trust", place)
+    assert refused.exit_code == 2
+    assert "settings file" in refused.stderr
+    assert read_trust().files == ()
+
+
 def test_an_archive_does_not_bring_settings_with_it(clone: Path, tmp_path: Path) -> None:
     import zipfile
 

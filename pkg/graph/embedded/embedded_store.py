@@ -498,6 +498,8 @@ class EmbeddedStore:
         with translate_faults(self.address), self.snapshot():
             nodes = {Label.SOURCE.value: run(sql.COUNT_SOURCES).fetchone()[0]}
             for label, count in (*run(sql.COUNT_UNITS), *run(sql.COUNT_NODES), *run(sql.COUNT_CALLS)):
+                if label not in range(len(sql.LABELS)):
+                    raise DatabaseError(f"malformed: nodes of the label {label}")
                 nodes[sql.LABELS[label].value] = count
             rows = run(sql.LIST_SOURCES).fetchall()
             encoder, dimension = self.encoder()
