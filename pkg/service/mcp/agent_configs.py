@@ -174,6 +174,8 @@ def install(plan: Installation) -> None:
     A PathError for a file that cannot be read or written, or that would come out otherwise: then nothing is written.
     """
     agent = AGENTS[plan.agent]
+    if plan.scope == "project" and not plan.path.resolve().is_relative_to(Path.cwd().resolve()):
+        raise PathError(f"{plan.path} is a link out of the project, to {plan.path.resolve()}; nothing was written")
     try:
         # As bytes: reading as text would make other line ends of those that the file has.
         whole = plan.path.read_bytes().decode("utf-8") if plan.path.exists() else ""
