@@ -136,13 +136,12 @@ def test_a_line_end_that_other_lines_do_not_have_stays() -> None:
     assert plan.path.read_bytes().startswith(b'model = "large"\r\n# mixed\nslow = true\r\n[zzz]\r\na = 1\r\n\r\n[mcp_')
 
 
-def test_a_link_out_of_the_project_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    project, outside = tmp_path / "project", tmp_path / "outside.json"
-    project.mkdir()
-    monkeypatch.chdir(project)
-    (project / ".mcp.json").symlink_to(outside)
+def test_a_link_out_of_the_project_is_not_followed(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.json"
+    plan = plan_installation("claude-code", "project", [])
+    plan.path.symlink_to(outside)
     with pytest.raises(PathError, match=r"\.mcp\.json is a link out of the project, to .*outside\.json"):
-        install(plan_installation("claude-code", "project", ["mcp"]))
+        install(plan)
     assert not outside.exists()
 
 
