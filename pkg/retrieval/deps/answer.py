@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal, get_args
@@ -143,10 +144,13 @@ class NamedSites:
     first: tuple[str, ...]  # path:line of the first calls that are not bound, else of the first references
     is_cut: bool = False  # whether counting ended before the end of the source
     is_implicit: bool = False  # whether Python calls one of them by itself, which no expression shows
+    unread: int = 0  # files of code whose text the store does not have, so that it was not searched
+    first_unread: tuple[str, ...] = ()  # their first paths
+    only_definitions: bool = False  # whether the store has no more of the code than definitions: of rows
 
     @property
     def is_none(self) -> bool:
-        """Return whether nothing calls or uses any of the names, as far as code can show it."""
+        """Return whether nothing calls or uses any of the names in the code that was searched."""
         return not (self.calls or self.references or self.is_implicit)
 
     def say(self) -> str:
@@ -155,17 +159,36 @@ class NamedSites:
         names = ", ".join(self.names[:SHOWN_NAMES])
         names += f" and {more:,} more" if more > 0 else ""
         first = f", first at {', '.join(self.first)}" if self.first else ""
-        implicit = "; Python calls special methods by itself, which is not counted" if self.is_implicit else ""
+        limits = "".join(f"; {each}" for each in self._list_limits())
         if not self.calls:
-            found = "no callers found" if self.is_none else "no caller is known"
+            is_sure = self.is_none and not (self.unread or self.only_definitions)
+            found = "no callers found" if is_sure else "no caller is known"
             used = f"; {count_things(self.references, 'reference')} without a call{first}" if self.references else ""
-            return f"{found}: the source has no call expression of {names}{used}{implicit}"
+            return f"{found}: {self._name_searched()} no call expression of {names}{used}{limits}"
         least = "at least " if self.is_cut else ""
         loose = self.calls - self.elsewhere
         parts = [f"{self.elsewhere:,} bound elsewhere"] * bool(self.elsewhere)
         parts += [f"{loose:,} that could not be told apart{first}"] * bool(loose)
-        counted = f"{least}{count_things(self.calls, 'call expression')} of {names} in the source"
-        return f"no caller is known; {counted}: {', '.join(parts)}{implicit}"
+        place = "the definitions of the rows" if self.only_definitions else "the source"
+        counted = f"{least}{count_things(self.calls, 'call expression')} of {names} in {place}"
+        return f"no caller is known; {counted}: {', '.join(parts)}{limits}"
+
+    def _name_searched(self) -> str:
+        """Return what was searched, with a verb."""
+        if self.only_definitions:
+            return "the definitions of the rows have"
+        return "the searched files have" if self.unread else "the source has"
+
+    def _list_limits(self) -> Iterator[str]:
+        """Yield which calls the count cannot include, and why."""
+        if self.is_implicit:
+            yield "Python calls special methods by itself, which is not counted"
+        if self.only_definitions:
+            yield "code of rows outside of definitions is not stored and was not searched"
+        if self.unread:
+            more = self.unread - len(self.first_unread)
+            paths = ", ".join(self.first_unread) + (f" and {more:,} more" if more else "")
+            yield f"not searched, since no text is stored: {count_things(self.unread, 'file')} ({paths})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,9 @@
 """Count where the name of a definition stands in the code of its source, for an answer that knows no caller of it.
 
 No link leads to a definition that is called on a value of a library, through a variable, or from a corpus. "No callers"
-is true only where no call expression bears the name, so the texts are read for it when it would be said.
+is true only where no call expression bears the name, so the texts are read for it when it would be said. A store does
+not have all texts (none of a file that is minified or holds NUL bytes, and of a row its definitions alone): what could
+not be searched is part of the answer.
 """
 
 from __future__ import annotations
@@ -32,12 +34,16 @@ _READ = re.compile(r"(?:.*\.)?(?:\w*property|getter|setter|deleter)(?:\(.*)?", r
 _Place = tuple[str, int]
 """Path and line."""
 
+_Text = tuple[str, int, bytes]
+"""Path, first line and text of code."""
+
 
 @dataclass(slots=True)
 class _Count:
     calls: int = 0
     elsewhere: int = 0
     references: int = 0
+    unread: list[str] = field(default_factory=list)  # paths
     open_calls: list[_Place] = field(default_factory=list)
     other_places: list[_Place] = field(default_factory=list)
 
@@ -51,7 +57,9 @@ def count_named_sites(store: GraphStore, source: str, targets: Iterable[Target])
     wanted = _choose_names(nodes)
     bound = _find_bound(store, source, wanted)
     count = _Count()
-    for path, line, is_call in _list_sites(store, source, wanted):
+    is_corpus = any(each.name == source and each.kind == "corpus" for each in store.sources())
+    texts = _list_definitions(store, source) if is_corpus else _list_texts(store, source, count.unread)
+    for path, line, is_call in _list_sites(texts, wanted):
         is_elsewhere = is_call and (path, line) in bound
         count.calls += is_call
         count.elsewhere += is_elsewhere
@@ -69,6 +77,9 @@ def count_named_sites(store: GraphStore, source: str, targets: Iterable[Target])
         first=tuple(f"{path}:{line}" for path, line in first),
         is_cut=count.calls >= ENOUGH,
         is_implicit=any(is_special(node.name) and node.name not in _MAKING for node in nodes),
+        unread=len(count.unread),
+        first_unread=tuple(count.unread[:SHOWN_PLACES]),
+        only_definitions=is_corpus,
     )
 
 
@@ -103,23 +114,28 @@ def _find_bound(store: GraphStore, source: str, wanted: Wanted) -> set[_Place]:
     return {(starts[edge.start], edge.line) for edge in edges if edge.line is not None}
 
 
-def _list_sites(store: GraphStore, source: str, wanted: Wanted) -> Iterator[tuple[str, int, bool]]:
-    """Yield path, line and whether it is a call, for each use in a source, in the order of paths and texts."""
-    for path, line, text in _list_texts(store, source):
+def _list_sites(texts: Iterable[_Text], wanted: Wanted) -> Iterator[tuple[str, int, bool]]:
+    """Yield path, line and whether it is a call, for each use in some texts, in their order."""
+    for path, line, text in texts:
         if wanted.stands_in(text):
             for use in list_uses(parse(text), text, wanted):
                 yield path, line + text.count(b"\n", 0, use.start), use.is_call
 
 
-def _list_texts(store: GraphStore, source: str) -> Iterator[tuple[str, int, bytes]]:
-    """Yield path, first line and text of all code of a source: files, or the pieces of rows that lie in no other."""
+def _list_texts(store: GraphStore, source: str, unread: list[str]) -> Iterator[_Text]:
+    """Yield the texts of the code files of a repository; the paths of those that have none are added to unread."""
     paths = list_code_files(store, source)
-    is_corpus = any(each.name == source and each.kind == "corpus" for each in store.sources())
-    if not is_corpus:
-        for start in range(0, len(paths), FILES_AT_ONCE):
-            for path, text in store.texts(source, paths[start : start + FILES_AT_ONCE]):
-                yield path, 1, text
-        return
+    for start in range(0, len(paths), FILES_AT_ONCE):
+        some = paths[start : start + FILES_AT_ONCE]
+        missing = dict.fromkeys(some)
+        for path, text in store.texts(source, some):
+            missing.pop(path, None)
+            yield path, 1, text
+        unread += missing
+
+
+def _list_definitions(store: GraphStore, source: str) -> Iterator[_Text]:
+    """Yield the definitions of a corpus that lie in no other: its rows are not stored as a whole."""
     pieces = store.nodes((Label.FUNCTION, Label.CLASS, Label.MODULE), source)
     last: tuple[str, int] = ("", 0)
     for node in sorted(pieces, key=lambda node: (node.path, node.start_line, -node.end_line)):

@@ -115,6 +115,34 @@ def test_calls_in_the_rows_of_a_corpus_are_counted_once(tmp_path: Path) -> None:
     assert (named.calls, named.elsewhere, len(named.first)) == (2, 0, 2)
 
 
+def test_calls_in_rows_outside_of_definitions_are_not_said_to_be_missing(tmp_path: Path) -> None:
+    rows = [{"id": "1", "content": "def foo():\n    return 1\n\nprint(foo())\n"}, {"id": "2", "content": "foo()\n"}]
+    write_rows(tmp_path / "rows.jsonl", *rows)
+    with closing(open_graph_at(tmp_path / "graph.db")) as store:
+        build(str(tmp_path / "rows.jsonl"), store, source="rows")
+        assert say(store, "foo") == (
+            "no caller is known: the definitions of the rows have no call expression of foo;"
+            " code of rows outside of definitions is not stored and was not searched"
+        )
+
+
+def test_files_without_a_stored_text_are_not_said_to_hold_no_call(tmp_path: Path) -> None:
+    unread = {"gen.py": f"T = [{'foo(), ' * 3000}]\n", "nul.py": "x = 1\0\nfoo()\n"}
+    read = {"a.py": "def foo():\n    return 1\n", "__init__.py": "", "notes.md": "# foo()\n"}
+    write_tree(tmp_path / "tree", {**unread, **read})
+    with closing(open_graph_at(tmp_path / "graph.db")) as store:
+        build(str(tmp_path / "tree"), store, source="tree")
+        assert say(store, "foo") == (
+            "no caller is known: the searched files have no call expression of foo;"
+            " not searched, since no text is stored: 2 files (gen.py, nul.py)"
+        )
+        (tmp_path / "tree" / "b.py").write_text("def f(x):\n    x.foo()\n")
+        build(str(tmp_path / "tree"), store, source="tree")
+        named = ask(store, "foo").named
+    assert named is not None
+    assert (named.calls, named.unread, named.first_unread) == (1, 2, ("gen.py", "nul.py"))
+
+
 def test_only_what_stands_nowhere_is_said_to_have_no_callers() -> None:
     assert not NamedSites(("f",), 0, 0, 1, ("a.py:1",)).is_none
     assert not NamedSites(("f",), 1, 1, 0, ()).is_none
