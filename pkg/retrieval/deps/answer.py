@@ -159,7 +159,11 @@ class NamedSites:
         names = ", ".join(self.names[:SHOWN_NAMES])
         names += f" and {more:,} more" if more > 0 else ""
         first = f", first at {', '.join(self.first)}" if self.first else ""
+        place = "the definitions of the rows" if self.only_definitions else "the source"
         limits = "".join(f"; {each}" for each in self._list_limits())
+        if self.is_cut and not self.calls:
+            uses = f"the first {count_things(self.references, 'use')} of {names} in {place} are no calls"
+            return f"no caller is known; {uses}{first}{limits}"
         if not self.calls:
             is_sure = self.is_none and not (self.unread or self.only_definitions)
             found = "no callers found" if is_sure else "no caller is known"
@@ -169,7 +173,6 @@ class NamedSites:
         loose = self.calls - self.elsewhere
         parts = [f"{self.elsewhere:,} bound elsewhere"] * bool(self.elsewhere)
         parts += [f"{loose:,} that could not be told apart{first}"] * bool(loose)
-        place = "the definitions of the rows" if self.only_definitions else "the source"
         counted = f"{least}{count_things(self.calls, 'call expression')} of {names} in {place}"
         return f"no caller is known; {counted}: {', '.join(parts)}{limits}"
 

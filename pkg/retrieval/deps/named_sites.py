@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pkg.retrieval.deps.names import Target
 
 FILES_AT_ONCE = 200  # whose texts are in memory together
-ENOUGH = 1000  # call expressions: what has so many has no use for the exact number, which the answer then says
+ENOUGH = 1000  # calls, or references: what has so many has no use for the exact number, which the answer then says
 SHOWN_PLACES = 3
 _MAKING = ("__init__", "__new__")  # the call of a class runs these
 _READ = re.compile(r"(?:.*\.)?(?:\w*property|getter|setter|deleter)(?:\(.*)?", re.DOTALL)
@@ -47,6 +47,10 @@ class _Count:
     open_calls: list[_Place] = field(default_factory=list)
     other_places: list[_Place] = field(default_factory=list)
 
+    @property
+    def is_enough(self) -> bool:
+        return max(self.calls, self.references) >= ENOUGH
+
 
 def count_named_sites(store: GraphStore, source: str, targets: Iterable[Target]) -> NamedSites | None:
     """Count the call expressions and other uses of the names of some targets; None where a target is no definition."""
@@ -66,7 +70,7 @@ def count_named_sites(store: GraphStore, source: str, targets: Iterable[Target])
         count.references += not is_call
         if not is_elsewhere:
             (count.open_calls if is_call else count.other_places).append((path, line))
-        if count.calls >= ENOUGH:
+        if count.is_enough:
             break
     first = list(dict.fromkeys(count.open_calls or count.other_places))[:SHOWN_PLACES]
     return NamedSites(
@@ -75,7 +79,7 @@ def count_named_sites(store: GraphStore, source: str, targets: Iterable[Target])
         elsewhere=count.elsewhere,
         references=count.references,
         first=tuple(f"{path}:{line}" for path, line in first),
-        is_cut=count.calls >= ENOUGH,
+        is_cut=count.is_enough,
         is_implicit=any(is_special(node.name) and node.name not in _MAKING for node in nodes),
         unread=len(count.unread),
         first_unread=tuple(count.unread[:SHOWN_PLACES]),
@@ -118,8 +122,11 @@ def _list_sites(texts: Iterable[_Text], wanted: Wanted) -> Iterator[tuple[str, i
     """Yield path, line and whether it is a call, for each use in some texts, in their order."""
     for path, line, text in texts:
         if wanted.stands_in(text):
+            at = 0
             for use in list_uses(parse(text), text, wanted):
-                yield path, line + text.count(b"\n", 0, use.start), use.is_call
+                line += text.count(b"\n", at, use.start)
+                at = use.start
+                yield path, line, use.is_call
 
 
 def _list_texts(store: GraphStore, source: str, unread: list[str]) -> Iterator[_Text]:

@@ -1,16 +1,19 @@
-"""Find where names are called, read or handed on in a text, by its syntax tree; a text that is damaged has one too."""
+"""Find where names are called, read or handed on in a text, by its syntax tree; a text that is damaged has one too.
+
+A node of the tree finds its parent by a search from the root, so a use in deep code would cost its depth. One cursor
+goes through the tree instead and keeps what it has entered: the cost of all uses is that of one walk.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from tree_sitter import Node, Tree
 
-_SILENT = ("comment", "string_content", "escape_sequence", "string_start", "string_end")
 _OPENS = re.compile(rb"[ \t\f]*\(")
 _NAMED = (  # what gives a name or an attribute a meaning instead of using it: type of the parent, field
     ("function_definition", "name"), ("class_definition", "name"), ("keyword_argument", "name"),
@@ -55,82 +58,101 @@ def _match_words(names: list[str]) -> re.Pattern[bytes]:
 
 def list_uses(tree: Tree, text: bytes, wanted: Wanted) -> Iterator[Use]:
     """Yield the uses of names in a text, and of their aliases by its imports, in the order of the text."""
-    aliases = sorted(set(_list_aliases(tree, text, wanted)))
-    found = [use for match in wanted.word.finditer(text) if (use := _judge(tree, text, match, wanted))]
-    if aliases:
-        alias = Wanted(frozenset(aliases))
-        found += [use for match in alias.word.finditer(text) if (use := _judge(tree, text, match, alias))]
-    yield from sorted(found)
+    aliases = Wanted(frozenset(_list_aliases(tree, text, wanted)))
+    walk = _Walk(tree)
+    for match in _match_words(sorted(wanted.names | aliases.names)).finditer(text):
+        here = walk.reach(match.start(), match.end())
+        if here is not None:
+            is_own = match.group().decode("utf-8", "replace") in wanted.names
+            use = _judge(here, walk.around, text, match, wanted if is_own else aliases)
+            if use is not None:
+                yield use
+
+
+class _Spot(NamedTuple):
+    """A node, and its field in the node around it."""
+
+    node: Node
+    field: str | None
+
+
+class _Walk:
+    """One walk through a tree, from its start to its end."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._cursor = tree.walk()
+        self._here = self._read()
+        self.around: list[_Spot] = []  # the nodes around the cursor, from the root on
+
+    def reach(self, start: int, end: int) -> _Spot | None:
+        """Go forward to the node without children that holds some bytes; None where they lie between nodes."""
+        while True:
+            if self._here.node.end_byte < end:
+                if self._cursor.goto_next_sibling():
+                    self._here = self._read()
+                elif not self.around or self.around[-1].node.end_byte >= end:
+                    return None
+                else:
+                    self._cursor.goto_parent()
+                    self._here = self.around.pop()
+            elif self._here.node.start_byte > start:
+                return None
+            elif self._cursor.goto_first_child():
+                self.around.append(self._here)
+                self._here = self._read()
+            else:
+                return self._here
+
+    def _read(self) -> _Spot:
+        node = self._cursor.node
+        assert node is not None
+        return _Spot(node, self._cursor.field_name)
 
 
 def _list_aliases(tree: Tree, text: bytes, wanted: Wanted) -> Iterator[str]:
     """Yield the aliases that imports of a text give to any of the names."""
+    walk = _Walk(tree)
     for match in wanted.word.finditer(text):
-        node = _find_node(tree, match)
-        around = node.parent.parent if node is not None and node.parent is not None else None
-        if around is not None and around.type == "aliased_import" and node is not None:
-            alias = around.child_by_field_name("alias")
-            is_last = node.parent is not None and node.end_byte == node.parent.end_byte
-            if alias is not None and alias.text is not None and is_last and alias.id != node.id:
-                name = alias.text.decode("utf-8", "replace")
-                yield from (name,) if name not in wanted.names else ()
+        here = walk.reach(match.start(), match.end())
+        if here is None or len(walk.around) < 2:
+            continue
+        outer, dotted = (each.node for each in walk.around[-2:])
+        alias = outer.child_by_field_name("alias") if outer.type == "aliased_import" else None
+        if alias is not None and here.node.end_byte == dotted.end_byte:  # the last name of a dotted one
+            name = text[alias.start_byte : alias.end_byte].decode("utf-8", "replace")
+            yield from (name,) if name not in wanted.names else ()
 
 
-def _find_node(tree: Tree, match: re.Match[bytes]) -> Node | None:
-    return tree.root_node.descendant_for_byte_range(match.start(), match.end())
-
-
-def _judge(tree: Tree, text: bytes, match: re.Match[bytes], wanted: Wanted) -> Use | None:
+def _judge(here: _Spot, around: Sequence[_Spot], text: bytes, match: re.Match[bytes], wanted: Wanted) -> Use | None:
     """Return how a word uses the name that it is; None for a comment, a definition, an import or another meaning."""
-    node = _find_node(tree, match)
-    if node is None or node.type in _SILENT or node.type != "identifier":
-        is_text = node is not None and node.type == "string_content" and node.text == match.group()
+    if here.node.type != "identifier":
+        is_text = here.node.type == "string_content" and (here.node.start_byte, here.node.end_byte) == match.span()
         return Use(match.start(), False) if is_text else None
-    whole = _widen(node)
-    is_attribute = whole.type == "attribute"
-    parent = whole.parent
-    if parent is None or _is_definition(node):
+    if not around or _is_definition(here, around[-1]):
         return None
-    if _is_called(whole) or _OPENS.match(text, match.end()):
+    is_attribute = around[-1].node.type == "attribute" and here.field == "attribute"
+    depth = len(around) - is_attribute  # of the attribute that the name is the last part of, or of the name
+    whole = around[depth] if is_attribute else here
+    if _is_called(whole, around, depth) or _OPENS.match(text, match.end()):
         return Use(match.start(), True)
-    if _gives_meaning(whole) or (wanted.is_member and not is_attribute):
+    if _gives_meaning(whole, around[depth - 1]) or (wanted.is_member and not is_attribute):
         return None
     return Use(match.start(), is_attribute and match.group().decode("utf-8", "replace") in wanted.read)
 
 
-def _widen(node: Node) -> Node:
-    """Return the attribute that a name is the last part of, or the name."""
-    parent = node.parent
-    if parent is not None and parent.type == "attribute" and _is_field(parent, "attribute", node):
-        return parent
-    return node
+def _is_called(spot: _Spot, around: Sequence[_Spot], depth: int) -> bool:
+    """Return whether an expression at a depth is what a call calls, or a decorator."""
+    for parent in (around[each] for each in range(depth - 1, -1, -1)):
+        kind = parent.node.type
+        if kind != "parenthesized_expression" and not (kind == "subscript" and spot.field == "value"):
+            return kind == "decorator" or (kind == "call" and spot.field == "function")
+        spot = parent
+    return False
 
 
-def _is_called(node: Node) -> bool:
-    """Return whether an expression is what a call calls, or a decorator."""
-    parent = node.parent
-    while parent is not None and (
-        parent.type == "parenthesized_expression" or (parent.type == "subscript" and _is_field(parent, "value", node))
-    ):
-        node, parent = parent, parent.parent
-    if parent is None:
-        return False
-    return parent.type == "decorator" or (parent.type == "call" and _is_field(parent, "function", node))
+def _is_definition(spot: _Spot, parent: _Spot) -> bool:
+    return parent.node.type in ("function_definition", "class_definition") and spot.field == "name"
 
 
-def _is_definition(node: Node) -> bool:
-    parent = node.parent
-    is_def = parent is not None and parent.type in ("function_definition", "class_definition")
-    return is_def and parent is not None and _is_field(parent, "name", node)
-
-
-def _gives_meaning(node: Node) -> bool:
-    parent = node.parent
-    return parent is not None and any(
-        parent.type == kind and (name is None or _is_field(parent, name, node)) for kind, name in _NAMED
-    )
-
-
-def _is_field(parent: Node, name: str, node: Node) -> bool:
-    child = parent.child_by_field_name(name)
-    return child is not None and child.id == node.id
+def _gives_meaning(spot: _Spot, parent: _Spot) -> bool:
+    return any(parent.node.type == kind and name in (None, spot.field) for kind, name in _NAMED)

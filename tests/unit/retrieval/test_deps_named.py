@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
+from tree_sitter import Tree
 from trees import open_graph_at, write_rows, write_tree
 
 from pkg.extract.parser import parse
@@ -143,6 +146,17 @@ def test_files_without_a_stored_text_are_not_said_to_hold_no_call(tmp_path: Path
     assert (named.calls, named.unread, named.first_unread) == (1, 2, ("gen.py", "nul.py"))
 
 
+def test_counting_stops_at_references_as_at_calls(tmp_path: Path) -> None:
+    handed = "".join(f"put(foo, {number})\n" for number in range(1500))
+    write_tree(tmp_path / "tree", {"a.py": "def foo():\n    return 1\n", "b.py": handed, "c.py": "x.foo()\n"})
+    with closing(open_graph_at(tmp_path / "graph.db")) as store:
+        build(str(tmp_path / "tree"), store, source="tree")
+        said = say(store, "foo")
+    assert said == (
+        "no caller is known; the first 1,000 uses of foo in the source are no calls, first at b.py:1, b.py:2, b.py:3"
+    )
+
+
 def test_only_what_stands_nowhere_is_said_to_have_no_callers() -> None:
     assert not NamedSites(("f",), 0, 0, 1, ("a.py:1",)).is_none
     assert not NamedSites(("f",), 1, 1, 0, ()).is_none
@@ -179,3 +193,50 @@ def test_a_plain_name_is_no_member_unless_it_is_called_and_a_property_is_run_by_
     assert [(each.start, each.is_call) for each in list_uses(parse(text), text, wanted)] == [
         (6, False), (12, True), (17, True),
     ]  # fmt: skip
+
+
+@dataclass(slots=True)
+class CountedTree:
+    """A tree that counts the steps of the cursors that walk it."""
+
+    tree: Tree
+    steps: int = 0
+
+    def walk(self) -> CountedCursor:
+        return CountedCursor(self, self.tree.walk())
+
+
+@dataclass(slots=True)
+class CountedCursor:
+    """A cursor whose steps are counted; other ways through the tree are closed."""
+
+    counted: CountedTree
+    cursor: Any
+
+    def __getattr__(self, name: str) -> object:
+        self.counted.steps += name.startswith("goto_")
+        return getattr(self.cursor, name)
+
+
+DEEP = [
+    pytest.param(b"foo(" * 2000 + b")" * 2000, id="nested calls"),
+    pytest.param(b"x = " + b" + ".join([b"foo"] * 2000), id="a long sum"),
+    pytest.param(b"foo" + b".foo" * 2000, id="a long chain of attributes"),
+    pytest.param(b"x = '" + b"\\n foo" * 2000 + b"'", id="a long text"),
+]
+
+
+@pytest.mark.parametrize("text", DEEP)
+def test_all_uses_of_a_deep_text_are_found_within_two_walks(text: bytes) -> None:
+    tree = CountedTree(parse(text))
+    uses = list(list_uses(cast(Tree, tree), text, Wanted(frozenset({"foo"}))))
+    assert len(uses) in (0, 2000, 2001)
+    assert tree.steps <= 2 * 3 * tree.tree.root_node.descendant_count  # into each node, past it, and out of it
+
+
+def test_the_first_use_is_found_before_the_others_are_looked_for() -> None:
+    text = b"foo()\n" * 2000
+    first, all_of_them = CountedTree(parse(text)), CountedTree(parse(text))
+    next(iter(list_uses(cast(Tree, first), text, Wanted(frozenset({"foo"})))))
+    list(list_uses(cast(Tree, all_of_them), text, Wanted(frozenset({"foo"}))))
+    assert first.steps < 0.6 * all_of_them.steps
