@@ -15,6 +15,7 @@ from functools import cached_property
 from pkg.graph.path_filter import is_test
 from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Label, Node, RelationType
 from pkg.retrieval.deps.answer import ENTERS, READS, RUNS
+from pkg.retrieval.deps.asked_fixtures import asks_for, list_marks
 from pkg.retrieval.deps.entries import is_unasked, list_decorators
 from pkg.retrieval.deps.neighbours import Step
 from pkg.retrieval.deps.outside_bases import close_over
@@ -25,9 +26,6 @@ PLUGINS = "pytest_plugins"
 _ASKING = "getfixturevalue"
 _MODULE_CODE = (RelationType.CALLS.value, READS, ENTERS)  # types of links from code that runs when it is loaded
 _CLASS_CODE = (*_MODULE_CODE, RelationType.INHERITS.value)
-_PARAMETERS = re.compile(r"\bdef\s+\w+\s*\(([^)]*)")
-_MARKED = re.compile(r"\busefixtures\(([^)]*)\)")
-_CLASS_MARK = re.compile(r"^[ \t]+pytestmark\b[^\n=]*=\s*(\[[^\]]*\]|[^\n]*)", re.MULTILINE)
 _QUOTED = re.compile(r"""["']([\w.]+)["']""")
 
 Scopes = Mapping[tuple[str, str], Node]
@@ -153,13 +151,13 @@ class SetUpCode:
             if any(self._sees(node.path, home) for home in homes) and name in _QUOTED.findall(node.content):
                 is_plain = re.search(rf"""{_ASKING}\(\s*["']{re.escape(name)}["']""", node.content)
                 yield node, _ASKING, LIKELY if is_plain else POSSIBLE
-        for each in self._marked:
-            if name in self._list_marks(each) and any(self._sees(each.path, home) for home in homes):
+        for each, marks in self._marked:
+            if name in marks and any(self._sees(each.path, home) for home in homes):
                 below = self._sort(close_over({each.id}, self._below))
                 yield from ((test, "usefixtures", CERTAIN) for one in below for test in self.list_of_class(one))
         for home in homes if any(home in self._plugins for home in homes) else ():
             for node in self._list_functions(home):
-                if _asks(node, name):
+                if asks_for(node, name):
                     yield node, "fixture of a plugin", LIKELY
 
     def _list_functions(self, home: str) -> Iterator[Node]:
@@ -242,14 +240,10 @@ class SetUpCode:
         return [node for node in self._definitions if node.label is Label.FUNCTION and _ASKING in node.content]
 
     @cached_property
-    def _marked(self) -> list[Node]:
-        classes = (each for listed in self._classes.values() for each in listed)
-        return [node for node in classes if self._below.get(node.id) and self._list_marks(node)]
-
-    def _list_marks(self, owner: Node) -> set[str]:
-        """List the fixtures that the marks of a class name."""
-        marks = [str(owner.properties.get("decorators") or ""), *_CLASS_MARK.findall(owner.content)]
-        return {name for mark in marks for found in _MARKED.findall(mark) for name in _QUOTED.findall(found)}
+    def _marked(self) -> list[tuple[Node, set[str]]]:
+        """The classes with subclasses whose marks name fixtures, with these."""
+        classes = (each for listed in self._classes.values() for each in listed if self._below.get(each.id))
+        return [(node, marks) for node in classes if (marks := list_marks(node))]
 
     @cached_property
     def _plugins(self) -> Mapping[str, set[str]]:
@@ -269,11 +263,3 @@ def _find_name(call: ast.Call | None) -> str | None:
     """Return the name that a decorator gives a fixture in the place of its function's."""
     given = (each.value for each in call.keywords if each.arg == "name") if call is not None else ()
     return next((str(each.value) for each in given if isinstance(each, ast.Constant)), None)
-
-
-def _asks(node: Node, name: str) -> bool:
-    """Return whether a test or fixture asks for a fixture, by a parameter or a mark of its own."""
-    parameters = _PARAMETERS.search(node.content)
-    marks = _MARKED.findall(str(node.properties.get("decorators") or ""))
-    is_parameter = parameters is not None and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", parameters[1]) is not None
-    return is_parameter or any(name in _QUOTED.findall(each) for each in marks)
