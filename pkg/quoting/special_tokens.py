@@ -15,10 +15,14 @@ _STARCODER = "fim_prefix|fim_middle|fim_suffix|fim_pad|fim-prefix|fim-middle|fim
 _STARCODER += "|issue_comment|issue_closed|jupyter_start|jupyter_text|jupyter_code|jupyter_output|jupyter_script"
 _STARCODER += "|jupyter_error|empty_output|commit_before|commit_msg|commit_after|reponame|repo_name|file_sep"
 _MISTRAL = "AVAILABLE_TOOLS|TOOL_RESULTS|SYSTEM_PROMPT|TOOL_CONTENT|TOOL_CALLS|MODEL_SETTINGS|BEGIN_AUDIO|THINK|CALL_ID"
+_MISTRAL += "|ARGS|IMG|IMG_BREAK|IMG_END"
 _HEADINGS = "Instructions?|Response|Input|Output|Human|User|User Message|Assistant|System|System Prompt|Question|Answer"
 _CHANNELS = "think|tool_call|tool_response|arg_key|arg_value"
 
-_LINE_END = r"[:\r\n\v\f\x1c-\x1e\x85\u2028\u2029]|\Z"  # or a colon
+_BREAKS = r"\r\n\v\f\x1c-\x1e\x85\u2028\u2029"
+_BLANKS = rf"[^\S{_BREAKS}]*"  # no-break and ideographic spaces too, which look like any other
+_LINE_START = rf"(?<![^{_BREAKS}]){_BLANKS}"
+_LINE_END = rf"{_BLANKS}(?:[:{_BREAKS}]|\Z)"  # or a colon
 
 SPECIAL_TOKENS = {
     # where it is from: what follows the first character, and that one in front
@@ -29,6 +33,7 @@ SPECIAL_TOKENS = {
     "StarCoder, SantaCoder, Granite: <fim_prefix>": ("<", rf"(?:{_STARCODER})>"),
     "Llama 2, Mistral, T5: <s>, </s>, <unk>, <pad>": ("<", r"/?(?:s|unk|pad)>"),
     "Gemma: <bos>, <start_of_turn>": ("<", r"(?:bos|eos|(?:start|end)_of_(?:turn|image|audio)|unused\d+)>"),
+    "Command R: <BOS_TOKEN>, <PAD>": ("<", r"(?:(?:BOS|EOS|EOP|MASK)_TOKEN|PAD|CLS|SEP|UNK)>"),
     "Code Llama: <PRE>, <SUF>, <MID>, <EOT>, <FILL_ME>": ("<", "(?:PRE|SUF|MID|EOT|FILL_ME)>"),
     "Llama 2: <<SYS>>": ("<", "</?SYS>>"),
     "Qwen 3, DeepSeek R1, GLM, Hermes: <think>, <tool_call>": ("<", f"/?(?:{_CHANNELS})>"),
@@ -41,14 +46,14 @@ SPECIAL_TOKENS = {
     "ChatGLM, InternLM: <sop>, <eoh>": ("<", "(?:sop|eop|eoh|eoa|eom)>"),
     "RedPajama: <human>:, <bot>:": ("<", "(?:human|bot)>:"),
     "Llama 2, Mistral: [INST]": (r"\[", r"/?INST\]"),
-    "Mistral: [TOOL_CALLS]": (r"\[", rf"/?(?:{_MISTRAL})\]"),
+    "Mistral: [TOOL_CALLS], [ARGS], [IMG]": (r"\[", rf"/?(?:{_MISTRAL})\]"),
     "Code Llama: [PYTHON], [/TESTS]": (r"\[", r"(?:/?PYTHON|/TESTS)\]"),
     "ChatGLM: [gMASK]": (r"\[", r"(?:gMASK|sMASK)\]"),
     "Kimi, InternLM, Pangu: [BOS], [EOS], [UNUSED_TOKEN_145]": (r"\[", r"(?:BOS|EOS|UNUSED_TOKEN_\d+|unused\d+)\]"),
     "Falcon: >>QUESTION<<": (">", ">(?:QUESTION|ANSWER|TITLE|ABSTRACT|INTRODUCTION|SUMMARY|COMMENT|DOMAIN)<<"),
-    "Alpaca, WizardCoder, DeepSeek Coder: ### Response:": ("#", rf"## ?(?:{_HEADINGS})[ \t]*(?:{_LINE_END})"),
+    "Alpaca, WizardCoder, DeepSeek Coder: ### Response:": ("#", rf"## ?(?:{_HEADINGS}){_LINE_END}"),
     "Claude 2, Vicuna, DeepSeek LLM, Falcon: Human: at the start of a line": (
-        r"(?m:^[ \t]*)(?:Human|HUMAN|User|USER|Assistant|ASSISTANT|System|SYSTEM)",
+        rf"{_LINE_START}(?:Human|HUMAN|User|USER|Assistant|ASSISTANT|System|SYSTEM)",
         r":(?!:)",
     ),
 }
