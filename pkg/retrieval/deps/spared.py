@@ -26,7 +26,7 @@ _ALL = re.compile(rb"^__all__\s*(?::[^=\n]*)?\+?=\s*[\[(]([^\])]*)", re.MULTILIN
 _QUOTED = re.compile(rb"""["'](\w+)["']""")
 # A name that is put together: "visit_" + kind, f"visit_{kind}", "visit_%s" % kind, "visit_{}".format(kind)
 _PREFIX = re.compile(rb"""["']([A-Za-z_]\w*_)(?:["']\s*\+|\{|%s)""")
-_ENTRY_POINT = re.compile(rb"([A-Za-z_][\w.]*):([A-Za-z_][\w.]*)")
+_ENTRY_POINT = re.compile(rb"(?<![\w.])([A-Za-z_][\w.]*):([A-Za-z_][\w.]*)")  # a long word is read from its start alone
 
 Key = tuple[str, str, str]  # source, path, qualified name
 Sites = dict[tuple[str, str], set[tuple[int, str]]]  # by source and path: line and name of what is called

@@ -17,7 +17,8 @@ from pkg.retrieval.deps.entries import find_entries
 from pkg.retrieval.deps.questions import run_deps
 
 FILES = {
-    "pyproject.toml": '[project.scripts]\nshop = "shop.start:launch"\n',
+    # the long word took minutes when each of its ends was read as a module of its own
+    "pyproject.toml": f'# {"x" * 200_000}\n[project.scripts]\nshop = "shop.start:launch"\n',
     "shop/__init__.py": "",
     "shop/start.py": "def launch():\n    pass\n\n\ndef forgotten():\n    pass\n",
     "shop/api.py": (
