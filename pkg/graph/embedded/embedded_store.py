@@ -498,9 +498,7 @@ class EmbeddedStore:
         with translate_faults(self.address), self.snapshot():
             nodes = {Label.SOURCE.value: run(sql.COUNT_SOURCES).fetchone()[0]}
             for label, count in (*run(sql.COUNT_UNITS), *run(sql.COUNT_NODES), *run(sql.COUNT_CALLS)):
-                if label not in range(len(sql.LABELS)):
-                    raise DatabaseError(f"malformed: nodes of the label {label}")
-                nodes[sql.LABELS[label].value] = count
+                nodes[_read_label(label).value] = count
             rows = run(sql.LIST_SOURCES).fetchall()
             encoder, dimension = self.encoder()
             return StoreStats(
@@ -549,3 +547,10 @@ class EmbeddedStore:
             yield export_header(encoder, dimension)
             yield from self._reader.export_nodes(vectors)
             yield from map(export_edge, list_all_edges(self._connection))
+
+
+def _read_label(number: object) -> Label:
+    """Return the label of a number in a row; a DatabaseError for anything else, which only damage leaves there."""
+    if not isinstance(number, int) or number not in range(len(sql.LABELS)):
+        raise DatabaseError(f"malformed: nodes of the label {number}")
+    return sql.LABELS[number]
