@@ -17,6 +17,7 @@ from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Label, Node, RelationType
 from pkg.retrieval.deps.answer import ENTERS, READS, RUNS
 from pkg.retrieval.deps.asked_fixtures import asks_for, list_marks
 from pkg.retrieval.deps.entries import is_unasked, list_decorators
+from pkg.retrieval.deps.fixture_overrides import FixtureOverrides
 from pkg.retrieval.deps.neighbours import Step
 from pkg.retrieval.deps.outside_bases import close_over
 from pkg.retrieval.deps.paths import derive_module
@@ -50,10 +51,13 @@ class SetUpCode:
         self._list_plugins = list_plugins
         self._above: dict[str, set[str]] = defaultdict(set)
         self._below: dict[str, set[str]] = defaultdict(set)
+        self._requests: dict[str, set[str]] = defaultdict(set)  # who asks for fixtures by name, by the fixture's id
         for edge in edges:
             if edge.type is RelationType.INHERITS and {edge.start, edge.end} <= self._ids.keys():
                 self._above[edge.start].add(edge.end)
                 self._below[edge.end].add(edge.start)
+            elif edge.type is RelationType.CALLS and edge.rule == "fixture" and edge.start in self._ids:
+                self._requests[edge.end].add(edge.start)
         self._functions: dict[str, list[Node]] = defaultdict(list)  # test functions of modules, by path
         self._methods: dict[str, list[Node]] = defaultdict(list)  # test methods, by the id of the class
         self._classes: dict[str, list[Node]] = defaultdict(list)  # by path
@@ -134,13 +138,16 @@ class SetUpCode:
             below = self._find_inheriting(owner, node.name) - {owner.id}
             yield from ((each, "inherited test", CERTAIN) for each in self._sort(below) if is_collected(each.path))
         if node.id in self._fixtures:
-            yield from self._list_asking(node, owner)
+            asking = (each for each in self._list_asking(node) if owner is None or self._serves(node, each[0]))
+            yield from (each for each in asking if not self._overrides.is_hidden(node, each[0]))
+            yield from ((each, "overriding fixture", LIKELY) for each in self._overrides.list_indirect(node))
 
-    def _list_asking(self, fixture: Node, owner: Node | None) -> Iterator[tuple[Node, str, str]]:
+    def _list_asking(self, fixture: Node) -> Iterator[tuple[Node, str, str]]:
         """List who gets a fixture unasked, from a plugin, by the mark of a base class, or by getfixturevalue."""
         name, is_unasked = self._fixtures[fixture.id]
-        homes = self._list_homes(fixture)
-        if is_unasked:
+        owner, homes = self._find_owner(fixture), self._list_homes(fixture)
+        # pytest keeps the names that it gives unasked, whichever fixture of the name is the nearest
+        if is_unasked or any(self._fixtures[each.id][1] for each in self._overrides.list_hidden(fixture)):
             chosen = (
                 self._list_running(owner, fixture.name)
                 if owner is not None
@@ -159,6 +166,24 @@ class SetUpCode:
             for node in self._list_functions(home):
                 if asks_for(node, name):
                     yield node, "fixture of a plugin", LIKELY
+
+    @cached_property
+    def _overrides(self) -> FixtureOverrides:
+        fixtures = {each: (self._ids[each], name) for each, (name, _) in self._fixtures.items()}
+        return FixtureOverrides(fixtures, self._serves, _may_ask, self._list_requesting)
+
+    def _list_requesting(self, fixture: Node) -> list[Node]:
+        asked = self._sort(self._requests.get(fixture.id, ()))
+        return [*asked, *(each for each, _, _ in self._list_asking(fixture))]
+
+    def _serves(self, fixture: Node, node: Node) -> bool:
+        """Return whether a fixture is seen from a definition: from its class, or from where its files are seen."""
+        owner = self._find_owner(fixture)
+        if owner is None:
+            is_around = is_conftest(fixture.path) and node.path in self._plugins  # a plugin is no part of a folder
+            return not is_around and any(self._sees(node.path, home) for home in self._list_homes(fixture))
+        around = node if node.label is Label.CLASS else self._find_owner(node)
+        return around is not None and around.id in self._find_inheriting(owner, fixture.name)
 
     def _list_functions(self, home: str) -> Iterator[Node]:
         """List the tests and fixtures that may ask for a fixture of a file."""
@@ -263,3 +288,8 @@ def _find_name(call: ast.Call | None) -> str | None:
     """Return the name that a decorator gives a fixture in the place of its function's."""
     given = (each.value for each in call.keywords if each.arg == "name") if call is not None else ()
     return next((str(each.value) for each in given if isinstance(each, ast.Constant)), None)
+
+
+def _may_ask(node: Node, name: str) -> bool:
+    """Return whether a fixture asks for another one, now or when it runs."""
+    return asks_for(node, name) or (_ASKING in node.content and name in _QUOTED.findall(node.content))

@@ -160,3 +160,60 @@ def test_set_up_is_known_by_its_name_and_its_home() -> None:
     assert find_set_up("setUp", "module") is None
     assert find_set_up("setup", "class") != find_set_up("setup", "module")
     assert find_set_up("pytest_configure", "class") is None
+
+
+OVERRIDDEN = {
+    "parts.py": _write_parts(["outer", "inner", "in_class", "unasked", "abstract"]),
+    "tests/conftest.py": (
+        f"{_PYTEST}@pytest.fixture\ndef db():\n    return parts.outer()\n\n\n"
+        "@pytest.fixture\ndef gold(db):\n    return db\n\n\n@pytest.fixture\ndef rich(gold):\n    return gold\n\n\n"
+        "@pytest.fixture\ndef late(request):\n    return request.getfixturevalue('db')\n\n\n"
+        "@pytest.fixture\ndef fed(given):\n    return given\n\n\n"
+        "@pytest.fixture(autouse=True)\ndef always():\n    pass\n"
+    ),
+    "tests/test_top.py": "def test_top(rich, late):\n    pass\n",
+    "tests/deep/conftest.py": (
+        f"{_PYTEST}@pytest.fixture(name='db')\ndef make_db():\n    return parts.inner()\n\n\n"
+        "@pytest.fixture\ndef given():\n    return parts.abstract()\n\n\n"
+        "@pytest.fixture\ndef always():\n    parts.unasked()\n"
+    ),
+    "tests/deep/test_deep.py": (
+        f"{_PYTEST}@pytest.fixture\ndef own(request):\n    return request.getfixturevalue('rich')\n\n\n"
+        "def test_direct(db):\n    pass\n\n\ndef test_gold(gold):\n    pass\n\n\ndef test_own(own):\n    pass\n\n\n"
+        "def test_late(late):\n    pass\n\n\ndef test_fed(fed):\n    pass\n\n\n"
+        "def test_dynamic(request):\n    request.getfixturevalue('db')\n\n\n"
+        "class TestOwn:\n    @pytest.fixture\n    def db(self):\n        return parts.in_class()\n\n"
+        "    def test_inside(self, gold):\n        pass\n"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def overridden(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore]:
+    folder = tmp_path_factory.mktemp("overridden")
+    write_tree(folder / "tree", OVERRIDDEN)
+    with closing(open_graph_at(folder / "graph.db")) as store:
+        build(str(folder / "tree"), store, source="parts")
+        yield store
+
+
+@pytest.mark.parametrize(
+    ("part", "tests"),
+    [
+        ("inner", ["test_direct", "test_dynamic", "test_gold", "test_late", "test_own"]),
+        ("in_class", ["TestOwn::test_inside"]),
+        ("abstract", ["test_fed"]),
+        ("unasked", ["TestOwn::test_inside", "test_direct", "test_dynamic", "test_fed", "test_gold", "test_late",
+                     "test_own"]),
+    ],
+)  # fmt: skip
+def test_a_fixture_reaches_the_tests_that_get_it_through_outer_fixtures(
+    overridden: EmbeddedStore, part: str, tests: list[str]
+) -> None:
+    assert list_tests(ask(overridden, part)) == [f"tests/deep/test_deep.py::{each}" for each in tests]
+
+
+def test_a_fixture_is_not_linked_to_tests_that_get_a_nearer_one_of_its_name(overridden: EmbeddedStore) -> None:
+    tests = list_tests(ask(overridden, "outer"))
+    assert "tests/test_top.py::test_top" in tests
+    assert not {"tests/deep/test_deep.py::test_dynamic", "tests/deep/test_deep.py::test_direct"} & {*tests}
