@@ -83,11 +83,14 @@ class Depending:
             line = link.lines[0] if link.lines else None
             self._add([Step(READS, link.start.id, target.nodes[0].id, line, None, link.confidence)])
 
-    def add_tests(self, classes: Iterable[Node]) -> None:
-        """Add links from the tests of some classes to these."""
+    def add_tests(self, classes: Iterable[Node]) -> set[str]:
+        """Add links from the tests of some classes to these, and return the ids of the tests."""
+        found: set[str] = set()
         for owner in classes if self._set_up is not None else ():
             tests = self._set_up.list_of_class(owner) if self._set_up is not None else []
             self._add(Step(RUNS, test.id, owner.id, None, "class of the test", CERTAIN) for test in tests)
+            found |= {test.id for test in tests}
+        return found
 
     def add_importers(self, files: Iterable[Node]) -> None:
         """Let who imports anything of a file depend on its module code, and who imports anything of those, too."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 
-from pkg.model import Label, RelationType, is_bound, rank_confidence
+from pkg.model import Label, Node, RelationType, is_bound, rank_confidence
 from pkg.retrieval.deps.answer import (
     Affected,
     CallCoverage,
@@ -45,11 +45,12 @@ def find_impact(
     for target in targets:
         if target.is_constant:
             depending.add_readers(target)
-    depending.add_tests(node for each in targets for node in each.nodes if node.label is Label.CLASS)
+    tests = depending.add_tests(_list_classes(targets))
     depending.add_importers(node for each in targets for node in each.nodes if node.label is Label.FILE)
     starts = sorted({node_id for target in targets for node_id in target.ids})
-    bound, _ = _spread(depending, starts, options.steps, lambda step: is_bound(step.confidence))
-    everything, is_cut = _spread(depending, starts, options.steps, lambda step: True)
+    known = set(starts) - tests  # a class that changes may break the tests in it
+    bound, _ = _spread(depending, starts, known, options.steps, lambda step: is_bound(step.confidence))
+    everything, is_cut = _spread(depending, starts, known, options.steps, lambda step: True)
     affected = _describe(reader, bound, everything)
     shown = cut_limit(options.limit, len(affected))
     coverage = _cover(reader, source, targets, depending, everything.keys() | set(starts))
@@ -65,12 +66,23 @@ def find_impact(
     )  # fmt: skip
 
 
+def _list_classes(targets: Sequence[Target]) -> Iterator[Node]:
+    """List the classes among targets, with those inside them: pytest collects tests of both."""
+    for target in targets:
+        inside = target.inside if target.nodes[0].label is Label.CLASS else ()
+        yield from (node for node in (*target.nodes, *inside) if node.label is Label.CLASS)
+
+
 def _spread(
-    depending: Depending, starts: Sequence[str], depth: int, is_followed: Callable[[Step], bool]
+    depending: Depending,
+    starts: Sequence[str],
+    known: Set[str],
+    depth: int,
+    is_followed: Callable[[Step], bool],
 ) -> tuple[Reached, bool]:
     """Go from what is needed to who needs it, level by level; tell whether more lies beyond the depth."""
     reached: Reached = {}
-    known, level = set(starts), list(starts)
+    known, level = set(known), list(starts)
     for distance in range(1, depth + 1):
         found: Reached = {}
         for step in (step for node_id in level for step in depending.list_steps(node_id) if step.start not in known):

@@ -58,6 +58,10 @@ FILES = {
         "class TestBare(Base):\n    pass\n\n\nclass TestOtherwise(Base):\n    def setUp(self):\n        pass\n\n"
         "    def test_own(self):\n        pass\n\n\nclass TestMarked(Marked):\n    def test_own(self):\n        pass\n"
     ),
+    "tests/test_nested.py": (
+        "class TestAround:\n    def test_own(self):\n        pass\n\n"
+        "    class TestInner:\n        def test_inside(self):\n            pass\n"
+    ),
     # fixtures and hooks
     "tests/conftest.py": (
         f"{_PYTEST}pytest_plugins = ['tests.plugin']\n\n\n@pytest.fixture\ndef named():\n    parts.by_name()\n\n\n"
@@ -147,6 +151,24 @@ def test_a_conftest_that_changes_reaches_the_tests_below_its_folder(store: Embed
 def test_a_test_class_that_changes_reaches_its_subclasses(store: EmbeddedStore) -> None:
     assert "tests/test_heirs.py::TestBare" in list_tests(ask(store, "Base"))
     assert list_tests(ask(store, "Marked")) == ["tests/test_heirs.py::TestMarked::test_own"]
+
+
+@pytest.mark.parametrize(
+    ("name", "tests"),
+    [
+        ("tests/test_setup_c.py::TestIt", ["test_setup_c.py::TestIt::test_one"]),
+        ("TestBare", ["test_heirs.py::TestBare"]),
+        ("TestHeir", ["test_heirs.py::TestHeir", "test_heirs.py::TestHeir::test_own"]),
+        ("TestMarked", ["test_heirs.py::TestMarked::test_own"]),
+        ("TestAround", ["test_nested.py::TestAround::TestInner::test_inside", "test_nested.py::TestAround::test_own"]),
+    ],
+)
+def test_a_test_class_by_its_name_reaches_the_tests_that_pytest_collects_of_it(
+    store: EmbeddedStore, name: str, tests: list[str]
+) -> None:
+    answer = ask(store, name)
+    assert list_tests(answer) == [f"tests/{each}" for each in tests]
+    assert answer.tests >= len(tests)
 
 
 def test_a_link_says_how_a_test_runs_the_set_up(store: EmbeddedStore) -> None:
