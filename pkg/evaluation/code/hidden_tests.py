@@ -27,6 +27,7 @@ from pkg.sandbox.protocol import Kind, Limits, Program, Sandbox, Step, Verdict
 
 TOGETHER = 32  # cases whose tests share a process: to start one costs as much as the tests of several
 AHEAD = 64  # candidates that run before their tests do
+TRUSTED_OUTPUT = 16 << 20  # bytes: tests write down their calls, of which each argument may be long; see inside_tests
 ROUNDS = 40  # times that a candidate is asked again for calls that depend on its answers
 
 _KINDS = {
@@ -120,20 +121,33 @@ class HiddenTests:
         """Run a function of inside_tests on tasks, several in one process; one that fails is done again alone."""
         parts = [tasks[start : start + TOGETHER] for start in range(0, len(tasks), TOGETHER)]
         found: list[Any] = []
-        for part, verdict in zip(parts, self._run_programs(function, parts), strict=True):
-            if verdict.kind is Kind.OK:
-                found += json.loads(verdict.value or "[]")
-            elif len(part) == 1:
-                found.append(verdict)
-            else:
+        for part, end in zip(parts, self._run_programs(function, parts), strict=True):
+            results = _read_results(end, len(part))
+            if results is None and len(part) > 1:
                 alone = self._run_programs(function, [[each] for each in part])
-                found += [json.loads(end.value or "[]")[0] if end.kind is Kind.OK else end for end in alone]
+                found += [(_read_results(each, 1) or [_refuse(each)])[0] for each in alone]
+            else:
+                found += [_refuse(end)] if results is None else results
         return found
 
     def _run_programs(self, function: str, parts: Sequence[Sequence[list[Any]]]) -> list[Verdict]:
         steps = [Step(f"{function}({json.dumps(list(part))!r})", is_expression=True) for part in parts]
         programs = [Program(_read_runner(), (step,)) for step in steps]
-        return [result.steps[0] for result in self._sandbox.run_all(programs, self._limits)]
+        limits = replace(self._limits, output_bytes=max(self._limits.output_bytes, TRUSTED_OUTPUT))
+        return [result.steps[0] for result in self._sandbox.run_all(programs, limits)]
+
+
+def _read_results(end: Verdict, count: int) -> list[Any] | None:
+    """Read what a trusted process found for so many tasks; None where it failed, or its findings were too long."""
+    found: Any = json.loads(end.value or "null") if end.kind is Kind.OK else None
+    return found if isinstance(found, list) and len(found) == count else None
+
+
+def _refuse(end: Verdict) -> Verdict:
+    """Say why a trusted process found nothing for its one task."""
+    if end.kind is not Kind.OK:
+        return end
+    return Verdict(Kind.OTHER, f"its calls take more than {TRUSTED_OUTPUT >> 20} MiB to write down", end.seconds)
 
 
 @cache

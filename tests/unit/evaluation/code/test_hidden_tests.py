@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -120,3 +121,37 @@ def test_tests_that_cannot_be_kept_apart_or_do_not_end_count_for_none(sandbox: S
 )
 def test_calls_are_replaced_where_they_can_be_done_as_they_are_written(tests: str, written: str) -> None:
     assert rewrite_calls(tests, "f") == written
+
+
+LONG_ANSWERS = (
+    "def check(f):\n    assert len(f(f('a'))) == 1\ncheck(same)",
+    "def check(f):\n    text = f('a')\n    assert f(text * 4) == text * 4\ncheck(same)",
+)
+
+
+@pytest.mark.parametrize("tests", LONG_ANSWERS)
+def test_tests_that_feed_long_answers_back_end_in_verdicts(sandbox: Sandbox, tests: str) -> None:
+    item = make_item("same", "def same(x): return x", tests)
+    codes = [f"def same(x): return 'a' * {300_000 + count}" for count in range(4)]
+    assert kinds(judge(sandbox, item, *codes, item.reference)) == ["assertion"] * 4 + ["ok"]
+
+
+def test_calls_with_long_arguments_are_told_of_every_item(sandbox: Sandbox) -> None:
+    sizes = (600_000, 600_000, 1_100_000)
+    items = [
+        replace(
+            make_item("size", "def size(x): return len(x)", f"def check(f):\n    f('a' * {each})\ncheck(size)"),
+            id=f"T/{place}",
+        )
+        for place, each in enumerate(sizes)
+    ]
+    tests = HiddenTests(sandbox, LIMITS)
+    assert kinds(list(tests.run_all((each.reference, each) for each in items))) == ["ok"] * 3
+
+
+def test_calls_too_long_to_be_written_down_are_said_to_be(sandbox: Sandbox) -> None:
+    item = make_item(
+        "size", "def size(x): return len(x)", "def check(f):\n    for _ in range(6): f('a' * 4_000_000)\ncheck(size)"
+    )
+    (verdict,) = judge(sandbox, item, item.reference)
+    assert "more than 16 MiB" in verdict.detail
