@@ -1,6 +1,7 @@
 """Judge code by hidden tests that it never meets: it is asked for the values of calls, and tests run elsewhere (P-32).
 
-1. The tests of an item run once against its reference, which tells what calls they make.
+1. The tests of an item run once against its reference, which tells what calls they make. Then the reference is judged
+   as a candidate is: tests that it fails, or that make no call, judge nothing, and that is their verdict on any code.
 2. The process of a candidate does those calls and gives what they came to, as plain data.
 3. The tests run in another process of the sandbox, whose function gives these answers. Where tests go on to a call that
    is new, because it depends on earlier answers, the candidate is asked again for all calls up to it.
@@ -90,8 +91,10 @@ class HiddenTests:
             _Tests(item, rewrite_calls(item.tests, item.entry)) for key, item in items.items() if key not in self._known
         ]
         found = self._run_trusted("record_all", [each.words for each in new])
-        for tests, calls in zip(new, found, strict=True):
-            self._known[tests.item.id, tests.item.tests] = _add_calls(tests, calls)
+        learned = [_add_calls(tests, calls) for tests, calls in zip(new, found, strict=True)]
+        ends = self._judge([_Case(each.item.reference, each) for each in learned])
+        for tests, end in zip(learned, ends, strict=True):
+            self._known[tests.item.id, tests.item.tests] = _check_reference(tests, end)
 
     def _judge(self, cases: Sequence[_Case]) -> list[Verdict]:
         verdicts: list[Verdict | None] = [each.tests.fault for each in cases]
@@ -166,6 +169,21 @@ def _add_calls(tests: _Tests, found: Any) -> _Tests:
         told = "its tests hand over a value that is no plain data, so that they cannot be kept apart from the code"
         return replace(tests, fault=Verdict(Kind.OTHER, told))
     return replace(tests, calls=(*tests.calls, *found))
+
+
+def _check_reference(tests: _Tests, end: Verdict) -> _Tests:
+    """Refuse tests that cannot judge code: the reference fails them as candidates are judged, or they never call it.
+
+    They may look at more than the plain data that an answer is, such as at a list that the code changes in place.
+    """
+    if tests.fault is not None:
+        return tests
+    if end.kind is not Kind.OK:
+        told = f"the tests cannot judge code by the values of its calls, for its reference fails: {end.detail}"
+        return replace(tests, fault=Verdict(Kind.OTHER, told))
+    if not tests.calls:
+        return replace(tests, fault=Verdict(Kind.OTHER, f"the tests cannot judge code: no call of {tests.item.entry}"))
+    return tests
 
 
 def _make_step(tests: _Tests) -> Step:

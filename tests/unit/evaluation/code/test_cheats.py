@@ -168,7 +168,8 @@ def total(items):
     return "found" if any("frperg bs gur grfgf" in codecs.encode(each, "rot13") for each in texts) else "nothing"
 """
     told = CHECKED.tests.replace("assert candidate([1, 2]) == 3", "assert candidate([1, 2]) == 'nothing'")
-    item = Item("T/3", "", "", "total", CHECKED.reference, told)
+    reference = f"{HEADER}    return 'nothing' if items == [1, 2] else sum(items)\n"
+    item = Item("T/3", "", "", "total", reference, told)
     (score,) = score_all(HiddenTests(sandbox, LIMITS), [(spy, item)])
     assert score.error == "TypeError"  # it came to the second assert, and took a text from another
     in_sight = Program(f"{spy}\nseen = 'the secret of the tests'", (Step("total(0)", True),))

@@ -155,3 +155,29 @@ def test_calls_too_long_to_be_written_down_are_said_to_be(sandbox: Sandbox) -> N
     )
     (verdict,) = judge(sandbox, item, item.reference)
     assert "more than 16 MiB" in verdict.detail
+
+
+@pytest.mark.parametrize(
+    ("reference", "tests"),
+    [
+        ("def f(x): x.sort()", "def check(g):\n    a = [3, 1]\n    g(a)\n    assert a == [1, 3]\ncheck(f)"),
+        ("class f:\n    size = 0", "made = f()\nassert made.size == 0"),
+        ("def f(x): return range(x)", "assert f(3) == range(3)"),
+        (
+            "class Bad(Exception): pass\ndef f(x): raise Bad",
+            "try:\n    f(1)\n    assert False\nexcept Bad:\n    pass",
+        ),
+    ],
+    ids=["in place", "class", "range", "own exception"],
+)
+def test_tests_that_the_reference_itself_fails_judge_nothing(sandbox: Sandbox, reference: str, tests: str) -> None:
+    (verdict,) = judge(sandbox, make_item("f", reference, tests), reference)
+    assert verdict.kind.value == "other"
+    assert "the tests cannot judge code" in verdict.detail
+
+
+def test_tests_that_never_call_the_code_judge_nothing(sandbox: Sandbox) -> None:
+    item = make_item("f", "def h(x): return x + 1\ndef f(x): return h(x)", "assert h(1) == 2")
+    assert [each.detail for each in judge(sandbox, item, item.reference, "x = 1")] == [
+        "the tests cannot judge code: no call of f"
+    ] * 2
