@@ -16,6 +16,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Set
+from importlib import import_module
 from itertools import islice
 from typing import Any
 
@@ -93,18 +94,33 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def restore_value(tree: Any) -> Any:
-    """Make a value of its rendered tree: of the built-in kinds alone, and never by code of whoever rendered it."""
+def make_value(kind: str, text: str) -> Any:
+    """Make a value of one of the types in `MADE`; ValueError or ArithmeticError where the text stands for none."""
+    made = getattr(import_module(MADE[kind][0]), kind)
+    if kind == "timedelta":
+        return made(*map(int, text.split()))
+    return made.fromisoformat(text) if hasattr(made, "fromisoformat") else made(text)
+
+
+def restore_value(tree: Any, is_key: bool = False) -> Any:
+    """Make a value of its rendered tree: of the kinds named above alone, and never by code of whoever rendered it.
+
+    is_key: it must be hashable, as an item of a set is.
+    """
     if isinstance(tree, list):
-        return [restore_value(item) for item in tree]
+        return [restore_value(item, is_key) for item in tree]
     if not isinstance(tree, dict):
         return tree
     ((kind, content),) = tree.items()
     if kind == "dict":
-        return {restore_value(key): restore_value(value) for key, value in content}
-    if kind in ("tuple", "set", "iterator"):
-        items = [restore_value(item) for item in content]
-        return tuple(items) if kind == "tuple" else set(items) if kind == "set" else iter(items)
+        return {restore_value(key, True): restore_value(value) for key, value in content}
+    if kind == "set":
+        return (frozenset if is_key else set)(restore_value(item, True) for item in content)
+    if kind in ("tuple", "iterator"):
+        items = [restore_value(item, is_key) for item in content]
+        return tuple(items) if kind == "tuple" else iter(items)
+    if kind == "made":
+        return make_value(*content)
     if kind == "bytes":
         return content.encode("latin-1")
     if kind == "int":

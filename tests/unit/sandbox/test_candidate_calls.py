@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import Any
 
 import pytest
@@ -61,6 +62,23 @@ def test_what_is_restored_is_of_a_built_in_kind_whatever_it_was() -> None:
     assert isinstance(shown[4], Shown)
     assert shown[4] == Shown("type", "<class 'object'>")
     assert shown[4] != "<class 'object'>"
+
+
+MADE = (
+    st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9), max_value=10**9)
+    | st.fractions()
+    | st.dates()
+    | st.datetimes()
+    | st.times()
+    | st.timedeltas()
+    | st.builds(PurePosixPath, st.text("abc/", min_size=1))
+)
+
+
+@given(MADE | st.frozensets(MADE | st.frozensets(MADE)).map(set) | st.dictionaries(st.frozensets(MADE), MADE))
+def test_values_of_the_standard_library_come_back_as_what_they_were(value: Any) -> None:
+    restored = restore_value(json.loads(render_value(value, 1 << 30)))
+    assert (restored, type(restored)) == (value, type(value))
 
 
 def test_a_value_too_long_to_be_sent_equals_what_is_rendered_alike_alone() -> None:

@@ -181,3 +181,21 @@ def test_tests_that_never_call_the_code_judge_nothing(sandbox: Sandbox) -> None:
     assert [each.detail for each in judge(sandbox, item, item.reference, "x = 1")] == [
         "the tests cannot judge code: no call of f"
     ] * 2
+
+
+@pytest.mark.parametrize(
+    ("reference", "tests"),
+    [
+        ("from decimal import Decimal\ndef f(x): return Decimal(x)", "assert f('1.5') == Decimal('1.5')"),
+        (
+            "import datetime\ndef f(day): return day.day",
+            "def check(g):\n    assert g(datetime.date(2020, 1, 5)) == 5\ncheck(f)",
+        ),
+        ("def f(x): return {1, x}", "assert f(frozenset([2])) == {1, frozenset([2])}"),
+    ],
+    ids=["a decimal answer", "a date as an argument", "a set in a set"],
+)
+def test_values_of_the_standard_library_cross_to_the_tests_and_back(
+    sandbox: Sandbox, reference: str, tests: str
+) -> None:
+    assert kinds(judge(sandbox, make_item("f", reference, tests), reference)) == ["ok"]
