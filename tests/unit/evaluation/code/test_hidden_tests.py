@@ -115,6 +115,15 @@ def test_tests_that_cannot_be_kept_apart_or_do_not_end_count_for_none(sandbox: S
         ("x = 1\nassert f(x)", "x = 1\nassert f(x)"),
         ("assert all((f(x) for x in (1, 2)))", "assert all((f(x) for x in (1, 2)))"),
         ("for x in (1, 2):\n    f(x)", "for x in (1, 2):\n    f(x)"),
+        ("import math\nassert f(math.pi)", "import math\nassert f(math.pi)"),
+        ("from a import b as c\nassert f(c)", "from a import b as c\nassert f(c)"),
+        ("from a import *\nassert f(c)", "from a import *\nassert f(c)"),
+        ("try:\n    g()\nexcept E as e:\n    pass\nf(e)", "try:\n    g()\nexcept E as e:\n    pass\nf(e)"),
+        ("match g:\n    case [*a]:\n        pass\nf(a)", "match g:\n    case [*a]:\n        pass\nf(a)"),
+        ("assert f(lambda x: x) == 2", "assert _pkg_answer('f(lambda x: x)') == 2"),
+        ("assert f([x for x in y]) == 2", "assert _pkg_answer('f([x for x in y])') == 2"),
+        ("x = 1\nassert f(lambda x: x) == 2", "x = 1\nassert f(lambda x: x) == 2"),
+        ("assert f((x := 1)) == x", "assert f((x := 1)) == x"),
         ("check(f)", "check(f)"),
         ("assert (", "assert ("),
     ],
@@ -199,3 +208,13 @@ def test_values_of_the_standard_library_cross_to_the_tests_and_back(
     sandbox: Sandbox, reference: str, tests: str
 ) -> None:
     assert kinds(judge(sandbox, make_item("f", reference, tests), reference)) == ["ok"]
+
+
+def test_names_that_tests_import_are_known_where_they_are_used(sandbox: Sandbox) -> None:
+    item = make_item("f", "def f(x): return x", "import math\nassert f(math.pi) == math.pi")
+    assert kinds(judge(sandbox, item, item.reference, "def f(x): return 3")) == ["ok", "assertion"]
+
+
+def test_a_function_that_a_test_hands_over_is_made_where_the_code_runs(sandbox: Sandbox) -> None:
+    item = make_item("f", "def f(g, x): return g(x)", "assert f(lambda x: x + 1, 3) == 4")
+    assert kinds(judge(sandbox, item, item.reference, "def f(g, x): return x")) == ["ok", "assertion"]
