@@ -62,8 +62,11 @@ def _answer(request: dict[str, Any], place: Place, answers: int, processes: int 
 
 
 def _list_sizes(limits: Limits) -> tuple[int, int, int]:
-    """Say how much to keep of what the load prints, of the report, and of what the step prints."""
-    return limits.output_bytes, limits.output_bytes + REPORT_ROOM, limits.output_bytes
+    """Say how much to keep of what the load prints, of the report, and of what the step prints.
+
+    A value is a text in a report: each sign of it may be escaped once more.
+    """
+    return limits.output_bytes, 2 * limits.output_bytes + REPORT_ROOM, limits.output_bytes
 
 
 def _clean(place: Place) -> bool:

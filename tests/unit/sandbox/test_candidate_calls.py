@@ -111,3 +111,9 @@ def test_answers_without_room_become_digests(sandbox: Sandbox) -> None:
     short, long = ask(sandbox, "def f(n): return 'x' * n", call("f", 3), call("f", 50_000), limits=limits)
     assert short == [True, "xxx"]
     assert list(long[1]) == ["long"]
+
+
+def test_an_answer_of_many_quotes_that_fits_the_limit_arrives(sandbox: Sandbox) -> None:
+    wide = Limits(output_bytes=1 << 20)
+    (answer,) = ask(sandbox, "def f(x): return ['a'] * x", call("f", 250_000), limits=wide)
+    assert answer == [True, ["a"] * 250_000]
