@@ -100,7 +100,7 @@ def show_value(text: str) -> str:
     try:
         value = _decode(parse_value(text))
         return text if _holds_opaque(value) else repr(value)
-    except (MalformedError, ValueError, RecursionError, MemoryError, TypeError):
+    except (MalformedError, ValueError, ArithmeticError, RecursionError, MemoryError, TypeError):
         return text
 
 

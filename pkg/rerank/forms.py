@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from datetime import datetime, timezone
+from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 from itertools import chain, repeat
@@ -101,11 +101,21 @@ def _form_made(kind: str, text: str) -> Form:
         exact = Fraction(number)
         if exact.denominator == 1:
             return _form(exact.numerator, True)
-        return _form(float(exact), True) if Fraction(float(exact)) == exact else Form(f"{kind} {exact}")
+        return _form(float(exact), True) if _is_float(exact) else Form(f"{kind} {exact}")
     if kind == "datetime":
         moment = datetime.fromisoformat(text)
-        return Form(f"{kind} {moment.astimezone(timezone.utc) if moment.tzinfo is not None else moment}")
+        offset = moment.utcoffset()
+        if offset is None:
+            return Form(f"{kind} {moment}")
+        return Form(f"{kind} {moment.replace(tzinfo=None) - datetime.min - offset} from the first moment in UTC")
     return Form(f"{kind.removeprefix('Pure')} {text}")
+
+
+def _is_float(exact: Fraction) -> bool:
+    try:
+        return Fraction(float(exact)) == exact
+    except OverflowError:  # beyond the largest float
+        return False
 
 
 def _join(kind: str, parts: Sequence[Form]) -> Form:

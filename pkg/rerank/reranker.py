@@ -177,8 +177,38 @@ def run_comparisons(case: Case, contenders: Sequence[Contender], finalists: Sequ
             continue
         runnable = [each for each in finalists if each.dropped not in ("syntax", "smoke")]
         judged = contenders if stage.name == "similarity" else runnable
-        for contender, verdict in zip(judged, judge_each(stage, case, judged), strict=True):
+        for contender, verdict in zip(judged, compare_all(stage, case, judged), strict=True):
             contender.verdicts[stage.name] = verdict
+
+
+def compare_all(stage: Stage, case: Case, contenders: Sequence[Contender]) -> Sequence[Verdict]:
+    """Return the verdicts of a stage that compares; where it fails unexpectedly, those without whom it does not.
+
+    Who is at fault fails beside itself too, and has no points of this stage; the others are compared with each other.
+    """
+    try:
+        return list(stage.judge(case, contenders))
+    except Exception as fault:
+        reason = describe_local(fault)
+    faults = [_find_fault(stage, case, each) for each in contenders]
+    sound = [each for each, fault in zip(contenders, faults, strict=True) if not fault]
+    compared = iter(compare_all(stage, case, sound) if len(sound) < len(contenders) else ())
+    reasons = [fault or (reason if len(sound) == len(contenders) else "") for fault in faults]
+    case.notes += [
+        f"{stage.name} of candidate {each.places[0]}: {reason}"
+        for each, reason in zip(contenders, reasons, strict=True)
+        if reason
+    ]
+    return [Verdict(stage.name, True, 0.0, reason) if reason else next(compared) for reason in reasons]
+
+
+def _find_fault(stage: Stage, case: Case, contender: Contender) -> str:
+    """Say how a stage fails that compares a candidate with itself; "" where it does not."""
+    try:
+        stage.judge(case, [contender, contender])
+    except Exception as fault:
+        return describe_local(fault)
+    return ""
 
 
 def judge_each(stage: Stage, case: Case, contenders: Sequence[Contender]) -> Sequence[Verdict]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pkg.sandbox.frames import split_frames
 from pkg.sandbox.protocol import STARTED, Kind, Limits, Verdict
-from pkg.sandbox.values import DEEPEST, DIGEST_ROOM, MADE
+from pkg.sandbox.values import DEEPEST, DIGEST_ROOM, MADE, make_value
 
 LONGEST_DETAIL = 600
 LONGEST_FAULT = 60  # characters shown of what was wrong
@@ -122,8 +122,21 @@ def _is_atom(kind: str, content: Any) -> bool:
         return all(isinstance(part, float) for part in content)
     is_text = all(isinstance(part, str) for part in content)
     if kind == "made":
-        return is_text and content[0] in MADE and MADE[content[0]][1].fullmatch(content[1]) is not None
+        return is_text and content[0] in MADE and _can_be_made(*content)
     return is_text and (kind == "repr" or (kind == "long" and _SHA256.fullmatch(content[0]) is not None))
+
+
+def _can_be_made(kind: str, text: str) -> bool:
+    """Tell whether a text stands for a value of a type: 2021-02-30 looks like a date and is none."""
+    if MADE[kind][1].fullmatch(text) is None:
+        return False
+    if kind == "PosixPath":  # any text is a path, and not every system makes paths of another
+        return True
+    try:
+        make_value(kind, text)
+    except (ValueError, ArithmeticError):
+        return False
+    return True
 
 
 def _show(found: object) -> str:

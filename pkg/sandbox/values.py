@@ -29,7 +29,7 @@ DIGEST_ROOM = 2 * START + 100  # characters of what stands for such a text, at m
 _DAY, _CLOCK = r"\d{4}-\d\d-\d\d", r"\d\d:\d\d:\d\d(?:\.\d{6})?(?:[+-]\d\d:\d\d)?"
 MADE: dict[str, tuple[str, re.Pattern[str]]] = {
     "Decimal": ("decimal", re.compile(r"-?(?:\d{1,200}(?:\.\d{0,200})?(?:E[+-]?\d{1,3})?|Infinity|NaN)")),
-    "Fraction": ("fractions", re.compile(r"-?\d{1,100}(?:/\d{1,100})?")),
+    "Fraction": ("fractions", re.compile(r"-?\d{1,100}(?:/[1-9]\d{0,99})?")),
     "date": ("datetime", re.compile(_DAY)),
     "time": ("datetime", re.compile(_CLOCK)),
     "datetime": ("datetime", re.compile(f"{_DAY} {_CLOCK}")),

@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 
 from pkg.rerank.candidates import Check, Example
 from pkg.rerank.comparison import NEAR, PRINTED, WEAK, passes, rate_step
-from pkg.rerank.forms import STRICT, equal_values
+from pkg.rerank.forms import STRICT, equal_values, make_form
 from pkg.sandbox.protocol import Kind, Verdict
 from pkg.sandbox.values import render_value
 
@@ -213,3 +213,15 @@ def test_an_exception_is_one_of_the_wanted_classes_with_the_wanted_message(
 ) -> None:
     verdict = Verdict(Kind.OTHER, "KeyError: 'x is not there' (line 2)", bases=("LookupError", "Exception"))
     assert passes(Example("f()", Check.RAISES, expected, match=match), verdict) is holds
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"made":["datetime","0001-01-01 00:00:00+23:00"]}',
+        '{"made":["datetime","9999-12-31 23:00:00-23:00"]}',
+        f'{{"made":["Decimal","{"9" * 200}.5{"0" * 198}1E+150"]}}',
+    ],
+)
+def test_values_at_the_end_of_their_range_have_a_form(text: str) -> None:
+    assert make_form(text).numbers == ()

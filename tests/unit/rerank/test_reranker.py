@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from fake_sandbox import FakeSandbox
 
 from pkg.errors import InputError, MissingExtraError, PkgError, SandboxError, UsageError
-from pkg.rerank.candidates import Candidate, Ranked, RerankOptions, StageName, Task, paper_options
-from pkg.rerank.reranker import Reranker
+from pkg.rerank.candidates import Candidate, Ranked, RerankOptions, StageName, Task, Verdict, paper_options
+from pkg.rerank.case import Case, Contender, make_case
+from pkg.rerank.contenders import find_contenders
+from pkg.rerank.reranker import Reranker, compare_all
 from pkg.sandbox import worker_pool
 
 QUERY = '''\
@@ -271,3 +273,28 @@ def test_evidence_that_cannot_order_anything_is_refused(
 ) -> None:
     with pytest.raises(UsageError, match=said):
         RerankOptions(stages=stages, weights=weights)
+
+
+class Picky:
+    """A stage that compares, and cannot where one of the candidates, or all together, are too much for it."""
+
+    name = "behaviour"
+    drops = False
+
+    def __init__(self, most: int = 9) -> None:
+        self.most = most
+
+    def judge(self, case: Case, contenders: Sequence[Contender]) -> list[Verdict]:
+        if any("xs[0]" in each.code for each in contenders) or len(contenders) > self.most:
+            raise ZeroDivisionError("no such number")
+        return [Verdict(self.name, True, len(contenders) / 10) for _ in contenders]
+
+
+@pytest.mark.parametrize(("stage", "scores"), [(Picky(), [0.3, 0.0, 0.3, 0.3]), (Picky(2), [0.0] * 4)])
+def test_who_cannot_be_compared_does_not_keep_the_others_from_it(stage: Picky, scores: list[float]) -> None:
+    task = Task(QUERY, tuple(Candidate(place, each) for place, each in enumerate((RIGHT, FIRST, LOOP, LENGTH))))
+    case = make_case(task.query, (), RerankOptions(), FakeSandbox(), None, [])
+    verdicts = compare_all(stage, case, find_contenders(task, case))
+    assert [each.score for each in verdicts] == scores
+    assert all(each.reason == "" or "no such number" in each.reason for each in verdicts)
+    assert any("candidate 1: " in each for each in case.notes)

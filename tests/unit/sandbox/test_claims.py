@@ -114,6 +114,8 @@ def test_a_detail_cannot_command_the_terminal_that_shows_it() -> None:
         *('{"complex":[1]}', '{"complex":[true,1.0]}', '{"complex":["1","2"]}', '{"repr":"x"}', '{"repr":[1,2]}'),
         *('{"long":["x","y"]}', '{"other":[]}', '{"set":[],"tuple":[]}', "9" * 5000, '[{"iterator":0}]'),
         "[" * 70 + "]" * 70,
+        *('{"made":["Fraction","1/0"]}', '{"made":["date","2021-02-30"]}', '{"made":["time","24:00:01"]}'),
+        *('{"made":["timedelta","999999999 99999 0"]}', '{"made":["datetime","2021-01-01 00:00:00+99:00"]}'),
     ],
 )
 def test_what_no_value_is_rendered_as_is_malformed(text: str) -> None:
