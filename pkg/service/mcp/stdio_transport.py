@@ -24,8 +24,10 @@ def serve_stdio(tools: ToolServer) -> None:
     async def serve() -> None:
         from mcp.server.stdio import stdio_server
 
+        from pkg.service.mcp.answered_input import AnsweredInput
+
         async with stdio_server() as (reading, writing):
-            await server.run(reading, writing, server.create_initialization_options())
+            await server.run(AnsweredInput(reading, writing), writing, server.create_initialization_options())
 
     try:
         asyncio.run(serve())

@@ -16,10 +16,13 @@ from typing import Any
 import pytest
 from mcp.client.client import Client
 from mcp_clients import PATIENCE, ask_process, read_text
+from mcp_types import JSONRPCError, jsonrpc_message_adapter
+from pydantic import ValidationError
 from shop_repository import SHOP
 from trees import write_tree
 
 import pkg
+from pkg.service.mcp.answered_input import make_error
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -125,6 +128,52 @@ def test_what_is_no_message_is_passed_over_and_the_next_one_answered(store: str)
         server.send({"jsonrpc": "2.0", "id": 8, "method": "tools/call", "params": {"name": 3, "arguments": []}})
         assert server.read()["error"]["code"] == -32602
         assert "add_tax" in server.call(9, "show", name="add_tax")
+
+
+@pytest.mark.parametrize(
+    ("line", "number", "code"),
+    [
+        (rb'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"explore","arguments":{"text":"\ud800"}}}',
+         2, -32700),
+        (rb'{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"\udfff"}}', "a", -32700),
+        (rb'{"jsonrpc":"2.0","id":"\ud800","method":"tools/list"}', None, -32700),
+        (b'{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"na', None, -32700),
+        (b'{"jsonrpc":"2.0","id":4,"method":"tools/call","params":[]}', 4, -32600),
+        (b'{"jsonrpc":"2.0"}', None, -32600),
+        (b"[]", None, -32600),
+    ],
+)  # fmt: skip
+def test_a_line_that_is_no_message_is_answered_with_an_error(line: bytes, number: int | str | None, code: int) -> None:
+    answer = _find_error(line)
+    assert answer is not None
+    assert (answer.id, answer.error.code) == (number, code)
+    assert "expected one JSON-RPC 2.0 message" in answer.error.message
+    assert answer.model_dump_json()
+
+
+@pytest.mark.parametrize("line", [b"", b" \r", rb'{"jsonrpc":"2.0","id":2,"result":{"a":"\ud800"}}'])
+def test_an_empty_line_and_a_response_have_no_answer(line: bytes) -> None:
+    assert _find_error(line) is None
+
+
+def _find_error(line: bytes) -> JSONRPCError | None:
+    with pytest.raises(ValidationError) as caught:
+        jsonrpc_message_adapter.validate_json(line, by_name=False)
+    return make_error(caught.value)
+
+
+def test_half_of_a_surrogate_pair_is_refused_in_arguments_of_any_kind(store: str) -> None:
+    with start("--store", store) as server:
+        server.greet()
+        params = {"name": "explore", "arguments": {"text": "\ud800 tax"}}
+        server.send({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params})
+        server.send({"jsonrpc": "2.0", "id": 3, "method": "tools/list"})
+        answer = server.read()
+        assert (answer["id"], "error" in answer) == (2, True)
+        assert server.read()["id"] == 3
+        nested = json.dumps({"text": "\ud800 tax"})  # a text that holds the object, as some clients send it
+        assert "a valid string" in server.call(4, "more", operation="explore", arguments=nested)
+        assert "add_tax" in server.call(5, "show", name="add_tax")
 
 
 def test_arguments_of_any_size_are_answered(store: str) -> None:
