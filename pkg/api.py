@@ -1070,13 +1070,13 @@ class Graph:
 
         return list_all_patches(self.store, source, fresh)
 
-    def stats(self) -> api_types.StoreStats:
-        """Count what the graph holds."""
+    def stats(self, source: str | None = None) -> api_types.StoreStats:
+        """Count what the graph, or one of its sources, holds; audits and sizes are those of the whole graph."""
 
         def read() -> api_types.StoreStats:
             audits = self.store.audits()
             outdated = tuple(each.benchmark for each in audits if not is_current(self.store, each))
-            return replace(self.store.stats(), audits=audits, outdated_audits=outdated)
+            return replace(self.store.stats(source), audits=audits, outdated_audits=outdated)
 
         return _read_again(read)
 

@@ -283,8 +283,8 @@ class GraphStore(Protocol):
     ) -> list[Edge]:
         """List the relationships within depth steps of any of the nodes, each once; direction is out, in or both."""
 
-    def stats(self) -> StoreStats:
-        """Count what the store holds."""
+    def stats(self, source: str | None = None) -> StoreStats:
+        """Count what the store, or one of its sources, holds; sizes are those of the store."""
 
     def check(self) -> list[str]:
         """Look for damage and contradictions; an empty list says that all is well."""

@@ -55,8 +55,8 @@ class Desk:
 
     @property
     def stats(self) -> StoreStats:
-        """What the graph holds; counted once for each generation. StoreMissingError where there is none."""
-        return self.remember("stats", self.graph.stats)
+        """What the graph holds of what is served; counted once for each generation. StoreMissingError without one."""
+        return self.remember("stats", lambda: self.graph.stats(self._source))
 
     def choose_source(self, asked: str | None) -> str | None:
         """Choose the source to ask about; a UsageError for another one than the service is for."""

@@ -174,11 +174,10 @@ class GraphService:
             return self._model
 
     def _find_freshness(self, desk: Desk) -> Freshness:
-        """Tell of the whole graph what does not depend on the answer; and is remembered."""
+        """Tell of all that is served what does not depend on the answer; and is remembered."""
         try:
             stamp, stats = desk.graph.store.stamp(), desk.stats
         except StoreMissingError:
             return Freshness(0, is_empty=True)
-        is_empty = not any(self.options.source in (None, each.name) for each in stats.sources)
         left_out = sum(each.is_file for each in stats.skipped)
-        return Freshness(stats.generation, stamp, (), len(stats.partial), left_out, is_empty)
+        return Freshness(stats.generation, stamp, (), len(stats.partial), left_out, not stats.sources)

@@ -94,6 +94,20 @@ def count(store: GraphStore, *names: str) -> list[int]:
     return [{**stats.nodes, **stats.relations}.get(name, 0) for name in names]
 
 
+def test_a_source_is_counted_without_the_others(store: GraphStore) -> None:
+    fill_and_link(store)
+    alone = store.stats()
+    fill(store, {"tea.py": "def brew(:\n", "cup.py": WRITER}, "other")
+    both, demo, other = (store.stats(source) for source in (None, "demo", "other"))
+    assert (demo.sources, demo.nodes, demo.relations) == (alone.sources, alone.nodes, alone.relations)
+    assert (demo.partial, demo.stages) == (alone.partial, alone.stages)
+    assert Counter(demo.nodes) + Counter(other.nodes) == both.nodes
+    assert Counter(demo.relations) + Counter(other.relations) == both.relations
+    assert [each.path for each in other.partial] == ["tea.py"]
+    assert store.stats("unknown").sources == ()
+    assert not any(store.stats("unknown").nodes.values())
+
+
 def test_links_are_exported_once_and_counted(linked: GraphStore) -> None:
     found = list_links(linked)
     assert set(found) == show(link_reader(linked), link_writer(linked))

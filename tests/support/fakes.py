@@ -539,18 +539,20 @@ class FakeStore:
             frontier, seen = reached - seen, seen | reached
         return sorted(edges, key=edge_order)
 
-    def stats(self) -> StoreStats:
+    def stats(self, source: str | None = None) -> StoreStats:
         state = self._now
-        units = sorted(state.units.values(), key=lambda unit: unit.path)
+        shown = sorted(owner for owner in state.sources if source in (None, owner))
+        units = sorted((unit for unit in state.units.values() if unit.source in shown), key=lambda unit: unit.path)
+        nodes = {key: entry.node for key, entry in state.read().items() if entry.node.source in shown}
         name, dimension = self._encoder
-        left_out = [each for source in sorted(state.notes) for each in state.notes[source][1]]
+        left_out = [each for owner in shown for each in state.notes[owner][1]]
         return StoreStats(
             generation=state.generation,
             encoder=name,
             dimension=dimension,
-            sources=self.sources(),
-            nodes=_count(entry.node.label.value for entry in state.read().values()),
-            relations=_count(edge.type.value for edge in list_edges(state)),
+            sources=tuple(each for each in self.sources() if each.name in shown),
+            nodes=_count(node.label.value for node in nodes.values()),
+            relations=_count(edge.type.value for edge in list_edges(state) if edge.start in nodes),
             partial=tuple(
                 Skip(unit.path, unit.reason or unit.status.value)
                 for unit in units
@@ -558,7 +560,7 @@ class FakeStore:
             ),
             skipped=tuple(each for each in left_out if isinstance(each, Skip)),
             errors=tuple(each for each in left_out if isinstance(each, LocalError)),
-            stages={source: state.notes[source][2] for source in sorted(state.notes)},
+            stages={owner: state.notes[owner][2] for owner in shown},
         )
 
     def mend_copies(self) -> list[str]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from sqlite3 import Error as DatabaseError
 from typing import TYPE_CHECKING, Any
@@ -492,14 +493,15 @@ class EmbeddedStore:
         with translate_faults(self.address), self.snapshot():
             yield from list_edges_of(self._connection, types, source)
 
-    def stats(self) -> StoreStats:
-        """Count what the store holds."""
-        run = self._connection.execute
+    def stats(self, source: str | None = None) -> StoreStats:
+        """Count what the store, or one of its sources, holds; sizes are those of the store."""
+        run, of = self._connection.execute, {"source": source}
+        counts = sql.COUNT_ALL if source is None else sql.COUNT_ONE
         with translate_faults(self.address), self.snapshot():
-            nodes = {Label.SOURCE.value: run(sql.COUNT_SOURCES).fetchone()[0]}
-            for label, count in (*run(sql.COUNT_UNITS), *run(sql.COUNT_NODES), *run(sql.COUNT_CALLS)):
+            nodes = {Label.SOURCE.value: run(counts.sources, of).fetchone()[0]}
+            for label, count in chain.from_iterable(run(statement, of) for statement in counts.nodes):
                 nodes[_read_label(label).value] = count
-            rows = run(sql.LIST_SOURCES).fetchall()
+            rows = [row for row in run(sql.LIST_SOURCES) if source in (None, row[0])]
             encoder, dimension = self.encoder()
             return StoreStats(
                 generation=self.generation(),
@@ -507,8 +509,8 @@ class EmbeddedStore:
                 dimension=dimension,
                 sources=tuple(Source(*row[:5]) for row in rows),
                 nodes=dict(sorted(nodes.items())),
-                relations=dict(run(sql.COUNT_EDGES).fetchall()),
-                partial=tuple(Skip(path, reason) for path, reason in run(sql.LIST_PARTIAL)),
+                relations=dict(run(counts.edges, of).fetchall()),
+                partial=tuple(Skip(path, reason) for path, reason in run(counts.partial, of)),
                 skipped=tuple(skip for row in rows for skip in read_skips(row[6])),
                 errors=tuple(error for row in rows for error in read_errors(row[6])),
                 stages={row[0]: json.loads(row[7]) for row in rows},

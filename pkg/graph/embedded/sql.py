@@ -9,6 +9,9 @@ Node numbers are dense and local to a store; ``id`` is the stable one. 64-bit id
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from pkg.model import CONSTANT_KINDS, DECLARATION_LABELS, EMBEDDED_LABELS, Label, RelationType
 
 LABEL_NUMBERS = {label: number for number, label in enumerate(Label)}
@@ -325,13 +328,41 @@ LIST_SEALED_VECTORS = "SELECT node, data, checksum FROM vector"
 LIST_NAME_ROWS = f"""SELECT source.name, node.* FROM node LEFT JOIN source ON source.number = node.source
     WHERE label IN ({_NAME}, {_LIBRARY}) OR fragment IS NULL"""
 
-COUNT_NODES = "SELECT label, count(*) FROM node GROUP BY label"
-COUNT_UNITS = "SELECT label, count(*) FROM unit GROUP BY label"
-COUNT_CALLS = f"SELECT {_CALL}, count(DISTINCT id) FROM call GROUP BY 1"
-COUNT_EDGES = f"""SELECT type, count(*) FROM ({_STRUCTURE}) GROUP BY type
-    UNION ALL SELECT CASE type {_TYPE_NAMES} END, count(*)
-        FROM (SELECT DISTINCT type, start, "end", line, rule, confidence FROM relation) GROUP BY type
-    UNION ALL SELECT 'UNRESOLVED', count(*) FROM (SELECT DISTINCT owner, id, line FROM call) GROUP BY 1 ORDER BY 1"""
+
+class Counts(NamedTuple):
+    """Statements that count by label or by type, and the one that lists what was not fully read."""
+
+    sources: str
+    nodes: Sequence[str]
+    edges: str
+    partial: str
+
+
+def _make_counts(source: str, of_source: str, of_unit: str) -> Counts:
+    """Make the statements from the conditions on a row of source, on one that names its source, and on a link."""
+    return Counts(
+        f"SELECT count(*) FROM source WHERE {source}",
+        (
+            f"SELECT label, count(*) FROM node WHERE {of_source} GROUP BY label",
+            f"SELECT label, count(*) FROM unit WHERE {of_source} GROUP BY label",
+            f"SELECT {_CALL}, count(DISTINCT id) FROM call WHERE {of_unit} GROUP BY 1",
+        ),
+        f"""SELECT type, count(*) FROM ({_STRUCTURE}) WHERE {of_source} GROUP BY type
+            UNION ALL SELECT CASE type {_TYPE_NAMES} END, count(*) FROM
+                (SELECT DISTINCT type, start, "end", line, rule, confidence FROM relation WHERE {of_unit}) GROUP BY type
+            UNION ALL SELECT 'UNRESOLVED', count(*)
+                FROM (SELECT DISTINCT owner, id, line FROM call WHERE {of_unit}) GROUP BY 1 ORDER BY 1""",
+        f"""SELECT path, coalesce(reason, status) FROM unit
+            WHERE (status <> 'ok' OR reason IS NOT NULL) AND {of_source} ORDER BY path""",
+    )
+
+
+_NUMBER = "(SELECT number FROM source WHERE name = :source)"
+COUNT_ALL = _make_counts("1", "1", "1")
+COUNT_ONE = _make_counts(
+    "name = :source", f"source = {_NUMBER}", f"unit IN (SELECT number FROM unit WHERE source = {_NUMBER})"
+)
+"""Two sets of statements: a condition with `OR :source IS NULL` would read the whole table where an index is enough."""
 SIZES = {
     "texts": "SELECT coalesce(sum(length(text)), 0) FROM fragment",
     "call sites": "SELECT coalesce(sum(length(calls)), 0) FROM fragment",
@@ -339,11 +370,6 @@ SIZES = {
     "terms": "SELECT coalesce(sum(length(terms)), 0) FROM fragment",
 }
 """Bytes of what each build stage leaves (P-36): texts and call sites by extract, vectors by encode, the rest by store."""
-COUNT_SOURCES = "SELECT count(*) FROM source"
-LIST_PARTIAL = (
-    """SELECT path, coalesce(reason, status) FROM unit WHERE status <> 'ok' OR reason IS NOT NULL ORDER BY path"""
-)
-
 CHECKS = {
     "nodes without a fragment": f"""SELECT count(*) FROM node WHERE label NOT IN ({_NAME}, {_LIBRARY})
         AND NOT EXISTS (SELECT 1 FROM fragment WHERE fragment.number = node.fragment)""",

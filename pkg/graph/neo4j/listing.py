@@ -96,18 +96,19 @@ def find_imports(reader: Reader, names: Mapping[str, Collection[str]]) -> dict[s
     return {row["id"]: [make_node(*each) for each in row["found"]] for row in rows}
 
 
-def count_graph(reader: Reader, sources: tuple[Source, ...]) -> StoreStats:
-    """Count nodes and relationships of the sources that are complete, and list what was not fully read."""
-    view = reader.view
-    nodes = {label.value: _count(reader, cypher.COUNT_LABEL, label=label.value) for label in cypher.GRAPH_LABELS}
-    relations = {each.value: _count(reader, choose_count(each), type=each.value) for each in RelationType}
-    partial = [Skip(row["path"], row["reason"]) for row in reader.run(cypher.LIST_PARTIAL, ready=view.ready)]
-    found = [view.sources[name] for name in view.ready]
+def count_graph(reader: Reader, sources: Sequence[Source]) -> StoreStats:
+    """Count nodes and relationships of those of some sources that are complete; list what was not fully read."""
+    view, names = reader.view, {each.name for each in sources}
+    ready = [name for name in view.ready if name in names]
+    nodes = {label.value: _count(reader, ready, cypher.COUNT_LABEL, label=label.value) for label in cypher.GRAPH_LABELS}
+    relations = {each.value: _count(reader, ready, choose_count(each), type=each.value) for each in RelationType}
+    partial = [Skip(row["path"], row["reason"]) for row in reader.run(cypher.LIST_PARTIAL, ready=ready)]
+    found = [view.sources[name] for name in ready]
     return StoreStats(
         generation=view.generation,
         encoder=view.encoder,
         dimension=view.dimension,
-        sources=sources,
+        sources=tuple(sources),
         nodes={name: count for name, count in sorted(nodes.items()) if count or name == Label.SOURCE.value},
         relations={name: count for name, count in sorted(relations.items()) if count},
         partial=tuple(partial),
@@ -117,8 +118,8 @@ def count_graph(reader: Reader, sources: tuple[Source, ...]) -> StoreStats:
     )
 
 
-def _count(reader: Reader, statement: str, **names: str) -> int:
-    return int(reader.run(statement.format(**names), ready=reader.view.ready)[0]["count"])
+def _count(reader: Reader, ready: Sequence[str], statement: str, **names: str) -> int:
+    return int(reader.run(statement.format(**names), ready=ready)[0]["count"])
 
 
 _PIECES = "|".join(label.value for label in cypher.PIECE_LABELS)

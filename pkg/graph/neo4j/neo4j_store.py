@@ -515,10 +515,10 @@ class Neo4jStore:
             for each in types:
                 yield from list_edges(self._reader, each, ready)
 
-    def stats(self) -> StoreStats:
-        """Count what the store holds."""
+    def stats(self, source: str | None = None) -> StoreStats:
+        """Count what the store, or one of its sources, holds."""
         with self._reader.snapshot():
-            return count_graph(self._reader, self.sources())
+            return count_graph(self._reader, [each for each in self.sources() if source in (None, each.name)])
 
     def check(self) -> list[str]:
         """Look for contradictions; an empty list says that all is well."""

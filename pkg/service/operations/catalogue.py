@@ -29,7 +29,7 @@ def _give_status(desk: Desk, request: asked.StatusRequest) -> Reply:
         stats = desk.stats
     except StoreMissingError as fault:
         return Reply(({"type": "status", "ready": False, "reason": str(fault), "sources": []},), str(fault))
-    sources = [asdict(each) for each in stats.sources if desk.choose_source(None) in (None, each.name)]
+    sources = [asdict(each) for each in stats.sources]
     line = {
         "type": "status",
         "ready": bool(sources),
@@ -46,11 +46,10 @@ def _give_status(desk: Desk, request: asked.StatusRequest) -> Reply:
 
 
 def _give_stats(desk: Desk, request: asked.StatsRequest) -> Reply:
-    line, source = lines_of.stats_line(desk.graph.stats()), desk.choose_source(None)
-    if source is not None:  # the counts are of the whole graph, the names of nobody else
-        line["sources"] = [each for each in line["sources"] if each["name"] == source]
-        line["stages"] = {name: stages for name, stages in line["stages"].items() if name == source}
-        del line["partial"], line["skipped"], line["errors"]
+    line = lines_of.stats_line(desk.graph.stats(desk.choose_source(None)))
+    if desk.choose_source(None) is not None:  # these are of the whole graph, and tell of sources that are not served
+        for name in ("parts", "bytes", "audits", "outdated_audits"):
+            del line[name]
     facts = [f"{name}: {value}" for name, value in line.items() if name in ("generation", "encoder", "nodes", "bytes")]
     return Reply((line,), "\n".join(facts))
 

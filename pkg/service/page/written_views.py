@@ -100,7 +100,7 @@ class _Answers:
     def render(self, view: str, facts: Mapping[str, str], source: str) -> WrittenPage:
         """Write the page; where the source lies on this machine stays out of it."""
         status = {"type": "status", "ready": True, "sources": [{"name": source, "root": ""}]}
-        self.put("status", {}, [status | {"partial": len(self._graph.stats().partial)}], ())
+        self.put("status", {}, [status | {"partial": len(self._graph.stats(source).partial)}], ())
         return WrittenPage(render_page(self.found, f"#/{view}?{urlencode(facts)}"), tuple(self.stale))
 
 

@@ -92,8 +92,8 @@ def test_a_question_of_which_nothing_is_known_is_refused_with_what_to_do(store: 
 class WithoutBlocks(FakeStore):
     """A store whose blocks are gone, though it has functions."""
 
-    def stats(self) -> StoreStats:
-        return replace(super().stats(), nodes={"Source": 1, "Function": 1200})
+    def stats(self, source: str | None = None) -> StoreStats:
+        return replace(super().stats(source), nodes={"Source": 1, "Function": 1200})
 
     def sources(self) -> tuple[Source, ...]:
         return (Source("shop", "repository", "/shop"),)

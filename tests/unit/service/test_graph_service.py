@@ -221,6 +221,23 @@ def test_a_service_for_one_source_answers_about_no_other(store: str, tmp_path: P
         service.run("query", {"text": "price", "source": "repo"})
 
 
+def test_a_service_for_one_source_counts_no_other(store: str, tmp_path: Path) -> None:
+    half = {"tea.py": "def brew():\n    return 1\n", "cup.py": "def fill(:\n"}
+    alone = f"sqlite:///{tmp_path}/alone.db"
+    for address in (store, alone):
+        pkg.build_graph(write_tree(tmp_path / "tea", half), store=address)
+    beside = GraphService(ServiceOptions(store, source="tea"))
+    only, whole = GraphService(ServiceOptions(alone)), GraphService(ServiceOptions(store))
+    for name, counts in (("status", ("nodes", "partial", "skipped")), ("stats", ("nodes", "relations", "partial"))):
+        said, expected, everything = (each.run(name, {}).lines[0] for each in (beside, only, whole))
+        assert {count: said[count] for count in counts} == {count: expected[count] for count in counts}
+        assert said["nodes"] != everything["nodes"]
+    assert "2 File" in beside.run("status", {}).text
+    assert "repo" not in beside.run("stats", {}).text
+    assert GraphService(ServiceOptions(store, source="repo")).run("status", {}).freshness.partial == 0
+    assert beside.run("status", {}).freshness.partial == 1
+
+
 def test_a_model_writes_the_answer_piece_by_piece(store: str) -> None:
     text = "An item's price has the tax added by add_tax [1]."
     service = GraphService(ServiceOptions(store, model=ScriptedModel([text])))
