@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from posixpath import commonpath, dirname, join
 from typing import TYPE_CHECKING
@@ -81,6 +81,7 @@ class _Code:
     definitions: dict[str, list[Node]]  # by path, in the order of the text
     callers: dict[str, set[str]]  # by id of what they call
     summaries: dict[str, str]  # by path
+    classes: dict[str, Node]  # by id of a definition: the innermost class around it
 
 
 def _read_code(store: GraphStore, scope: Scope) -> _Code:
@@ -90,7 +91,21 @@ def _read_code(store: GraphStore, scope: Scope) -> _Code:
     paths = {node.id: node.path for node in nodes} | {name_unit(scope.source, path): path for path in scope.all_files}
     steps = join_imports(edge for edge in edges if edge.type is not RelationType.CALLS)
     pairs = {(paths[step.start], paths[step.end]) for step in steps if step.start in paths and step.end in paths}
-    return _Code(ImportGraph(scope.all_files, pairs), _sort_definitions(nodes), _list_callers(edges), _summarise(nodes))
+    definitions = _sort_definitions(nodes)
+    classes = {inner: outer for found in definitions.values() for inner, outer in _find_classes(found)}
+    imports = ImportGraph(scope.all_files, pairs)
+    return _Code(imports, definitions, _list_callers(edges), _summarise(nodes), classes)
+
+
+def _find_classes(definitions: Iterable[Node]) -> Iterator[tuple[str, Node]]:
+    """Yield each of the sorted definitions of a file that stands in a class, with the innermost one."""
+    around: list[Node] = []
+    for node in definitions:
+        while around and around[-1].end < node.end:
+            around.pop()
+        if around:
+            yield node.id, around[-1]
+        around.append(node)
 
 
 def _list_callers(edges: Iterable[Edge]) -> dict[str, set[str]]:
@@ -183,7 +198,7 @@ class _Outliner:
     def _take(self, path: str, node: Node | None) -> None:
         """Take a file or a definition with what is around it, where there is room for all of that."""
         file = self._files.get(path) or self._outline_file(path)
-        around = [] if node is None else [each for each in self._list_around(path, node) if each.id not in self._chosen]
+        around = [] if node is None else [each for each in self._list_around(node) if each.id not in self._chosen]
         definitions = [self._outline_definition(each) for each in around]
         lines = [say_definition(each) for each in definitions] + ([] if path in self._files else [say_file(file)])
         cost = sum(map(count_tokens, lines))
@@ -193,9 +208,12 @@ class _Outliner:
         self._files[path] = file
         self._chosen.update((each.id, each) for each in definitions)
 
-    def _list_around(self, path: str, node: Node) -> list[Node]:
-        """List a definition and the classes around it."""
-        return [each for each in self.code.definitions[path] if each.start <= node.start and node.end <= each.end]
+    def _list_around(self, node: Node) -> list[Node]:
+        """List a definition and the classes around it, the outermost first."""
+        found = [node]
+        while outer := self.code.classes.get(found[-1].id):
+            found.append(outer)
+        return found[::-1]
 
     def _outline_file(self, path: str) -> FileOutline:
         imports = self.code.imports

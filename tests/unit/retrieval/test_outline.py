@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from textwrap import dedent
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -11,6 +14,7 @@ from trees import write_tree
 import pkg
 from pkg.cli import main
 from pkg.errors import QueryError, UsageError
+from pkg.model import Node
 from pkg.retrieval.import_centrality import ImportGraph
 from pkg.retrieval.outline_answer import CodeOutline, say_definition, say_file, say_folder
 from pkg.retrieval.token_count import count_tokens
@@ -106,6 +110,64 @@ def test_the_text_stays_within_the_budget_and_what_is_left_out_is_counted(graph:
     assert len(outline.files) + outline.left_out_files == outline.total_files
     assert len(list_names(outline)) + outline.left_out_definitions == outline.total_definitions == 8
     assert outline.left_out_definitions
+
+
+class Place(int):
+    """A place in a text that counts how often places are compared."""
+
+    compared = 0
+
+    def __lt__(self, other: int) -> bool:
+        Place.compared += 1
+        return int(self) < int(other)
+
+    def __le__(self, other: int) -> bool:
+        Place.compared += 1
+        return int(self) <= int(other)
+
+
+def count_comparisons(graph: pkg.Graph, source: str, monkeypatch: pytest.MonkeyPatch) -> int:
+    read = graph.store.nodes
+
+    def read_counted(*asked: Any) -> Iterator[Node]:
+        for node in read(*asked):
+            yield replace(node, start=Place(node.start), end=Place(node.end))
+
+    Place.compared = 0
+    with monkeypatch.context() as patch:
+        patch.setattr(graph.store, "nodes", read_counted)
+        (file,) = graph.outline("one.py", source=source, budget=0).files
+    assert len(file.definitions) == file.total
+    return Place.compared
+
+
+def test_an_outline_costs_as_much_for_each_definition_however_many_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method = "    def get_{}(self):\n        return {}\n"
+    store = f"sqlite:///{tmp_path}/graph.db"
+    for count in (100, 400):
+        methods = "".join(method.format(number, number) for number in range(count))
+        code = f"class Wide:\n{methods}\n\n{dedent(methods)}"
+        pkg.build_graph(write_tree(tmp_path / f"in_{count}", {"one.py": code}), store=store)
+    with pkg.open_graph(store) as graph:
+        few, many = (count_comparisons(graph, name, monkeypatch) for name in ("in_100", "in_400"))
+    assert 0 < many < 6 * few
+
+
+def test_definitions_in_nested_classes_bring_all_classes_around_them(tmp_path: Path) -> None:
+    code = (
+        "class Outer:\n    class Inner:\n        def deep(self):\n            return 1\n\n"
+        "    def shallow(self):\n        return 2\n\n\ndef alone():\n    return Outer.Inner().deep()\n"
+    )
+    store = f"sqlite:///{tmp_path}/graph.db"
+    pkg.build_graph(write_tree(tmp_path / "nested", {"nested.py": code}), store=store)
+    whole = ["Outer", "Outer.Inner", "Outer.Inner.deep", "Outer.shallow", "alone"]
+    with pkg.open_graph(store) as graph:
+        assert list_names(graph.outline("nested.py", budget=0)) == whole
+        for budget in range(1, 60):
+            names = list_names(graph.outline("nested.py", budget=budget))
+            assert all(name.rpartition(".")[0] in ("", *names) for name in names)
 
 
 def test_what_is_called_most_is_left_out_last(graph: pkg.Graph) -> None:
