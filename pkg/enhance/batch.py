@@ -105,7 +105,7 @@ class _Run:
 
     def _wait(self) -> Iterator[Written]:
         done, _ = wait(self._futures, return_when=FIRST_COMPLETED)
-        for future in done:
+        for future in [each for each in self._futures if each in done]:  # in the order in which they were begun
             yield from self._finish(future)
 
     def _finish(self, future: Future[Docstring | Failure]) -> Iterator[Written]:

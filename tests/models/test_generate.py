@@ -57,7 +57,7 @@ def test_the_commands_of_the_page_lead_from_a_clone_to_an_answer(coder_file: Pat
             settings = dict(re.findall(r"(\w+)=(\S+)", command))
             environment |= settings | {"PKG_MODEL": f"gguf:{coder_file}"}
         elif not command.startswith(INSTALLED):
-            line = command.replace(".venv/bin/pkg", f"{sys.executable} -m pkg.cli")
+            line = command.replace(".venv/bin/pkg", str(Path(sys.executable).with_name("pkg")))
             done = subprocess.run(line, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True)
             assert done.returncode == 0, f"{command}\n{done.stderr}"
             outputs.append(done.stdout)
