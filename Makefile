@@ -60,7 +60,7 @@ test-all: $(VENV)/dev.stamp ## run the quick tests and the slow ones: long rando
 
 test-full: export HYPOTHESIS_PROFILE := full
 test-full: test-all test-servers test-models test-integrations test-docker test-browser ## run everything before a release: long searches, and each store on each server
-	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m 'full and not server'
+	$(ENVIRONMENTS)/models/bin/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m 'full and model'
 	$(ENVIRONMENTS)/servers/bin/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m 'full and server' -n $(SERVER_JOBS) --dist loadfile
 
 test-servers: $(ENVIRONMENTS)/servers.stamp ## run the tests that start Neo4j servers (needs Java 17 and 21 or newer, Maven the first time)
@@ -68,7 +68,7 @@ test-servers: $(ENVIRONMENTS)/servers.stamp ## run the tests that start Neo4j se
 
 test-models: $(ENVIRONMENTS)/models.stamp ## run the tests of real models (fetches 0.5 GB the first time)
 	$(FETCH_MODEL)
-	$(ENVIRONMENTS)/models/bin/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m 'model and not integrations' -n $(MODEL_JOBS) --dist loadfile
+	$(ENVIRONMENTS)/models/bin/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -m 'model and not integrations and not full' -n $(MODEL_JOBS) --dist loadfile
 
 # Plugins of pytest that come with the frameworks' own tests are left out, and their warnings are theirs.
 test-integrations: $(ENVIRONMENTS)/integrations.stamp ## run the tests of the frameworks (installs 1.1 GB and fetches a model the first time)

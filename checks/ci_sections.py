@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 LANES = 3  # sections at a time: one more than the smallest machine has processors, for many wait
 SLOWEST = 30  # tests that the summary names
-LEFT_OUT = "long random searches, and one of the two versions of Neo4j where others ask both (`-m full`)"
+LEFT_OUT = "long random searches, the commands of docs/generate.md, one of two versions of Neo4j where others ask both"
 
 # What depends on the version of Python: parsing and running code, tracing calls, processes, signals, terminals, and
 # packages whose pins differ by version. The rest computes the same on each.

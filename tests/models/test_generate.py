@@ -46,6 +46,7 @@ def is_even(number):
 """
 
 
+@pytest.mark.full  # three minutes on a busy core; the next test takes the same way in Python
 def test_the_commands_of_the_page_lead_from_a_clone_to_an_answer(coder_file: Path, tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / "pkg").symlink_to(ROOT / "pkg" / "retrieval")  # a part answers the questions of the page as well
