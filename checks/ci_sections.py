@@ -32,6 +32,11 @@ VERSIONED = (
     " tests/e2e/test_interrupt.py"
 )
 
+OWN_SERVERS = tuple(
+    f"tests/e2e/test_{name}.py" for name in ("bulk_import", "neo4j_servers", "served_neo4j", "server_faults")
+)
+"""Tests that kill, starve and restart the servers that they start."""
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -80,13 +85,22 @@ def list_sections(scratch: Path, python: str, pyenv: Path) -> list[Section]:
         Section("Neo4j's jars", (".venv/bin/python", "checks/fetch_servers.py"), ("install",)),
         Section("lint", make("lint"), ("install",)),
         Section("tests", make("test-all", "JOBS=2"), ready, is_test=True),
-        Section("Neo4j servers", make("test-servers", "SERVER_JOBS=0"), (*fetched, "Neo4j's jars"), is_test=True),
+        *list_servers((*fetched, "Neo4j's jars")),
         Section("models", make("test-models"), fetched, is_test=True),
         *(list_version(version, scratch, pyenv) for version in ("3.10", "3.13")),
         Section("frameworks", make("test-integrations"), fetched, is_test=True),
         Section("Docker", make("test-docker"), fetched, is_test=True),
         Section("Chromium", make("test-browser"), ready, is_test=True),
         Section("wheel", (".venv/bin/python", "checks/check_wheel.py"), ("install",)),
+    ]
+
+
+def list_servers(after: tuple[str, ...]) -> list[Section]:
+    """Return the sections of Neo4j: tests that start servers of their own, and tests that share one of each version."""
+    shared = " ".join(["tests", *(f"--ignore={path}" for path in OWN_SERVERS)])
+    return [
+        Section(name, make("test-servers", "SERVER_JOBS=0", f"TESTS={tests}"), after, is_test=True)
+        for name, tests in (("Neo4j, own", " ".join(OWN_SERVERS)), ("Neo4j, shared", shared))
     ]
 
 

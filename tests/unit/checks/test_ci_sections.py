@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Event
 
 import pytest
-from ci_sections import Outcome, Section, TimedTest, list_sections, read_report, render_summary, run_all
+from ci_sections import OWN_SERVERS, Outcome, Section, TimedTest, list_sections, read_report, render_summary, run_all
 
 ROOT = Path(__file__).resolve().parents[3]
 FIRST, SECOND = Section("first", ("true",)), Section("second", ("true",), after=("first",))
@@ -54,6 +54,10 @@ def test_every_section_needs_only_sections_that_there_are(tmp_path: Path) -> Non
     names = {each.name for each in sections}
     assert [each.name for each in sections if not names.issuperset(each.after)] == []
     assert {"Python 3.10", "Python 3.13"} == {each.name for each in sections if each.missing}
+
+
+def test_every_file_with_tests_of_servers_of_their_own_is_there() -> None:
+    assert [path for path in OWN_SERVERS if not (ROOT / path).is_file()] == []
 
 
 def test_every_make_target_of_a_section_is_in_the_makefile(tmp_path: Path) -> None:
