@@ -127,7 +127,7 @@ def _is_atom(kind: str, content: Any) -> bool:
 
 
 def _can_be_made(kind: str, text: str) -> bool:
-    """Tell whether a text stands for a value of a type: 2021-02-30 looks like a date and is none."""
+    """Return whether a text stands for a value of a type: 2021-02-30 looks like a date and is none."""
     if MADE[kind][1].fullmatch(text) is None:
         return False
     if kind == "PosixPath":  # any text is a path, and not every system makes paths of another

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from hypothesis import settings
@@ -52,6 +52,17 @@ def write_rows(path: Path, *rows: object) -> Path:
 
 def open_graph_at(path: Path) -> EmbeddedStore:
     return EmbeddedStore(path, create=True)
+
+
+@contextmanager
+def open_built(folder: Path, files: Mapping[str, str | bytes], source: str) -> Iterator[EmbeddedStore]:
+    """Write files below a folder, build their graph beside them and yield its store."""
+    from pkg.indexing.build import build
+
+    tree = write_tree(folder / "tree", files)
+    with closing(open_graph_at(folder / "graph.db")) as store:
+        build(str(tree), store, source=source)
+        yield store
 
 
 def change_sealed(path: Path, *statements: str, parameters: tuple[object, ...] = ()) -> None:

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from pages import ROOT, read_blocks, read_transcripts
+from trees import change_sealed
 
 from pkg.cli import main
 from pkg.graph.embedded import database_file
-from pkg.graph.embedded.checksums import seal_head
 
 CODE = read_blocks("docs/concepts.md", "python")[0]
 TROUBLES = read_transcripts("docs/troubleshooting.md")
@@ -96,8 +96,8 @@ def trouble(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for store in ("graph", "busy", "other-encoder", "other-weights"):
         assert run_pkg(f"pkg build shop --store sqlite:///{store}.db").exit_code == 0
     write_files(place, {"shop/dates.py": CODE + "\n"})  # something to do for the next build
-    change_database("other-encoder.db", "UPDATE meta SET value = 'neural' WHERE key = 'encoder'")
-    change_database("other-weights.db", "UPDATE meta SET value = 'static' WHERE key = 'encoder'")
+    change_sealed(Path("other-encoder.db"), "UPDATE meta SET value = 'neural' WHERE key = 'encoder'")
+    change_sealed(Path("other-weights.db"), "UPDATE meta SET value = 'static' WHERE key = 'encoder'")
     change_database("foreign.db", "CREATE TABLE invoices (number)")
     change_database("newer.db", "PRAGMA user_version = 99")
     monkeypatch.setattr(database_file, "LOCK_SECONDS", 0.1)
@@ -112,8 +112,6 @@ def trouble(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def change_database(name: str, statement: str) -> None:
     connection = sqlite3.connect(name)
     connection.execute(statement)
-    if statement.startswith("UPDATE meta"):
-        seal_head(connection)  # else the change is damage
     connection.commit()
     connection.close()
 

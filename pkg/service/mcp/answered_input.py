@@ -19,7 +19,7 @@ EXPECTED = "expected one JSON-RPC 2.0 message a line, in UTF-8, and no half of a
 
 
 class AnsweredInput:
-    """The messages of a client; what is read as a fault instead of a message is answered with an error."""
+    """The messages of a client; a fault that is read in place of a message is answered with an error."""
 
     def __init__(self, reading: ReadStream[SessionMessage | Exception], writing: WriteStream[SessionMessage]) -> None:
         self._reading, self._writing = reading, writing

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 from tree_sitter import Tree
-from trees import open_graph_at, write_rows, write_tree
+from trees import open_built, open_graph_at, write_rows, write_tree
 
 from pkg.extract.parser import parse
 from pkg.graph.embedded.embedded_store import EmbeddedStore
@@ -36,10 +36,7 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore]:
-    folder = tmp_path_factory.mktemp("named")
-    write_tree(folder / "tree", FILES)
-    with closing(open_graph_at(folder / "graph.db")) as store:
-        build(str(folder / "tree"), store, source="jobs")
+    with open_built(tmp_path_factory.mktemp("named"), FILES, "jobs") as store:
         yield store
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 
 import pytest
-from trees import open_graph_at, write_tree
+from trees import open_built
 
 from pkg.graph.embedded.embedded_store import EmbeddedStore
-from pkg.indexing.build import build
 from pkg.retrieval.deps.answer import DepsOptions, Impact
 from pkg.retrieval.deps.questions import run_impact
 from pkg.retrieval.deps.reached_tests import list_tests
@@ -125,10 +123,7 @@ REACHED = {
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore]:
-    folder = tmp_path_factory.mktemp("set-up")
-    write_tree(folder / "tree", FILES)
-    with closing(open_graph_at(folder / "graph.db")) as store:
-        build(str(folder / "tree"), store, source="parts")
+    with open_built(tmp_path_factory.mktemp("set-up"), FILES, "parts") as store:
         yield store
 
 
@@ -212,10 +207,7 @@ OVERRIDDEN = {
 
 @pytest.fixture(scope="module")
 def overridden(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore]:
-    folder = tmp_path_factory.mktemp("overridden")
-    write_tree(folder / "tree", OVERRIDDEN)
-    with closing(open_graph_at(folder / "graph.db")) as store:
-        build(str(folder / "tree"), store, source="parts")
+    with open_built(tmp_path_factory.mktemp("overridden"), OVERRIDDEN, "parts") as store:
         yield store
 
 
