@@ -210,6 +210,7 @@ class UnitText:
     facts: bytes
     definitions: Sequence[Class | Function]
     imports: Sequence[Import]
+    summary: bytes = b""
 
     @cached_property
     def ids(self) -> list[str]:
@@ -229,7 +230,7 @@ class UnitText:
 
 def describe_code(source: str, path: str, code: CodeUnit) -> UnitText:
     """Give what resolution wants of an extracted file."""
-    return UnitText(source, path, code.text, code.facts, code.definitions, code.imports)
+    return UnitText(source, path, code.text, code.facts, code.definitions, code.imports, code.summary)
 
 
 class PieceNames:

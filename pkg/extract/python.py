@@ -6,6 +6,7 @@ position and walked once with a stack of open scopes.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from operator import attrgetter, itemgetter
 
@@ -50,6 +51,8 @@ def extract_unit(text: bytes, tree: Tree | None = None, with_facts: bool = True)
     if tree is None and is_over_budget(text):
         return extract_long_text(text)
     root = (tree or parse(text)).root_node
+    with_summary = with_facts and os.environ.get("PKG_RESOLVER") == "bounded"
+    with_facts = with_facts and not with_summary
     found = (_PATTERNS_WITH_FACTS if with_facts else _PATTERNS).find(root)
     language = "python2" if found["python2"] else "python"
     walk = _Walk(text, found, root.has_error)
@@ -64,10 +67,17 @@ def extract_unit(text: bytes, tree: Tree | None = None, with_facts: bool = True)
         tuple(walk.imports),
         tuple(walk.calls),
         find_facts(found) if with_facts else b"",
+        _summarise(root, walk) if with_summary else b"",
         tuple(sorted((node.start_byte, node.end_byte) for node in _list_wholes(found["comment"]))),
         tuple(sorted((*list_constants(text, root, None), *walk.constants), key=attrgetter("span.start"))),
         find_module(text, root),
     )
+
+
+def _summarise(root: Node, walk: _Walk) -> bytes:
+    from pkg.summary.file_summary import summarise
+
+    return summarise(root, walk.definitions, walk.imports)
 
 
 def _judge(walk: _Walk, root: Node, language: str) -> tuple[Status, str | None]:

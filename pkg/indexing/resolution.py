@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -49,6 +50,9 @@ def put_links(
     `notes` are those of all files from before the change. Returns what was left out; local errors are noted. A file
     with one is resolved again with the next change, for its record does not say what its links stand on.
     """
+    if os.environ.get("PKG_RESOLVER") == "bounded":
+        put_all_links(store, writer, source, change, errors)
+        return []
     records = {path: record for path, each in notes.items() if (record := cut_record(each)) is not None}
     snapshot = {
         path: dependencies
@@ -82,6 +86,22 @@ def put_links(
     following = project.following
     project.release()
     return [Skip(CALLS_CUT, SHORT_OF_ALL[following])] if following in SHORT_OF_ALL else []
+
+
+def put_all_links(store: GraphStore, writer: StoreWriter, source: str, change: Change, errors: LocalErrors) -> None:
+    """Resolve all files of a repository from nothing, and put their links."""
+    from pkg.resolution.machine import Machine
+    from pkg.resolution.program import Program
+    from pkg.resolution.site_links import LinkWriter as BoundedWriter
+
+    kept = [path for path in change.unchanged if path not in change.before]
+    lost = _extract(source, store.texts(source, kept), errors)
+    units = {unit.path: unit for unit in (*change.fresh.values(), *lost)}
+    machine = Machine(Program(units, change.package, errors))
+    machine.solve()
+    links = BoundedWriter(source, machine)
+    writer.put_links(source, (links.write(path) for path in sorted(units)))
+    machine.release()
 
 
 def _write_nothing(units: Units) -> Iterator[UnitLinks]:

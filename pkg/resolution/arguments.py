@@ -1,0 +1,60 @@
+"""The arguments of a call, as sets of values (A-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pkg.resolution.values import EMPTY, Values
+
+if TYPE_CHECKING:
+    from pkg.resolution.machine import Machine
+
+Placed = list[tuple[Values, bool]]
+Named = list[tuple[str, Values]]
+
+
+class Arguments:
+    """The arguments of one call: by position, starred ones marked, and by name, "" for two stars."""
+
+    __slots__ = ("machine", "named", "placed")
+
+    def __init__(self, machine: Machine, placed: Placed, named: Named) -> None:
+        self.machine = machine
+        self.placed = placed
+        self.named = named
+
+    @classmethod
+    def of(
+        cls, machine: Machine, placed: Sequence[Any], named: Sequence[Any], values: list[Values]
+    ) -> Arguments:
+        """Read the arguments of an operation."""
+        return cls(
+            machine,
+            [(values[number] if number >= 0 else EMPTY, bool(starred)) for number, starred in placed],
+            [(name, values[number] if number >= 0 else EMPTY) for name, number in named],
+        )
+
+    def get(self, place: int, name: str = "") -> Values:
+        """Return an argument by position or name."""
+        for key, values in self.named:
+            if name and key == name:
+                return values
+        for index, (values, starred) in enumerate(self.placed):
+            if starred:
+                return self.machine.containers.iterate(values, -1, False) if index <= place else EMPTY
+            if index == place:
+                return values
+        return EMPTY
+
+    def shift(self, first: Values) -> Arguments:
+        """Return these arguments with another before them."""
+        return Arguments(self.machine, [(first, False), *self.placed], self.named)
+
+    def cut(self, count: int) -> Arguments:
+        """Return these arguments without the first ones by position."""
+        return Arguments(self.machine, self.placed[count:], self.named)
+
+    def join(self, others: Arguments) -> Arguments:
+        """Return these arguments, and others behind them."""
+        return Arguments(self.machine, [*self.placed, *others.placed], [*self.named, *others.named])

@@ -1,0 +1,565 @@
+"""Read, assign and delete attributes: of objects and classes along their order, of modules, libraries, containers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pkg.model import CERTAIN, LIKELY, POSSIBLE
+from pkg.resolution.arguments import Arguments
+from pkg.resolution.classes import ClassInfo, has_base
+from pkg.resolution.outcomes import DESCRIPTOR, FALLBACK, Target, Unbound
+from pkg.resolution.values import (
+    EMPTY,
+    MANY,
+    MOST_VALUES,
+    PLAIN,
+    Class,
+    Constant,
+    Container,
+    ContainerMethod,
+    Coroutine,
+    Flavour,
+    Folder,
+    Function,
+    Generator,
+    Instance,
+    Library,
+    Method,
+    Module,
+    Namespace,
+    Partial,
+    Property,
+    Reason,
+    Register,
+    Super,
+    Text,
+    Unknown,
+    Value,
+    Values,
+    Wrapped,
+    unknown,
+)
+from pkg.resolution.variables import Variable
+from pkg.resolve.facts.modules import Found
+from pkg.summary import operations as o
+
+if TYPE_CHECKING:
+    from pkg.resolution.machine import Machine
+    from pkg.resolution.program import Code
+
+_TEXTS = frozenset(("__name__", "__qualname__", "__module__", "__doc__"))
+
+
+class Attributes:
+    """Read and assign attributes of values."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._make = machine.make
+        self._hierarchy = machine.program.hierarchy
+        self._foreign: set[str] = set()  # names that are assigned to from outside of classes
+        self._initialised: dict[ClassInfo, set[str]] = {}  # names that __init__ assigns to
+
+    def prepare(self) -> None:
+        """Note which attributes are assigned to from outside of the classes that have them."""
+        for code in self._machine.program.list_codes():
+            nodes = code.summary.nodes
+            for node in nodes:
+                if node[0] == o.SET_ATTR:
+                    is_own = code.receiver_place == 0 and nodes[node[1]] == [o.PARAM, 0]
+                    if not is_own:
+                        self._foreign.add(node[2])
+                    elif code.name == "__init__" and code.owner_class is not None:
+                        self._initialised.setdefault(code.owner_class, set()).add(node[2])
+                elif node[0] == o.CALL and nodes[node[1]][0] == o.GLOBAL and nodes[node[1]][1] == "setattr":
+                    self._foreign.add("")
+
+    def _is_foreign(self, name: str) -> bool:
+        return name in self._foreign or "" in self._foreign
+
+    def read_all(self, values: Values, name: str, site: int) -> Values:
+        """Read an attribute of every value; a property that is read is called."""
+        result: set[Value] = set()
+        for value in values:
+            result |= self.read(value, name)
+            if self._machine.outcomes is not None:
+                self.note_read(value, name, site)
+        return MANY if len(values) > MOST_VALUES else frozenset(result)
+
+    def read(self, value: Value, name: str) -> Values:
+        """Read an attribute of one value."""
+        reader = _READERS.get(type(value))
+        return reader(self, value, name) if reader is not None else unknown(Reason.EXPRESSION)
+
+    def _read_library(self, value: Library, name: str) -> Values:
+        return self._machine.library.read_attribute(value, name)
+
+    def _read_module(self, value: Module, name: str) -> Values:
+        if name == "__dict__":
+            return frozenset({self._make(Namespace, value)})
+        return self._machine.member_of(value.path, name)
+
+    def _read_folder(self, value: Folder, name: str) -> Values:
+        inner = self._machine.program.map.step(Found(folder=value.folder), name)
+        return self._machine.open_modules(inner.list_all()) if inner else unknown(Reason.MODULE_ATTRIBUTE)
+
+    def _read_constant(self, value: Value, name: str) -> Values:
+        kind = value.kind if isinstance(value, Constant) else "str"
+        if kind == "NoneType":
+            return EMPTY
+        return frozenset({self._make(Library, f"builtins.{kind}().{name}")})
+
+    def _read_container(self, value: Container, name: str) -> Values:
+        return frozenset({self._make(ContainerMethod, value, name)})
+
+    def _read_unknown(self, value: Unknown, name: str) -> Values:
+        return frozenset({value}) if value.reason is not Reason.CHOSEN else unknown(Reason.RESULT)
+
+    def _read_namespace(self, value: Namespace, name: str) -> Values:
+        return frozenset({self._make(ContainerMethod, value, name)})
+
+    def _read_super(self, value: Super, name: str) -> Values:
+        owner = self._hierarchy.find(_info_of(value.receiver, value.info), name, after=value.info)
+        if owner is None:
+            return frozenset({self._make(Library, f"builtins.object.{name}")})
+        is_class = isinstance(value.receiver, Class)
+        members = self._machine.read(owner.members[name])
+        if is_class and name != "__new__":
+            return frozenset().union(*(self.bind_to_class(each, value.receiver) for each in members))
+        if name == "__new__":
+            return members
+        return self.bind(members, value.receiver)
+
+    def _read_callable(self, value: Value, name: str) -> Values:
+        code = value.code  # type: ignore[attr-defined]
+        held = code.cells.get(f".{name}")
+        if held is not None or self._is_foreign(name):
+            found = self._machine.read(code.cell(f".{name}"))
+            if found:
+                return found
+        if name == "register" and not code.decorators.isdisjoint(("singledispatch", "singledispatchmethod")):
+            return frozenset({self._make(Register, value)})
+        if name in ("__wrapped__", "__func__"):
+            return frozenset({self._make(Function, code)})
+        if name == "__self__" and isinstance(value, Method):
+            return frozenset({value.receiver})
+        if name in _TEXTS:
+            return frozenset({PLAIN["str"]})
+        if name == "__call__":
+            return frozenset({value})
+        if name == "__get__":
+            return unknown(Reason.EXPRESSION)
+        return frozenset({self._make(Library, f"builtins.function.{name}")})
+
+    def _read_property(self, value: Property, name: str) -> Values:
+        return frozenset({self._make(ContainerMethod, value, name)}) if name in ("setter", "deleter", "getter") else EMPTY
+
+    def _read_register(self, value: Value, name: str) -> Values:
+        return unknown(Reason.EXPRESSION)
+
+    def _read_flow(self, value: Value, name: str) -> Values:
+        return frozenset({self._make(ContainerMethod, value, name)})
+
+    def _read_wrapped(self, value: Wrapped, name: str) -> Values:
+        return self.read(value.inner, name)
+
+    def _read_partial(self, value: Partial, name: str) -> Values:
+        if name == "func":
+            return frozenset({value.inner})
+        return frozenset({self._make(Library, f"functools.partial().{name}")})
+
+    # Objects.
+
+    def _read_instance(self, value: Instance, name: str) -> Values:
+        info = value.info
+        if name == "__class__":
+            return frozenset({self._make(Class, info, value.is_open)})
+        if name == "__dict__":
+            return frozenset({self._make(Namespace, value)})
+        lookup = self._hierarchy.look_up(info, name, value.is_open)
+        read = self._machine.read
+        fields: set[Value] = set()
+        for variable in lookup.fields:
+            fields |= read(variable)
+        result = self._adapt_fields(fields, value) if fields else set()
+        if self._is_foreign(name):
+            for each in info.order:
+                result |= read(each.foreign.setdefault(name, Variable()))
+        owner = lookup.owner
+        if owner is not None:
+            members = read(owner.members[name])
+            if fields and self._is_always_stored(info, name):
+                members = frozenset(each for each in members if isinstance(each, Property))
+            if name in owner.unset and not members:
+                members = EMPTY
+            result |= self.bind(members, value)
+        if owner is not None or lookup.fields:
+            return frozenset(result)
+        for variable in lookup.lower:
+            result |= read(variable)
+        for each in lookup.overrides if not result else ():
+            result |= self.bind(read(each.members[name]), self._make(Instance, each, value.flavour))
+        if result:
+            return frozenset(result)
+        return self._explain(value, info, name)
+
+    def _is_always_stored(self, info: ClassInfo, name: str) -> bool:
+        """Tell whether __init__ stores an attribute, which then stands before what the class has."""
+        return any(name in self._initialised.get(each, ()) for each in info.order)
+
+    def _explain(self, value: Value, info: ClassInfo, name: str) -> Values:
+        """Say why a class may lack an attribute; what its __getattr__ makes is given back."""
+        fallback = self._hierarchy.find(info, "__getattr__")
+        if fallback is not None and name[:2] != "__":
+            result: set[Value] = {next(iter(unknown(Reason.DYNAMIC)))}
+            key = frozenset({self._make(Constant, "str", name)})
+            for method in self.bind(self._machine.read(fallback.members["__getattr__"]), value):
+                found = self._machine.calls.call(method, Arguments(self._machine, [(key, False)], []), -1, FALLBACK, LIKELY)
+                result |= {each for each in found if not isinstance(each, Unknown)}
+            return frozenset(result)
+        return unknown(Reason.LIBRARY_BASE if info.is_open else Reason.ATTRIBUTE)
+
+    def _adapt_fields(self, values: set[Value], receiver: Instance) -> set[Value]:
+        """Let methods that were kept in a field belong to the receiver, where they were taken from self."""
+        for value in values:
+            if isinstance(value, Method) and _is_self(value.receiver, receiver.info):
+                return {
+                    self._make(Method, each.code, receiver)
+                    if isinstance(each, Method) and _is_self(each.receiver, receiver.info)
+                    else each
+                    for each in values
+                }
+        return values
+
+    def bind(self, values: Values, receiver: Value) -> Values:
+        """Bind what a class holds to an object: functions become methods, properties their result."""
+        result: set[Value] = set()
+        for value in values:
+            kind = type(value)
+            if kind is Function:
+                result.add(self._bind_function(value, receiver))  # type: ignore[arg-type]
+            elif kind is Property:
+                getter = value.getter  # type: ignore[attr-defined]
+                if getter is not None:
+                    result |= self._machine.calls.call_bound(getter, receiver)
+            elif kind is Wrapped:
+                result |= self._bind_wrapped(value, receiver)  # type: ignore[arg-type]
+            elif kind is Instance:
+                result |= self._read_descriptor(value, receiver)  # type: ignore[arg-type]
+            elif kind is Partial and value.inner.__class__ is Function and "partialmethod" in _kinds(value):  # type: ignore[attr-defined]
+                result.add(value)
+            else:
+                result.add(value)
+        return frozenset(result)
+
+    def _bind_function(self, value: Function, receiver: Value) -> Value:
+        code = value.code
+        if "staticmethod" in code.decorators:
+            return value
+        if "classmethod" in code.decorators or code.name in ("__init_subclass__", "__class_getitem__"):
+            return self._make(Method, code, self.take_class(receiver))
+        return self._make(Method, code, receiver)
+
+    def _bind_wrapped(self, value: Wrapped, receiver: Value) -> Values:
+        if value.kind == "staticmethod":
+            return frozenset({value.inner})
+        if value.kind == "classmethod":
+            inner = value.inner
+            if isinstance(inner, Function):
+                return frozenset({self._make(Method, inner.code, self.take_class(receiver))})
+            return frozenset({inner})
+        return frozenset(self._make(Wrapped, value.kind, each) for each in self.bind(frozenset({value.inner}), receiver))
+
+    def _read_descriptor(self, value: Instance, receiver: Value) -> Values:
+        getter = self._hierarchy.find(value.info, "__get__")
+        if getter is None:
+            return frozenset({value})
+        result: set[Value] = set()
+        arguments = [(frozenset({receiver}), False), (frozenset({self.take_class(receiver)}), False)]
+        for method in self.bind(self._machine.read(getter.members["__get__"]), value):
+            found = self._machine.calls.call(method, Arguments(self._machine, arguments, []), -1, DESCRIPTOR, CERTAIN)
+            result |= {each for each in found if each is not value}
+        return frozenset(result)
+
+    def take_class(self, receiver: Value) -> Value:
+        """Return the class of a receiver, which may be one itself."""
+        if isinstance(receiver, Instance):
+            return self._make(Class, receiver.info, receiver.is_open)
+        return receiver
+
+    # Classes.
+
+    def _read_class(self, value: Class, name: str) -> Values:
+        info = value.info
+        if name == "__dict__":
+            return frozenset({self._make(Namespace, value)})
+        if name in _TEXTS:
+            return frozenset({PLAIN["str"]})
+        lookup = self._hierarchy.look_up(info, name, value.is_open)
+        read = self._machine.read
+        result: set[Value] = set()
+        owner = lookup.owner
+        if self._is_foreign(name):
+            for each in info.order:
+                result |= read(each.foreign.setdefault(name, Variable()))
+        if owner is not None:
+            if info.is_enumeration and name not in ("_missing_", "_generate_next_value_"):
+                members = read(owner.members[name])
+                if not any(isinstance(each, Function | Property | Wrapped | Class) for each in members):
+                    return frozenset({self._make(Instance, info, Flavour.EXACT)})
+            for each_value in read(owner.members[name]):
+                result |= self.bind_to_class(each_value, value)
+            for variable in lookup.fields:
+                result |= read(variable)
+            return frozenset(result)
+        for variable in lookup.fields:
+            result |= read(variable)
+        if info.metaclass is not None and not result:
+            found = self._hierarchy.find(info.metaclass, name)
+            if found is not None:
+                return self.bind(read(found.members[name]), value)
+            fallback = self._hierarchy.find(info.metaclass, "__getattr__")
+            if fallback is not None and name[:2] != "__":
+                key = frozenset({self._make(Constant, "str", name)})
+                for method in self.bind(read(fallback.members["__getattr__"]), value):
+                    result |= self._machine.calls.call(
+                        method, Arguments(self._machine, [(key, False)], []), -1, FALLBACK, LIKELY
+                    )
+                return frozenset(result) | unknown(Reason.DYNAMIC)
+        if not result and value.is_open:
+            for variable in lookup.lower:
+                result |= read(variable)
+            for each in lookup.overrides if not result else ():
+                for member in read(each.members[name]):
+                    result |= self.bind_to_class(member, self._make(Class, each, True))
+        if name == "register" and not result and info.is_open:
+            return frozenset({self._make(Register, value)})
+        if result:
+            return frozenset(result)
+        return unknown(Reason.LIBRARY_BASE if info.is_open else Reason.ATTRIBUTE)
+
+    def bind_to_class(self, value: Value, receiver: Value) -> Values:
+        """Bind class methods to the class that they are read from; other functions stay as they are."""
+        if isinstance(value, Function):
+            code = value.code
+            if "classmethod" in code.decorators or code.name in ("__init_subclass__", "__class_getitem__"):
+                return frozenset({self._make(Method, code, receiver)})
+            return frozenset({value})
+        if isinstance(value, Wrapped) and value.kind in ("classmethod", "staticmethod"):
+            return self._bind_wrapped(value, receiver)
+        if isinstance(value, Instance):
+            return self._read_descriptor(value, receiver)
+        return frozenset({value})
+
+    # Assignments.
+
+    def assign(self, receivers: Values, name: str, values: Values, site: int) -> None:
+        """Assign to an attribute: to a field, a name of a class or module, or by a setter."""
+        for receiver in receivers:
+            self.assign_one(receiver, name, values, site)
+
+    def assign_one(self, receiver: Value, name: str, values: Values, site: int) -> None:
+        """Assign to an attribute of one value."""
+        write = self._machine.write
+        if isinstance(receiver, Instance | Super):
+            info = receiver.info
+            if self._set(receiver, info, name, values, site):
+                return
+            own = info.fields.get(name)
+            is_own = own is not None and isinstance(receiver, Instance) and receiver.flavour is Flavour.SELF
+            write(own if is_own else info.foreign.setdefault(name, Variable()), values)  # type: ignore[arg-type]
+        elif isinstance(receiver, Class):
+            own = receiver.info.members.get(name) or receiver.info.fields.get(name)
+            write(own or receiver.info.foreign.setdefault(name, Variable()), values)
+        elif isinstance(receiver, Module):
+            module = self._machine.program.modules.get(receiver.path)
+            if module is not None and name in module.names:
+                write(module.names[name], values)
+        elif isinstance(receiver, Function | Method):
+            write(receiver.code.cell(f".{name}"), values)
+        elif isinstance(receiver, Unknown):
+            self._machine.note(site, Unbound(receiver.reason))
+
+    def _set(self, receiver: Value, info: ClassInfo, name: str, values: Values, site: int) -> bool:
+        """Call what sets an attribute; tells whether anything does."""
+        after = info if isinstance(receiver, Super) else None
+        owner = self._hierarchy.find(_info_of(receiver, info), name, after)
+        is_set = False
+        for member in self._machine.read(owner.members[name]) if owner is not None else ():
+            if isinstance(member, Property) and member.setter is not None:
+                self._run(member.setter, receiver, [values], site, "property")
+                is_set = True
+            elif isinstance(member, Instance):
+                is_set |= self._call_descriptor(member, "__set__", receiver, [values], site)
+        if owner is None and isinstance(receiver, Instance):
+            hook = self._hierarchy.find(info, "__setattr__")
+            for member in self._machine.read(hook.members["__setattr__"]) if hook is not None else ():
+                self._run(member, receiver, [frozenset({self._make(Constant, "str", name)}), values], site, "special method")
+        if is_set and isinstance(receiver, Instance) and receiver.is_open:
+            for each in self._hierarchy.look_up(info, name, True).overrides:
+                for member in self._machine.read(each.members[name]):
+                    if isinstance(member, Property) and isinstance(member.setter, Function):
+                        self._machine.note(site, Target(member.setter.code, "property", POSSIBLE))
+        return is_set
+
+    def delete(self, receivers: Values, name: str, site: int) -> None:
+        """Note what deleting an attribute calls."""
+        for receiver in receivers:
+            if not isinstance(receiver, Instance):
+                continue
+            owner = self._hierarchy.find(receiver.info, name)
+            found = False
+            for member in self._machine.read(owner.members[name]) if owner is not None else ():
+                if isinstance(member, Property) and member.deleter is not None:
+                    self._run(member.deleter, receiver, [], site, "property")
+                    found = True
+                elif isinstance(member, Instance):
+                    found |= self._call_descriptor(member, "__delete__", receiver, [], site)
+            hook = self._hierarchy.find(receiver.info, "__delattr__") if not found else None
+            for member in self._machine.read(hook.members["__delattr__"]) if hook is not None else ():
+                key = frozenset({self._make(Constant, "str", name)})
+                self._run(member, receiver, [key], site, "special method")
+
+    def _call_descriptor(self, value: Instance, name: str, receiver: Value, given: list[Values], site: int) -> bool:
+        owner = self._hierarchy.find(value.info, name)
+        if owner is None:
+            return False
+        for method in self._machine.read(owner.members[name]):
+            self._run(method, value, [frozenset({receiver}), *given], site, DESCRIPTOR)
+        return True
+
+    def _run(self, function: Value, receiver: Value, given: list[Values], site: int, rule: str) -> None:
+        """Call a function that stands in a class with an object and further arguments."""
+        arguments = Arguments(self._machine, [(each, False) for each in given], [])
+        confidence = _confidence(receiver)
+        for method in self.bind(frozenset({function}), receiver):
+            self._machine.calls.call(method, arguments, site, rule, confidence)
+
+    # What reading an attribute calls.
+
+    def note_read(self, value: Value, name: str, site: int) -> None:
+        """Note the functions of properties and descriptors that reading an attribute calls."""
+        if site < 0:
+            return
+        found = False
+        for target in self.list_properties(value, name):
+            self._machine.note(site, target)
+            found = True
+        if not found and isinstance(value, Unknown):
+            self._machine.note(site, Unbound(value.reason))
+
+    def list_properties(self, value: Value, name: str) -> Iterator[Target]:
+        """List the functions of a property that reading an attribute calls, and those that may take their place."""
+        if isinstance(value, Super):
+            owner = self._hierarchy.find(_info_of(value.receiver, value.info), name, after=value.info)
+            yield from self._list_getters(owner, name, CERTAIN)
+            return
+        if isinstance(value, Class):
+            yield from self._list_of_class(value, name)
+            return
+        if not isinstance(value, Instance):
+            return
+        info = value.info
+        lookup = self._hierarchy.look_up(info, name, value.is_open)
+        overrides = [each for each in lookup.overrides if any(True for _ in self._list_getters(each, name, POSSIBLE))]
+        confidence = LIKELY if overrides or value.flavour in (Flavour.TYPED, Flavour.NARROWED) else CERTAIN
+        if lookup.owner is None and not lookup.fields:
+            yield from self._list_fallback(value, info, name)
+        for target in self._list_getters(lookup.owner, name, confidence):
+            is_abstract = bool(overrides) and is_replaced(target.code)
+            yield target._replace(confidence=POSSIBLE) if is_abstract else target
+        for each in overrides:
+            yield from self._list_getters(each, name, POSSIBLE)
+
+    def _list_fallback(self, value: Instance, info: ClassInfo, name: str) -> Iterator[Target]:
+        owner = self._hierarchy.find(info, "__getattr__")
+        lookup = self._hierarchy.look_up(info, name, value.is_open)
+        if owner is not None and name[:2] != "__":
+            for member in self._machine.read(owner.members["__getattr__"]):
+                if isinstance(member, Function):
+                    is_sure = not value.is_open or not (lookup.overrides or lookup.lower)
+                    yield Target(member.code, FALLBACK, LIKELY if is_sure else POSSIBLE)
+
+    def _list_of_class(self, value: Class, name: str) -> Iterator[Target]:
+        owner = self._hierarchy.find(value.info, name)
+        if owner is not None:
+            for member in self._machine.read(owner.members[name]):
+                if isinstance(member, Instance):
+                    yield from self._list_described(member, CERTAIN)
+        elif value.info.metaclass is not None:
+            yield from self._list_getters(self._hierarchy.find(value.info.metaclass, name), name, CERTAIN)
+            fallback = self._hierarchy.find(value.info.metaclass, "__getattr__")
+            if fallback is not None and self._hierarchy.find(value.info.metaclass, name) is None and name[:2] != "__":
+                for member in self._machine.read(fallback.members["__getattr__"]):
+                    if isinstance(member, Function):
+                        yield Target(member.code, FALLBACK, LIKELY)
+
+    def _list_getters(self, owner: ClassInfo | None, name: str, confidence: str) -> Iterator[Target]:
+        for member in self._machine.read(owner.members[name]) if owner is not None else ():
+            if isinstance(member, Property) and member.getter is not None:
+                code = _code_of(member.getter)
+                if code is not None:
+                    yield Target(code, "property", confidence)
+            elif isinstance(member, Instance):
+                yield from self._list_described(member, confidence)
+
+    def _list_described(self, value: Instance, confidence: str) -> Iterator[Target]:
+        owner = self._hierarchy.find(value.info, "__get__")
+        for member in self._machine.read(owner.members["__get__"]) if owner is not None else ():
+            if isinstance(member, Function):
+                yield Target(member.code, DESCRIPTOR, confidence)
+
+
+def is_replaced(code: Code) -> bool:
+    """Tell whether a method is there to be overridden: it says so, or does nothing but raise."""
+    from pkg.summary.statements import IS_RAISING
+
+    return "abstractmethod" in code.decorators or bool(code.summary.flags & IS_RAISING)
+
+
+def _is_self(value: Value, info: ClassInfo) -> bool:
+    return isinstance(value, Instance) and value.flavour is Flavour.SELF and has_base(info, value.info)
+
+
+def _info_of(receiver: Value, info: ClassInfo) -> ClassInfo:
+    found = getattr(receiver, "info", None)
+    return found if isinstance(found, ClassInfo) and has_base(found, info) else info
+
+
+def _kinds(value: Partial) -> frozenset[str]:
+    return frozenset()
+
+
+def _code_of(value: Value) -> Code | None:
+    if isinstance(value, Function | Method):
+        return value.code
+    return _code_of(value.inner) if isinstance(value, Wrapped | Partial) else None
+
+
+def _confidence(receiver: Value) -> str:
+    is_promised = isinstance(receiver, Instance) and receiver.flavour in (Flavour.TYPED, Flavour.NARROWED)
+    return LIKELY if is_promised else CERTAIN
+
+
+_READERS = {
+    Library: Attributes._read_library,
+    Module: Attributes._read_module,
+    Folder: Attributes._read_folder,
+    Constant: Attributes._read_constant,
+    Text: Attributes._read_constant,
+    Container: Attributes._read_container,
+    Unknown: Attributes._read_unknown,
+    Namespace: Attributes._read_namespace,
+    Super: Attributes._read_super,
+    Function: Attributes._read_callable,
+    Method: Attributes._read_callable,
+    Property: Attributes._read_property,
+    Register: Attributes._read_register,
+    Generator: Attributes._read_flow,
+    Coroutine: Attributes._read_flow,
+    Wrapped: Attributes._read_wrapped,
+    Partial: Attributes._read_partial,
+    Instance: Attributes._read_instance,
+    Class: Attributes._read_class,
+}

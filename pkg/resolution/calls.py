@@ -1,0 +1,699 @@
+"""Call values: functions get their arguments, classes make objects, and what comes back is known (A-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pkg.model import CERTAIN, LIKELY, POSSIBLE
+from pkg.resolution.arguments import Arguments
+from pkg.resolution.attributes import is_replaced
+from pkg.resolution.classes import ClassInfo, has_base
+from pkg.resolution.outcomes import MADE_DECORATOR, External, Target, Unbound
+from pkg.resolution.program import Code
+from pkg.resolution.values import (
+    EMPTY,
+    MANY,
+    MOST_VALUES,
+    Class,
+    Constant,
+    Container,
+    ContainerMethod,
+    Coroutine,
+    Flavour,
+    Function,
+    Generator,
+    Instance,
+    Library,
+    Method,
+    Module,
+    Partial,
+    Property,
+    Reason,
+    Register,
+    Super,
+    Unknown,
+    Value,
+    Values,
+    Wrapped,
+    unknown,
+)
+from pkg.resolution.variables import Variable
+from pkg.summary import operations as o
+from pkg.summary.statements import IS_RAISING, IS_STUB
+
+if TYPE_CHECKING:
+    from pkg.resolution.machine import Machine
+
+_RULES: dict[type[Value], str] = {Module: "module attribute", Super: "super", Container: "container"}
+_FLAVOURS = {
+    Flavour.EXACT: "constructed object", Flavour.SELF: "self", Flavour.TYPED: "annotated type",
+    Flavour.NARROWED: "narrowed type",
+}  # fmt: skip
+_DEFINED = (o.FUNC, o.CLASS, o.DECORATE)
+_RECORDS = frozenset(("dataclass", "define", "mutable", "frozen", "attrs", "s"))
+_GENERIC = frozenset(("singledispatch", "singledispatchmethod"))
+
+
+class Calls:
+    """Call values."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._make = machine.make
+        self._hierarchy = machine.program.hierarchy
+        self._records: dict[ClassInfo, list[tuple[str, ClassInfo, Any]] | None] = {}
+        self._registered: dict[Value, Variable] = {}
+        self._depth = 0
+
+    # Which rule binds a call by a name.
+
+    def judge_name(self, code: Code, number: int) -> tuple[str, str]:
+        """Say by which rule a callee that is no attribute is bound, and how sure that is."""
+        node = code.summary.nodes[number]
+        operation = node[0]
+        if operation == o.GLOBAL:
+            return self._judge_global(code, node[1])
+        if operation == o.CELL:
+            return self._judge_cell(code.module.codes[node[1]], node[2])
+        if operation == o.PARAM:
+            return "argument", LIKELY
+        if operation in _DEFINED:
+            return ("same module" if code.number == 0 else "enclosing scope"), CERTAIN
+        if operation == o.IMPORT:
+            return "import", CERTAIN
+        if operation == o.NARROW:
+            return self.judge_name(code, node[1]) if node[1] >= 0 else ("assigned value", LIKELY)
+        if operation == o.PHI:
+            kinds = {code.summary.nodes[each][0] for each in node[1:] if each >= 0}
+            if kinds <= {o.IMPORT}:
+                return "import", LIKELY
+            return ("same module" if kinds <= set(_DEFINED) else "assigned value"), LIKELY
+        if operation in (o.ATTR, o.ITEM, o.ITER, o.UNPACK, o.COLLECT, o.DECLARE, o.ENTER):
+            return "assigned value", CERTAIN
+        return "result", CERTAIN
+
+    def _judge_global(self, code: Code, name: str) -> tuple[str, str]:
+        module = code.module
+        root, numbers = module.root, module.bindings.get(name)
+        if numbers is None or root is None:
+            return ("star import", CERTAIN) if name not in module.names else ("assigned value", LIKELY)
+        nodes = [root.summary.nodes[each] for each in numbers]
+        parts = [root.summary.nodes[each] for node in nodes for each in (node[1:] if node[0] == o.PHI else ()) if each >= 0]
+        parts += [node for node in nodes if node[0] != o.PHI]
+        confidence = CERTAIN if len(parts) == 1 else LIKELY
+        if all(node[0] in _DEFINED for node in parts):
+            return "same module", confidence
+        if all(node[0] == o.IMPORT for node in parts):
+            return "import", confidence
+        return "assigned value", confidence
+
+    def _judge_cell(self, owner: Code, name: str) -> tuple[str, str]:
+        stored = [node for node in owner.summary.nodes if node[0] == o.SET_CELL and node[2] == name]
+        nodes = [owner.summary.nodes[node[3]] for node in stored if node[3] >= 0]
+        confidence = CERTAIN if len(nodes) == 1 else LIKELY
+        if any(node[0] == o.PARAM for node in nodes):
+            return "argument", LIKELY
+        if all(node[0] in _DEFINED for node in nodes):
+            return "enclosing scope", confidence
+        if all(node[0] == o.IMPORT for node in nodes):
+            return "import", confidence
+        return "assigned value", confidence
+
+    # Calls of what a name or expression gives.
+
+    def call_all(self, callees: Values, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
+        """Call every value."""
+        if not callees:
+            self._machine.note(site, Unbound(Reason.NOTHING))
+        result: set[Value] = set()
+        for value in callees:
+            overrides = self._list_overrides(value)
+            sure = LIKELY if overrides and confidence == CERTAIN else confidence
+            result |= self.call(value, arguments, site, rule, sure)
+            for each in overrides:
+                self.call(each, arguments, site, "override", POSSIBLE)
+        return MANY if len(callees) > MOST_VALUES else frozenset(result)
+
+    def _list_overrides(self, value: Value) -> list[Value]:
+        """List the methods of derived classes that may take the place of one that was taken from an object."""
+        if not isinstance(value, Method):
+            return []
+        receiver = value.receiver
+        if not isinstance(receiver, Instance | Class) or not receiver.is_open:
+            return []
+        if not self._hierarchy.look_up(receiver.info, value.code.name, True).overrides:
+            return []
+        if self._hierarchy.find(receiver.info, value.code.name) is None:
+            return []
+        return list(self._override(receiver, value.code.name))
+
+    def call_member(self, receivers: Values, name: str, arguments: Arguments, site: int) -> Values:
+        """Call an attribute of every value."""
+        machine = self._machine
+        if not receivers:
+            machine.note(site, Unbound(Reason.NOTHING))
+        result: set[Value] = set()
+        for receiver in receivers:
+            result |= self._call_member(receiver, name, arguments, site)
+        return MANY if len(receivers) > MOST_VALUES else frozenset(result)
+
+    def _call_member(self, receiver: Value, name: str, arguments: Arguments, site: int) -> Values:
+        machine = self._machine
+        found = machine.attributes.read(receiver, name)
+        if isinstance(receiver, Container):
+            return self._call_values(found, arguments, site, "container", CERTAIN)
+        if not isinstance(receiver, Instance | Class | Super):
+            rule = _RULES.get(type(receiver), "value")
+            if isinstance(receiver, Constant) and not found:
+                machine.note(site, Unbound(Reason.NOTHING))
+            return self._call_values(found, arguments, site, rule, CERTAIN)
+        if machine.outcomes is not None:
+            for target in machine.attributes.list_properties(receiver, name):
+                machine.note(site, target)
+        if isinstance(receiver, Super):
+            result = self._call_values(found, arguments, site, "super", CERTAIN)
+            if machine.outcomes is not None:
+                self._note_siblings(receiver, name, site)
+            return result
+        return self._call_of_class(receiver, name, found, arguments, site)
+
+    def _call_of_class(
+        self, receiver: Instance | Class, name: str, found: Values, arguments: Arguments, site: int
+    ) -> Values:
+        """Call an attribute of an object or class; of one that may be derived, overriding methods as well."""
+        rule = _FLAVOURS[receiver.flavour] if isinstance(receiver, Instance) else "cls" if receiver.is_open else "class attribute"
+        if not receiver.is_open:
+            return self._call_values(found, arguments, site, rule, CERTAIN)
+        lookup = self._hierarchy.look_up(receiver.info, name, True)
+        if lookup.owner is None and not lookup.fields:
+            return self._call_values(found, arguments, site, "derived class", POSSIBLE)
+        promised = isinstance(receiver, Instance) and receiver.flavour in (Flavour.TYPED, Flavour.NARROWED)
+        abstract = [each for each in found if isinstance(each, Method) and is_replaced(each.code)]
+        overrides = list(self._override(receiver, name)) if lookup.overrides else []
+        confidence = LIKELY if promised or overrides else CERTAIN
+        result = self._call_values(found.difference(abstract) if abstract else found, arguments, site, rule, confidence) if len(abstract) < len(found) or not abstract else EMPTY
+        if abstract:
+            result |= self._call_values(frozenset(abstract), arguments, site, rule, POSSIBLE)
+        sure = LIKELY if abstract else POSSIBLE
+        is_empty = all(isinstance(each, Method) and each.code.summary.flags & (IS_STUB | IS_RAISING) for each in found)
+        if len(overrides) > MOST_VALUES and self._machine.outcomes is None:
+            return result | MANY if is_empty else result
+        for each in overrides:
+            came = self.call(each, arguments, site, "override", sure)
+            if is_empty:
+                result |= came
+        return result
+
+    def _override(self, receiver: Instance | Class, name: str) -> Iterator[Value]:
+        for info in self._hierarchy.look_up(receiver.info, name, True).overrides:
+            own: Value = (
+                self._make(Instance, info, receiver.flavour)
+                if isinstance(receiver, Instance)
+                else self._make(Class, info, True)
+            )
+            for member in self._machine.read(info.members[name]):
+                if isinstance(member, Class):
+                    yield member
+                elif isinstance(member, Function | Wrapped):
+                    bind = self._machine.attributes.bind
+                    if isinstance(receiver, Instance):
+                        yield from bind(frozenset({member}), own)
+                    else:
+                        yield from self._machine.attributes.bind_to_class(member, own)
+
+    def _note_siblings(self, value: Super, name: str, site: int) -> None:
+        """Note what super() reaches in the order of derived classes: with several bases it may be a sibling."""
+        own = self._hierarchy.find(value.info, name, after=value.info)
+        for owner in self._hierarchy.find_siblings(value.info, name):
+            if owner is not own:
+                for member in self._machine.read(owner.members[name]):
+                    if isinstance(member, Function):
+                        self._machine.note(site, Target(member.code, "super", POSSIBLE))
+
+    def _call_values(self, values: Values, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
+        if not values:
+            self._machine.note(site, Unbound(Reason.NOTHING))
+        result: set[Value] = set()
+        for value in values:
+            result |= self.call(value, arguments, site, rule, confidence)
+        return MANY if len(values) > MOST_VALUES else frozenset(result)
+
+    # Calls of one value.
+
+    def call(self, value: Value, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
+        """Call one value: returns what comes back, and notes what runs."""
+        caller = _CALLERS.get(type(value))
+        if caller is None or self._depth > 40:
+            self._machine.note(site, Unbound(Reason.EXPRESSION))
+            return unknown(Reason.RESULT)
+        self._depth += 1
+        try:
+            return caller(self, value, arguments, site, rule, confidence)
+        finally:
+            self._depth -= 1
+
+    def call_bound(self, function: Value, receiver: Value) -> Values:
+        """Call a function of a class with an object alone."""
+        arguments = Arguments(self._machine, [], [])
+        result: Values = EMPTY
+        for each in self._machine.attributes.bind(frozenset({function}), receiver):
+            result |= self.call(each, arguments, -1, "property", CERTAIN)
+        return result
+
+    def _call_function(self, value: Function, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
+        return self._enter(value.code, None, arguments, site, rule, confidence)
+
+    def _call_method(self, value: Method, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
+        return self._enter(value.code, value.receiver, arguments, site, rule, confidence)
+
+    def _enter(
+        self, code: Code, receiver: Value | None, arguments: Arguments, site: int, rule: str, confidence: str
+    ) -> Values:
+        is_generic = not code.decorators.isdisjoint(_GENERIC)
+        self._machine.note(site, Target(code, rule, LIKELY if is_generic and confidence == CERTAIN else confidence))
+        self.give(code, receiver, arguments)
+        result = self.result_of(code, receiver)
+        if is_generic:
+            for each in self.list_registered(code):
+                sure = POSSIBLE if confidence == POSSIBLE else LIKELY
+                if isinstance(each, Function) and receiver is not None and each.code.parent is code.parent:
+                    result |= self._enter(each.code, receiver, arguments, site, "generic function", sure)
+                else:
+                    result |= self.call(each, arguments, site, "generic function", sure)
+        return result
+
+    def result_of(self, code: Code, receiver: Value | None) -> Values:
+        """Return what calling a function gives."""
+        if code.is_generator:
+            return frozenset({self._make(Generator, code, receiver, False)})
+        if code.is_async:
+            return frozenset({self._make(Coroutine, code, receiver)})
+        return self.returned(code, receiver)
+
+    def returned(self, code: Code, receiver: Value | None) -> Values:
+        """Return what the code of a function returns, as its annotation promises it."""
+        found = self._machine.read(code.result)
+        if code.summary.returns is not None:
+            promised, is_open = self._machine.types.promise(code.parent, code.summary.returns)
+            if promised:
+                known = frozenset(each for each in found if not isinstance(each, Unknown | Library))
+                found = promised | known if not is_open else found | promised
+                if not is_open and any(isinstance(each, Instance) for each in known) and _covers(known, promised):
+                    found = known
+        return self.adapt(found, receiver) if receiver is not None else found
+
+    def adapt(self, values: Values, receiver: Value) -> Values:
+        """Put the receiver in the place of self: a method that gives back self keeps the type of its caller."""
+        info = getattr(receiver, "info", None)
+        if info is None or not values:
+            return values
+        if isinstance(receiver, Super):
+            return self.adapt(values, receiver.receiver)
+        changed: set[Value] | None = None
+        for value in values:
+            own: Value | None = None
+            if isinstance(value, Instance) and value.flavour is Flavour.SELF and has_base(info, value.info):
+                if isinstance(receiver, Instance):
+                    own = receiver
+                elif isinstance(receiver, Class):
+                    own = self._make(Instance, info, Flavour.SELF if receiver.is_open else Flavour.EXACT)
+            elif isinstance(value, Class) and value.is_open and has_base(info, value.info):
+                own = self._machine.attributes.take_class(receiver)
+            if own is not None and own is not value:
+                if changed is None:
+                    changed = set(values)
+                changed.discard(value)
+                changed.add(own)
+        return values if changed is None else frozenset(changed)
+
+    def give(self, code: Code, receiver: Value | None, arguments: Arguments) -> None:
+        """Write arguments to the parameters of a function."""
+        parameters = code.summary.parameters
+        write, variables = self._machine.write, code.parameters
+        place = 0
+        if receiver is not None:
+            if parameters and parameters[0][1] == o.PLACED:
+                if code.receiver_place != 0:
+                    write(variables[0], frozenset({receiver}))
+                place = 1
+        for values, starred in arguments.placed:
+            if starred:
+                self._spread(code, values, place)
+                break
+            if place < len(parameters) and parameters[place][1] == o.PLACED:
+                write(variables[place], values)
+                place += 1
+            else:
+                rest = next((i for i, each in enumerate(parameters) if each[1] == o.REST), -1)
+                if rest >= 0:
+                    key = place - rest
+                    container = self._machine.containers.open_rest(code, rest, o.REST)
+                    self._machine.containers.put(container, key, values)
+                    place += 1
+        for name, values in arguments.named:
+            self._give_named(code, name, values)
+
+    def _spread(self, code: Code, values: Values, place: int) -> None:
+        """Write the items of a starred argument to the parameters from a place on."""
+        containers = self._machine.containers
+        parameters = code.summary.parameters
+        start = place
+        for index in range(place, len(parameters)):
+            if parameters[index][1] == o.PLACED:
+                self._machine.write(code.parameters[index], containers.read_place(values, index - start))
+            elif parameters[index][1] == o.REST:
+                rest = containers.open_rest(code, index, o.REST)
+                containers.put_all(rest, values, index - start)
+
+    def _give_named(self, code: Code, name: str, values: Values) -> None:
+        containers = self._machine.containers
+        rest = -1
+        for index, (own, kind, _, _) in enumerate(code.summary.parameters):
+            if kind == o.NAMED_REST:
+                rest = index
+            elif kind != o.REST:
+                if name and own == name:
+                    self._machine.write(code.parameters[index], values)
+                    return
+                if not name and index != code.receiver_place:
+                    found = containers.read_key(values, own)
+                    if found:
+                        self._machine.write(code.parameters[index], found)
+        if rest >= 0:
+            container = containers.open_rest(code, rest, o.NAMED_REST)
+            if name:
+                containers.put(container, name, values)
+            else:
+                containers.merge(container, values)
+
+    # Classes.
+
+    def _call_class(self, value: Class, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
+        info = value.info
+        self._machine.note(site, Target(info.code, rule, confidence))
+        own: Value = self._make(Instance, info, Flavour.SELF if value.is_open else Flavour.EXACT)
+        result: set[Value] = set()
+        if info.metaclass is not None:
+            made = self._hierarchy.find(info.metaclass, "__call__")
+            for method in self._machine.read(made.members["__call__"]) if made is not None else ():
+                if isinstance(method, Function):
+                    came = self._enter(method.code, value, arguments, site, "metaclass", confidence)
+                    result |= {each for each in came if not isinstance(each, Unknown | Library)}
+            if made is not None and confidence == CERTAIN:
+                confidence = LIKELY
+        if not result:
+            result |= self._make_new(value, own, arguments, site, confidence)
+        if any(isinstance(each, Instance) and has_base(each.info, info) for each in result):
+            self._initialise(info, own, arguments, site, confidence)
+        return frozenset(result)
+
+    def _make_new(self, value: Class, own: Value, arguments: Arguments, site: int, confidence: str) -> set[Value]:
+        owner = self._hierarchy.find(value.info, "__new__")
+        if owner is None:
+            return {own}
+        result: set[Value] = set()
+        for maker in self._machine.read(owner.members["__new__"]):
+            function = maker.inner if isinstance(maker, Wrapped) else maker
+            if not isinstance(function, Function):
+                result.add(own)
+                continue
+            came = self._enter(function.code, value, arguments, site, "constructor", confidence)
+            known = {each for each in came if not isinstance(each, Unknown | Library)}
+            result |= known
+            is_hidden = any(isinstance(each, Unknown | Library) for each in came)
+            if is_hidden or not known:
+                result.add(own)
+        return result or {own}
+
+    def _initialise(self, info: ClassInfo, own: Value, arguments: Arguments, site: int, confidence: str) -> None:
+        record = self._find_record(info)
+        owner = self._hierarchy.find(info, "__init__")
+        if record is not None and (owner is None or info.order.index(owner) > info.order.index(record)):
+            self.fill_fields(info, arguments, site, confidence)
+            return
+        for member in self._machine.read(owner.members["__init__"]) if owner is not None else ():
+            for method in self._machine.attributes.bind(frozenset({member}), own):
+                self.call(method, arguments, site, "constructor", confidence)
+
+    def _find_record(self, info: ClassInfo) -> ClassInfo | None:
+        """Find the class in the order of a class whose constructor is made of its fields."""
+        return next((each for each in info.order if is_record(each)), None)
+
+    def fill_fields(self, info: ClassInfo, arguments: Arguments, site: int, confidence: str) -> None:
+        """Write the arguments of a constructor that is made of the fields of a class to these."""
+        fields = self.list_record(info)
+        for place, (name, owner, _) in enumerate(fields):
+            values = arguments.get(place, name)
+            if values:
+                self._machine.write(owner.foreign.setdefault(name, Variable()), values)
+        for _, owner, code_number in fields:
+            if code_number is not None:
+                self._call_factory(owner, code_number, site)
+        for name in ("__post_init__", "__attrs_post_init__"):
+            found = self._hierarchy.find(info, name)
+            for member in self._machine.read(found.members[name]) if found is not None else ():
+                if isinstance(member, Function):
+                    own = self._make(Instance, info, Flavour.EXACT)
+                    self._enter(member.code, own, Arguments(self._machine, [], []), site, "constructor", confidence)
+
+    def _call_factory(self, owner: ClassInfo, name: str, site: int) -> None:
+        """Call what makes the default of a field."""
+        for value in self._machine.read(owner.members[name]):
+            if isinstance(value, Partial) and value.site == -2:
+                self.call(value.inner, Arguments(self._machine, [], []), site, "constructor", LIKELY)
+
+    def list_record(self, info: ClassInfo) -> list[tuple[str, ClassInfo, Any]]:
+        """List the fields of a record class in the order of its constructor: name, class, name of what has a default."""
+        found = self._records.get(info)
+        if found is None:
+            fields: dict[str, tuple[ClassInfo, Any]] = {}
+            for each in reversed(info.order):
+                if is_record(each):
+                    for node in each.code.summary.nodes:
+                        if node[0] == o.MEMBER and node[1] in each.declared and not _is_class_variable(each, node[1]):
+                            fields[node[1]] = (each, node[1])
+            found = self._records[info] = [(name, owner, label) for name, (owner, label) in fields.items()]
+        return found
+
+    # Other callables.
+
+    def _call_instance(self, value: Instance, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
+        owner = self._hierarchy.find(value.info, "__call__")
+        if owner is None:
+            self._machine.note(site, Unbound(Reason.RESULT))
+            return unknown(Reason.RESULT)
+        sure = LIKELY if value.flavour in (Flavour.TYPED, Flavour.NARROWED) else confidence
+        result: Values = EMPTY
+        for method in self._machine.attributes.bind(self._machine.read(owner.members["__call__"]), value):
+            result |= self.call(method, arguments, site, "__call__", sure)
+        for each in self._override(value, "__call__") if value.is_open else ():
+            self.call(each, arguments, site, "override", POSSIBLE)
+        return result
+
+    def _call_library(self, value: Library, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
+        self._machine.note(site, External(value.name))
+        return self._machine.library.call(value.name, arguments, site)
+
+    def _call_container_method(
+        self, value: ContainerMethod, arguments: Arguments, site: int, rule: str, confidence: str
+    ) -> Values:
+        self._machine.note(site, External(f"builtins.{value.name}"))
+        return self._machine.containers.call_method(value, arguments, site)
+
+    def _call_unknown(self, value: Unknown, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
+        self._machine.note(site, Unbound(value.reason))
+        self.hand_over(arguments, site, POSSIBLE)
+        return unknown(Reason.RESULT)
+
+    def _call_partial(self, value: Partial, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
+        given = self._machine.library.partials.get(value)
+        return self.call(value.inner, given.join(arguments) if given is not None else arguments, site, rule, confidence)
+
+    def _call_wrapped(self, value: Wrapped, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
+        came = self.call(value.inner, arguments, site, rule, confidence)
+        if value.kind != "contextmanager":
+            return came
+        return frozenset(
+            self._make(Generator, each.code, each.receiver, True) if isinstance(each, Generator) else each for each in came
+        )
+
+    def _call_register(self, value: Register, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
+        self._machine.note(site, External("functools.singledispatch().register"))
+        owner = value.owner
+        if isinstance(owner, Class):
+            return arguments.get(0)
+        given = arguments.get(1) or arguments.get(0)
+        functions = frozenset(each for each in given if isinstance(each, Function))
+        if functions:
+            self.register(owner, functions)
+            return functions
+        return frozenset({value})
+
+    def register(self, owner: Value, functions: Values) -> None:
+        """Note functions that a generic one chooses among."""
+        code = owner.code  # type: ignore[attr-defined]
+        self._machine.write(code.cell(".registered"), functions)
+
+    def list_registered(self, code: Code) -> Values:
+        """List the functions that a generic one chooses among."""
+        return self._machine.read(code.cell(".registered"))
+
+    def hand_over(self, arguments: Arguments, site: int, confidence: str) -> None:
+        """Note the functions that a call hands over to what is outside: they may be called there."""
+        if self._machine.outcomes is None or site < 0:
+            return
+        for values in (*(values for values, _ in arguments.placed), *(values for _, values in arguments.named)):
+            for value in values:
+                code = _code_of(value)
+                if code is not None:
+                    self._machine.note(site, Target(code, "callback", confidence))
+
+    # Coroutines.
+
+    def await_all(self, values: Values, site: int) -> Values:
+        """Return what awaiting values gives."""
+        result: set[Value] = set()
+        for value in values:
+            if isinstance(value, Coroutine):
+                result |= self.returned(value.code, value.receiver)
+            elif isinstance(value, Instance):
+                for came in self._machine.special.call_special(value, "__await__", [], site):
+                    result |= self._machine.read(came.code.result) if isinstance(came, Generator) else {came}
+            elif isinstance(value, Container):
+                result |= self._machine.containers.read_everything(value)
+            elif isinstance(value, Library):
+                result.add(self._make(Library, f"{value.name}()") if not value.name.endswith("()") else value)
+            else:
+                result.add(value)
+        return frozenset(result)
+
+    # Definitions.
+
+    def decorate(self, node: Sequence[Any], values: list[Values]) -> Values:
+        """Call the decorators of a definition, the innermost first."""
+        made = values[node[1]]
+        original = made
+        for index, (number, is_made) in enumerate(reversed(node[2])):
+            callees = values[number] if number >= 0 else EMPTY
+            arguments = Arguments(self._machine, [(made, False)], [])
+            came: set[Value] = set()
+            for callee in callees:
+                if isinstance(callee, Register) and not isinstance(callee.owner, Class):
+                    self.register(callee.owner, frozenset(each for each in original if isinstance(each, Function)))
+                    came |= made
+                elif isinstance(callee, Unknown | Library) or not callees:
+                    came |= self._machine.library.decorate(callee, made, arguments)
+                elif isinstance(callee, ContainerMethod) and isinstance(callee.container, Property):
+                    came |= self._machine.library.extend_property(callee, made)
+                else:
+                    result = self._call_decorator(callee, arguments, node[3], bool(is_made), index)
+                    came |= self._keep_original(result, callee, made)
+            made = frozenset(came) or made
+        return made
+
+    def _call_decorator(self, callee: Value, arguments: Arguments, site: int, is_made: bool, index: int) -> Values:
+        machine = self._machine
+        outcomes = machine.outcomes
+        rule = MADE_DECORATOR if is_made else "decorator"
+        if outcomes is None or site < 0:
+            return self.call(callee, arguments, -1, rule, CERTAIN)
+        kept, outcomes[site] = outcomes[site], []
+        result = self.call(callee, arguments, site, rule, CERTAIN)
+        own = [each._replace(group=index) if isinstance(each, Target) and each.rule == rule else each for each in outcomes[site]]
+        outcomes[site] = kept + [each for each in own if isinstance(each, Target)]
+        return result
+
+    def _keep_original(self, result: Values, callee: Value, made: Values) -> Values:
+        """Keep what was decorated beside what wraps it, for a call of the one runs the other."""
+        if not result:
+            return made
+        if result >= made:
+            return result
+        code = getattr(callee, "code", None)
+        for value in result:
+            inner = _code_of(value)
+            if inner is not None and code is not None and _stands_in(inner, code):
+                return result | made
+            if isinstance(value, Unknown | Instance | Partial):
+                return result | made
+            if isinstance(value, Library):
+                return result - {value} | made
+        return result
+
+    def note_class_creation(self, info: ClassInfo, site: int) -> None:
+        """Note what Python calls to make a class: its metaclass, the hook of a base, those of its attributes."""
+        machine = self._machine
+        owner = self._hierarchy.find(info, "__init_subclass__", after=info)
+        for member in machine.read(owner.members["__init_subclass__"]) if owner is not None else ():
+            if isinstance(member, Function):
+                machine.note(site, Target(member.code, "class creation", CERTAIN))
+        if info.metaclass is not None:
+            for name in ("__prepare__", "__new__", "__init__"):
+                made = self._hierarchy.find(info.metaclass, name)
+                for member in machine.read(made.members[name]) if made is not None else ():
+                    if isinstance(member, Function):
+                        machine.note(site, Target(member.code, "class creation", CERTAIN))
+        if "__set_name__" not in machine.program.special_names:
+            return
+        for variable in info.members.values():
+            for value in machine.read(variable):
+                found = self._hierarchy.find(value.info, "__set_name__") if isinstance(value, Instance) else None
+                for member in machine.read(found.members["__set_name__"]) if found is not None else ():
+                    if isinstance(member, Function):
+                        machine.note(site, Target(member.code, "class creation", CERTAIN))
+
+
+def is_record(info: ClassInfo) -> bool:
+    """Tell whether the constructor of a class is made of the names that are annotated in it."""
+    return not _RECORDS.isdisjoint(info.code.decorators) or any(
+        name.rpartition(".")[2] == "NamedTuple" for name in info.libraries
+    )
+
+
+def _is_class_variable(info: ClassInfo, name: str) -> bool:
+    annotation: Any = info.declared[name]
+    while annotation and annotation[0] == "s":
+        annotation = annotation[1]
+    return bool(annotation) and annotation[0] == "n" and annotation[1].rpartition(".")[2] in ("ClassVar", "KW_ONLY")
+
+
+def _covers(known: Values, promised: Values) -> bool:
+    """Tell whether what is known are objects of the promised classes alone, so that the promise says no more."""
+    infos = [each.info for each in promised if isinstance(each, Instance)]
+    return bool(infos) and all(
+        (isinstance(each, Instance) and any(has_base(each.info, info) for info in infos))
+        or (isinstance(each, Constant) and each in promised)
+        for each in known
+    )
+
+
+def _code_of(value: Value) -> Code | None:
+    if isinstance(value, Function | Method):
+        return value.code
+    if isinstance(value, Wrapped | Partial):
+        return _code_of(value.inner)
+    return _code_of(value.getter) if isinstance(value, Property) and value.getter is not None else None
+
+
+def _stands_in(inner: Code, outer: Code) -> bool:
+    each: Code | None = inner
+    while each is not None:
+        if each is outer:
+            return True
+        each = each.parent
+    return False
+
+
+_CALLERS: dict[type[Value], Any] = {
+    Function: Calls._call_function,
+    Method: Calls._call_method,
+    Class: Calls._call_class,
+    Instance: Calls._call_instance,
+    Library: Calls._call_library,
+    ContainerMethod: Calls._call_container_method,
+    Unknown: Calls._call_unknown,
+    Partial: Calls._call_partial,
+    Wrapped: Calls._call_wrapped,
+    Register: Calls._call_register,
+}

@@ -1,0 +1,194 @@
+"""Classes: their bases, the order in which attributes are looked up, what is derived from them (A-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pkg.resolution.variables import Variable
+
+if TYPE_CHECKING:
+    from pkg.resolution.program import Code
+
+_ENUMERATIONS = frozenset(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"))
+_LONGEST_ORDER = 2000  # classes that are merged by C3; longer towers are ordered depth first
+
+
+class ClassInfo:
+    """One class of the repository."""
+
+    __slots__ = (
+        "ancestors", "bases", "code", "declared", "derived", "fields", "foreign", "has_unknown", "is_enumeration",
+        "is_open", "libraries", "lookups", "members", "metaclass", "order", "places", "unset",
+    )  # fmt: skip
+
+    def __init__(self, code: Code) -> None:
+        self.code = code
+        self.bases: tuple[ClassInfo, ...] = ()
+        self.places: tuple[int, ...] = ()  # of these among all bases, from 1
+        self.libraries: tuple[str, ...] = ()
+        self.has_unknown = False
+        self.metaclass: ClassInfo | None = None
+        self.order: tuple[ClassInfo, ...] = (self,)
+        self.ancestors: frozenset[ClassInfo] = frozenset((self,))
+        self.derived: list[ClassInfo] = []
+        self.members: dict[str, Variable] = {}  # what the body of the class binds
+        self.fields: dict[str, Variable] = {}  # what its methods assign to attributes of self
+        self.foreign: dict[str, Variable] = {}  # what other code assigns to attributes of the class and its objects
+        self.unset: frozenset[str] = frozenset()  # members that are only declared
+        self.declared: dict[str, object] = {}  # annotations of members
+        self.is_open = False  # whether a base is outside of the repository, or not known
+        self.is_enumeration = False
+        self.lookups: dict[tuple[str, bool], Lookup] = {}
+
+    def __repr__(self) -> str:
+        return f"<class {self.code!r}>"
+
+    @property
+    def name(self) -> str:
+        """Return the name of the class."""
+        return self.code.summary.name
+
+
+@dataclass(slots=True)
+class Lookup:
+    """Where an attribute of an object of a class may come from."""
+
+    owner: ClassInfo | None  # the first in its order that has the member
+    fields: list[Variable]  # assigned to by methods of the class and its bases
+    overrides: list[ClassInfo]  # derived classes that have the member
+    lower: list[Variable]  # fields that only derived classes have
+
+
+class Hierarchy:
+    """All classes of a repository."""
+
+    def __init__(self) -> None:
+        self.classes: list[ClassInfo] = []
+        self._definers: dict[str, list[ClassInfo]] = {}
+        self._assigners: dict[str, list[ClassInfo]] = {}
+
+    def order(self) -> None:
+        """Order all classes, whose bases are known; then names are indexed."""
+        for info in self.classes:
+            for base in info.bases:
+                if info not in base.derived:
+                    base.derived.append(info)
+        done: set[ClassInfo] = set()
+        for info in self.classes:
+            self._order(info, done)
+        for info in self.classes:
+            names = {name.rpartition(".")[2] for each in info.order for name in each.libraries}
+            info.is_open = any(each.libraries or each.has_unknown for each in info.order)
+            info.is_enumeration = not _ENUMERATIONS.isdisjoint(names)
+            if info.metaclass is None:
+                info.metaclass = next((each.metaclass for each in info.order if each.metaclass is not None), None)
+            for name in info.members:
+                self._definers.setdefault(name, []).append(info)
+            for name in info.fields:
+                self._assigners.setdefault(name, []).append(info)
+
+    def _order(self, wanted: ClassInfo, done: set[ClassInfo]) -> None:
+        waiting, opened = [wanted], set[ClassInfo]()
+        while waiting:
+            info = waiting[-1]
+            missing = [base for base in info.bases if base not in done and base not in opened]
+            if missing and info not in opened:
+                opened.add(info)
+                waiting += missing
+                continue
+            waiting.pop()
+            if info not in done:
+                done.add(info)
+                info.order = _merge(info) or tuple(_walk(info))
+                info.ancestors = frozenset(info.order)
+
+    def find(self, info: ClassInfo, name: str, after: ClassInfo | None = None) -> ClassInfo | None:
+        """Find the class that defines a member for a class; `after` begins behind one in its order."""
+        order: Sequence[ClassInfo] = info.order
+        if after is not None:
+            order = order[order.index(after) + 1 :] if after in info.ancestors else ()
+        return next((each for each in order if name in each.members), None)
+
+    def look_up(self, info: ClassInfo, name: str, is_open: bool) -> Lookup:
+        """Find where an attribute comes from; of an open class also from derived ones."""
+        found = info.lookups.get((name, is_open))
+        if found is None:
+            found = info.lookups[name, is_open] = self._look_up(info, name, is_open)
+        return found
+
+    def _look_up(self, info: ClassInfo, name: str, is_open: bool) -> Lookup:
+        owner = next((each for each in info.order if name in each.members), None)
+        fields = [each.fields[name] for each in info.order if name in each.fields]
+        overrides, lower = list[ClassInfo](), list[Variable]()
+        if is_open:
+            definers, assigners = self._definers.get(name, ()), self._assigners.get(name, ())
+            overrides = [each for each in definers if each is not info and info in each.ancestors]
+            lower = [each.fields[name] for each in assigners if each is not info and info in each.ancestors]
+        return Lookup(owner, fields, overrides, lower)
+
+    def find_siblings(self, info: ClassInfo, name: str) -> list[ClassInfo]:
+        """Find the classes that define a member behind a class in the orders of those derived from it (super)."""
+        found: dict[ClassInfo, None] = {}
+        for each in self.list_derived(info):
+            owner = self.find(each, name, after=info)
+            if owner is not None:
+                found[owner] = None
+        return list(found)
+
+    def list_derived(self, info: ClassInfo) -> list[ClassInfo]:
+        """List all classes derived from a class, at any distance."""
+        found: dict[ClassInfo, None] = {}
+        waiting = list(info.derived)
+        while waiting:
+            each = waiting.pop()
+            if each not in found and each is not info:
+                found[each] = None
+                waiting += each.derived
+        return list(found)
+
+
+def _merge(info: ClassInfo) -> tuple[ClassInfo, ...] | None:
+    """Merge the orders of the bases as Python does (C3); None where there is no such order."""
+    if len(info.bases) == 1:
+        base = info.bases[0]
+        return (info, *base.order) if info not in base.ancestors else None
+    if not info.bases:
+        return (info,)
+    if any(info in base.ancestors for base in info.bases):
+        return None
+    orders = [list(base.order) for base in info.bases] + [list(info.bases)]
+    if sum(map(len, orders)) > _LONGEST_ORDER:
+        return None
+    merged = [info]
+    while orders := [order for order in orders if order]:
+        tails = {each for order in orders for each in order[1:]}
+        chosen = next((order[0] for order in orders if order[0] not in tails), None)
+        if chosen is None:
+            return None
+        merged.append(chosen)
+        orders = [order[1:] if order[0] is chosen else order for order in orders]
+    return tuple(merged)
+
+
+def _walk(info: ClassInfo) -> Iterator[ClassInfo]:
+    """Walk the bases depth first, each once."""
+    seen: set[ClassInfo] = set()
+    waiting = [info]
+    while waiting:
+        each = waiting.pop()
+        if each not in seen:
+            seen.add(each)
+            yield each
+            waiting += reversed(each.bases)
+
+
+def has_base(info: ClassInfo, base: ClassInfo) -> bool:
+    """Tell whether a class is another, or derived from it."""
+    return base in info.ancestors
+
+
+def list_names(infos: Iterable[ClassInfo]) -> set[str]:
+    """List the names that classes bind."""
+    return {name for info in infos for name in info.members}

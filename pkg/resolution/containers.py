@@ -1,0 +1,560 @@
+"""Containers: what is put in, what comes out, by the site that makes them (A-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pkg.model import CERTAIN, LIKELY, POSSIBLE
+from pkg.resolution.arguments import Arguments
+from pkg.resolution.outcomes import Target
+from pkg.resolution.program import Code
+from pkg.resolution.values import (
+    EMPTY,
+    MANY,
+    MOST_VALUES,
+    PLAIN,
+    Class,
+    Constant,
+    Container,
+    ContainerMethod,
+    Coroutine,
+    Flavour,
+    Function,
+    Generator,
+    Instance,
+    Library,
+    Namespace,
+    Property,
+    Reason,
+    Text,
+    Unknown,
+    Value,
+    Values,
+    unknown,
+)
+from pkg.resolution.variables import Variable
+from pkg.summary import operations as o
+
+if TYPE_CHECKING:
+    from pkg.resolution.machine import Machine
+
+_REST, _NAMED = -1_000_000, -2_000_000
+_NUMBERED = ("tuple", "list", "rest")
+
+
+class Containers:
+    """Read and change containers."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._make = machine.make
+
+    # The inside of one container.
+
+    def open(self, kind: str, code: Code, site: int) -> Container:
+        """Return the container that a site makes."""
+        made = self._make(Container, kind, code, site)
+        if made.everything is None:
+            made.everything, made.rest, made.keys = Variable(), Variable(), Variable()
+        return made
+
+    def open_rest(self, code: Code, place: int, kind: int) -> Container:
+        """Return what *args or **kwargs of a function are."""
+        is_named = kind == o.NAMED_REST
+        container = self.open("named" if is_named else "rest", code, (_NAMED if is_named else _REST) - place)
+        annotation = code.summary.parameters[place][3]
+        if annotation is not None:
+            promised = self._machine.types.promise(code.parent, annotation)[0]
+            if promised:
+                self._machine.write(container.everything, promised)  # type: ignore[arg-type]
+                self._machine.write(container.rest, promised)  # type: ignore[arg-type]
+        return container
+
+    def put(self, container: Container, key: object, values: Values) -> None:
+        """Put values in under a key; None for one that is not known."""
+        write = self._machine.write
+        write(container.everything, values)  # type: ignore[arg-type]
+        if key is None:
+            write(container.rest, values)  # type: ignore[arg-type]
+            return
+        variable = container.keyed.get(key)
+        if variable is None:
+            if len(container.keyed) > 64:
+                write(container.rest, values)  # type: ignore[arg-type]
+                return
+            variable = container.keyed[key] = Variable()
+        write(variable, values)
+
+    def put_all(self, container: Container, values: Values, start: int) -> None:
+        """Put the items of other containers in, from a place on."""
+        for value in values:
+            if isinstance(value, Container) and value.kind in _NUMBERED and value.keyed:
+                for key, variable in list(value.keyed.items()):
+                    if isinstance(key, int) and key >= start:
+                        self.put(container, key - start, self._machine.read(variable))
+                self.put(container, None, self._machine.read(value.rest))  # type: ignore[arg-type]
+            else:
+                self.put(container, None, self.iterate(frozenset({value}), -1, False))
+
+    def merge(self, container: Container, values: Values) -> None:
+        """Put the keys and items of mappings in."""
+        for value in values:
+            if isinstance(value, Container):
+                for key, variable in list(value.keyed.items()):
+                    self.put(container, key, self._machine.read(variable))
+                self.put(container, None, self._machine.read(value.rest))  # type: ignore[arg-type]
+                self._machine.write(container.keys, self._machine.read(value.keys))  # type: ignore[arg-type]
+            elif isinstance(value, Unknown):
+                self.put(container, None, frozenset({value}))
+
+    def read_everything(self, container: Container) -> Values:
+        """Return all items of a container."""
+        return self._machine.read(container.everything)  # type: ignore[arg-type]
+
+    def read_keyed(self, container: Container, key: object) -> Values:
+        """Return what a container has under a key that is known."""
+        read = self._machine.read
+        variable = container.keyed.get(key)
+        if variable is None:
+            if isinstance(key, int) and key < 0 and container.kind in _NUMBERED and container.keyed:
+                last = max((each for each in container.keyed if isinstance(each, int)), default=-1)
+                variable = container.keyed.get(last + 1 + key)
+            if variable is None:
+                if isinstance(key, int) and container.kind not in ("dict", "named"):
+                    return read(container.everything)  # type: ignore[arg-type]
+                variable = container.keyed[key] = Variable()
+        return read(variable) | read(container.rest)  # type: ignore[arg-type]
+
+    def read_place(self, values: Values, place: int) -> Values:
+        """Return the items at a place of starred arguments."""
+        result: set[Value] = set()
+        for value in values:
+            if isinstance(value, Container) and value.kind in _NUMBERED and value.keyed:
+                variable = value.keyed.get(place)
+                if variable is not None:
+                    result |= self._machine.read(variable)
+                result |= self._machine.read(value.rest)  # type: ignore[arg-type]
+            else:
+                result |= self.iterate(frozenset({value}), -1, False)
+        return frozenset(result)
+
+    def read_key(self, values: Values, key: str) -> Values:
+        """Return what mappings have under a text."""
+        result: set[Value] = set()
+        for value in values:
+            if isinstance(value, Container):
+                result |= self.read_keyed(value, key)
+            elif isinstance(value, Unknown):
+                result.add(value)
+        return frozenset(result)
+
+    # What operations of a frame do.
+
+    def collect(self, node: Sequence[Any], values: list[Values], number: int) -> Container:
+        """Make the container that is written out at a place."""
+        kind = node[1]
+        container = self.open(kind, self._machine.code, number)
+        place: int | None = 0
+        for element in node[2]:
+            star, first = element[0], element[1]
+            found = values[first] if first >= 0 else EMPTY
+            key = values[element[2]] if len(element) > 2 and element[2] >= 0 else EMPTY
+            if star == 0:
+                if kind == "dict":
+                    self._put_entry(container, key, found)
+                else:
+                    self.put(container, place if kind in _NUMBERED else None, found)
+                    place = place + 1 if place is not None else None
+            elif star == 1:
+                if place is not None and kind in _NUMBERED:
+                    self._put_starred(container, found, place)
+                else:
+                    self.put(container, None, self.iterate(found, -1, False))
+                place = None
+            elif star == 2:
+                self.merge(container, found)
+            else:
+                self.put(container, None, found)
+                if key:
+                    self._machine.write(container.keys, key)  # type: ignore[arg-type]
+        return container
+
+    def _put_starred(self, container: Container, values: Values, start: int) -> None:
+        for value in values:
+            if isinstance(value, Container) and value.kind in _NUMBERED and value.keyed:
+                for key, variable in list(value.keyed.items()):
+                    if isinstance(key, int):
+                        self.put(container, start + key, self._machine.read(variable))
+                self.put(container, None, self._machine.read(value.rest))  # type: ignore[arg-type]
+            else:
+                self.put(container, None, self.iterate(frozenset({value}), -1, False))
+
+    def _put_entry(self, container: Container, key: Values, values: Values) -> None:
+        known = [each.value for each in key if isinstance(each, Constant) and each.value is not None]
+        if known and len(known) == len(key):
+            for each in known:
+                self.put(container, each, values)
+        else:
+            self.put(container, None, values)
+        self._machine.write(container.keys, key)  # type: ignore[arg-type]
+
+    def read_item(self, owners: Values, key: Values, site: int, is_slice: bool) -> Values:
+        """Return an item of every value; what gives it is called."""
+        if not owners:
+            return EMPTY
+        result: set[Value] = set()
+        for owner in owners:
+            result |= self._read_one(owner, key, site, is_slice)
+        return MANY if len(owners) > MOST_VALUES else frozenset(result)
+
+    def _read_one(self, owner: Value, key: Values, site: int, is_slice: bool) -> Values:
+        machine = self._machine
+        if isinstance(owner, Container):
+            if is_slice:
+                return frozenset({owner})
+            if owner.kind in ("generator", "iterator", "set"):
+                return self.read_everything(owner)
+            machine.special.ask_key(key, site)
+            known = [each.value for each in key if isinstance(each, Constant) and each.value is not None]
+            if known and len(known) == len(key):
+                return EMPTY.union(*(self.read_keyed(owner, each) for each in known))
+            return self.read_everything(owner)
+        if isinstance(owner, Instance):
+            if machine.program.hierarchy.find(owner.info, "__getitem__") is not None:
+                return machine.special.call_special(owner, "__getitem__", [key], site)
+            held = self.held_in(owner)
+            found: Values = EMPTY
+            if machine.program.hierarchy.find(owner.info, "__missing__") is not None:
+                found = machine.special.call_special(owner, "__missing__", [key], site)
+            if held is not None:
+                return found | self.read_everything(held)
+            return found or unknown(Reason.ITEM)
+        if isinstance(owner, Class):
+            made = machine.program.hierarchy.find(owner.info, "__class_getitem__")
+            if made is not None:
+                for member in machine.read(made.members["__class_getitem__"]):
+                    if isinstance(member, Function):
+                        machine.note(site, Target(member.code, "special method", CERTAIN))
+                return frozenset({owner})
+            if owner.info.is_enumeration:
+                return frozenset({self._make(Instance, owner.info, Flavour.EXACT)})
+            if owner.info.metaclass is not None:
+                found = machine.special.call_of_metaclass(owner, "__getitem__", [key], site)
+                return found or frozenset({owner})
+            return frozenset({owner})
+        if isinstance(owner, Library):
+            if owner.name.endswith("()"):
+                return frozenset({self._make(Library, f"{owner.name[:-2]}[]")})
+            return frozenset({owner}) if "." in owner.name else frozenset({self._make(Library, f"{owner.name}[]")})
+        if isinstance(owner, Namespace):
+            return self.read_namespace(owner, key)
+        if isinstance(owner, Constant | Text):
+            return frozenset({PLAIN[owner.kind if isinstance(owner, Constant) else "str"]})
+        return frozenset({owner}) if isinstance(owner, Unknown) else unknown(Reason.ITEM)
+
+    def read_namespace(self, owner: Namespace, key: Values) -> Values:
+        """Return what names stand for that are read from a namespace as a dict."""
+        result: set[Value] = set()
+        for each in key:
+            if isinstance(each, Constant) and isinstance(each.value, str):
+                result |= self._machine.attributes.read(owner.owner, each.value)
+            else:
+                result |= unknown(Reason.CHOSEN)
+        return frozenset(result) or unknown(Reason.CHOSEN)
+
+    def held_in(self, owner: Instance) -> Container | None:
+        """Return what an object of a class holds that is derived from a builtin container; None for others."""
+        for each in owner.info.order:
+            for name in each.libraries:
+                kind = _KINDS.get(name.rpartition(".")[2])
+                if kind is not None:
+                    return self.open(kind, each.code, -3_000_000)
+        return None
+
+    def assign(self, owners: Values, key: Values, values: Values, site: int) -> None:
+        """Assign to an item of every value."""
+        for owner in owners:
+            if isinstance(owner, Container):
+                self._machine.special.ask_key(key, site)
+                if owner.kind in ("dict", "named"):
+                    self._put_entry(owner, key, values)
+                else:
+                    known = [each.value for each in key if isinstance(each, Constant) and isinstance(each.value, int)]
+                    self.put(owner, known[0] if len(known) == 1 and known[0] in owner.keyed else None, values)
+            elif isinstance(owner, Instance):
+                if self._machine.program.hierarchy.find(owner.info, "__setitem__") is not None:
+                    self._machine.special.call_special(owner, "__setitem__", [key, values], site)
+                else:
+                    held = self.held_in(owner)
+                    if held is not None:
+                        self._put_entry(held, key, values)
+            elif isinstance(owner, Namespace):
+                for each in key:
+                    if isinstance(each, Constant) and isinstance(each.value, str):
+                        self._machine.attributes.assign_one(owner.owner, each.value, values, -1)
+
+    def iterate(self, values: Values, site: int, is_async: bool) -> Values:
+        """Return the items of every value; what gives them is called."""
+        result: set[Value] = set()
+        for value in values:
+            result |= self._iterate_one(value, site, is_async)
+        return frozenset(result)
+
+    def _iterate_one(self, value: Value, site: int, is_async: bool) -> Values:
+        machine = self._machine
+        if isinstance(value, Container):
+            if value.kind in ("dict", "named"):
+                keys = machine.read(value.keys)  # type: ignore[arg-type]
+                named = frozenset(self._make(Constant, "str", key) for key in value.keyed if isinstance(key, str))
+                return keys or named or frozenset({PLAIN["str"]})
+            return self.read_everything(value)
+        if isinstance(value, Generator):
+            return machine.calls.adapt(machine.read(value.code.yielded), value.receiver) if value.receiver is not None else machine.read(value.code.yielded)
+        if isinstance(value, Instance):
+            return self._iterate_object(value, site, is_async)
+        if isinstance(value, Class):
+            if value.info.metaclass is not None:
+                came = machine.special.call_of_metaclass(value, "__iter__", [], site)
+                if came:
+                    return self.iterate(came, -1, False)
+            if value.info.is_enumeration:
+                return frozenset({self._make(Instance, value.info, Flavour.EXACT)})
+            return unknown(Reason.ITEM)
+        if isinstance(value, Library):
+            return frozenset({self._make(Library, f"{value.name.removesuffix('()')}[]")})
+        if isinstance(value, Constant | Text):
+            kind = value.kind if isinstance(value, Constant) else "str"
+            return frozenset({PLAIN["str" if kind == "str" else "int"]}) if kind in ("str", "bytes") else EMPTY
+        if isinstance(value, Coroutine):
+            return machine.read(value.code.result)
+        return frozenset({value}) if isinstance(value, Unknown) else unknown(Reason.ITEM)
+
+    def _iterate_object(self, value: Instance, site: int, is_async: bool) -> Values:
+        special, find = self._machine.special, self._machine.program.hierarchy.find
+        first, following = ("__aiter__", "__anext__") if is_async else ("__iter__", "__next__")
+        if find(value.info, first) is None:
+            if not is_async and find(value.info, "__getitem__") is not None:
+                return special.call_special(value, "__getitem__", [frozenset({PLAIN["int"]})], site)
+            held = self.held_in(value)
+            return self._iterate_one(held, site, is_async) if held is not None else unknown(Reason.ITEM)
+        result: set[Value] = set()
+        for iterator in special.call_special(value, first, [], site):
+            if isinstance(iterator, Instance):
+                if find(iterator.info, following) is not None:
+                    came = special.call_special(iterator, following, [], site)
+                    result |= self._machine.calls.await_all(came, -1) if is_async else came
+                else:
+                    held = self.held_in(iterator)
+                    result |= self.read_everything(held) if held is not None else unknown(Reason.ITEM)
+            else:
+                result |= self._iterate_one(iterator, -1, is_async)
+        return frozenset(result)
+
+    def unpack(self, values: Values, place: int, count: int, starred: int, site: int) -> Values:
+        """Return what one of several targets gets of values that are unpacked."""
+        result: set[Value] = set()
+        for value in values:
+            if isinstance(value, Container) and value.kind in _NUMBERED and value.keyed:
+                if place == starred:
+                    result |= self.read_everything(value)
+                elif starred < 0 or place < starred:
+                    result |= self.read_keyed(value, place)
+                else:
+                    result |= self.read_keyed(value, place - count)
+            else:
+                result |= self._iterate_one(value, site, False)
+        if place != starred:
+            return frozenset(result)
+        made = self.open("list", self._machine.code, 10_000_000 + self._machine.number)
+        self.put(made, None, frozenset(result))
+        return frozenset({made})
+
+    def list_classes(self, values: Values) -> Values:
+        """List the values of classes, and those in tuples among them."""
+        result: set[Value] = set()
+        for value in values:
+            if isinstance(value, Container):
+                result |= self.list_classes(
+                    frozenset(each for each in self.read_everything(value) if not isinstance(each, Container))
+                )
+            else:
+                result.add(value)
+        return frozenset(result)
+
+    def copy(self, kind: str, values: Values, site: int) -> Values:
+        """Return a new container of a kind with the items of others."""
+        made = self.open(kind, self._machine.code, 20_000_000 + site)
+        if kind == "dict":
+            for value in values:
+                if isinstance(value, Container) and value.kind in ("dict", "named"):
+                    self.merge(made, frozenset({value}))
+                else:
+                    for pair in self._iterate_one(value, -1, False):
+                        key = self._read_one(pair, frozenset({self._make(Constant, "int", 0)}), -1, False)
+                        item = self._read_one(pair, frozenset({self._make(Constant, "int", 1)}), -1, False)
+                        self._put_entry(made, key, item)
+        else:
+            for value in values:
+                if isinstance(value, Container) and value.kind in _NUMBERED and kind in _NUMBERED and value.keyed:
+                    self.put_all(made, frozenset({value}), 0)
+                else:
+                    self.put(made, None, self._iterate_one(value, site, False))
+        return frozenset({made})
+
+    def fill(self, kind: str, items: Values, site: int, keys: Values = EMPTY) -> Values:
+        """Return a new container of a kind that holds some values."""
+        made = self.open(kind, self._machine.code, 20_000_000 + site)
+        self.put(made, None, items)
+        if keys:
+            self._machine.write(made.keys, keys)  # type: ignore[arg-type]
+        return frozenset({made})
+
+    def pair(self, first: Values, second: Values, site: int, offset: int = 30_000_000) -> Values:
+        """Return a new tuple of two."""
+        made = self.open("tuple", self._machine.code, offset + site)
+        self.put(made, 0, first)
+        self.put(made, 1, second)
+        return frozenset({made})
+
+    # Methods of containers.
+
+    def call_method(self, method: ContainerMethod, arguments: Arguments, site: int) -> Values:
+        """Call a method of a container, generator or namespace."""
+        owner, name = method.container, method.name
+        if isinstance(owner, Namespace):
+            if name in ("get", "pop", "setdefault", "__getitem__"):
+                return self.read_namespace(owner, arguments.get(0))
+            if name in ("values", "items", "keys"):
+                return unknown(Reason.CHOSEN)
+            return unknown(Reason.RESULT)
+        if isinstance(owner, Property):
+            return self._machine.library.extend_property(method, arguments.get(0))
+        if isinstance(owner, Generator):
+            read = self._machine.read
+            if name in ("__next__", "send", "__anext__", "asend", "throw"):
+                return self._iterate_one(owner, -1, False)
+            return frozenset({owner}) if name in ("__iter__", "__aiter__") else read(owner.code.result)
+        if not isinstance(owner, Container):
+            return unknown(Reason.RESULT)
+        handler = _METHODS.get(name)
+        if handler is not None:
+            return handler(self, owner, arguments, site)
+        return frozenset({self._make(Library, f"builtins.{owner.kind}().{name}()")})
+
+    def _append(self, owner: Container, arguments: Arguments, site: int) -> Values:
+        values = arguments.get(0)
+        self.put(owner, None, values)
+        if owner.kind == "set":
+            self._machine.special.ask_key(values, site)
+        return frozenset({PLAIN["NoneType"]})
+
+    def _insert(self, owner: Container, arguments: Arguments, site: int) -> Values:
+        self.put(owner, None, arguments.get(1))
+        return frozenset({PLAIN["NoneType"]})
+
+    def _extend(self, owner: Container, arguments: Arguments, site: int) -> Values:
+        if owner.kind in ("dict", "named"):
+            for values, _ in arguments.placed:
+                self.merge(owner, values)
+            for name, values in arguments.named:
+                self.put(owner, name, values)
+        else:
+            for values, _ in arguments.placed:
+                self.put(owner, None, self.iterate(values, site, False))
+        return frozenset({PLAIN["NoneType"]})
+
+    def _get(self, owner: Container, arguments: Arguments, site: int) -> Values:
+        return self._read_one(owner, arguments.get(0), site, False) | arguments.get(1)
+
+    def _pop(self, owner: Container, arguments: Arguments, site: int) -> Values:
+        key = arguments.get(0)
+        if not arguments.placed or owner.kind == "set":
+            return self.read_everything(owner)
+        return self._read_one(owner, key, site, False) | arguments.get(1)
+
+    def _set_default(self, owner: Container, arguments: Arguments, site: int) -> Values:
+        self._put_entry(owner, arguments.get(0), arguments.get(1))
+        return self._read_one(owner, arguments.get(0), site, False)
+
+    def _values(self, owner: Container, arguments: Arguments, site: int) -> Values:
+        return self.fill("list", self.read_everything(owner), site)
+
+    def _keys(self, owner: Container, arguments: Arguments, site: int) -> Values:
+        return self.fill("list", self._iterate_one(owner, -1, False), site)
+
+    def _items(self, owner: Container, arguments: Arguments, site: int) -> Values:
+        made = self.open("list", self._machine.code, 40_000_000 + site)
+        pairs = set[Value]()
+        for key, variable in list(owner.keyed.items())[:MOST_VALUES]:
+            kind = "str" if isinstance(key, str) else "int"
+            pair = self.open("tuple", self._machine.code, 50_000_000 + site * 64 + len(pairs))
+            self.put(pair, 0, frozenset({self._make(Constant, kind, key)}))
+            self.put(pair, 1, self._machine.read(variable))
+            pairs.add(pair)
+        rest = self._machine.read(owner.rest)  # type: ignore[arg-type]
+        if rest or len(owner.keyed) > MOST_VALUES or not pairs:
+            pairs = set(self.pair(self._iterate_one(owner, -1, False), self.read_everything(owner), site))
+        self.put(made, None, frozenset(pairs))
+        return frozenset({made})
+
+    def _pop_item(self, owner: Container, arguments: Arguments, site: int) -> Values:
+        return self.pair(self._iterate_one(owner, -1, False), self.read_everything(owner), site)
+
+    def _copy_own(self, owner: Container, arguments: Arguments, site: int) -> Values:
+        return self.copy(owner.kind if owner.kind in ("dict", "set", "list", "tuple") else "list", frozenset({owner}), site)
+
+    def _combine(self, owner: Container, arguments: Arguments, site: int) -> Values:
+        made = self.copy("set", frozenset({owner}), site)
+        for values, _ in arguments.placed:
+            for container in made:
+                self.put(container, None, self.iterate(values, site, False))  # type: ignore[arg-type]
+        return made
+
+    def _sort(self, owner: Container, arguments: Arguments, site: int) -> Values:
+        items = self.read_everything(owner)
+        key = arguments.get(9, "key")
+        if key:
+            for value in key:
+                self._machine.calls.call(value, Arguments(self._machine, [(items, False)], []), site, "callback", POSSIBLE)
+        else:
+            self._machine.special.note_methods(items, ("__lt__",), site, LIKELY)
+        return frozenset({PLAIN["NoneType"]})
+
+    def _find(self, owner: Container, arguments: Arguments, site: int) -> Values:
+        self._machine.special.note_methods(arguments.get(0), ("__eq__",), site, LIKELY)
+        return frozenset({PLAIN["int"]})
+
+    def _remove(self, owner: Container, arguments: Arguments, site: int) -> Values:
+        name = ("__hash__", "__eq__") if owner.kind == "set" else ("__eq__",)
+        for each in name:
+            self._machine.special.note_methods(arguments.get(0), (each,), site, LIKELY if each == "__hash__" else POSSIBLE)
+        return frozenset({PLAIN["NoneType"]})
+
+    def _get_item(self, owner: Container, arguments: Arguments, site: int) -> Values:
+        return self._read_one(owner, arguments.get(0), site, False)
+
+    def _set_item(self, owner: Container, arguments: Arguments, site: int) -> Values:
+        self.assign(frozenset({owner}), arguments.get(0), arguments.get(1), site)
+        return frozenset({PLAIN["NoneType"]})
+
+    def _self(self, owner: Container, arguments: Arguments, site: int) -> Values:
+        return frozenset({owner})
+
+
+_KINDS = {
+    "dict": "dict", "OrderedDict": "dict", "defaultdict": "dict", "UserDict": "dict", "Counter": "dict", "list": "list",
+    "UserList": "list", "tuple": "tuple", "set": "set", "frozenset": "set", "deque": "list",
+}  # fmt: skip
+_METHODS: dict[str, Callable[[Containers, Container, Arguments, int], Values]] = {
+    "append": Containers._append, "add": Containers._append, "appendleft": Containers._append, "put": Containers._append,
+    "put_nowait": Containers._append, "insert": Containers._insert, "extend": Containers._extend,
+    "update": Containers._extend, "extendleft": Containers._extend, "get": Containers._get, "pop": Containers._pop,
+    "popleft": Containers._pop, "get_nowait": Containers._pop, "setdefault": Containers._set_default,
+    "values": Containers._values, "keys": Containers._keys, "items": Containers._items,
+    "popitem": Containers._pop_item, "copy": Containers._copy_own, "union": Containers._combine,
+    "intersection": Containers._copy_own, "difference": Containers._copy_own, "symmetric_difference": Containers._combine,
+    "sort": Containers._sort, "index": Containers._find, "count": Containers._find, "remove": Containers._remove,
+    "discard": Containers._remove, "__getitem__": Containers._get_item, "__setitem__": Containers._set_item,
+    "__iter__": Containers._self, "__next__": Containers._pop,
+}  # fmt: skip

@@ -1,0 +1,653 @@
+"""What calls of libraries give back, and what they call of what they are given (A-12).
+
+A model is a function with the names that it answers for; a name that begins with a dot stands for any module's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pkg.model import LIKELY, POSSIBLE
+from pkg.resolution.arguments import Arguments
+from pkg.resolution.program import Code
+from pkg.resolution.values import (
+    EMPTY,
+    PLAIN,
+    Class,
+    Constant,
+    Container,
+    ContainerMethod,
+    Flavour,
+    Function,
+    Generator,
+    Instance,
+    Library,
+    Method,
+    Module,
+    Namespace,
+    Partial,
+    Property,
+    Reason,
+    Super,
+    Text,
+    Unknown,
+    Value,
+    Values,
+    Wrapped,
+    unknown,
+)
+
+if TYPE_CHECKING:
+    from pkg.resolution.machine import Machine
+
+MAX_DOTS = 4  # of the dotted name of something in a library
+_PROPERTIES = ("property", "cached_property", "abstractproperty", "lazy_property", "reify", "hybrid_property")
+_TRANSPARENT_KINDS = (Function, Class, Method, Wrapped)
+_NOT_CALLING = (
+    "builtins.", "logging.", "functools.", "typing.", "dataclasses.", "abc.", "warnings.", "collections.", "contextlib.",
+    "operator.", "enum.", "inspect.", "types.", "copy.",
+)  # fmt: skip
+Model = Callable[["LibraryCalls", Arguments, int, str], Values]
+_MODELS: dict[str, Model] = {}
+
+
+def models(*names: str) -> Callable[[Model], Model]:
+    """Have a function answer for calls of some names."""
+
+    def register(model: Model) -> Model:
+        for name in names:
+            _MODELS[name] = model
+        return model
+
+    return register
+
+
+class LibraryCalls:
+    """Call functions and classes of libraries."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.make = machine.make
+        self.partials: dict[Partial, Arguments] = {}
+
+    def name(self, name: str) -> Values:
+        """Return a value of a library. Names end, so that loops do."""
+        if name.count(".") > MAX_DOTS or name.count("(") > 1 or name.count("[") > 1:
+            name = name.partition(".")[0] + ".*()"
+        return frozenset({self.make(Library, name)})
+
+    def read_attribute(self, value: Library, name: str) -> Values:
+        """Read an attribute of something of a library."""
+        if value.name.endswith(".*()"):
+            return frozenset({value})
+        return self.name(f"{value.name}.{name}")
+
+    def call(self, name: str, arguments: Arguments, site: int) -> Values:
+        """Return what a call gives back."""
+        model = self._find(name)
+        if model is not None:
+            return model(self, arguments, site, name)
+        if not name.startswith(_NOT_CALLING):
+            self.call_back(arguments, site)
+        if name in _TYPES:
+            return frozenset({PLAIN[_TYPES[name]]})
+        return self.made(name)
+
+    def made(self, name: str) -> Values:
+        """Return what a call gives back of which nothing more is known."""
+        return self.name(f"{name}()") if not name.endswith("()") else self.name(name)
+
+    def _find(self, name: str) -> Model | None:
+        return _MODELS.get(name) or _MODELS.get("." + name.rpartition(".")[2])
+
+    def call_back(self, arguments: Arguments, site: int) -> None:
+        """Let functions that are handed to a library be called, with arguments that are not known."""
+        self.machine.calls.hand_over(arguments, site, LIKELY)
+
+    def call_with(self, function: Values, given: list[Values], site: int, rule: str = "callback") -> Values:
+        """Call functions that a library calls with known arguments."""
+        arguments = Arguments(self.machine, [(each, False) for each in given], [])
+        result: set[Value] = set()
+        for value in function:
+            if isinstance(value, Library | Unknown):
+                result |= self.made(value.name) if isinstance(value, Library) else {value}
+            elif not isinstance(value, Constant):
+                result |= self.machine.calls.call(value, arguments, site, rule, LIKELY)
+        return frozenset(result)
+
+    def items_of(self, values: Values, site: int) -> Values:
+        """Return the items of what is gone through."""
+        return self.machine.containers.iterate(values, site, False)
+
+    # Decorators.
+
+    def decorate(self, callee: Value, made: Values, arguments: Arguments) -> Values:
+        """Return what a decorator of a library, or one that is not known, makes of a definition."""
+        name = callee.name if isinstance(callee, Library) else ""
+        last = name.rpartition(".")[2].removesuffix("()")
+        if name in ("builtins.staticmethod", "builtins.classmethod"):
+            return frozenset(self.make(Wrapped, last, each) for each in made)
+        if last in _PROPERTIES or (last.endswith("property") and name):
+            return frozenset(self.make(Property, each, None, None) for each in made)
+        if name in ("contextlib.contextmanager", "contextlib.asynccontextmanager"):
+            return frozenset(self.make(Wrapped, "contextmanager", each) for each in made)
+        if name.startswith("functools.wraps") or last == "update_wrapper":
+            return made
+        return made
+
+    def extend_property(self, method: ContainerMethod, made: Values) -> Values:
+        """Return a property with a further function."""
+        before: Any = method.container
+        result: set[Value] = set()
+        for each in made:
+            parts = {"getter": before.getter, "setter": before.setter, "deleter": before.deleter}
+            parts[method.name] = each
+            result.add(self.make(Property, parts["getter"], parts["setter"], parts["deleter"]))
+        return frozenset(result)
+
+    def enter(self, value: Library) -> Values:
+        """Return what entering a context of a library gives."""
+        if value.name in ("contextlib.ExitStack()", "contextlib.AsyncExitStack()"):
+            return frozenset({value})
+        return frozenset({value}) if value.name.endswith("()") else self.made(value.name)
+
+    def find_fixture(self, code: Code, name: str) -> Values | None:
+        """Return what pytest gives a parameter; None where it gives nothing."""
+        return None
+
+    # Attributes by name.
+
+    def read_chosen(self, owners: Values, keys: Values) -> Values:
+        """Return the attributes that texts name."""
+        result: set[Value] = set()
+        for key in keys:
+            if isinstance(key, Constant) and isinstance(key.value, str):
+                for owner in owners:
+                    result |= self.machine.attributes.read(owner, key.value)
+            elif isinstance(key, Text):
+                result |= unknown(Reason.CHOSEN)
+                for owner in owners:
+                    for name in self._list_names(owner):
+                        if name.startswith(key.beginning) and name.endswith(key.end):
+                            found = self.machine.attributes.read(owner, name)
+                            result |= {each for each in found if not isinstance(each, Unknown)}
+            else:
+                result |= unknown(Reason.CHOSEN)
+        return frozenset(result)
+
+    def _list_names(self, owner: Value) -> list[str]:
+        if isinstance(owner, Module):
+            module = self.machine.program.modules.get(owner.path)
+            return sorted(module.names) if module is not None else []
+        if isinstance(owner, Instance | Class):
+            infos = list(owner.info.order)
+            if owner.is_open:
+                infos += self.machine.program.hierarchy.list_derived(owner.info)
+            return sorted({name for info in infos for name in (*info.members, *info.fields)})
+        if isinstance(owner, Super):
+            return sorted({name for info in owner.info.order[1:] for name in info.members})
+        return []
+
+
+_TYPES = {
+    "builtins.str": "str", "builtins.int": "int", "builtins.float": "float", "builtins.bool": "bool",
+    "builtins.bytes": "bytes", "builtins.len": "int", "builtins.repr": "str", "builtins.isinstance": "bool",
+    "builtins.issubclass": "bool", "builtins.hasattr": "bool", "builtins.callable": "bool", "builtins.id": "int",
+    "builtins.hash": "int", "builtins.ord": "int", "builtins.chr": "str", "builtins.format": "str",
+    "builtins.print": "NoneType", "builtins.any": "bool", "builtins.all": "bool", "builtins.abs": "int",
+}  # fmt: skip
+
+
+# Builtins that ask their arguments.
+
+_ASKING = {
+    "abs": ("__abs__",), "bool": ("__bool__", "__len__"), "bytes": ("__bytes__",), "dir": ("__dir__",),
+    "complex": ("__complex__", "__float__", "__index__"), "float": ("__float__", "__index__"),
+    "format": ("__format__", "__str__", "__repr__"), "hash": ("__hash__",), "hex": ("__index__",),
+    "int": ("__int__", "__index__", "__trunc__"), "len": ("__len__",), "repr": ("__repr__",), "round": ("__round__",),
+    "str": ("__str__", "__repr__"), "ascii": ("__repr__",), "bin": ("__index__",), "oct": ("__index__",),
+    "divmod": ("__divmod__",), "pow": ("__pow__",), "aiter": ("__aiter__",), "anext": ("__anext__",),
+}  # fmt: skip
+
+
+@models(*(f"builtins.{name}" for name in _ASKING))
+def _ask_first(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    values, short = arguments.get(0), name.removeprefix("builtins.")
+    machine = library.machine
+    machine.special.note_methods(values, _ASKING[short], site, LIKELY)
+    result: set[Value] = set()
+    if short in ("abs", "round", "divmod", "pow", "aiter", "anext"):
+        for value in values:
+            first = machine.special.find_first(value, _ASKING[short]) if isinstance(value, Instance) else None
+            if first is not None:
+                result |= machine.special.call_special(value, first, [arguments.get(1)], site)  # type: ignore[arg-type]
+    if short == "str" and len(values) == 1:
+        (value,) = values
+        if isinstance(value, Constant) and value.kind == "str":
+            return values
+    if name in _TYPES and not result:
+        return frozenset({PLAIN[_TYPES[name]]})
+    return frozenset(result) or library.made(name)
+
+
+@models("builtins.print")
+def _print(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    for values, _ in arguments.placed:
+        library.machine.special.note_methods(values, ("__str__", "__repr__"), site, LIKELY)
+    return frozenset({PLAIN["NoneType"]})
+
+
+@models("builtins.super")
+def _super(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    machine = library.machine
+    if arguments.placed:
+        result: set[Value] = set()
+        for value in arguments.get(0):
+            if isinstance(value, Class):
+                receivers = [each for each in arguments.get(1) if isinstance(each, Instance | Class)]
+                own: list[Value] = [library.make(Instance, value.info, Flavour.SELF)]
+                for each in receivers or own:
+                    result.add(library.make(Super, value.info, each))
+            else:
+                result |= unknown(Reason.EXPRESSION)
+        return frozenset(result)
+    each: Code | None = machine.code
+    while each is not None:
+        if each.owner_class is not None:
+            place = each.receiver_place
+            first = machine.parameter(each, 0) if place == 0 else EMPTY
+            info = each.owner_class
+            return frozenset(library.make(Super, info, value) for value in first) or unknown(Reason.EXPRESSION)
+        each = each.parent
+    return unknown(Reason.EXPRESSION)
+
+
+@models("builtins.type")
+def _type(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    if len(arguments.placed) != 1:
+        return library.made(name)
+    result: set[Value] = set()
+    for value in arguments.get(0):
+        if isinstance(value, Instance):
+            result |= library.machine.attributes.read(value, "__class__")
+        elif isinstance(value, Constant):
+            result.add(library.make(Library, f"builtins.{value.kind}"))
+        elif isinstance(value, Class) and value.info.metaclass is not None:
+            result.add(library.make(Class, value.info.metaclass, False))
+        elif isinstance(value, Library) and value.name.endswith("()"):
+            result.add(library.make(Library, value.name.removesuffix("()")))
+        elif isinstance(value, Unknown):
+            result.add(value)
+        else:
+            result |= library.made(name)
+    return frozenset(result)
+
+
+@models("builtins.getattr", "inspect.getattr_static")
+def _getattr(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    found = library.read_chosen(arguments.get(0), arguments.get(1))
+    machine = library.machine
+    if machine.outcomes is not None:
+        for key in arguments.get(1):
+            if isinstance(key, Constant) and isinstance(key.value, str):
+                for owner in arguments.get(0):
+                    for target in machine.attributes.list_properties(owner, key.value):
+                        machine.note(site, target)
+    default = arguments.get(2)
+    if default and any(isinstance(each, Unknown) for each in found):
+        found = frozenset(each for each in found if not (isinstance(each, Unknown) and each.reason is Reason.ATTRIBUTE))
+    return found | default
+
+
+@models("builtins.setattr")
+def _setattr(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    for key in arguments.get(1):
+        if isinstance(key, Constant) and isinstance(key.value, str):
+            library.machine.attributes.assign(arguments.get(0), key.value, arguments.get(2), site)
+    return frozenset({PLAIN["NoneType"]})
+
+
+@models("builtins.delattr")
+def _delattr(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    for key in arguments.get(1):
+        if isinstance(key, Constant) and isinstance(key.value, str):
+            library.machine.attributes.delete(arguments.get(0), key.value, site)
+    return frozenset({PLAIN["NoneType"]})
+
+
+@models("builtins.hasattr")
+def _hasattr(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    machine = library.machine
+    if machine.outcomes is not None:
+        for key in arguments.get(1):
+            if isinstance(key, Constant) and isinstance(key.value, str):
+                for owner in arguments.get(0):
+                    for target in machine.attributes.list_properties(owner, key.value):
+                        machine.note(site, target._replace(confidence=POSSIBLE))
+    return frozenset({PLAIN["bool"]})
+
+
+@models("builtins.globals")
+def _globals(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    module = library.make(Module, library.machine.code.module.path)
+    return frozenset({library.make(Namespace, module)})
+
+
+@models("builtins.vars")
+def _vars(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    result: set[Value] = set()
+    for value in arguments.get(0):
+        result |= library.machine.attributes.read(value, "__dict__")
+    return frozenset(result) or library.made(name)
+
+
+# Collections.
+
+
+@models(".list", ".tuple", ".set", ".frozenset", ".deque", ".sorted", ".reversed", ".iter", "itertools.islice", "itertools.cycle")
+def _collect(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    last = name.rpartition(".")[2]
+    kind = {"tuple": "tuple", "set": "set", "frozenset": "set", "iter": "iterator", "reversed": "iterator"}.get(last, "list")
+    values = arguments.get(0)
+    machine = library.machine
+    if not arguments.placed:
+        return machine.containers.fill(kind, EMPTY, site)
+    if last == "reversed":
+        for value in values:
+            if isinstance(value, Instance) and machine.special.find_first(value, ("__reversed__",)) is not None:
+                return machine.special.call_special(value, "__reversed__", [], site)
+    if last == "iter" and len(arguments.placed) == 2:
+        return machine.containers.fill(kind, library.call_with(values, [], site), site)
+    if last == "iter" and all(isinstance(each, Generator) for each in values):
+        return values
+    made = machine.containers.copy(kind, values, site)
+    if last == "sorted":
+        items = EMPTY.union(*(machine.containers.read_everything(each) for each in made if isinstance(each, Container)))
+        key = arguments.get(9, "key")
+        if key:
+            library.call_with(key, [items], site)
+        else:
+            machine.special.note_methods(items, ("__lt__",), site, LIKELY)
+    elif kind == "set":
+        for each in made:
+            if isinstance(each, Container):
+                machine.special.ask_key(machine.containers.read_everything(each), site)
+    return made
+
+
+@models("builtins.enumerate")
+def _enumerate(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    containers = library.machine.containers
+    pair = containers.pair(frozenset({PLAIN["int"]}), library.items_of(arguments.get(0), site), site)
+    return containers.fill("iterator", pair, site)
+
+
+@models("builtins.zip", "itertools.zip_longest")
+def _zip(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    containers = library.machine.containers
+    row = containers.open("tuple", library.machine.code, 30_000_000 + site)
+    for place, (values, starred) in enumerate(arguments.placed):
+        items = library.items_of(values, site)
+        containers.put(row, None if starred else place, library.items_of(items, -1) if starred else items)
+    return containers.fill("iterator", frozenset({row}), site)
+
+
+@models("builtins.dict", ".OrderedDict", ".WeakValueDictionary", ".ChainMap", "types.MappingProxyType")
+def _dict(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    containers = library.machine.containers
+    made = containers.copy("dict", EMPTY.union(*(values for values, _ in arguments.placed)), site)
+    for each in made:
+        for key, values in arguments.named:
+            if isinstance(each, Container):
+                containers.put(each, key, values) if key else containers.merge(each, values)
+    return made
+
+
+@models("types.SimpleNamespace", "argparse.Namespace")
+def _namespace(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    containers = library.machine.containers
+    made = containers.open("namespace", library.machine.code, 20_000_000 + site)
+    for key, values in arguments.named:
+        containers.put(made, key, values) if key else containers.merge(made, values)
+    return frozenset({made})
+
+
+@models(".defaultdict")
+def _default_dict(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    containers = library.machine.containers
+    items: set[Value] = set()
+    for value in arguments.get(0):
+        last = value.name.rpartition(".")[2] if isinstance(value, Library) else ""
+        if last in ("list", "dict", "set", "tuple", "deque", "OrderedDict"):
+            kind = {"deque": "list", "OrderedDict": "dict"}.get(last, last)
+            items.add(containers.open(kind, library.machine.code, 70_000_000 + site))
+        else:
+            items |= library.call_with(frozenset({value}), [], site)
+    return containers.fill("dict", frozenset(items), site)
+
+
+@models("builtins.dict.fromkeys")
+def _from_keys(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    keys = library.items_of(arguments.get(0), site)
+    library.machine.special.ask_key(keys, site)
+    return library.machine.containers.fill("dict", arguments.get(1), site, keys)
+
+
+@models("itertools.chain")
+def _chain(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    items: set[Value] = set()
+    for values, starred in arguments.placed:
+        found = library.items_of(values, site)
+        items |= library.items_of(found, -1) if starred else found
+    return library.machine.containers.fill("iterator", frozenset(items), site)
+
+
+@models("itertools.chain.from_iterable")
+def _chain_all(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    items = library.items_of(library.items_of(arguments.get(0), site), -1)
+    return library.machine.containers.fill("iterator", items, site)
+
+
+@models("builtins.next", "heapq.heappop", "builtins.max", "builtins.min", "random.choice", "heapq.heappushpop",
+        "heapq.heapreplace", "statistics.mode", "collections.deque().popleft")  # fmt: skip
+def _pick(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    machine = library.machine
+    if name == "builtins.next":
+        result: set[Value] = set(arguments.get(1))
+        for value in arguments.get(0):
+            if isinstance(value, Instance) and machine.special.find_first(value, ("__next__",)) is not None:
+                result |= machine.special.call_special(value, "__next__", [], site)
+            else:
+                result |= library.items_of(frozenset({value}), -1)
+        return frozenset(result)
+    if len(arguments.placed) > 1 and name in ("builtins.max", "builtins.min"):
+        items = EMPTY.union(*(values for values, _ in arguments.placed))
+    else:
+        items = library.items_of(arguments.get(0), site)
+    if name in ("builtins.max", "builtins.min"):
+        key = arguments.get(9, "key")
+        if key:
+            library.call_with(key, [items], site)
+        else:
+            machine.special.note_methods(items, ("__gt__" if name.endswith("max") else "__lt__", "__lt__", "__gt__"), site, LIKELY)
+        items |= arguments.get(9, "default")
+    return items
+
+
+@models("heapq.heappush", "bisect.insort")
+def _push(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    for owner in arguments.get(0):
+        if isinstance(owner, Container):
+            library.machine.containers.put(owner, None, arguments.get(1))
+    return frozenset({PLAIN["NoneType"]})
+
+
+@models("builtins.sum")
+def _sum(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    items = library.items_of(arguments.get(0), site)
+    start = arguments.get(1, "start") or frozenset({PLAIN["int"]})
+    first = library.machine.special.operate("+", start, items, site, False)
+    return first | library.machine.special.operate("+", items, items, site, False)
+
+
+@models("builtins.any", "builtins.all")
+def _go_through(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    items = library.items_of(arguments.get(0), site)
+    library.machine.special.note_methods(items, ("__bool__", "__len__"), site, LIKELY)
+    return frozenset({PLAIN["bool"]})
+
+
+# Functions that call what they are given.
+
+
+@models("builtins.map", "itertools.starmap")
+def _map(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    given = [library.items_of(values, site) for values, _ in arguments.placed[1:]]
+    if name == "itertools.starmap":
+        given = [library.items_of(each, -1) for each in given]
+    items = library.call_with(arguments.get(0), given, site)
+    return library.machine.containers.fill("iterator", items, site)
+
+
+@models("builtins.filter", "itertools.filterfalse", "itertools.takewhile", "itertools.dropwhile")
+def _filter(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    items = library.items_of(arguments.get(1), site)
+    library.call_with(arguments.get(0), [items], site)
+    return library.machine.containers.fill("iterator", items, site)
+
+
+@models("itertools.groupby")
+def _group(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    containers = library.machine.containers
+    items = library.items_of(arguments.get(0), site)
+    key = arguments.get(1, "key")
+    keys = library.call_with(key, [items], site) if key else items
+    return containers.fill("iterator", containers.pair(keys, containers.fill("iterator", items, site + 1_000_000), site), site)
+
+
+@models("functools.reduce")
+def _reduce(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    items = library.items_of(arguments.get(1), site)
+    start = arguments.get(2) or items
+    first = library.call_with(arguments.get(0), [start, items], site)
+    return library.call_with(arguments.get(0), [start | first, items], site) | start
+
+
+@models("functools.partial", "functools.partialmethod")
+def _partial(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    result: set[Value] = set()
+    for value in arguments.get(0):
+        if isinstance(value, Function | Method | Class | Wrapped | Instance):
+            made = library.make(Partial, value, library.machine.code, site)
+            library.partials[made] = arguments.cut(1)
+            result.add(made)
+        else:
+            result.add(value)
+    return frozenset(result)
+
+
+@models("functools.wraps()", "functools.update_wrapper", "weakref.proxy", "copy.copy", "copy.deepcopy",
+        "dataclasses.replace", "attr.evolve", "attrs.evolve", "typing.final", "functools.lru_cache()",
+        "functools.total_ordering", "atexit.register", "asyncio.run", "asyncio.wait_for", "asyncio.shield",
+        "asyncio.create_task", "asyncio.ensure_future")  # fmt: skip
+def _first(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    values = arguments.get(0)
+    if name == "asyncio.run":
+        return library.machine.calls.await_all(values, -1)
+    if name == "atexit.register":
+        library.call_back(arguments, site)
+    if name in ("copy.copy", "copy.deepcopy"):
+        library.machine.special.note_methods(values, (f"__{name.rpartition('.')[2]}__",), site, LIKELY)
+    return values
+
+
+@models("builtins.staticmethod", "builtins.classmethod", ".property", ".cached_property", ".abstractproperty",
+        "contextlib.contextmanager", "contextlib.asynccontextmanager")  # fmt: skip
+def _make_method(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    last = name.rpartition(".")[2]
+    if last in ("staticmethod", "classmethod", "contextmanager", "asynccontextmanager"):
+        kind = "contextmanager" if last.endswith("contextmanager") else last
+        return frozenset(library.make(Wrapped, kind, each) for each in arguments.get(0))
+    parts = [arguments.get(place, key) for place, key in enumerate(("fget", "fset", "fdel"))]
+    if last != "property":
+        parts = [arguments.get(0, "func"), EMPTY, EMPTY]
+    first, second, third = (sorted((v for v in part if not isinstance(v, Constant)), key=_order)[:1] for part in parts)
+    getter, setter, deleter = (part[0] if part else None for part in (first, second, third))
+    return frozenset({library.make(Property, getter, setter, deleter)})
+
+
+def _order(value: Value) -> int:
+    code = getattr(value, "code", None)
+    return code.position if isinstance(code, Code) else -1
+
+
+@models(".__new__")
+def _new(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    return frozenset(
+        library.make(Instance, value.info, Flavour.SELF if value.is_open else Flavour.EXACT)
+        for value in arguments.get(0)
+        if isinstance(value, Class)
+    )
+
+
+@models("typing.cast", "typing_extensions.cast")
+def _cast(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    made = frozenset(
+        library.make(Instance, value.info, Flavour.TYPED) for value in arguments.get(0) if isinstance(value, Class)
+    )
+    return made or arguments.get(1)
+
+
+@models("importlib.import_module", "builtins.__import__")
+def _import_module(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    result: set[Value] = set()
+    machine = library.machine
+    for key in arguments.get(0):
+        if isinstance(key, Constant) and isinstance(key.value, str):
+            dotted = key.value.lstrip(".")
+            level = len(key.value) - len(dotted)
+            find = machine.program.map
+            path = machine.code.module.path
+            found = find.find_relative(path, level, dotted) if level else find.find_absolute(path, dotted)
+            result |= machine.open_modules(found.list_all()) if found else library.name(dotted)
+        else:
+            result |= unknown(Reason.CHOSEN)
+    return frozenset(result)
+
+
+@models("contextlib.closing", "contextlib.aclosing", "contextlib.nullcontext")
+def _hold(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    values = arguments.get(0)
+    if not name.endswith("nullcontext"):
+        close = "aclose" if name.endswith("aclosing") else "close"
+        for value in values:
+            if isinstance(value, Instance):
+                library.call_with(library.machine.attributes.read(value, close), [], site, "context")
+    return library.machine.containers.fill("context", values, site)
+
+
+@models("contextlib.ExitStack().enter_context", "contextlib.AsyncExitStack().enter_async_context")
+def _enter(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    return library.machine.special.enter(arguments.get(0), name.endswith("async_context"), site)
+
+
+@models("dataclasses.field", "attr.ib", "attr.attrib", "attr.field", "attrs.field")
+def _field(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    result: set[Value] = set(arguments.get(9, "default"))
+    for key in ("default_factory", "factory"):
+        given = arguments.get(9, key)
+        for value in given:
+            if isinstance(value, Library):
+                result |= library.call(value.name, Arguments(library.machine, [], []), site)
+            else:
+                result |= library.call_with(frozenset({value}), [], -1)
+    return frozenset(result) or library.made(name)
+
+
+@models("asyncio.gather")
+def _gather(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    items: set[Value] = set()
+    for values, starred in arguments.placed:
+        items |= library.machine.calls.await_all(library.items_of(values, -1) if starred else values, -1)
+    return library.machine.containers.fill("awaitable", library.machine.containers.fill("list", frozenset(items), site + 1_000_000), site)

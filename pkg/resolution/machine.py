@@ -1,0 +1,501 @@
+"""Evaluate the operations of frames over sets of values, until no set grows (A-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pkg.model import CERTAIN, LIKELY
+from pkg.resolution.arguments import Arguments
+from pkg.resolution.attributes import Attributes
+from pkg.resolution.calls import Calls
+from pkg.resolution.containers import Containers
+from pkg.resolution.library import LibraryCalls
+from pkg.resolution.narrowing import narrow
+from pkg.resolution.outcomes import External, Outcome, Target, Unbound
+from pkg.resolution.program import BUILTINS, MODULE_TEXTS, Code, ModuleInfo, Program
+from pkg.resolution.special import Special
+from pkg.resolution.types import Types
+from pkg.resolution.values import (
+    EMPTY,
+    MANY,
+    MOST_VALUES,
+    PLAIN,
+    Class,
+    Constant,
+    Container,
+    Flavour,
+    Folder,
+    Function,
+    Generator,
+    Instance,
+    Library,
+    Module,
+    Reason,
+    Text,
+    Unknown,
+    Value,
+    Values,
+    unknown,
+)
+from pkg.resolution.variables import Variable
+from pkg.summary import operations as o
+
+_CLASS_TAKING = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
+_MOST_PASSES = 12  # of the code of one function with loops
+
+Outcomes = list[list[Outcome]]
+
+
+class Machine:
+    """Evaluate the code of a program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.schedule = program.schedule
+        self.read = program.schedule.read
+        self.write = program.schedule.write
+        self.make = program.interner.make
+        self.types = Types(program)
+        self.code: Code = None  # type: ignore[assignment]  # that is evaluated
+        self.outcomes: Outcomes | None = None  # by site, while these are recorded
+        self.containers = Containers(self)
+        self.attributes = Attributes(self)
+        self.calls = Calls(self)
+        self.special = Special(self)
+        self.library = LibraryCalls(self)
+        self._globals: dict[tuple[ModuleInfo, str], Any] = {}
+        self._handlers = self._list_handlers()
+
+    def solve(self) -> None:
+        """Evaluate everything until nothing grows."""
+        self.types.find_bases()
+        self.program.hierarchy.order()
+        self.attributes.prepare()
+        for code in self.program.list_codes():
+            self.schedule.add(code)
+        while (code := self.schedule.take()) is not None:
+            self._evaluate_safely(code)
+        self.schedule.current = None
+
+    def record(self, module: ModuleInfo) -> list[Outcomes]:
+        """Return what each site of a module calls, by frame and site."""
+        found: list[Outcomes] = []
+        for code in module.codes:
+            self.outcomes = [[] for _ in code.summary.site_kinds]
+            self._evaluate_safely(code)
+            found.append(self.outcomes)
+        self.outcomes = None
+        return found
+
+    def _evaluate_safely(self, code: Code) -> None:
+        try:
+            self.evaluate(code)
+        except Exception as fault:
+            self.program.errors.note(fault, "resolve", code.module.path)
+
+    def evaluate(self, code: Code) -> None:
+        """Evaluate the code of one frame; with loops, until their joins are stable."""
+        self.code = code
+        nodes, handlers = code.summary.nodes, self._handlers
+        values: list[Values] = [EMPTY] * len(nodes)
+        code.values = values
+        for _ in range(_MOST_PASSES if code.summary.loops else 1):
+            before = values[:] if code.summary.loops else None
+            for number, node in enumerate(nodes):
+                self.number = number
+                values[number] = handlers[node[0]](node, values)
+            if before == values:
+                break
+        if self.outcomes is None:
+            code.values = []
+
+    def note(self, site: int, outcome: Outcome) -> None:
+        """Note what a site calls."""
+        if self.outcomes is not None and site >= 0:
+            self.outcomes[site].append(outcome)
+
+    # Plain operations.
+
+    def _constant(self, node: Sequence[Any], values: list[Values]) -> Values:
+        kind, value = node[1], node[2]
+        if value is None or (isinstance(value, str) and len(value) > 60):
+            return frozenset({PLAIN[kind]})
+        return frozenset({self.make(Constant, kind, value)})
+
+    def _parameter(self, node: Sequence[Any], values: list[Values]) -> Values:
+        return self.parameter(self.code, node[1])
+
+    def parameter(self, code: Code, place: int) -> Values:
+        """Return the values of a parameter."""
+        name, kind, has_default, annotation = code.summary.parameters[place]
+        info = code.owner_class
+        if place == code.receiver_place and info is not None:
+            if code.name in _CLASS_TAKING or "classmethod" in code.decorators:
+                return frozenset({self.make(Class, info, True)})
+            return frozenset({self.make(Instance, info, Flavour.SELF)})
+        if kind in (o.REST, o.NAMED_REST):
+            return frozenset({self.containers.open_rest(code, place, kind)})
+        promised, is_open = self.types.promise(code.parent, annotation)
+        if not is_open:
+            return promised
+        fixture = self.library.find_fixture(code, name)
+        if fixture is not None:
+            return fixture
+        return promised | self.read(code.parameters[place]) | unknown(Reason.PARAMETER)
+
+    def _global(self, node: Sequence[Any], values: list[Values]) -> Values:
+        return self.global_name(self.code, node[1])
+
+    def global_name(self, code: Code, name: str) -> Values:
+        """Return what a name of the module, or one that it does not bind, stands for."""
+        key = code.module, name
+        found = self._globals.get(key)
+        if found is None:
+            found = self._globals[key] = self._find_global(code.module, name)
+        if isinstance(found, Variable):
+            values = self.read(found)
+            if not values and name in BUILTINS:
+                return frozenset({self.make(Library, f"builtins.{name}")})
+            return values
+        if name == "__class__":
+            each: Code | None = code
+            while each is not None and each.owner_class is None:
+                each = each.parent
+            if each is not None and each.owner_class is not None:
+                return frozenset({self.make(Class, each.owner_class, False)})
+        return found  # type: ignore[no-any-return]
+
+    def _find_global(self, module: ModuleInfo, name: str) -> Variable | Values:
+        own = module.names.get(name)
+        if own is not None:
+            return own
+        star = self.program.find_star(module.path, name) if module.stars else None
+        if star is not None and star.module is not None:
+            inner = self.program.modules[star.module]
+            if name in inner.names:
+                return inner.names[name]
+            return self.member_of(star.module, name)
+        if name in BUILTINS:
+            return frozenset({self.make(Library, f"builtins.{name}")})
+        if name in MODULE_TEXTS:
+            return frozenset({PLAIN["str"]})
+        for record in module.stars:
+            if not self.program.map.find_import(module.path, record) and not record.level:
+                return frozenset({self.make(Library, f"{record.module}.{name}")})
+        return unknown(Reason.UNDEFINED)
+
+    def _cell(self, node: Sequence[Any], values: list[Values]) -> Values:
+        return self.read(self.code.module.codes[node[1]].cell(node[2]))
+
+    def _import(self, node: Sequence[Any], values: list[Values]) -> Values:
+        return self.import_values(self.code.module, node[1])
+
+    def import_values(self, module: ModuleInfo, number: int) -> Values:
+        """Return what an import binds its name to."""
+        record = module.unit.imports[number]
+        found = self.program.find_bound(module.path, number)
+        if record.name is None:
+            if not found:
+                name = record.module if record.alias else record.module.partition(".")[0]
+                return frozenset({self.make(Library, name)})
+            return self.open_modules(found.list_all())
+        if not found:
+            if record.level:
+                return unknown(Reason.MODULE_ATTRIBUTE)
+            return frozenset({self.make(Library, f"{record.module}.{record.name}")})
+        result = EMPTY
+        for each in found.list_all():
+            if not each:
+                result |= {self.make(Library, f"{record.module}.{record.name}")}
+            elif each.module is not None:
+                result |= self.member_of(each.module, record.name, module.path)
+            else:
+                inner = self.program.map.step(each, record.name)
+                result |= self.open_modules(inner.list_all()) if inner else unknown(Reason.MODULE_ATTRIBUTE)
+        return result
+
+    def open_modules(self, found: Sequence[Any]) -> Values:
+        """Return modules as values."""
+        result: set[Value] = set()
+        for each in found:
+            if each.module is not None:
+                result.add(self.make(Module, each.module))
+            elif each.folder is not None:
+                result.add(self.make(Folder, each.folder))
+        return frozenset(result)
+
+    def member_of(self, path: str, name: str, importer: str = "") -> Values:
+        """Return what a name of a module stands for, read from elsewhere."""
+        module = self.program.modules.get(path)
+        if module is None:
+            return unknown(Reason.MODULE_ATTRIBUTE)
+        own = module.names.get(name)
+        values = self.read(own) if own is not None and path != importer else EMPTY
+        if values:
+            return values
+        if own is None:
+            star = self.program.find_star(path, name) if module.stars else None
+            if star is not None and star.module is not None and star.module != path:
+                return self.member_of(star.module, name)
+        inner = self.program.map.step(self.program.map.open(path), name)
+        if inner:
+            return self.open_modules(inner.list_all())
+        if own is not None:
+            return EMPTY
+        if name in MODULE_TEXTS:
+            return frozenset({PLAIN["str"]})
+        fallback = module.names.get("__getattr__")
+        if fallback is not None:
+            key = Arguments(self, [(frozenset({self.make(Constant, "str", name)}), False)], [])
+            result = EMPTY
+            for value in self.read(fallback):
+                if isinstance(value, Function):
+                    self.note(self.site_now, Target(value.code, "__getattr__", LIKELY))
+                result |= self.calls.call(value, key, -1, "__getattr__", LIKELY)
+            return result or unknown(Reason.DYNAMIC)
+        for record in module.stars:
+            if not self.program.map.find_import(path, record) and not record.level:
+                return frozenset({self.make(Library, f"{record.module}.{name}")})
+        return unknown(Reason.MODULE_ATTRIBUTE)
+
+    site_now = -1
+
+    def _join(self, node: Sequence[Any], values: list[Values]) -> Values:
+        return EMPTY.union(*(values[each] for each in node[1:] if each >= 0))
+
+    def _narrow(self, node: Sequence[Any], values: list[Values]) -> Values:
+        return narrow(self, values[node[1]], node[2], bool(node[3]), values) if node[1] >= 0 else EMPTY
+
+    def _function(self, node: Sequence[Any], values: list[Values]) -> Values:
+        made = self.code.module.codes[node[1]]
+        for place, number in node[2]:
+            if number >= 0:
+                self.write(made.parameters[place], values[number])
+        return frozenset({self.make(Function, made)})
+
+    def _class(self, node: Sequence[Any], values: list[Values]) -> Values:
+        info = self.code.module.codes[node[1]].class_info
+        if info is None:
+            return EMPTY
+        if self.outcomes is not None:
+            self.calls.note_class_creation(info, node[4])
+        return frozenset({self.make(Class, info, False)})
+
+    def _declare(self, node: Sequence[Any], values: list[Values]) -> Values:
+        promised, is_open = self.types.promise(self.code, node[1])
+        given = values[node[2]] if node[2] >= 0 else EMPTY
+        if is_open or not promised:
+            return promised | given
+        known = frozenset(each for each in given if not isinstance(each, Unknown | Library))
+        exact = any(isinstance(each, Instance) for each in known)
+        return known if exact and node[2] >= 0 else promised | known
+
+    def _text(self, node: Sequence[Any], values: list[Values]) -> Values:
+        parts = [values[each] for each in node[1] if each >= 0]
+        beginning, is_whole = "", True
+        for part in parts:
+            text = _read_text(part)
+            if text is None:
+                is_whole = False
+                break
+            beginning += text
+        if is_whole:
+            return frozenset({self.make(Constant, "str", beginning)})
+        last = _read_text(parts[-1]) if parts else None
+        end = last or ""
+        if beginning or end:
+            return frozenset({self.make(Text, beginning, end)})
+        return frozenset({PLAIN["str"]})
+
+    def _unknown(self, node: Sequence[Any], values: list[Values]) -> Values:
+        return unknown(Reason.EXPRESSION)
+
+    def _caught(self, node: Sequence[Any], values: list[Values]) -> Values:
+        result: set[Value] = set()
+        for value in self.containers.list_classes(values[node[1]]) if node[1] >= 0 else ():
+            if isinstance(value, Class):
+                result.add(self.make(Instance, value.info, Flavour.TYPED))
+            elif isinstance(value, Library):
+                result.add(self.make(Library, f"{value.name}()"))
+            else:
+                result.add(value)
+        return frozenset(result)
+
+    # Attributes and items.
+
+    def _attribute(self, node: Sequence[Any], values: list[Values]) -> Values:
+        self.site_now = node[3]
+        return self.attributes.read_all(values[node[1]], node[2], node[3]) if node[1] >= 0 else EMPTY
+
+    def _item(self, node: Sequence[Any], values: list[Values]) -> Values:
+        key = values[node[2]] if node[2] >= 0 else EMPTY
+        return self.containers.read_item(values[node[1]], key, node[3], node[2] < 0) if node[1] >= 0 else EMPTY
+
+    def _iterate(self, node: Sequence[Any], values: list[Values]) -> Values:
+        return self.containers.iterate(values[node[1]], node[3], bool(node[2])) if node[1] >= 0 else EMPTY
+
+    def _unpack(self, node: Sequence[Any], values: list[Values]) -> Values:
+        if node[1] < 0:
+            return EMPTY
+        return self.containers.unpack(values[node[1]], node[2], node[3], node[4], node[5])
+
+    def _collect(self, node: Sequence[Any], values: list[Values]) -> Values:
+        return frozenset({self.containers.collect(node, values, self.number)})
+
+    def _set_attribute(self, node: Sequence[Any], values: list[Values]) -> Values:
+        if node[1] >= 0:
+            self.attributes.assign(values[node[1]], node[2], values[node[3]] if node[3] >= 0 else EMPTY, node[4])
+        return EMPTY
+
+    def _delete_attribute(self, node: Sequence[Any], values: list[Values]) -> Values:
+        if node[1] >= 0 and self.outcomes is not None:
+            self.attributes.delete(values[node[1]], node[2], node[3])
+        return EMPTY
+
+    def _set_item(self, node: Sequence[Any], values: list[Values]) -> Values:
+        if node[1] >= 0:
+            key = values[node[2]] if node[2] >= 0 else EMPTY
+            value = values[node[3]] if node[3] >= 0 else EMPTY
+            self.containers.assign(values[node[1]], key, value, node[4])
+        return EMPTY
+
+    def _delete_item(self, node: Sequence[Any], values: list[Values]) -> Values:
+        if node[1] >= 0:
+            key = values[node[2]] if node[2] >= 0 else EMPTY
+            self.special.ask_with(values[node[1]], ("__delitem__",), (key,), node[3])
+        return EMPTY
+
+    # Names.
+
+    def _set_global(self, node: Sequence[Any], values: list[Values]) -> Values:
+        if node[2] >= 0:
+            self.write(self.code.module.names[node[1]], values[node[2]])
+        return EMPTY
+
+    def _set_cell(self, node: Sequence[Any], values: list[Values]) -> Values:
+        if node[3] >= 0:
+            self.write(self.code.module.codes[node[1]].cell(node[2]), values[node[3]])
+        return EMPTY
+
+    def _member(self, node: Sequence[Any], values: list[Values]) -> Values:
+        info = self.code.class_info
+        if info is not None and node[2] >= 0:
+            self.write(info.members[node[1]], values[node[2]])
+        return EMPTY
+
+    # What functions give back.
+
+    def _return(self, node: Sequence[Any], values: list[Values]) -> Values:
+        if node[1] >= 0:
+            self.write(self.code.result, values[node[1]])
+        return EMPTY
+
+    def _yield(self, node: Sequence[Any], values: list[Values]) -> Values:
+        if node[1] >= 0:
+            self.write(self.code.yielded, values[node[1]])
+        return unknown(Reason.EXPRESSION)
+
+    def _yield_from(self, node: Sequence[Any], values: list[Values]) -> Values:
+        if node[1] < 0:
+            return EMPTY
+        self.write(self.code.yielded, self.containers.iterate(values[node[1]], node[2], False))
+        result = EMPTY
+        for value in values[node[1]]:
+            if isinstance(value, Generator):
+                result |= self.read(value.code.result)
+        return result or unknown(Reason.EXPRESSION)
+
+    def _await(self, node: Sequence[Any], values: list[Values]) -> Values:
+        return self.calls.await_all(values[node[1]], node[2]) if node[1] >= 0 else EMPTY
+
+    # Calls.
+
+    def _call(self, node: Sequence[Any], values: list[Values]) -> Values:
+        if node[1] < 0:
+            self.note(node[4], Unbound(Reason.NOTHING))
+            return EMPTY
+        callees = values[node[1]]
+        arguments = Arguments.of(self, node[2], node[3], values)
+        rule, confidence = self.calls.judge_name(self.code, node[1])
+        return self.calls.call_all(callees, arguments, node[4], rule, confidence)
+
+    def _call_attribute(self, node: Sequence[Any], values: list[Values]) -> Values:
+        if node[1] < 0:
+            self.note(node[5], Unbound(Reason.NOTHING))
+            return EMPTY
+        self.site_now = node[5]
+        arguments = Arguments.of(self, node[3], node[4], values)
+        return self.calls.call_member(values[node[1]], node[2], arguments, node[5])
+
+    def _decorate(self, node: Sequence[Any], values: list[Values]) -> Values:
+        return self.calls.decorate(node, values) if node[1] >= 0 else EMPTY
+
+    def _raise(self, node: Sequence[Any], values: list[Values]) -> Values:
+        for value in values[node[1]] if node[1] >= 0 else ():
+            if isinstance(value, Class):
+                self.calls.call(value, Arguments(self, [], []), node[2], "raise", CERTAIN)
+        return EMPTY
+
+    def _binary(self, node: Sequence[Any], values: list[Values]) -> Values:
+        return self.special.operate(node[1], _get(values, node[2]), _get(values, node[3]), node[4], False)
+
+    def _in_place(self, node: Sequence[Any], values: list[Values]) -> Values:
+        return self.special.operate(node[1], _get(values, node[2]), _get(values, node[3]), node[4], True)
+
+    def _unary(self, node: Sequence[Any], values: list[Values]) -> Values:
+        return self.special.ask_unary(node[1], _get(values, node[2]), node[3])
+
+    def _compare(self, node: Sequence[Any], values: list[Values]) -> Values:
+        return self.special.compare(node[1], _get(values, node[2]), _get(values, node[3]), node[4])
+
+    def _ask(self, node: Sequence[Any], values: list[Values]) -> Values:
+        return self.special.ask(node[1], _get(values, node[2]), node[3])
+
+    def _enter(self, node: Sequence[Any], values: list[Values]) -> Values:
+        return self.special.enter(_get(values, node[1]), bool(node[2]), node[3])
+
+    def _skip(self, node: Sequence[Any], values: list[Values]) -> Values:
+        return EMPTY
+
+    def _list_handlers(self) -> list[Callable[[Sequence[Any], list[Values]], Values]]:
+        table = {
+            o.CONST: self._constant, o.PARAM: self._parameter, o.GLOBAL: self._global, o.CELL: self._cell,
+            o.ATTR: self._attribute, o.CALL: self._call, o.CALL_ATTR: self._call_attribute, o.ITEM: self._item,
+            o.ITER: self._iterate, o.UNPACK: self._unpack, o.BINARY: self._binary, o.INPLACE: self._in_place,
+            o.UNARY: self._unary, o.COMPARE: self._compare, o.COLLECT: self._collect, o.PHI: self._join,
+            o.NARROW: self._narrow, o.FUNC: self._function, o.CLASS: self._class, o.AWAIT: self._await,
+            o.YIELD: self._yield, o.YIELD_FROM: self._yield_from, o.ASK: self._ask, o.ENTER: self._enter,
+            o.IMPORT: self._import, o.DECLARE: self._declare, o.DECORATE: self._decorate, o.TEXT: self._text,
+            o.UNKNOWN: self._unknown, o.RETURN: self._return, o.SET_ATTR: self._set_attribute,
+            o.SET_ITEM: self._set_item, o.DEL_ATTR: self._delete_attribute, o.DEL_ITEM: self._delete_item,
+            o.SET_GLOBAL: self._set_global, o.SET_CELL: self._set_cell, o.MEMBER: self._member, o.RAISE: self._raise,
+            o.STAR: self._skip, o.CAUGHT: self._caught,
+        }  # fmt: skip
+        return [table[code] for code in range(len(table))]
+
+    def release(self) -> None:
+        """Let go of what refers to one another."""
+        self._globals.clear()
+        self._handlers = []
+        self.program.release()
+
+
+def _get(values: list[Values], number: int) -> Values:
+    return values[number] if number >= 0 else EMPTY
+
+
+def _read_text(values: Values) -> str | None:
+    """Read a text that is known; None for any other."""
+    if len(values) != 1:
+        return None
+    (value,) = values
+    return value.value if isinstance(value, Constant) and isinstance(value.value, str) else None
+
+
+def is_large(values: Values) -> bool:
+    """Tell whether there are too many values to follow each."""
+    return len(values) > MOST_VALUES
+
+
+__all__ = ["CERTAIN", "MANY", "Container", "External", "Folder", "Machine", "is_large"]

@@ -1,0 +1,281 @@
+"""A repository as it is solved: modules, the code of functions and classes, and what their names are variables of."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pkg.local_errors import LocalErrors
+from pkg.model import Import
+from pkg.resolution.classes import ClassInfo, Hierarchy
+from pkg.resolution.values import Interner
+from pkg.resolution.variables import Schedule, Variable
+from pkg.resolve.facts.modules import Found, ModuleMap
+from pkg.summary import operations as o
+from pkg.summary.file_summary import FrameSummary, read_summary
+from pkg.summary.statements import IS_ASYNC
+from pkg.units import UnitText
+
+BUILTINS = frozenset(dir(builtins)) | {"reveal_type", "unicode", "basestring", "xrange", "raw_input", "long"}
+MODULE_TEXTS = frozenset(("__name__", "__file__", "__doc__", "__package__", "__qualname__", "__module__"))
+
+
+class Code:
+    """The code of one module, class, function or lambda."""
+
+    __slots__ = (
+        "cells", "class_info", "decorators", "is_async", "is_generator", "is_waiting", "module", "number", "outcomes", "owner_class",
+        "parameters", "parent", "position", "promises", "receiver_place", "result", "summary", "values", "yielded",
+    )  # fmt: skip
+
+    def __init__(self, module: ModuleInfo, number: int, summary: FrameSummary, parent: Code | None) -> None:
+        self.module = module
+        self.number = number
+        self.summary = summary
+        self.parent = parent
+        self.position = 0  # in the order of evaluation
+        self.is_waiting = False
+        self.parameters = [Variable() for _ in summary.parameters]
+        self.result = Variable()
+        self.yielded = Variable()
+        self.cells: dict[str, Variable] = {}
+        self.class_info: ClassInfo | None = None  # of the body of a class
+        self.owner_class: ClassInfo | None = None  # of a method
+        self.is_generator = any(node[0] in (o.YIELD, o.YIELD_FROM) for node in summary.nodes)
+        self.is_async = bool(summary.flags & IS_ASYNC)
+        self.receiver_place = -1  # of self or cls among the parameters
+        self.decorators: frozenset[str] = frozenset()  # last names
+        self.promises: list[Any] | None = None  # by parameter, what its annotation promises
+        self.values: list[Any] = []
+        self.outcomes: list[Any] | None = None
+
+    def __repr__(self) -> str:
+        return f"<{self.module.path}:{self.qualname}>"
+
+    def __lt__(self, other: Code) -> bool:
+        return self.position < other.position
+
+    @property
+    def qualname(self) -> str:
+        """Return the qualified name."""
+        name = self.summary.name
+        above = self.parent.qualname if self.parent is not None else ""
+        return f"{above}.{name}" if above else name
+
+    @property
+    def name(self) -> str:
+        """Return the name."""
+        return self.summary.name
+
+    def cell(self, name: str) -> Variable:
+        """Return the variable of a name that functions inside read."""
+        found = self.cells.get(name)
+        if found is None:
+            found = self.cells[name] = Variable()
+        return found
+
+
+class ModuleInfo:
+    """One file as a module."""
+
+    def __init__(self, path: str, unit: UnitText) -> None:
+        self.path = path
+        self.unit = unit
+        frames, self.places = read_summary(unit.summary) if unit.summary else ([], [])
+        self.codes: list[Code] = []
+        self.names: dict[str, Variable] = {}
+        self.bindings: dict[str, list[int]] = {}  # by name, the operations of the module's code that it ends with
+        self.stars: list[Import] = []
+        for number, frame in enumerate(frames):
+            parent = self.codes[frame.parent] if frame.parent >= 0 else None
+            self.codes.append(Code(self, number, frame, parent))
+        for code in self.codes:
+            self._scan(code)
+
+    @property
+    def root(self) -> Code | None:
+        """Return the code of the module itself; None for a file without a summary."""
+        return self.codes[0] if self.codes else None
+
+    def _scan(self, code: Code) -> None:
+        for node in code.summary.nodes:
+            operation = node[0]
+            if operation == o.SET_GLOBAL:
+                self.names.setdefault(node[1], Variable())
+                if code.number == 0:
+                    self.bindings.setdefault(node[1], []).append(node[2])
+            elif operation == o.STAR:
+                self.stars.append(self.unit.imports[node[1]])
+
+    def release(self) -> None:
+        """Let go of what refers to one another."""
+        self.codes.clear()
+        self.names.clear()
+
+
+class Program:
+    """All modules of a repository, with its classes and what decides where names lead."""
+
+    def __init__(self, units: Mapping[str, UnitText], package: str, errors: LocalErrors) -> None:
+        self.errors = errors
+        self.units = units
+        self.map = ModuleMap(units, package)
+        self.interner = Interner()
+        self.schedule = Schedule()
+        self.hierarchy = Hierarchy()
+        self.modules: dict[str, ModuleInfo] = {}
+        self.infos: dict[Code, ClassInfo] = {}
+        self.special_names: set[str] = set()
+        self._stars: dict[tuple[str, str], Found | None] = {}
+        self._bound: dict[tuple[str, int], Found] = {}
+        for path in sorted(units):
+            try:
+                self.modules[path] = ModuleInfo(path, units[path])
+            except Exception as fault:
+                errors.note(fault, "resolve", path)
+        for position, code in enumerate(self.list_codes()):
+            code.position = position
+            if code.summary.kind == o.CLASS_BODY:
+                info = code.class_info = self.infos[code] = ClassInfo(code)
+                self.hierarchy.classes.append(info)
+        for code in self.list_codes():
+            self._describe(code)
+        for info in self.hierarchy.classes:
+            self.special_names.update(name for name in info.members if name.startswith("__"))
+
+    def list_codes(self) -> Iterator[Code]:
+        """List all code in a fixed order."""
+        for path in sorted(self.modules):
+            yield from self.modules[path].codes
+
+    def _describe(self, code: Code) -> None:
+        """Note what a class binds and its methods assign to self."""
+        parent = code.parent
+        if code.class_info is not None:
+            members = code.class_info.members
+            for node in code.summary.nodes:
+                if node[0] == o.MEMBER:
+                    members[node[1]] = Variable()
+                    value = code.summary.nodes[node[2]]
+                    if value[0] == o.DECLARE:
+                        code.class_info.declared[node[1]] = value[1]
+                        if value[2] < 0:
+                            code.class_info.unset |= {node[1]}
+                elif node[0] == o.DECORATE:
+                    self._note_decorators(code, node)
+        elif parent is not None and parent.class_info is not None and code.summary.kind == o.FUNCTION:
+            code.owner_class = parent.class_info
+            parameters = code.summary.parameters
+            if parameters and parameters[0][1] == o.PLACED and "staticmethod" not in code.decorators:
+                code.receiver_place = 0
+                self._list_fields(code, code.owner_class)
+        if code.class_info is None:
+            for node in code.summary.nodes:
+                if node[0] == o.DECORATE:
+                    self._note_decorators(code, node)
+
+    def _note_decorators(self, code: Code, node: Sequence[Any]) -> None:
+        made = code.summary.nodes[node[1]]
+        if made[0] not in (o.FUNC, o.CLASS):
+            return
+        names = {self._name_last(code, each) for each, _ in node[2]}
+        code.module.codes[made[1]].decorators = frozenset(names)
+
+    def _name_last(self, code: Code, number: int) -> str:
+        """Name what decorates by its last name."""
+        node = code.summary.nodes[number]
+        if node[0] in (o.CALL_ATTR, o.ATTR):
+            return str(node[2])
+        if node[0] == o.CALL:
+            return self._name_last(code, node[1])
+        if node[0] == o.IMPORT:
+            return code.module.unit.imports[node[1]].bound_name
+        return str(node[1]) if node[0] == o.GLOBAL else ""
+
+    def _list_fields(self, code: Code, info: ClassInfo) -> None:
+        nodes = code.summary.nodes
+        for node in nodes:
+            if node[0] == o.SET_ATTR and nodes[node[1]] == [o.PARAM, 0]:
+                info.fields.setdefault(node[2], Variable())
+
+    # Names of modules.
+
+    def find_bound(self, path: str, number: int) -> Found:
+        """Find the module that an import binds its name to, or takes something out of."""
+        found = self._bound.get((path, number))
+        if found is None:
+            record = self.units[path].imports[number]
+            find = self.map.find_bound if record.name is None else self.map.find_import
+            found = self._bound[path, number] = find(path, record)
+        return found
+
+    def find_star(self, path: str, name: str, seen: frozenset[str] = frozenset()) -> Found | None:
+        """Find the module that a star import brings a name from; the last one counts. A library's binds nothing."""
+        key = path, name
+        if key in self._stars:
+            return self._stars[key]
+        module = self.modules[path]
+        found: Found | None = None
+        if not name.startswith("__") and path not in seen:
+            for record in reversed(module.stars):
+                for each in self.map.find_import(path, record).list_all():
+                    if found is None and each.module is not None and each.module in self.modules:
+                        inner = self.modules[each.module]
+                        shown = self.list_exported(inner)
+                        if shown is not None and name not in shown:
+                            continue
+                        if name in inner.names and (shown is not None or not name.startswith("_")):
+                            found = each
+                        else:
+                            found = self.find_star(each.module, name, seen | {path})
+                        if found is None and shown is not None and self.map.step(each, name):
+                            found = each
+        if path not in seen:
+            self._stars[key] = found
+        return found
+
+    def list_exported(self, module: ModuleInfo) -> frozenset[str] | None:
+        """List the names in `__all__` of a module, as far as it is written out; None where it is not."""
+        root = module.root
+        nodes = module.bindings.get("__all__") if root is not None else None
+        if not nodes or root is None:
+            return None
+        found: set[str] = set()
+        for number in nodes:
+            names = _list_texts(root.summary.nodes, number, 0)
+            if names is None:
+                return None
+            found |= names
+        return frozenset(found)
+
+    def release(self) -> None:
+        """Let go of what refers to one another."""
+        for module in self.modules.values():
+            for code in module.codes:
+                code.values = []
+                code.parent = None
+            module.release()
+        self.interner.clear()
+        self.infos.clear()
+        self.hierarchy.classes.clear()
+
+
+def _list_texts(nodes: Sequence[Any], number: int, depth: int) -> set[str] | None:
+    """List the texts of a list or tuple that is written out, or put together of such."""
+    node = nodes[number] if number >= 0 else (o.UNKNOWN,)
+    if depth > 20:
+        return None
+    if node[0] == o.COLLECT and all(each[0] == 0 for each in node[2]):
+        parts = [nodes[each[1]] for each in node[2]]
+        if all(part[0] == o.CONST for part in parts):
+            return {str(part[2]) for part in parts}
+    if node[0] in (o.BINARY, o.INPLACE):
+        first, second = (_list_texts(nodes, each, depth + 1) for each in node[2:4])
+        return None if first is None or second is None else first | second
+    return None
+
+
+def list_placed(codes: Iterable[Code]) -> list[Code]:
+    """List code in the order of evaluation."""
+    return sorted(codes, key=lambda code: code.position)

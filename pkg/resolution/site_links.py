@@ -1,0 +1,241 @@
+"""Write what was resolved of each file as relationships: imports, base classes, overrides, calls, unbound calls."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+
+from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Import, Label, RelationType, rank_confidence
+from pkg.resolution.classes import ClassInfo
+from pkg.resolution.machine import Machine
+from pkg.resolution.outcomes import Target, is_bound, settle
+from pkg.resolution.program import Code, ModuleInfo, Program
+from pkg.resolution.values import Class, Function, Library, Module, Reason, Value
+from pkg.resolve.facts.modules import Found
+from pkg.summary import operations as o
+from pkg.units import UnboundCall, UnitLinks, format_id, hash_inside, hash_key, name_library, render_callee
+
+End = tuple[str, str]
+"""The id of a node, and the kind of artifact that it is."""
+
+
+class NodeIds:
+    """Know the nodes of a project's files and definitions."""
+
+    def __init__(self, source: str, program: Program) -> None:
+        self.source = source
+        self._program = program
+
+    def of_file(self, path: str) -> str:
+        """Return the id of a file."""
+        return format_id(hash_key(self.source, path, Label.FILE.value))
+
+    def of_definition(self, code: Code) -> str | None:
+        """Return the id of a function or class; nothing for one that is no node."""
+        number = code.summary.definition
+        return code.module.unit.ids[number] if number >= 0 else None
+
+    def of_owner(self, code: Code) -> str:
+        """Return the function whose code a site is of; code of a module, and of classes in it, is of the file."""
+        each: Code | None = code
+        while each is not None and (each.summary.kind != o.FUNCTION or each.summary.definition < 0):
+            each = each.parent
+        found = self.of_definition(each) if each is not None else None
+        return found or self.of_file(code.module.path)
+
+
+class LinkWriter:
+    """Write the links of every file of a project."""
+
+    def __init__(self, source: str, machine: Machine) -> None:
+        self._machine = machine
+        self._program = machine.program
+        self._ids = NodeIds(source, machine.program)
+
+    def write(self, path: str) -> UnitLinks:
+        """Write the links of one file."""
+        module, errors = self._program.modules[path], self._program.errors
+        imports, edges = _ImportLinks(self._machine, self._ids, module), list[Edge]()
+        with errors.keep("link", path):
+            edges += imports.link()
+        with errors.keep("link", path):
+            edges += self._link_classes(module)
+        calls = _CallLinks(self._ids, module)
+        with errors.keep("link", path):
+            for code, outcomes in zip(module.codes, self._machine.record(module), strict=True):
+                for site, found in enumerate(outcomes):
+                    is_definition = code.summary.site_kinds[site] == o.SITE_DEFINITION
+                    targets, reasons = settle(found, is_definition)
+                    if targets or reasons:
+                        calls.add(code, site, targets, reasons)
+        unbound = sorted(calls.unbound, key=lambda each: (each.line, each.id))
+        edges = _drop_doubles([*edges, *calls.edges])
+        return UnitLinks(path, tuple(edges), tuple(unbound), tuple(sorted(imports.libraries)))
+
+    def _link_classes(self, module: ModuleInfo) -> Iterator[Edge]:
+        for code in module.codes:
+            info = code.class_info
+            start = self._ids.of_definition(code) if info is not None else None
+            if info is not None and start is not None:
+                yield from self._link_bases(info, start)
+                yield from self._link_overrides(info)
+
+    def _link_bases(self, info: ClassInfo, start: str) -> Iterator[Edge]:
+        for base, place in zip(info.bases, info.places, strict=True):
+            end = self._ids.of_definition(base.code)
+            if end is not None:
+                is_told = info.places.count(place) == 1
+                yield Edge(RelationType.INHERITS, start, end, place, None, CERTAIN if is_told else LIKELY)
+
+    def _link_overrides(self, info: ClassInfo) -> Iterator[Edge]:
+        for name in info.members:
+            owner = self._program.hierarchy.find(info, name, after=info)
+            ends = self._list_functions(owner, name) if owner is not None else []
+            for start in self._list_functions(info, name) if ends else ():
+                for end in ends:
+                    yield Edge(RelationType.OVERRIDES, start, end, None, None, CERTAIN)
+
+    def _list_functions(self, info: ClassInfo, name: str) -> list[str]:
+        """List the functions that a class defines under a name."""
+        found = [
+            self._ids.of_definition(code)
+            for code in info.code.module.codes
+            if code.parent is info.code and code.summary.kind == o.FUNCTION and code.name == name
+        ]
+        return [each for each in found if each is not None]
+
+
+class _ImportLinks:
+    """Link the imports of one file; the libraries that they lead to are collected."""
+
+    def __init__(self, machine: Machine, ids: NodeIds, module: ModuleInfo) -> None:
+        self._machine = machine
+        self._program = machine.program
+        self._ids = ids
+        self._module = module
+        self.libraries: set[str] = set()
+
+    def link(self) -> Iterator[Edge]:
+        """Yield the relationships of all imports that lead anywhere."""
+        ids = self._module.unit.import_ids
+        for place, (identity, record) in enumerate(zip(ids, self._module.unit.imports, strict=True)):
+            ends = list(dict.fromkeys(self._resolve(place, record)))
+            for end, kind in ends:
+                yield Edge(RelationType.RESOLVES_TO, identity, end, None, kind, CERTAIN if len(ends) == 1 else LIKELY)
+
+    def _resolve(self, place: int, record: Import) -> Iterator[End]:
+        found = self._program.map.find_import(self._module.path, record)
+        if found and record.name not in (None, "*"):
+            values = self._machine.import_values(self._module, place)
+            end = self._pick_value(next(iter(values))) if len(values) == 1 else None
+            if end is not None:
+                yield end
+                return
+        for each in found.list_all():
+            end = self._pick_found(each, record)
+            if end is not None:
+                yield end
+
+    def _pick_found(self, found: Found, record: Import) -> End | None:
+        """Return the node of one thing that a module's name leads to; without dots, what leads nowhere is a library."""
+        kind = "unknown" if record.name else "module"
+        if not found:
+            return None if record.level else self._link_library(record.module, kind)
+        if record.name is None or record.name == "*":
+            return (self._ids.of_file(found.module), kind) if found.module is not None else None
+        return self._pick_name(found, record.name)
+
+    def _pick_value(self, value: Value) -> End | None:
+        """Return the node of the one value that an imported name stands for."""
+        if isinstance(value, Class | Function):
+            code = value.info.code if isinstance(value, Class) else value.code
+            identity = self._ids.of_definition(code)
+            return (identity, "class" if isinstance(value, Class) else "function") if identity is not None else None
+        if isinstance(value, Module):
+            return self._ids.of_file(value.path), "module"
+        if isinstance(value, Library) and _is_importable(value.name):
+            return self._link_library(value.name, "unknown" if "." in value.name else "module")
+        return None
+
+    def _pick_name(self, found: Found, name: str) -> End | None:
+        """Return the last definition of a name of several values or none that is known; else the file that binds it."""
+        if found.module is None:
+            return None
+        file = self._ids.of_file(found.module)
+        module = self._program.modules.get(found.module)
+        if module is None or name not in module.names:
+            return file, "unknown"
+        for code in reversed(module.codes):
+            if code.parent is module.root and code.name == name and code.summary.kind in (o.FUNCTION, o.CLASS_BODY):
+                identity = self._ids.of_definition(code)
+                if identity is not None:
+                    return identity, "class" if code.class_info is not None else "function"
+        return file, "variable"
+
+    def _link_library(self, name: str, kind: str) -> End:
+        top = name.partition(".")[0]
+        self.libraries.add(top)
+        return name_library(self._ids.source, top), kind
+
+
+def _is_importable(name: str) -> bool:
+    return name.replace(".", "").isidentifier() and not name.startswith("builtins.")
+
+
+class _CallLinks:
+    """Collect the calls of one file: those that are bound, and those that could not be."""
+
+    def __init__(self, ids: NodeIds, module: ModuleInfo) -> None:
+        self._ids = ids
+        self._module = module
+        self._starts = _find_lines(module.unit.text)
+        self._equals: dict[tuple[str, str], int] = {}
+        self.edges: list[Edge] = []
+        self.unbound: list[UnboundCall] = []
+
+    def add(self, code: Code, site: int, targets: list[Target], reasons: list[Reason]) -> None:
+        """Add what a site calls; a call that leads nowhere but to what is asked for it is unbound for a reason."""
+        start, end = self._module.places[code.number][site]
+        line = bisect_right(self._starts, start)
+        owner = self._ids.of_owner(code.parent if code.class_info is not None and code.parent is not None else code)
+        for target in targets:
+            identity = self._ids.of_definition(target.code)
+            if identity is not None:
+                self.edges.append(Edge(RelationType.CALLS, owner, identity, line, target.rule, target.confidence))
+        if code.summary.site_kinds[site] == o.SITE_CALL and reasons and not is_bound(targets):
+            text = self._module.unit.text[start:end]
+            self.unbound.append(self._make_unbound(text, owner, line, reasons[0]))
+
+    def _make_unbound(self, text: bytes, owner: str, line: int, reason: Reason) -> UnboundCall:
+        expression = render_callee(text)
+        position = self._equals.get((owner, expression), 0)
+        self._equals[owner, expression] = position + 1
+        identity = format_id(hash_inside(int(owner, 16), f"call/{expression}[{position}]"))
+        return UnboundCall(identity, owner, expression, line, reason.value)
+
+
+def _drop_doubles(edges: Iterable[Edge]) -> list[Edge]:
+    """Sort edges; of those that differ in rule or confidence alone, the surest is kept."""
+    kept: dict[tuple[RelationType, str, str, int | None], Edge] = {}
+    for edge in edges:
+        key = edge.type, edge.start, edge.end, edge.line
+        before = kept.get(key)
+        if before is None or (edge != before and _rank(edge) < _rank(before)):
+            kept[key] = edge
+    return sorted(kept.values(), key=lambda edge: (edge.type, edge.start, edge.line or 0, edge.end))
+
+
+def _rank(edge: Edge) -> tuple[int, str]:
+    return rank_confidence(edge.confidence), edge.rule or ""
+
+
+def _find_lines(text: bytes) -> list[int]:
+    """List the offsets at which each line begins."""
+    starts, position = [0], text.find(b"\n")
+    while position >= 0:
+        starts.append(position + 1)
+        position = text.find(b"\n", position + 1)
+    return starts
+
+
+__all__ = ["LinkWriter", "NodeIds", "POSSIBLE"]

@@ -1,0 +1,286 @@
+"""Methods that Python calls by itself for an object: operators, questions, items, contexts (A-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from pkg.model import CERTAIN, LIKELY, POSSIBLE
+from pkg.resolution.arguments import Arguments
+from pkg.resolution.outcomes import Target, Unbound
+from pkg.resolution.values import (
+    EMPTY,
+    PLAIN,
+    Class,
+    Constant,
+    Container,
+    Coroutine,
+    Flavour,
+    Function,
+    Generator,
+    Instance,
+    Library,
+    Reason,
+    Text,
+    Unknown,
+    Value,
+    Values,
+    unknown,
+)
+
+if TYPE_CHECKING:
+    from pkg.resolution.machine import Machine
+
+_BINARY = {
+    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
+    "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
+}  # fmt: skip
+_COMPARISONS = {
+    "==": ("__eq__", "__eq__"), "!=": ("__ne__", "__ne__"), "<": ("__lt__", "__gt__"), ">": ("__gt__", "__lt__"),
+    "<=": ("__le__", "__ge__"), ">=": ("__ge__", "__le__"), "<>": ("__ne__", "__ne__"),
+}  # fmt: skip
+_QUESTIONS = {
+    "truth": ("__bool__", "__len__"), "negative": ("__neg__",), "positive": ("__pos__",), "invert": ("__invert__",),
+    "format": ("__format__", "__str__", "__repr__"), "string": ("__str__", "__repr__"), "representation": ("__repr__",),
+}  # fmt: skip
+_WITHOUT = Unbound(Reason.METHOD)
+
+
+class Special:
+    """Find and call the special methods of objects."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._make = machine.make
+        self._hierarchy = machine.program.hierarchy
+        self._names = machine.program.special_names  # that any class of the repository defines
+
+    def call_special(self, value: Instance, name: str, given: Sequence[Values], site: int) -> Values:
+        """Call a special method of an object; returns nothing where it has none."""
+        owner = self._hierarchy.find(value.info, name)
+        if owner is None:
+            return EMPTY
+        machine = self._machine
+        arguments = Arguments(machine, [(each, False) for each in given], [])
+        is_promised = value.flavour in (Flavour.TYPED, Flavour.NARROWED)
+        result: set[Value] = set()
+        for method in machine.attributes.bind(machine.read(owner.members[name]), value):
+            result |= machine.calls.call(method, arguments, site, "special method", LIKELY if is_promised else CERTAIN)
+        return frozenset(result)
+
+    def call_of_metaclass(self, value: Class, name: str, given: Sequence[Values], site: int) -> Values:
+        """Call a special method of the metaclass of a class."""
+        metaclass = value.info.metaclass
+        owner = self._hierarchy.find(metaclass, name) if metaclass is not None else None
+        if owner is None:
+            return EMPTY
+        machine = self._machine
+        arguments = Arguments(machine, [(each, False) for each in given], [])
+        result: set[Value] = set()
+        for method in machine.attributes.bind(machine.read(owner.members[name]), value):
+            result |= machine.calls.call(method, arguments, site, "special method", CERTAIN)
+        return frozenset(result)
+
+    def find_first(self, value: Instance, names: Iterable[str]) -> str | None:
+        """Find the first of some methods that an object has."""
+        for name in names:
+            if name in self._names and self._hierarchy.find(value.info, name) is not None:
+                return name
+        return None
+
+    def ask_with(self, values: Values, names: Sequence[str], given: Sequence[Values], site: int) -> Values:
+        """Call the first of some methods that each object has; one without any makes the others less sure."""
+        result: set[Value] = set()
+        for value in values:
+            name = self.find_first(value, names) if isinstance(value, Instance) else None
+            if name is not None:
+                result |= self.call_special(value, name, given, site)  # type: ignore[arg-type]
+            else:
+                self._note_without(value, site)
+        return frozenset(result)
+
+    def _note_without(self, value: Value, site: int) -> None:
+        self._machine.note(site, Unbound(value.reason) if isinstance(value, Unknown) else _WITHOUT)
+
+    def note_methods(self, values: Values, names: Sequence[str], site: int, confidence: str) -> None:
+        """Note the first of some methods of each object, called with nothing that is known."""
+        if self._machine.outcomes is None or site < 0:
+            return
+        for value in values:
+            name = self.find_first(value, names) if isinstance(value, Instance) else None
+            owner = self._hierarchy.find(value.info, name) if name is not None else None  # type: ignore[attr-defined]
+            for member in self._machine.read(owner.members[name]) if owner is not None and name is not None else ():
+                if isinstance(member, Function):
+                    self._machine.note(site, Target(member.code, "special method", confidence))
+
+    def ask_key(self, values: Values, site: int) -> None:
+        """Note what a dict or set asks of a key."""
+        if "__hash__" in self._names or "__eq__" in self._names:
+            inside = set(values)
+            for value in values:
+                if isinstance(value, Container) and value.kind == "tuple":
+                    inside |= self._machine.containers.read_everything(value)
+            self.note_methods(frozenset(inside), ("__hash__",), site, LIKELY)
+            self.note_methods(frozenset(inside), ("__eq__",), site, POSSIBLE)
+
+    def ask(self, question: str, values: Values, site: int) -> Values:
+        """Ask what Python asks by itself where no method is named."""
+        if question == "items":
+            for value in values:
+                if isinstance(value, Instance):
+                    self._machine.containers.iterate(frozenset({value}), site, False)
+        elif question == "entries":
+            for value in values:
+                if isinstance(value, Instance):
+                    for name in ("keys", "__getitem__"):
+                        self.call_special(value, name, [], site)
+        elif not self._names.isdisjoint(_QUESTIONS[question]):
+            self.ask_with(values, _QUESTIONS[question], (), site)
+        return EMPTY
+
+    def ask_unary(self, question: str, values: Values, site: int) -> Values:
+        """Apply a unary operator."""
+        result: set[Value] = set()
+        for value in values:
+            name = self.find_first(value, _QUESTIONS[question]) if isinstance(value, Instance) else None
+            if name is not None:
+                result |= self.call_special(value, name, (), site)  # type: ignore[arg-type]
+            else:
+                self._note_without(value, site)
+                result.add(PLAIN[value.kind] if isinstance(value, Constant) else value)
+        return frozenset(result)
+
+    def operate(self, sign: str, left: Values, right: Values, site: int, in_place: bool) -> Values:
+        """Apply a binary operator: the method of the left side, or where it has none that of the right one."""
+        name = _BINARY.get(sign, "")
+        if not name:
+            return unknown(Reason.EXPRESSION)
+        methods = ([f"__i{name}__"] if in_place else []) + [f"__{name}__"]
+        result: set[Value] = set()
+        is_left_out = not left
+        for value in left:
+            first = self.find_first(value, methods) if isinstance(value, Instance) else None
+            if first is not None:
+                result |= self.call_special(value, first, (right,), site)  # type: ignore[arg-type]
+                is_left_out |= f"__r{name}__" in self._names and not isinstance(value, Instance)
+            else:
+                is_left_out = True
+                result |= self._operate_plain(sign, value, right, site)
+                if isinstance(value, Unknown):
+                    self._machine.note(site, Unbound(value.reason))
+        if is_left_out and f"__r{name}__" in self._names:
+            for value in right:
+                if isinstance(value, Instance) and self.find_first(value, (f"__r{name}__",)) is not None:
+                    came = self.call_special(value, f"__r{name}__", (left,), site)
+                    result |= came
+        return frozenset(result)
+
+    def _operate_plain(self, sign: str, value: Value, right: Values, site: int) -> Values:
+        """Return what an operator gives whose left side is no object of the repository."""
+        if isinstance(value, Container):
+            if sign in ("+", "|", "-", "&", "^", "*"):
+                containers = self._machine.containers
+                if sign in ("+", "|"):
+                    others = frozenset(each for each in right if isinstance(each, Container) and each is not value)
+                    if others and site >= 0:
+                        return containers.copy(value.kind if value.kind in ("list", "dict", "set", "tuple") else "list", others | {value}, 60_000_000 + site)
+                return frozenset({value})
+            return unknown(Reason.EXPRESSION)
+        if isinstance(value, Constant | Text):
+            kind = value.kind if isinstance(value, Constant) else "str"
+            if kind == "str" and sign == "+":
+                return self._add_texts(value, right)
+            if kind in ("int", "float") and any(isinstance(each, Constant) and each.kind == "float" for each in right):
+                return frozenset({PLAIN["float"]})
+            return frozenset({PLAIN[kind]})
+        if isinstance(value, Library):
+            if sign == "|":
+                return frozenset({value})
+            return frozenset({value if value.name.endswith("()") else self._make(Library, f"{value.name}[]")})
+        return unknown(Reason.EXPRESSION) if not isinstance(value, Unknown) else frozenset({value})
+
+    def _add_texts(self, value: Value, right: Values) -> Values:
+        beginning = (value.value or "") if isinstance(value, Constant) else value.beginning  # type: ignore[attr-defined]
+        result: set[Value] = set()
+        for other in right:
+            if isinstance(other, Constant) and isinstance(other.value, str):
+                if isinstance(value, Constant) and isinstance(value.value, str):
+                    result.add(self._make(Constant, "str", value.value + other.value))
+                else:
+                    result.add(self._make(Text, beginning, other.value))
+            elif beginning:
+                result.add(self._make(Text, beginning, ""))
+            else:
+                result.add(PLAIN["str"])
+        return frozenset(result) or frozenset({PLAIN["str"]})
+
+    def compare(self, sign: str, left: Values, right: Values, site: int) -> Values:
+        """Apply a comparison, or ask whether something is in a container."""
+        machine = self._machine
+        if "in" in sign.split():
+            for value in right:
+                if isinstance(value, Instance):
+                    if self._hierarchy.find(value.info, "__contains__") is not None:
+                        self.call_special(value, "__contains__", (left,), site)
+                    else:
+                        machine.containers.iterate(frozenset({value}), site, False)
+                elif isinstance(value, Container):
+                    if value.kind in ("list", "tuple", "rest"):
+                        self.note_methods(left, ("__eq__",), site, LIKELY)
+                    else:
+                        self.ask_key(left, site)
+                elif isinstance(value, Class):
+                    self.call_of_metaclass(value, "__contains__", (left,), site)
+                else:
+                    self._note_without(value, site)
+            return EMPTY
+        names = _COMPARISONS.get(sign)
+        if names is None or self._names.isdisjoint((*names, "__eq__")):
+            return EMPTY
+        asked = (names[0], "__eq__") if sign in ("!=", "<>") else (names[0],)
+        is_left_out = False
+        for value in left:
+            first = self.find_first(value, asked) if isinstance(value, Instance) else None
+            if first is not None:
+                self.call_special(value, first, (right,), site)  # type: ignore[arg-type]
+            else:
+                is_left_out = True
+                if isinstance(value, Unknown):
+                    machine.note(site, Unbound(value.reason))
+                elif isinstance(value, Class):
+                    self.call_of_metaclass(value, names[0], (right,), site)
+        if is_left_out:
+            other = (names[1], "__eq__") if sign in ("!=", "<>") else (names[1],)
+            for value in right:
+                second = self.find_first(value, other) if isinstance(value, Instance) else None
+                if second is not None:
+                    self.call_special(value, second, (left,), site)  # type: ignore[arg-type]
+        return EMPTY
+
+    def enter(self, values: Values, is_async: bool, site: int) -> Values:
+        """Enter and leave a context; returns what stands for it inside."""
+        machine = self._machine
+        names = ("__aenter__", "__aexit__") if is_async else ("__enter__", "__exit__")
+        result: set[Value] = set()
+        for value in values:
+            if isinstance(value, Instance):
+                came = self.call_special(value, names[0], [], site)
+                none = frozenset({PLAIN["NoneType"]})
+                self.call_special(value, names[1], [none, none, none], site)
+                if self._hierarchy.find(value.info, names[0]) is None:
+                    self._note_without(value, site)
+                    came = frozenset({value}) if value.info.is_open else unknown(Reason.RESULT)
+                result |= machine.calls.await_all(came, -1) if is_async else came
+            elif isinstance(value, Generator):
+                found = machine.read(value.code.yielded)
+                result |= machine.calls.adapt(found, value.receiver) if value.receiver is not None else found
+            elif isinstance(value, Container):
+                result |= machine.containers.read_everything(value) if value.kind == "context" else {value}
+            elif isinstance(value, Coroutine):
+                result |= machine.calls.returned(value.code, value.receiver)
+            elif isinstance(value, Library):
+                result |= machine.library.enter(value)
+            else:
+                self._note_without(value, site)
+                result.add(value)
+        return frozenset(result)

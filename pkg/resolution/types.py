@@ -1,0 +1,475 @@
+"""What annotations promise, and what names stand for without running anything: classes, modules, libraries (A-12).
+
+Bases of classes and types are told from the operations that bind their names, before values are followed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pkg.resolution.classes import ClassInfo
+from pkg.resolution.program import BUILTINS, Code, ModuleInfo, Program
+from pkg.resolution.values import (
+    EMPTY,
+    PLAIN,
+    Class,
+    Container,
+    Flavour,
+    Folder,
+    Function,
+    Instance,
+    Library,
+    Module,
+    Reason,
+    Values,
+    unknown,
+)
+from pkg.resolution.variables import Variable
+from pkg.resolve.facts.modules import Found
+from pkg.summary import operations as o
+
+_DEEPEST = 30
+_PLAIN_TYPES = frozenset(("str", "int", "float", "bool", "bytes", "complex", "NoneType", "None"))
+_LISTS = {
+    "list": "list", "List": "list", "Sequence": "list", "MutableSequence": "list", "Iterable": "list",
+    "Collection": "list", "Reversible": "list", "Container": "list", "tuple": "tuple", "Tuple": "tuple", "set": "set",
+    "Set": "set", "FrozenSet": "set", "frozenset": "set", "AbstractSet": "set", "MutableSet": "set", "deque": "list",
+    "Deque": "list", "Iterator": "iterator", "Generator": "iterator", "AsyncIterator": "iterator",
+    "AsyncIterable": "iterator", "AsyncGenerator": "iterator", "KeysView": "set", "ValuesView": "list",
+    "Queue": "list", "Awaitable": "awaitable", "Coroutine": "awaitable", "Future": "awaitable", "Task": "awaitable",
+    "ContextManager": "context", "AbstractContextManager": "context", "AsyncContextManager": "context",
+    "AbstractAsyncContextManager": "context",
+}  # fmt: skip
+_MAPPINGS = frozenset((
+    "dict", "Dict", "Mapping", "MutableMapping", "DefaultDict", "defaultdict", "OrderedDict", "ChainMap",
+    "ItemsView", "Counter", "WeakKeyDictionary", "WeakValueDictionary",
+))  # fmt: skip
+_SAME = frozenset((
+    "Optional", "ClassVar", "Final", "Annotated", "Required", "NotRequired", "ReadOnly", "InitVar", "TypeGuard",
+    "Concatenate", "Unpack",
+))  # fmt: skip
+_OPEN = frozenset(("Any", "object", "TypeVar", "ParamSpec", "AnyStr", "Hashable", "Callable", "T", "TypeAlias"))
+_MAKING_BASES = frozenset(("with_metaclass", "add_metaclass"))
+Promise = tuple[Values, bool]
+"""What an annotation promises, and whether anything else is possible beside it."""
+OPEN: Promise = (EMPTY, True)
+
+
+class Types:
+    """Tell what annotations and bases stand for."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._make = program.interner.make
+        self._promises: dict[tuple[int, int], Promise] = {}
+        self._kept: list[Any] = []
+        self._names: dict[tuple[ModuleInfo, str], Values] = {}
+        self._open_names: set[tuple[ModuleInfo, str]] = set()
+        self._count = 0
+
+    # Names without running anything.
+
+    def find_bases(self) -> None:
+        """Find the bases of all classes."""
+        for code in self._program.list_codes():
+            for node in code.summary.nodes:
+                if node[0] == o.CLASS:
+                    info = code.module.codes[node[1]].class_info
+                    if info is not None:
+                        self._find_bases(code, node, info)
+
+    def _find_bases(self, code: Code, node: Any, info: ClassInfo) -> None:
+        bases: dict[ClassInfo, int] = {}
+        libraries: list[str] = []
+        for place, number in enumerate(node[2], 1):
+            values = self._find_base(code, number, info)
+            if not values:
+                info.has_unknown = True
+            for value in values:
+                if isinstance(value, Class):
+                    if value.info is not info:
+                        bases.setdefault(value.info, place)
+                elif isinstance(value, Library):
+                    libraries.append(value.name.removeprefix("builtins."))
+                else:
+                    info.has_unknown = True
+        info.bases, info.places = tuple(bases), tuple(bases.values())
+        info.libraries = tuple(each for each in libraries if each not in ("object", "typing.Generic", "typing.Protocol"))
+        for name, number in node[3]:
+            if name == "metaclass":
+                found = self.find(code, number)
+                info.metaclass = next((each.info for each in found if isinstance(each, Class)), None)
+                if info.metaclass is None and any(isinstance(each, Library) for each in found):
+                    is_plain = all(isinstance(each, Library) and each.name.endswith("ABCMeta") for each in found)
+                    if not is_plain:
+                        info.has_unknown = True
+
+    def _find_base(self, code: Code, number: int, info: ClassInfo) -> Values:
+        node = code.summary.nodes[number] if number >= 0 else [o.UNKNOWN]
+        if node[0] == o.CALL:
+            callee = code.summary.nodes[node[1]]
+            name = callee[1] if callee[0] == o.GLOBAL else ""
+            if name in _MAKING_BASES or (name == "" and callee[0] == o.ATTR and callee[2] in _MAKING_BASES):
+                for value in self.find(code, node[2][0][0]) if node[2] else ():
+                    if isinstance(value, Class):
+                        info.metaclass = value.info
+                found = frozenset().union(*(self.find(code, each) for each, _ in node[2][1:])) if node[2] else EMPTY
+                return found or frozenset({self._make(Library, "object")})
+        if node[0] == o.CALL_ATTR and node[2] in _MAKING_BASES and node[3]:
+            for value in self.find(code, node[3][0][0]):
+                if isinstance(value, Class):
+                    info.metaclass = value.info
+            found = frozenset().union(*(self.find(code, each) for each, _ in node[3][1:]))
+            return found or frozenset({self._make(Library, "object")})
+        return self.find(code, number)
+
+    def find(self, code: Code, number: int, depth: int = 0) -> Values:
+        """Find what an operation gives without running anything."""
+        if number < 0 or depth > _DEEPEST:
+            return EMPTY
+        nodes = code.summary.nodes
+        node = nodes[number]
+        operation = node[0]
+        if operation == o.GLOBAL:
+            return self.find_name(code.module, node[1], depth + 1)
+        if operation == o.CLASS:
+            info = code.module.codes[node[1]].class_info
+            return frozenset({self._make(Class, info, False)}) if info is not None else EMPTY
+        if operation == o.FUNC:
+            return frozenset({self._make(Function, code.module.codes[node[1]])})
+        if operation == o.IMPORT:
+            return self.find_import(code.module, node[1], depth + 1)
+        if operation == o.ATTR:
+            return self._find_attribute(self.find(code, node[1], depth + 1), node[2], depth + 1)
+        if operation == o.PHI:
+            return frozenset().union(*(self.find(code, each, depth + 1) for each in node[1:]))
+        if operation in (o.ITEM, o.NARROW, o.DECORATE):
+            return self.find(code, node[1], depth + 1)
+        if operation == o.CELL:
+            return self._find_cell(code.module.codes[node[1]], node[2], depth + 1)
+        if operation == o.CALL:
+            return self._find_called(self.find(code, node[1], depth + 1), code, node[2], depth + 1)
+        if operation == o.CALL_ATTR:
+            callee = self._find_attribute(self.find(code, node[1], depth + 1), node[2], depth + 1)
+            return self._find_called(callee, code, node[3], depth + 1)
+        if operation == o.DECLARE and node[2] >= 0:
+            return self.find(code, node[2], depth + 1)
+        return EMPTY
+
+    def _find_called(self, callees: Values, code: Code, placed: Any, depth: int) -> Values:
+        found: set[Any] = set()
+        for value in callees:
+            if isinstance(value, Library):
+                if value.name.endswith("NewType") and len(placed) > 1:
+                    found |= self.find(code, placed[1][0], depth)
+                elif value.name.removeprefix("builtins.") == "type" and len(placed) == 3:
+                    found |= self._find_typed(code, placed[1][0], depth)
+                else:
+                    found.add(self._make(Library, f"{value.name}()"))
+            elif isinstance(value, Function):
+                for node in value.code.summary.nodes:
+                    if node[0] == o.RETURN:
+                        found |= {
+                            each
+                            for each in self.find(value.code, node[1], depth + 5)
+                            if isinstance(each, Class | Library)
+                        }
+        return frozenset(found)
+
+    def _find_typed(self, code: Code, number: int, depth: int) -> Values:
+        node = code.summary.nodes[number] if number >= 0 else [o.UNKNOWN]
+        if node[0] != o.COLLECT:
+            return EMPTY
+        return frozenset().union(*(self.find(code, each[1], depth) for each in node[2]))
+
+    def _find_cell(self, code: Code, name: str, depth: int) -> Values:
+        found: set[Any] = set()
+        for node in code.summary.nodes:
+            if node[0] == o.SET_CELL and node[2] == name:
+                found |= self.find(code, node[3], depth)
+        return frozenset(found)
+
+    def find_name(self, module: ModuleInfo, name: str, depth: int = 0) -> Values:
+        """Find what a name of a module stands for when its code has run."""
+        key = module, name
+        found = self._names.get(key)
+        if found is not None:
+            return found
+        if key in self._open_names or depth > _DEEPEST:
+            return EMPTY
+        self._open_names.add(key)
+        values: set[Any] = set()
+        root = module.root
+        if name in module.bindings and root is not None:
+            for number in module.bindings[name]:
+                values |= self.find(root, number, depth + 1)
+        elif name not in module.names:
+            star = self._program.find_star(module.path, name)
+            if star is not None and star.module is not None:
+                values |= self._find_member(star, name, depth + 1)
+            elif name in BUILTINS:
+                values.add(self._make(Library, f"builtins.{name}"))
+        self._open_names.discard(key)
+        result = frozenset(values)
+        if not self._open_names:
+            self._names[key] = result
+        return result
+
+    def find_import(self, module: ModuleInfo, number: int, depth: int = 0) -> Values:
+        """Find what an import binds its name to."""
+        record = module.unit.imports[number]
+        found = self._program.find_bound(module.path, number)
+        if record.name is None:
+            if not found:
+                name = record.module if record.alias else record.module.partition(".")[0]
+                return frozenset({self._make(Library, name)})
+            return self._list_modules(found)
+        if not found:
+            return EMPTY if record.level else frozenset({self._make(Library, f"{record.module}.{record.name}")})
+        values: set[Any] = set()
+        for each in found.list_all():
+            if each:
+                values |= self._find_member(each, record.name, depth + 1)
+            elif not record.level:
+                values.add(self._make(Library, f"{record.module}.{record.name}"))
+        return frozenset(values)
+
+    def _list_modules(self, found: Found) -> Values:
+        values: set[Any] = set()
+        for each in found.list_all():
+            if each.module is not None:
+                values.add(self._make(Module, each.module))
+            elif each.folder is not None:
+                values.add(self._make(Folder, each.folder))
+        return frozenset(values)
+
+    def _find_member(self, found: Found, name: str, depth: int) -> Values:
+        module = self._program.modules.get(found.module) if found.module is not None else None
+        if module is not None:
+            values = self.find_name(module, name, depth)
+            is_own = name in module.names or self._program.find_star(module.path, name) is not None
+            if is_own and name not in ("",):
+                return values
+        inner = self._program.map.step(found, name)
+        return self._list_modules(inner) if inner else EMPTY
+
+    def _find_attribute(self, values: Values, name: str, depth: int) -> Values:
+        found: set[Any] = set()
+        for value in values:
+            if isinstance(value, Library):
+                found.add(self._make(Library, f"{value.name}.{name}"))
+            elif isinstance(value, Module):
+                found |= self._find_member(self._program.map.open(value.path), name, depth)
+            elif isinstance(value, Folder):
+                found |= self._list_modules(self._program.map.step(Found(folder=value.folder), name))
+            elif isinstance(value, Class):
+                for each in value.info.order:
+                    for node in each.code.summary.nodes if name in each.members else ():
+                        if node[0] == o.MEMBER and node[1] == name:
+                            found |= self.find(each.code, node[2], depth)
+        return frozenset(found)
+
+    # Annotations.
+
+    def promise(self, code: Code | None, annotation: Any) -> Promise:
+        """Tell what an annotation promises that stands in the head of a function or in the code of a frame."""
+        if annotation is None or code is None:
+            return OPEN
+        key = id(annotation), code.position
+        found = self._promises.get(key)
+        if found is None:
+            self._kept.append(annotation)
+            found = self._promises[key] = self._read(code, annotation, 0)
+        return found
+
+    def _read(self, code: Code, annotation: Any, depth: int) -> Promise:
+        kind = annotation[0]
+        if depth > _DEEPEST:
+            return OPEN
+        if kind == "n":
+            return self._read_name(code, annotation[1], depth)
+        if kind == "o":
+            return self._join([self._read(code, each, depth + 1) for each in annotation[1]])
+        if kind == "s":
+            return self._read_subscription(code, annotation, depth)
+        if kind == "l":
+            return EMPTY, False
+        return OPEN
+
+    def _join(self, promises: list[Promise]) -> Promise:
+        return EMPTY.union(*(values for values, _ in promises)), any(is_open for _, is_open in promises)
+
+    def resolve(self, code: Code, name: str) -> Values:
+        """Find what a dotted name stands for in an annotation."""
+        first, *rest = name.split(".")
+        values: Values = EMPTY
+        each: Code | None = code
+        while each is not None and not values:
+            values = self._find_local(each, first)
+            each = each.parent
+        for part in rest:
+            values = self._find_attribute(values, part, 0)
+        return values
+
+    def _find_local(self, code: Code, name: str) -> Values:
+        if code.number == 0:
+            return self.find_name(code.module, name)
+        if code.class_info is not None:
+            if name in code.class_info.members:
+                for node in code.summary.nodes:
+                    if node[0] == o.MEMBER and node[1] == name:
+                        return self.find(code, node[2])
+            return EMPTY
+        found: set[Any] = set()
+        for inner in code.module.codes:
+            if inner.parent is code and inner.class_info is not None and inner.name == name:
+                found.add(self._make(Class, inner.class_info, False))
+        return frozenset(found) or self._find_cell(code, name, 0)
+
+    def _read_name(self, code: Code, name: str, depth: int) -> Promise:
+        if name in _PLAIN_TYPES:
+            return frozenset({PLAIN["NoneType" if name == "None" else name]}), False
+        last = name.rpartition(".")[2]
+        if last == "Self" or name == "Self":
+            return self._read_self(code)
+        values = self.resolve(code, name)
+        if not values:
+            return OPEN
+        return self._join([self._read_value(code, value, last, depth) for value in values])
+
+    def _read_self(self, code: Code) -> Promise:
+        each: Code | None = code
+        while each is not None:
+            info = each.class_info or each.owner_class
+            if info is not None:
+                return frozenset({self._make(Instance, info, Flavour.SELF)}), False
+            each = each.parent
+        return OPEN
+
+    def _read_value(self, code: Code, value: Any, last: str, depth: int) -> Promise:
+        if isinstance(value, Class):
+            made = frozenset({self._make(Instance, value.info, Flavour.TYPED)})
+            return made, is_protocol(value.info)
+        if isinstance(value, Library):
+            name = value.name
+            short = name.rpartition(".")[2]
+            if name.endswith("()"):  # a type variable or the like
+                return OPEN if "TypeVar" in name or "ParamSpec" in name else self._read_alias(code, last, depth)
+            if short in _PLAIN_TYPES and name.startswith("builtins."):
+                return frozenset({PLAIN[short]}), False
+            if short in _OPEN or short in _SAME or short == "Union":
+                return self._read_alias(code, last, depth) if short in ("Union", "Optional") else OPEN
+            if name.startswith(("builtins.", "typing.", "collections")) and (short in _LISTS or short in _MAPPINGS):
+                return frozenset({self._make_container(code, _LISTS.get(short, "dict"), EMPTY, EMPTY)}), False
+            if short in ("type", "Type"):
+                return OPEN
+            return frozenset({self._make(Library, f"{name}()")}), False
+        return OPEN
+
+    def _read_alias(self, code: Code, name: str, depth: int) -> Promise:
+        """Read a name of the module that stands for a type that is put together."""
+        root = code.module.root
+        numbers = code.module.bindings.get(name, ())
+        if root is None or not numbers:
+            return OPEN
+        return self._join([self._read_node(root, each, depth + 1) for each in numbers])
+
+    def _read_node(self, code: Code, number: int, depth: int) -> Promise:
+        """Read a type that is written as an expression."""
+        node = code.summary.nodes[number] if number >= 0 else [o.UNKNOWN]
+        if depth > _DEEPEST:
+            return OPEN
+        if node[0] == o.ITEM:
+            names = {v.name.rpartition(".")[2] for v in self.find(code, node[1]) if isinstance(v, Library)}
+            keys = code.summary.nodes[node[2]] if node[2] >= 0 else [o.UNKNOWN]
+            parts = [each[1] for each in keys[2]] if keys[0] == o.COLLECT else [node[2]]
+            if names & {"Union", "Optional"}:
+                return self._join([self._read_node(code, each, depth + 1) for each in parts])
+        if node[0] == o.BINARY and node[1] == "|":
+            return self._join([self._read_node(code, each, depth + 1) for each in node[2:4]])
+        if node[0] == o.CONST:
+            return (frozenset({PLAIN["NoneType"]}), False) if node[1] == "NoneType" else OPEN
+        values = self.find(code, number)
+        if not values:
+            return OPEN
+        return self._join([
+            (frozenset({self._make(Instance, each.info, Flavour.TYPED)}), is_protocol(each.info))
+            if isinstance(each, Class) else OPEN
+            for each in values
+        ])  # fmt: skip
+
+    def _read_subscription(self, code: Code, annotation: Any, depth: int) -> Promise:
+        base, arguments = annotation[1], annotation[2]
+        if base[0] != "n" or not arguments:
+            return OPEN
+        last = base[1].rpartition(".")[2]
+        values = self.resolve(code, base[1])
+        if any(isinstance(each, Class) for each in values):
+            return self._read_name(code, base[1], depth)
+        if last == "Union":
+            return self._join([self._read(code, each, depth + 1) for each in arguments])
+        if last in _SAME:
+            found, is_open = self._read(code, arguments[0], depth + 1)
+            return (found | {PLAIN["NoneType"]} if last == "Optional" and found else found), is_open
+        if last in ("type", "Type"):
+            found, is_open = self._read(code, arguments[0], depth + 1)
+            return self._list_classes(found), is_open
+        if last == "Literal":
+            return frozenset({PLAIN["str"]}), False
+        if last in _MAPPINGS:
+            keys = self._read(code, arguments[0], depth + 1)[0]
+            items = self._read(code, arguments[-1], depth + 1)[0]
+            return frozenset({self._make_container(code, "dict", items, keys)}), False
+        if last in _LISTS:
+            kind = _LISTS[last]
+            place = -1 if last == "Coroutine" else 0
+            if kind == "tuple":
+                return frozenset({self._make_tuple(code, arguments, depth)}), False
+            return frozenset({self._make_container(code, kind, self._read(code, arguments[place], depth + 1)[0], EMPTY)}), False
+        return OPEN if not values else self._read_name(code, base[1], depth)
+
+    def _list_classes(self, values: Values) -> Values:
+        return frozenset(self._make(Class, each.info, True) for each in values if isinstance(each, Instance))
+
+    def _make_container(self, code: Code, kind: str, items: Values, keys: Values) -> Container:
+        """Make the container that an annotation promises; it has a site of its own."""
+        self._count += 1
+        made = self._make(Container, kind, code, -1 - self._count)
+        made.everything, made.rest, made.keys = Variable(), Variable(), Variable()
+        is_known = items or kind == "dict"
+        made.everything.values = made.rest.values = items if items else unknown(Reason.ITEM)
+        made.keys.values = keys
+        return made if is_known or not items else made
+
+    def _make_tuple(self, code: Code, arguments: list[Any], depth: int) -> Container:
+        parts = [self._read(code, each, depth + 1)[0] or unknown(Reason.ITEM) for each in arguments]
+        made = self._make_container(code, "tuple", EMPTY.union(*parts), EMPTY)
+        if len(arguments) == 2 and arguments[1] == ["k", ""]:
+            return self._make_container(code, "tuple", parts[0], EMPTY)
+        for place, values in enumerate(parts):
+            variable = made.keyed[place] = Variable()
+            variable.values = values
+        made.rest.values = EMPTY  # type: ignore[union-attr]
+        return made
+
+
+def is_protocol(info: ClassInfo) -> bool:
+    """Tell whether a class says of itself that what it stands for need not be derived from it."""
+    return any(_names_protocol(each) for each in info.order)
+
+
+def _names_protocol(info: ClassInfo) -> bool:
+    parent = info.code.parent
+    for node in parent.summary.nodes if parent is not None else ():
+        if node[0] == o.CLASS and node[1] == info.code.number:
+            for number in node[2]:
+                base = parent.summary.nodes[number] if parent is not None and number >= 0 else [o.UNKNOWN]
+                if base[0] == o.ITEM:
+                    base = parent.summary.nodes[base[1]]  # type: ignore[union-attr]
+                if base[0] == o.GLOBAL and base[1] == "Protocol":
+                    return True
+                if base[0] == o.ATTR and base[2] == "Protocol":
+                    return True
+                if base[0] == o.IMPORT:
+                    return info.code.module.unit.imports[base[1]].name == "Protocol"
+    return False

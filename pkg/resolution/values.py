@@ -1,0 +1,319 @@
+"""What an expression may stand for while code is resolved: abstract values, equal ones are one object (A-12).
+
+A set of them is what is known of a variable. Sets are small: a variable may hold any number, but what is derived from
+one that holds more than MOST_VALUES is `Unknown(Reason.MANY)`.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from pkg.resolution.classes import ClassInfo
+    from pkg.resolution.program import Code
+    from pkg.resolution.variables import Variable
+
+MOST_VALUES = 8
+"""Values of a set that something is still derived from one by one."""
+
+
+class Reason(str, Enum):
+    """Say why a call site could not be bound."""
+
+    PARAMETER = "parameter without a known type"
+    ARGUMENT = "parameter to which the known callers give nothing that is known"
+    UNDEFINED = "name that nothing here defines"
+    ATTRIBUTE = "attribute that the class does not define"
+    LIBRARY_BASE = "attribute of a class with a base outside the repository"
+    MODULE_ATTRIBUTE = "name that the module does not define"
+    DYNAMIC = "attribute made at run time (__getattr__)"
+    CHOSEN = "attribute whose name is made at run time (getattr)"
+    ITEM = "item of a container"
+    RESULT = "result of a call that is not bound"
+    EXPRESSION = "expression that is not followed"
+    MANY = "too many possible values"
+    NOTHING = "None alone, or nothing that passes the tests before it"
+    METHOD = "special method that an object does not have"
+    FAULT = "internal error while it was worked out; pkg stats lists it"
+
+
+class Flavour(Enum):
+    """Say how it is known of which class an object is."""
+
+    EXACT = "constructed"  # of this class, and of none derived from it
+    SELF = "self"
+    TYPED = "annotated"
+    NARROWED = "tested"
+
+
+class Value:
+    """One abstract value; made by `intern` alone, so that equal ones are one object."""
+
+    __slots__ = ()
+
+
+class Function(Value):
+    """A function or lambda of the repository, not bound to an object."""
+
+    __slots__ = ("code",)
+    code: Code
+
+    def __init__(self, code: Code) -> None:
+        self.code = code
+
+
+class Method(Value):
+    """A function that is bound to an object or a class."""
+
+    __slots__ = ("code", "receiver")
+
+    def __init__(self, code: Code, receiver: Value) -> None:
+        self.code = code
+        self.receiver = receiver
+
+
+class Class(Value):
+    """A class of the repository; where it is open, that class or one derived from it (`cls`)."""
+
+    __slots__ = ("info", "is_open")
+
+    def __init__(self, info: ClassInfo, is_open: bool) -> None:
+        self.info = info
+        self.is_open = is_open
+
+
+class Instance(Value):
+    """An object of a class of the repository."""
+
+    __slots__ = ("flavour", "info")
+
+    def __init__(self, info: ClassInfo, flavour: Flavour) -> None:
+        self.info = info
+        self.flavour = flavour
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether it may be of a derived class."""
+        return self.flavour is not Flavour.EXACT
+
+
+class Module(Value):
+    """A file of the repository as a module."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+
+class Folder(Value):
+    """A package without a file of its own."""
+
+    __slots__ = ("folder",)
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+
+class Library(Value):
+    """Something outside of the repository, by its dotted name; `()` stands for a result, `[]` for an item."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class Constant(Value):
+    """A text, number, truth value or None; without a value, any of its type."""
+
+    __slots__ = ("kind", "value")
+
+    def __init__(self, kind: str, value: object) -> None:
+        self.kind = kind
+        self.value = value
+
+
+class Text(Value):
+    """A text that is put together, as far as it may name an attribute: its beginning and end."""
+
+    __slots__ = ("beginning", "end")
+
+    def __init__(self, beginning: str, end: str) -> None:
+        self.beginning = beginning
+        self.end = end
+
+
+class Container(Value):
+    """A list, tuple, dict, set or the like, told apart by the site that makes it."""
+
+    __slots__ = ("code", "everything", "keyed", "keys", "kind", "rest", "site")
+
+    def __init__(self, kind: str, code: Code, site: int) -> None:
+        self.kind = kind
+        self.code = code
+        self.site = site
+        self.keyed: dict[object, Variable] = {}  # by constant keys
+        self.rest: Variable | None = None  # under keys that are not known
+        self.keys: Variable | None = None
+        self.everything: Variable | None = None
+
+
+class ContainerMethod(Value):
+    """A method of a container."""
+
+    __slots__ = ("container", "name")
+
+    def __init__(self, container: Value, name: str) -> None:
+        self.container = container
+        self.name = name
+
+
+class Super(Value):
+    """What super() gives in a class, for an object or class."""
+
+    __slots__ = ("info", "receiver")
+
+    def __init__(self, info: ClassInfo, receiver: Value) -> None:
+        self.info = info
+        self.receiver = receiver
+
+
+class Property(Value):
+    """A property, with the functions that read, set and delete it."""
+
+    __slots__ = ("deleter", "getter", "setter")
+
+    def __init__(self, getter: Value | None, setter: Value | None, deleter: Value | None) -> None:
+        self.getter = getter
+        self.setter = setter
+        self.deleter = deleter
+
+
+class Wrapped(Value):
+    """A callable that classmethod, staticmethod or contextmanager made of another."""
+
+    __slots__ = ("inner", "kind")
+
+    def __init__(self, kind: str, inner: Value) -> None:
+        self.kind = kind
+        self.inner = inner
+
+
+class Partial(Value):
+    """A callable with some arguments given; they stand at the site that made it."""
+
+    __slots__ = ("code", "inner", "site")
+
+    def __init__(self, inner: Value, code: Code, site: int) -> None:
+        self.inner = inner
+        self.code = code
+        self.site = site
+
+
+class Generator(Value):
+    """What calling a function with a yield gives, and for a method the object it was called on."""
+
+    __slots__ = ("code", "is_context", "receiver")
+
+    def __init__(self, code: Code, receiver: Value | None, is_context: bool) -> None:
+        self.code = code
+        self.receiver = receiver
+        self.is_context = is_context
+
+
+class Coroutine(Value):
+    """What calling an asynchronous function gives."""
+
+    __slots__ = ("code", "receiver")
+
+    def __init__(self, code: Code, receiver: Value | None) -> None:
+        self.code = code
+        self.receiver = receiver
+
+
+class Namespace(Value):
+    """The names of a module, class or object as a dict."""
+
+    __slots__ = ("owner",)
+
+    def __init__(self, owner: Value) -> None:
+        self.owner = owner
+
+
+class Register(Value):
+    """What takes further functions for a generic one, or classes for an abstract one."""
+
+    __slots__ = ("owner",)
+
+    def __init__(self, owner: Value) -> None:
+        self.owner = owner
+
+
+class Unknown(Value):
+    """What cannot be told, and why."""
+
+    __slots__ = ("reason",)
+
+    def __init__(self, reason: Reason) -> None:
+        self.reason = reason
+
+
+Values = frozenset[Value]
+Made = TypeVar("Made", bound=Value)
+
+EMPTY: Values = frozenset()
+_UNKNOWN = {reason: frozenset({Unknown(reason)}) for reason in Reason}
+UNKNOWN_VALUES = {reason: next(iter(values)) for reason, values in _UNKNOWN.items()}
+
+
+def unknown(reason: Reason) -> Values:
+    """Return the set of one unknown value."""
+    return _UNKNOWN[reason]
+
+
+MANY = unknown(Reason.MANY)
+
+
+class Interner:
+    """Make values, equal ones once."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[Any, ...], Value] = {}
+
+    def make(self, kind: type[Made], *parts: Any) -> Made:
+        """Make a value of a kind."""
+        key = (kind, *parts)
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = kind(*parts)
+        return found  # type: ignore[return-value]
+
+    def clear(self) -> None:
+        """Forget all values."""
+        self._made.clear()
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+
+def merge_constants(values: Values) -> Values:
+    """Leave one constant of each type among values."""
+    kept = {value for value in values if not isinstance(value, Constant | Text)}
+    return frozenset(kept) if len(kept) == len(values) else frozenset(kept | {PLAIN[kind_of(v)] for v in values - kept})
+
+
+def kind_of(value: Value) -> str:
+    """Name the type of a constant or text."""
+    return value.kind if isinstance(value, Constant) else "str"
+
+
+class _Plain(dict[str, Constant]):
+    def __missing__(self, kind: str) -> Constant:
+        made = self[kind] = Constant(kind, None)
+        return made
+
+
+PLAIN = _Plain()
+"""By type, the constant of which nothing else is known."""

@@ -1,0 +1,91 @@
+"""Variables: what holds values across functions, and who reads them (A-12)."""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING
+
+from pkg.resolution.values import EMPTY, MANY, MOST_VALUES, Values, merge_constants
+
+if TYPE_CHECKING:
+    from pkg.resolution.program import Code
+
+
+class Variable:
+    """A parameter, result, field, name of a module or the like: a set of values that only grows."""
+
+    __slots__ = ("is_merged", "readers", "values")
+
+    def __init__(self) -> None:
+        self.values: Values = EMPTY
+        self.readers: set[Code] = set()
+        self.is_merged = False  # whether constants of one type are one value
+
+
+class Schedule:
+    """Evaluate the code of functions until nothing changes, in rounds of a fixed order.
+
+    What is evaluated in a round sees what was written before in it. So the outcome depends on the order of the code
+    alone, and not on what was evaluated before the round began.
+    """
+
+    def __init__(self) -> None:
+        self._now: list[tuple[int, Code]] = []
+        self._next: list[Code] = []
+        self._position = -1
+        self.current: Code | None = None
+        self.evaluations = 0
+        self.rounds = 0
+
+    def add(self, code: Code) -> None:
+        """Have code evaluated again: in this round if its turn has not come."""
+        if code.is_waiting:
+            return
+        code.is_waiting = True
+        if code.position > self._position:
+            heappush(self._now, (code.position, code))
+        else:
+            self._next.append(code)
+
+    def take(self) -> Code | None:
+        """Take what is to be evaluated next; None where nothing is."""
+        if not self._now:
+            if not self._next:
+                self._position = -1
+                return None
+            self.rounds += 1
+            self._now = sorted((code.position, code) for code in self._next)
+            self._next = []
+        self._position, code = heappop(self._now)
+        code.is_waiting = False
+        self.evaluations += 1
+        self.current = code
+        return code
+
+    def read(self, variable: Variable) -> Values:
+        """Read a variable: the code that is evaluated is evaluated again when it grows."""
+        if self.current is not None:
+            variable.readers.add(self.current)
+        return variable.values
+
+    def write(self, variable: Variable, values: Values) -> None:
+        """Add values to a variable; more than MOST_VALUES together are written as too many."""
+        before = variable.values
+        if values <= before:
+            return
+        if len(values) > MOST_VALUES:
+            values = merge_constants(values)
+            if len(values) > MOST_VALUES:
+                values = MANY
+        if variable.is_merged:
+            values = merge_constants(values)
+        after = before | values
+        if len(after) > MOST_VALUES and not variable.is_merged:
+            variable.is_merged = True
+            after = merge_constants(after)
+        if after == before:
+            return
+        variable.values = after
+        for code in variable.readers:
+            if not code.is_waiting:
+                self.add(code)

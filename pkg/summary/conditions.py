@@ -1,0 +1,271 @@
+"""Sum up conditions: what names and places may stand for where a test holds, and where it fails (A-12)."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from tree_sitter import Node
+
+from pkg.extract.parser import find_first_child
+from pkg.summary import operations as o
+from pkg.summary.environment import Environment
+from pkg.summary.expressions import place_key
+from pkg.summary.frames import Frame, read_identifier
+
+if TYPE_CHECKING:
+    from pkg.summary.expressions import Expressions
+    from pkg.summary.statements import Builder
+
+Tested = tuple[int, "Environment | None", "Environment | None"]
+"""The operation of a condition, and the environments where it holds and where it fails; None where it never does."""
+
+_CHECKING = (b"TYPE_CHECKING", b"typing.TYPE_CHECKING", b"t.TYPE_CHECKING", b"typing_extensions.TYPE_CHECKING")
+_VERSION = (b"sys.version_info", b"sys.version_info[0]", b"sys.version_info.major")
+_UNASKED = frozenset((
+    "string", "concatenated_string", "integer", "float", "none", "true", "false", "lambda", "ellipsis",
+))  # fmt: skip
+_FUNCTIONS = {"isinstance": "instance", "issubclass": "subclass", "callable": "callable"}
+
+
+def is_checking(node: Node) -> bool:
+    """Tell whether a condition holds for type checkers alone."""
+    text = node.text or b""
+    return text in _CHECKING or text.endswith(b".TYPE_CHECKING")
+
+
+def decide(node: Node) -> bool | None:
+    """Tell whether a condition always holds or always fails; None where that is not known."""
+    kind = node.type
+    if kind == "parenthesized_expression":
+        inner = find_first_child(node)
+        return decide(inner) if inner is not None else None
+    if kind in ("true", "false"):
+        return kind == "true"
+    if kind == "integer":
+        return (node.text or b"").strip(b"0") != b""
+    if kind == "not_operator":
+        argument = node.child_by_field_name("argument")
+        known = decide(argument) if argument is not None else None
+        return None if known is None else not known
+    if kind == "comparison_operator":
+        return _decide_version(node)
+    text = node.text or b""
+    if text.endswith((b".PY3", b".PY2")) or text in (b"PY3", b"PY2"):
+        return text.endswith(b"PY3")
+    return False if is_checking(node) else None
+
+
+def _decide_version(node: Node) -> bool | None:
+    """Decide a comparison of the version of Python with the major version that is read."""
+    parts = [child for child in node.named_children if child.type != "comment"]
+    signs = node.children_by_field_name("operators")
+    if len(parts) != 2 or len(signs) != 1 or (parts[0].text or b"") not in _VERSION:
+        return None
+    numbers = [child.text or b"" for child in parts[1].named_children] or [parts[1].text or b""]
+    if not numbers[0].isdigit() or not all(each.isdigit() for each in numbers):
+        return None
+    wanted, own = int(numbers[0]), sys.version_info.major
+    sign = signs[0].type
+    if wanted == own:
+        is_whole = len(numbers) > 1 and any(each.strip(b"0") for each in numbers[1:])
+        if is_whole:
+            return None  # which minor version runs is not known
+        return {">=": True, "<": False, "==": True, "!=": False}.get(sign) if parts[1].type == "integer" else {
+            ">=": True, "<": False, ">": True
+        }.get(sign)  # fmt: skip
+    return {">=": own > wanted, ">": own > wanted, "<": own < wanted, "<=": own < wanted, "==": False, "!=": True}.get(
+        sign
+    )
+
+
+class Conditions:
+    """Sum up the conditions of one frame."""
+
+    def __init__(self, builder: Builder, frame: Frame) -> None:
+        self._expressions: Expressions = builder.expressions(frame)
+        self._frame = frame
+
+    def test(self, node: Node) -> Tested:
+        """Sum up a condition that is tested."""
+        kind = node.type
+        if kind == "parenthesized_expression":
+            inner = find_first_child(node)
+            if inner is not None:
+                return self.test(inner)
+        if kind == "not_operator":
+            argument = node.child_by_field_name("argument")
+            if argument is not None:
+                _, holds, fails = self.test(argument)
+                return self._frame.add_constant("bool"), fails, holds
+        if kind == "boolean_operator":
+            return self._test_both(node)
+        if kind == "comparison_operator":
+            return self._compare(node)
+        value = self._expressions.read(node)
+        environment = self._frame.environment
+        if kind not in _UNASKED:
+            self._expressions.ask("truth", value, node)
+        if environment is None:
+            return value, None, None
+        holds, fails = environment, environment.copy()
+        if kind == "call":
+            self._narrow_by_call(node, holds, fails)
+        elif kind == "named_expression":
+            name = node.child_by_field_name("name")
+            if name is not None:
+                self._narrow(name, ("true",), holds, fails)
+        else:
+            self._narrow(node, ("true",), holds, fails)
+        known = decide(node)
+        return value, (holds if known is not False else None), (fails if known is not True else None)
+
+    def _test_both(self, node: Node) -> Tested:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        sign = node.child_by_field_name("operator")
+        frame = self._frame
+        if left is None or right is None:
+            return self._expressions._read_other(node), frame.environment, _copy(frame.environment)
+        is_and = sign is not None and sign.type == "and"
+        first, holds, fails = self.test(left)
+        before = frame.environment
+        frame.environment = holds if is_and else fails
+        if frame.environment is None:  # the right side never runs; what is in it counts all the same
+            frame.environment = _copy(before)
+            second, _, _ = self.test(right)
+            return first, holds, fails
+        kept = _copy(frame.environment)
+        second, other_holds, other_fails = self.test(right)
+        if is_and:
+            holds, fails = other_holds, frame.joiner.join([fails, other_fails])
+        else:
+            holds, fails = frame.joiner.join([holds, other_holds]), other_fails
+        frame.environment = holds if holds is not None else fails if fails is not None else kept
+        value = frame.add(o.NARROW, first, ("true",), int(not is_and))
+        return frame.joiner.add_join((value, second)), holds, fails
+
+    def _compare(self, node: Node) -> Tested:
+        parts = [child for child in node.named_children if child.type not in ("comment", "ERROR")]
+        signs = [child.type for child in node.children_by_field_name("operators")]
+        frame = self._frame
+        values = [self._expressions.read(part) for part in parts]
+        for place, sign in enumerate(signs[: len(parts) - 1]):
+            if sign not in ("is", "is not", "is not"):
+                site = self._expressions.site(parts[place if "in" not in sign.split() else place + 1])
+                frame.add(o.COMPARE, sign, values[place], values[place + 1], site)
+        value = frame.add_constant("bool")
+        environment = frame.environment
+        if environment is None:
+            return value, None, None
+        holds, fails = environment, environment.copy()
+        if len(parts) == 2 and len(signs) == 1:
+            self._narrow_by_comparison(parts, values, " ".join(signs[0].split()), holds, fails)
+        known = decide(node)
+        return value, (holds if known is not False else None), (fails if known is not True else None)
+
+    def _narrow_by_comparison(
+        self, parts: list[Node], values: list[int], sign: str, holds: Environment, fails: Environment
+    ) -> None:
+        left, right = parts
+        if sign in ("is not", "!="):
+            holds, fails = fails, holds
+        elif sign not in ("is", "=="):
+            return
+        if right.type == "none":
+            self._narrow(left, ("none",), holds, fails)
+        elif left.type == "none":
+            self._narrow(right, ("none",), holds, fails)
+        elif left.type == "call" and self._name_callee(left) == "type":
+            subject = self._find_arguments(left)
+            if len(subject) == 1:
+                self._narrow(subject[0], ("exact", values[1]), holds, fails)
+        elif left.type == "attribute" and (left.text or b"").endswith(b".__class__"):
+            subject_node = left.child_by_field_name("object")
+            if subject_node is not None:
+                self._narrow(subject_node, ("exact", values[1]), holds, fails)
+        elif sign in ("is", "is not"):
+            self._narrow(left, ("same", values[1]), holds, None)
+
+    def _narrow_by_call(self, node: Node, holds: Environment, fails: Environment) -> None:
+        name = self._name_callee(node)
+        kind = _FUNCTIONS.get(name)
+        arguments = self._find_arguments(node)
+        if kind is None or not arguments:
+            return
+        if kind == "callable":
+            self._narrow(arguments[0], ("callable",), holds, fails)
+        elif len(arguments) == 2:
+            frame, before = self._frame, self._frame.environment
+            frame.environment = holds.copy()
+            sites = len(frame.sites)
+            classes = self._expressions.read(arguments[1])
+            del frame.sites[sites:]
+            frame.environment = before
+            self._narrow(arguments[0], (kind, classes), holds, fails)
+
+    def _name_callee(self, node: Node) -> str:
+        callee = node.child_by_field_name("function")
+        return read_identifier(callee) if callee is not None and callee.type == "identifier" else ""
+
+    def _find_arguments(self, node: Node) -> list[Node]:
+        arguments = node.child_by_field_name("arguments")
+        found = arguments.named_children if arguments is not None else []
+        found = [each for each in found if each.type != "comment"]
+        return [] if any(each.type in ("list_splat", "keyword_argument") for each in found) else found
+
+    def _narrow(
+        self, subject: Node, test: tuple[Any, ...], holds: Environment, fails: Environment | None
+    ) -> None:
+        """Note what a tested name or place stands for where a test holds, and where it fails."""
+        if subject.type == "named_expression":
+            name = subject.child_by_field_name("name")
+            subject = name if name is not None else subject
+        while subject.type == "parenthesized_expression" and (inner := find_first_child(subject)) is not None:
+            subject = inner
+        frame = self._frame
+        if subject.type == "identifier":
+            name_text = frame.mangle(read_identifier(subject))
+            if name_text in frame.globals or name_text in frame.nonlocals:
+                return
+            node = frame.joiner.look_up(holds, name_text)
+            if node is None:
+                node = frame.read(name_text)
+            for environment, is_held in ((holds, 1), (fails, 0)):
+                if environment is not None:
+                    environment.names[name_text] = frame.add(o.NARROW, node, test, is_held)
+            return
+        place = self.find_place(subject, holds)
+        if place is None:
+            return
+        known = holds.places.get(place)
+        if known is None:
+            return
+        for environment, is_held in ((holds, 1), (fails, 0)):
+            if environment is not None:
+                environment.places[place] = frame.add(o.NARROW, known, test, is_held)
+
+    def find_place(self, subject: Node, environment: Environment) -> tuple[int, str] | None:
+        """Find the place that an attribute or item names, as far as it was read before."""
+        if subject.type == "attribute":
+            base, name = subject.child_by_field_name("object"), subject.child_by_field_name("attribute")
+            key = self._frame.mangle(read_identifier(name)) if name is not None else None
+        elif subject.type == "subscript":
+            base = subject.child_by_field_name("value")
+            keys = subject.children_by_field_name("subscript")
+            key = place_key(keys[0]) if len(keys) == 1 else None
+        else:
+            return None
+        value = self._find_value(base, environment) if base is not None else None
+        return (value, key) if value is not None and key is not None else None
+
+    def _find_value(self, node: Node, environment: Environment) -> int | None:
+        if node.type == "identifier":
+            name = self._frame.mangle(read_identifier(node))
+            found = self._frame.joiner.look_up(environment, name)
+            return found if found is not None else self._frame.read(name)
+        place = self.find_place(node, environment)
+        return environment.places.get(place) if place is not None else None
+
+
+def _copy(environment: Environment | None) -> Environment | None:
+    return environment.copy() if environment is not None else None

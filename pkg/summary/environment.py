@@ -1,0 +1,129 @@
+"""Which operation each name stands for at a place in the text, through branches and loops (A-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from pkg.summary.operations import PHI, Operation
+
+Place = tuple[int, str]
+"""An attribute or item of what an operation gives, by which it was assigned to or tested."""
+
+UNBOUND = -1
+"""What a name stands for that was deleted, or that no statement before has bound."""
+
+
+class Loop:
+    """A loop that is open: values that come back from its end, and those with which it is left."""
+
+    def __init__(self, outer: Environment) -> None:
+        self.outer = outer
+        self.joins: dict[str, int] = {}  # by name, the PHI of what it stands for at the head of the loop
+        self.continued: list[Environment] = []
+        self.left: list[Environment] = []
+
+
+class Environment:
+    """What names and places stand for. Inside of a loop, only what was bound or tested there is its own."""
+
+    __slots__ = ("loop", "names", "places")
+
+    def __init__(
+        self,
+        loop: Loop | None = None,
+        names: dict[str, int] | None = None,
+        places: dict[Place, int] | None = None,
+    ) -> None:
+        self.loop = loop
+        self.names = names if names is not None else {}
+        self.places = places if places is not None else {}
+
+    def copy(self) -> Environment:
+        """Make one that a branch can change."""
+        return Environment(self.loop, self.names.copy(), self.places.copy() if self.places else {})
+
+    def bind(self, name: str, node: int) -> None:
+        """Let a name stand for something else from here on."""
+        self.names[name] = node
+
+
+class Joiner:
+    """Look names up and join environments; joins are operations that are added to a frame."""
+
+    def __init__(self, nodes: list[Operation]) -> None:
+        self._nodes = nodes
+        self.has_loops = False
+
+    def look_up(self, environment: Environment, name: str) -> int | None:
+        """Find what a name stands for; None where nothing before has bound it."""
+        node = environment.names.get(name)
+        if node is not None or environment.loop is None:
+            return node
+        loop = environment.loop
+        node = loop.joins.get(name)
+        if node is None:
+            outer = self.look_up(loop.outer, name)
+            node = loop.joins[name] = len(self._nodes)
+            self._nodes.append((PHI, UNBOUND if outer is None else outer))
+        return node
+
+    def join(self, environments: Sequence[Environment | None]) -> Environment | None:
+        """Join the environments of branches; None where none of them goes on."""
+        live = [each for each in environments if each is not None]
+        if len(live) < 2:
+            return live[0] if live else None
+        first = live[0]
+        joined = Environment(first.loop)
+        names: dict[str, None] = {}
+        for each in live:
+            names.update(dict.fromkeys(each.names))
+        own = first.names
+        for name in names:
+            node = own.get(name)
+            if node is not None and all(each.names.get(name) == node for each in live):
+                joined.names[name] = node
+                continue
+            found = [self.look_up(each, name) for each in live]
+            joined.names[name] = self.add_join(UNBOUND if each is None else each for each in found)
+        if first.places:
+            for place, node in first.places.items():
+                others = [each.places.get(place) for each in live]
+                if all(other == node for other in others):
+                    joined.places[place] = node
+                elif all(other is not None for other in others):
+                    joined.places[place] = self.add_join(other for other in others if other is not None)
+        return joined
+
+    def add_join(self, nodes: Iterable[int]) -> int:
+        """Add what stands for any of several operations."""
+        kept = tuple(dict.fromkeys(nodes))
+        if len(kept) == 1:
+            return kept[0]
+        self._nodes.append((PHI, *kept))
+        return len(self._nodes) - 1
+
+    def run_loop(self, outer: Environment, body: Callable[[Loop, Environment], Environment | None]) -> Environment:
+        """Run the body of a loop, and join what comes back; returns the environment where the loop ends by itself.
+
+        The loop's `left` has those of its breaks; names in them are as they were there.
+        """
+        loop = Loop(outer)
+        end = body(loop, Environment(loop))
+        back = self.join([end, *loop.continued])
+        after = Environment(outer.loop, outer.names.copy(), {})
+        self.has_loops = True
+        for name, head in loop.joins.items():
+            came = back.names.get(name, head) if back is not None else head
+            if came != head:
+                before = self._nodes[head]
+                self._nodes[head] = (*before, came) if came not in before[1:] else before
+            after.names[name] = head
+        for name, node in back.names.items() if back is not None else ():
+            if name not in loop.joins:
+                outside = self.look_up(outer, name)
+                after.names[name] = self.add_join((UNBOUND if outside is None else outside, node))
+        for each in loop.left:
+            each.loop = outer.loop
+            for name, head in loop.joins.items():
+                each.names.setdefault(name, head)
+        return after

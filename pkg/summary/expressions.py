@@ -1,0 +1,439 @@
+"""Sum up expressions: each becomes an operation of its frame (A-12)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from pkg.extract.parser import find_first_child
+from pkg.summary import operations as o
+from pkg.summary.frames import Frame, read_identifier
+
+if TYPE_CHECKING:
+    from pkg.summary.statements import Builder
+
+LONGEST_TEXT = 200  # characters of a constant text that is kept: longer ones name no attribute and are no keys
+_SIGNS = {"-": "negative", "+": "positive", "~": "invert"}
+_CONVERSIONS = {b"!s": "string", b"!r": "representation", b"!a": "representation"}
+_QUIET = frozenset((
+    "isinstance", "issubclass", "len", "type", "id", "callable", "hasattr", "range", "super", "str", "int", "float",
+    "bool", "repr", "print", "ValueError", "TypeError", "KeyError", "RuntimeError", "NotImplementedError",
+))  # fmt: skip
+"""Calls of these builtins assign to nothing that the frame has looked at."""
+_CONSTANTS = frozenset(("string", "concatenated_string", "integer", "float", "none", "true", "false", "ellipsis"))
+
+
+def place_key(node: Node) -> str | None:
+    """Write the key of an item that is a constant, as a place; None for any other."""
+    if node.type == "integer" or (node.type == "string" and all(c.type != "interpolation" for c in node.children)):
+        return f"[{(node.text or b'').decode('utf-8', 'replace')}]".replace("'", '"')
+    return None
+
+
+class Expressions:
+    """Sum up the expressions of one frame."""
+
+    def __init__(self, builder: Builder, frame: Frame) -> None:
+        self.builder = builder
+        self.frame = frame
+        self.walrus: list[tuple[str, int]] | None = None  # what comprehensions bind in the frame around them
+
+    def read(self, node: Node) -> int:
+        """Sum up an expression; returns the number of its operation."""
+        handler = _HANDLERS.get(node.type)
+        return handler(self, node) if handler is not None else self._read_other(node)
+
+    def _read_other(self, node: Node) -> int:
+        for child in node.named_children:
+            self.read(child)
+        return self.frame.add(o.UNKNOWN)
+
+    def _ignore(self, node: Node) -> int:
+        return -1
+
+    def read_name(self, node: Node) -> int:
+        """Read a name."""
+        return self.frame.read(read_identifier(node))
+
+    def _read_inner(self, node: Node) -> int:
+        inner = find_first_child(node)
+        return self.read(inner) if inner is not None else self.frame.add_once(o.UNKNOWN)
+
+    # Constants and texts.
+
+    def _read_number(self, node: Node) -> int:
+        text = (node.text or b"").replace(b"_", b"")
+        value = int(text) if text.isdigit() and len(text) < 10 else None
+        return self.frame.add_constant("int" if node.type == "integer" and text[-1:] not in b"jJ" else "float", value)
+
+    def _read_none(self, node: Node) -> int:
+        return self.frame.add_constant("NoneType")
+
+    def _read_truth(self, node: Node) -> int:
+        return self.frame.add_constant("bool", node.type == "true")
+
+    def _read_ellipsis(self, node: Node) -> int:
+        return self.frame.add_constant("ellipsis")
+
+    def _read_string(self, node: Node) -> int:
+        parts = self._read_parts(node)
+        if len(parts) == 1:
+            return parts[0]
+        return self.frame.add(o.TEXT, parts) if parts else self.frame.add_constant("str", "")
+
+    def _read_concatenated(self, node: Node) -> int:
+        parts = [part for child in node.named_children if child.type == "string" for part in self._read_parts(child)]
+        return self.frame.add(o.TEXT, parts)
+
+    def _read_parts(self, node: Node) -> list[int]:
+        """Read what a text is made of: constants, and what is put into it."""
+        frame, text = self.frame, node.text or b""
+        if node.named_child_count <= 3 and all(child.type != "interpolation" for child in node.named_children):
+            if len(text) > LONGEST_TEXT:
+                return [frame.add_constant("str")]
+            prefix = text.partition(text[-1:])[0].lower() if text else b""
+            if b"b" in prefix:
+                return [frame.add_constant("bytes")]
+            try:
+                value = ast.literal_eval(text.decode("utf-8").lstrip("fF")) if b"\\" in text else _strip_quotes(text)
+            except (ValueError, SyntaxError, UnicodeDecodeError):
+                value = None
+            return [frame.add_constant("str", value if isinstance(value, str) else None)]
+        parts: list[int] = []
+        for child in node.named_children:
+            if child.type == "string_content":
+                content = (child.text or b"").decode("utf-8", "replace")
+                parts.append(frame.add_constant("str", content if len(content) < LONGEST_TEXT else None))
+            elif child.type == "interpolation":
+                parts.append(self._read_interpolation(child))
+        return parts
+
+    def _read_interpolation(self, node: Node) -> int:
+        conversion, inner = b"", -1
+        for child in node.named_children:
+            if child.type == "type_conversion":
+                conversion = child.text or b""
+            elif child.type == "format_specifier":
+                for each in child.named_children:
+                    self._read_inner(each)
+            elif inner < 0:
+                inner = self.read(child)
+                self.ask(_CONVERSIONS.get(conversion, "format"), inner, child)
+        return inner
+
+    # What asks an object.
+
+    def site(self, node: Node, kind: int = o.SITE_OTHER) -> int:
+        """Add a site for a piece of the text."""
+        return self.frame.add_site(kind, node.start_byte, node.end_byte)
+
+    def ask(self, question: str, value: int, node: Node) -> None:
+        """Add what Python asks an object by itself."""
+        if node.type not in _CONSTANTS:
+            self.frame.add(o.ASK, question, value, self.site(node))
+
+    def _read_attribute(self, node: Node) -> int:
+        base = node.child_by_field_name("object")
+        name = node.child_by_field_name("attribute")
+        if base is None or name is None:
+            return self._read_other(node)
+        value, attribute = self.read(base), self.frame.mangle(read_identifier(name))
+        return self.read_member(value, attribute, node)
+
+    def read_member(self, value: int, attribute: str, node: Node) -> int:
+        """Read an attribute; what was stored or tested there before is known."""
+        environment = self.frame.environment
+        known = environment.places.get((value, attribute)) if environment is not None else None
+        if known is not None:
+            return known
+        found = self.frame.add(o.ATTR, value, attribute, self.site(node, o.SITE_READ))
+        if environment is not None:
+            environment.places[value, attribute] = found
+        return found
+
+    def _read_item(self, node: Node) -> int:
+        base = node.child_by_field_name("value")
+        keys = node.children_by_field_name("subscript")
+        if base is None:
+            return self._read_other(node)
+        value = self.read(base)
+        place = place_key(keys[0]) if len(keys) == 1 else None
+        environment = self.frame.environment
+        if place is not None and environment is not None:
+            known = environment.places.get((value, place))
+            if known is not None:
+                return known
+        return self.frame.add(o.ITEM, value, self.read_key(keys), self.site(base))
+
+    def read_key(self, keys: list[Node]) -> int:
+        """Read the key of an item; -1 for a slice."""
+        if len(keys) == 1 and keys[0].type == "slice":
+            for child in keys[0].named_children:
+                self.read(child)
+            return -1
+        found = [self.read(key) for key in keys]
+        return found[0] if len(found) == 1 else self.frame.add(o.COLLECT, "tuple", [(0, each) for each in found], -1)
+
+    def _read_call(self, node: Node) -> int:
+        callee = node.child_by_field_name("function")
+        arguments = node.child_by_field_name("arguments")
+        if callee is None or arguments is None:
+            return self._read_other(node)
+        frame = self.frame
+        while callee.type == "parenthesized_expression" and (inner := find_first_child(callee)) is not None:
+            callee = inner
+        base = callee.child_by_field_name("object") if callee.type == "attribute" else None
+        name = callee.child_by_field_name("attribute") if base is not None else None
+        if base is None or name is None:
+            target, attribute, is_quiet = self.read(callee), "", callee.type == "identifier"
+            is_quiet = is_quiet and (callee.text or b"").decode("utf-8", "replace") in _QUIET
+        else:
+            value, attribute, is_quiet = self.read(base), frame.mangle(read_identifier(name)), False
+            known = frame.environment.places.get((value, attribute)) if frame.environment is not None else None
+            if known is not None:
+                target, attribute = known, ""
+            else:
+                target = value
+        placed, named = self.read_arguments(arguments)
+        site = self.site(callee, o.SITE_CALL)
+        if attribute:
+            found = frame.add(o.CALL_ATTR, target, attribute, placed, named, site)
+        else:
+            found = frame.add(o.CALL, target, placed, named, site)
+        if not is_quiet:
+            frame.forget_places()
+        return found
+
+    def read_arguments(self, node: Node) -> tuple[list[tuple[int, int]], list[tuple[str, int]]]:
+        """Read arguments: positional ones with 1 for a starred one, and those by name, "" for two stars."""
+        placed: list[tuple[int, int]] = []
+        named: list[tuple[str, int]] = []
+        if node.type == "generator_expression":
+            return [(self.read(node), 0)], []
+        for child in node.named_children:
+            kind = child.type
+            if kind == "keyword_argument":
+                name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
+                if name is not None and value is not None:
+                    named.append((self.frame.mangle(read_identifier(name)), self.read(value)))
+            elif kind == "list_splat":
+                placed.append((self._read_starred(child), 1))
+            elif kind == "dictionary_splat":
+                named.append(("", self._read_mapping(child)))
+            elif kind not in ("comment", "ERROR"):
+                placed.append((self.read(child), 0))
+        return placed, named
+
+    def _read_starred(self, node: Node) -> int:
+        inner = find_first_child(node)
+        value = self._read_inner(node)
+        if inner is not None:
+            self.ask("items", value, inner)
+        return value
+
+    def _read_mapping(self, node: Node) -> int:
+        inner = find_first_child(node)
+        value = self._read_inner(node)
+        if inner is not None:
+            self.ask("entries", value, inner)
+        return value
+
+    # Operators.
+
+    def _read_binary(self, node: Node) -> int:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        sign = node.child_by_field_name("operator")
+        if left is None or right is None or sign is None:
+            return self._read_other(node)
+        first, second = self.read(left), self.read(right)
+        is_plain = left.type in _CONSTANTS and right.type in _CONSTANTS
+        return self.frame.add(o.BINARY, sign.type, first, second, -1 if is_plain else self.site(left))
+
+    def _read_unary(self, node: Node) -> int:
+        argument, sign = node.child_by_field_name("argument"), node.child(0)
+        if argument is None or sign is None:
+            return self._read_other(node)
+        value = self.read(argument)
+        if argument.type in _CONSTANTS:
+            return self.frame.add_constant("int")
+        return self.frame.add(o.UNARY, _SIGNS.get(sign.type, "negative"), value, self.site(argument))
+
+    def _read_condition(self, node: Node) -> int:
+        """Read what gives a truth value; what was tested holds in what is evaluated after it."""
+        frame = self.frame
+        before = frame.environment
+        value, holds, fails = self.builder.conditions(frame).test(node)
+        if before is not None:
+            joined = frame.joiner.join([holds, fails])
+            frame.environment = joined if joined is not None else before
+        return value
+
+    def _read_choice(self, node: Node) -> int:
+        parts = [child for child in node.named_children if child.type != "comment"]
+        if len(parts) != 3:
+            return self._read_other(node)
+        frame = self.frame
+        before = frame.environment
+        _, holds, fails = self.builder.conditions(frame).test(parts[1])
+        frame.environment = holds if holds is not None else _copy(before)
+        first = self.read(parts[0])
+        ends = [frame.environment]
+        frame.environment = fails if fails is not None else _copy(before)
+        second = self.read(parts[2])
+        ends.append(frame.environment)
+        frame.environment = frame.joiner.join(ends) if before is not None else None
+        if holds is None:
+            return second
+        return frame.joiner.add_join((first, second)) if fails is not None else first
+
+    def _read_await(self, node: Node) -> int:
+        inner = find_first_child(node)
+        if inner is None:
+            return self.frame.add(o.UNKNOWN)
+        found = self.frame.add(o.AWAIT, self.read(inner), self.site(inner))
+        self.frame.forget_places()
+        return found
+
+    def _read_yield(self, node: Node) -> int:
+        frame, inner = self.frame, find_first_child(node)
+        value = self.read(inner) if inner is not None else frame.add_constant("NoneType")
+        if inner is not None and any(child.type == "from" for child in node.children):
+            found = frame.add(o.YIELD_FROM, value, self.site(inner))
+        else:
+            found = frame.add(o.YIELD, value)
+        frame.forget_places()
+        return found
+
+    def _read_walrus(self, node: Node) -> int:
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is None or value is None:
+            return self._read_other(node)
+        found = self.read(value)
+        self.frame.bind(read_identifier(name), found)
+        if self.walrus is not None:
+            self.walrus.append((read_identifier(name), found))
+        return found
+
+    # Containers.
+
+    def _read_collection(self, node: Node) -> int:
+        kind = _KINDS[node.type]
+        elements: list[tuple[int, ...]] = []
+        for child in node.named_children:
+            if child.type == "list_splat":
+                elements.append((1, self._read_starred(child)))
+            elif child.type == "dictionary_splat":
+                elements.append((2, self._read_mapping(child)))
+            elif child.type == "pair":
+                key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
+                if key is not None and value is not None:
+                    first = self.read(key)
+                    elements.append((0, self.read(value), first))
+            elif child.type not in ("comment", "ERROR"):
+                elements.append((0, self.read(child)))
+        return self.frame.add(o.COLLECT, kind, elements, self.site(node))
+
+    def _read_comprehension(self, node: Node) -> int:
+        frame, statements = self.frame, self.builder.statements(self.frame)
+        before, outer_walrus = frame.environment, self.walrus
+        self.walrus = []
+        frame.environment = _copy(before)
+        bound: list[str] = []
+        for clause in node.named_children:
+            if clause.type == "for_in_clause":
+                left, right = clause.child_by_field_name("left"), clause.child_by_field_name("right")
+                if left is None or right is None:
+                    continue
+                is_async = clause.child_count > 0 and clause.children[0].type == "async"
+                item = frame.add(o.ITER, self.read(right), int(is_async), self.site(right))
+                statements.assign_hidden(left, item, bound)
+            elif clause.type == "if_clause":
+                test = find_first_child(clause)
+                if test is not None:
+                    _, holds, _ = self.builder.conditions(frame).test(test)
+                    if holds is not None:
+                        frame.environment = holds
+        body = node.child_by_field_name("body")
+        element: tuple[int, ...] = (0, -1)
+        if body is not None and body.type == "pair":
+            key, value = body.child_by_field_name("key"), body.child_by_field_name("value")
+            if key is not None and value is not None:
+                first = self.read(key)
+                element = (0, self.read(value), first)
+        elif body is not None:
+            element = (0, self.read(body))
+        found = frame.add(o.COLLECT, _KINDS[node.type], [(3, *element[1:])], self.site(node))
+        frame.environment = before
+        for name, value_node in self.walrus:
+            frame.bind(name, value_node)
+        if outer_walrus is not None:
+            outer_walrus += self.walrus
+        self.walrus = outer_walrus
+        if before is not None:
+            before.places = {}
+        return found
+
+    def _read_lambda(self, node: Node) -> int:
+        return self.builder.open_lambda(self.frame, node)
+
+    def _read_import_text(self, node: Node) -> int:
+        return self.frame.add(o.UNKNOWN)
+
+
+def _copy(environment: object) -> object:
+    return environment.copy() if environment is not None else None  # type: ignore[attr-defined]
+
+
+def _strip_quotes(text: bytes) -> str:
+    """Read a text without escapes."""
+    start = text.find(text[-1:])
+    width = 3 if text.endswith((b'"""', b"'''")) and len(text) >= start + 6 else 1
+    return text[start + width : len(text) - width].decode("utf-8")
+
+
+_KINDS = {
+    "list": "list", "tuple": "tuple", "set": "set", "dictionary": "dict", "expression_list": "tuple",
+    "list_comprehension": "list", "set_comprehension": "set", "dictionary_comprehension": "dict",
+    "generator_expression": "generator",
+}  # fmt: skip
+_HANDLERS: dict[str, Callable[[Expressions, Node], int]] = {
+    "identifier": Expressions.read_name,
+    "keyword_identifier": Expressions.read_name,
+    "attribute": Expressions._read_attribute,
+    "call": Expressions._read_call,
+    "string": Expressions._read_string,
+    "concatenated_string": Expressions._read_concatenated,
+    "integer": Expressions._read_number,
+    "float": Expressions._read_number,
+    "none": Expressions._read_none,
+    "true": Expressions._read_truth,
+    "false": Expressions._read_truth,
+    "ellipsis": Expressions._read_ellipsis,
+    "subscript": Expressions._read_item,
+    "parenthesized_expression": Expressions._read_inner,
+    "binary_operator": Expressions._read_binary,
+    "unary_operator": Expressions._read_unary,
+    "comparison_operator": Expressions._read_condition,
+    "not_operator": Expressions._read_condition,
+    "boolean_operator": Expressions._read_condition,
+    "conditional_expression": Expressions._read_choice,
+    "await": Expressions._read_await,
+    "yield": Expressions._read_yield,
+    "named_expression": Expressions._read_walrus,
+    "list": Expressions._read_collection,
+    "tuple": Expressions._read_collection,
+    "set": Expressions._read_collection,
+    "dictionary": Expressions._read_collection,
+    "expression_list": Expressions._read_collection,
+    "list_comprehension": Expressions._read_comprehension,
+    "set_comprehension": Expressions._read_comprehension,
+    "dictionary_comprehension": Expressions._read_comprehension,
+    "generator_expression": Expressions._read_comprehension,
+    "lambda": Expressions._read_lambda,
+    "list_splat": Expressions._read_starred,
+    "comment": Expressions._ignore,
+    "type": Expressions._read_inner,
+}

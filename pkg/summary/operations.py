@@ -1,0 +1,71 @@
+"""The operations of a summary: each frame is a list of them, and each refers to earlier ones by their numbers (A-12).
+
+A frame is the code of a module, class, function or lambda. Its names are in single-assignment form: which binding a
+name has at a place is settled when the summary is made, and a join of several is a `PHI`. In a loop, a `PHI` refers
+to later operations as well. What can be known only with other files is left symbolic: parameters, attributes, names
+of modules, results of calls.
+
+An operation is a tuple: its code, then what stands beside the code below. `n` is the number of an operation in the
+same frame, `s` that of a site (a place that calls, or may call), -1 for none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Operation = tuple[Any, ...]
+
+(
+    CONST,  # kind, value: a constant; kinds are names of builtin types
+    PARAM,  # place
+    GLOBAL,  # name: of the module, or of what the module does not bind
+    CELL,  # frame, name: a variable of an enclosing function
+    ATTR,  # n, name, s
+    CALL,  # n, positional, keywords, s
+    CALL_ATTR,  # n, name, positional, keywords, s
+    ITEM,  # n, key n, s
+    ITER,  # n, is asynchronous, s
+    UNPACK,  # n, place, count of targets, place of the starred target or -1, s
+    BINARY,  # sign, n, n, s
+    INPLACE,  # sign, n, n, s
+    UNARY,  # question, n, s
+    COMPARE,  # sign, n, n, s
+    COLLECT,  # kind, elements, s: a container that is written out or comprehended, told apart by its site
+    PHI,  # several n
+    NARROW,  # n, test, whether it holds
+    FUNC,  # frame, defaults as (place of the parameter, n)
+    CLASS,  # frame, bases, keywords, s
+    AWAIT,  # n, s
+    YIELD,  # n
+    YIELD_FROM,  # n, s
+    ASK,  # question, n, s
+    ENTER,  # n, is asynchronous, s
+    IMPORT,  # number of the import among those of the file
+    DECLARE,  # annotation, n or -1
+    DECORATE,  # n of the definition, decorators as (n, whether it is the result of a call), s
+    TEXT,  # parts: n of each; a text that is put together
+    UNKNOWN,  # nothing is followed
+    RETURN,  # n
+    SET_ATTR,  # n, name, n of the value, s
+    SET_ITEM,  # n, key n, n of the value, s
+    DEL_ATTR,  # n, name, s
+    DEL_ITEM,  # n, key n, s
+    SET_GLOBAL,  # name, n
+    SET_CELL,  # frame, name, n
+    MEMBER,  # name, n: what a class has under a name when its body has run
+    RAISE,  # n, s
+    STAR,  # number of a star import
+    CAUGHT,  # n: an object of an exception class
+) = range(40)
+
+PURE = frozenset((CONST, PARAM, GLOBAL, CELL, PHI, NARROW, FUNC, IMPORT, DECLARE, TEXT, UNKNOWN, UNPACK, CAUGHT))
+"""Operations that do nothing but give a value: one that nothing refers to is left out."""
+
+MODULE, CLASS_BODY, FUNCTION, LAMBDA = range(4)
+"""Kinds of frames."""
+
+PLACED, BY_NAME, REST, NAMED_REST = range(4)
+"""Kinds of parameters: by place or name, by name alone, *args, **kwargs."""
+
+SITE_CALL, SITE_READ, SITE_OTHER, SITE_DEFINITION = range(4)
+"""Kinds of sites: a call, the read of an attribute, what Python calls by itself, what is around a definition."""
