@@ -6,7 +6,6 @@ position and walked once with a stack of open scopes.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from operator import attrgetter, itemgetter
 
@@ -20,6 +19,7 @@ from pkg.extract.import_statements import parse_import
 from pkg.extract.long_text import extract_long_text, is_over_budget
 from pkg.extract.parser import PYTHON, Match, Patterns, find_first_child, parse
 from pkg.model import BLOCK_KINDS, Block, Call, Class, CodeUnit, Constant, Function, Import, Span, Status
+from pkg.summary.switch import IS_BOUNDED
 from pkg.units import render_callee
 
 MAX_DEPTH = 100  # CPython refuses deeper indentation, so nothing below is real code; it bounds path lengths too
@@ -51,7 +51,7 @@ def extract_unit(text: bytes, tree: Tree | None = None, with_facts: bool = True)
     if tree is None and is_over_budget(text):
         return extract_long_text(text)
     root = (tree or parse(text)).root_node
-    with_summary = with_facts and os.environ.get("PKG_RESOLVER") == "bounded"
+    with_summary = with_facts and IS_BOUNDED
     with_facts = with_facts and not with_summary
     found = (_PATTERNS_WITH_FACTS if with_facts else _PATTERNS).find(root)
     language = "python2" if found["python2"] else "python"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -23,6 +22,7 @@ from pkg.resolve.facts.repository_files import Units
 from pkg.resolve.following import Following
 from pkg.resolve.links import LinkWriter
 from pkg.resolve.project import Project, resolve_changes, resolve_project
+from pkg.summary.switch import IS_BOUNDED
 from pkg.units import UnitLinks, UnitText, describe_code
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def put_links(
     `notes` are those of all files from before the change. Returns what was left out; local errors are noted. A file
     with one is resolved again with the next change, for its record does not say what its links stand on.
     """
-    if os.environ.get("PKG_RESOLVER") == "bounded":
+    if IS_BOUNDED:
         put_all_links(store, writer, source, change, errors)
         return []
     records = {path: record for path, each in notes.items() if (record := cut_record(each)) is not None}

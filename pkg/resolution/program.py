@@ -184,6 +184,8 @@ class Program:
 
     def _name_last(self, code: Code, number: int) -> str:
         """Name what decorates by its last name."""
+        if number < 0:
+            return ""
         node = code.summary.nodes[number]
         if node[0] in (o.CALL_ATTR, o.ATTR):
             return str(node[2])

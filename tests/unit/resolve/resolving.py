@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pkg.extract.python import extract_unit
+from pkg.local_errors import LocalErrors
 from pkg.model import Edge, Label, RelationType
+from pkg.resolution.machine import Machine
+from pkg.resolution.program import Program
+from pkg.resolution.site_links import LinkWriter as BoundedWriter
 from pkg.resolve.facts.repository_files import Units
 from pkg.resolve.links import LinkWriter
 from pkg.resolve.project import resolve_project
+from pkg.summary.switch import IS_BOUNDED
 from pkg.units import UnboundCall, UnitLinks, UnitText, describe_code, format_id, hash_key, name_library
 
 SOURCE = "tree"
@@ -46,12 +51,23 @@ def resolve_tree(files: dict[str, str], package: str = "") -> Resolved:
         for path, text in texts.items()
         if path.endswith((".py", ".pyi"))
     }
-    project = resolve_project(Units(units.values(), package=package))
-    writer = LinkWriter(SOURCE, units, project.binder.context, project.sites, project.outcomes)
-    links = {path: writer.write(path) for path in sorted(units)}
+    links = _link_bounded(units, package) if IS_BOUNDED else _link(units, package)
     names = {identity: name for unit in units.values() for identity, name in _name_nodes(unit)}
     libraries = {library for each in links.values() for library in each.libraries}
     return Resolved(links, names | {name_library(SOURCE, each): f"library:{each}" for each in libraries})
+
+
+def _link(units: dict[str, UnitText], package: str) -> dict[str, UnitLinks]:
+    project = resolve_project(Units(units.values(), package=package))
+    writer = LinkWriter(SOURCE, units, project.binder.context, project.sites, project.outcomes)
+    return {path: writer.write(path) for path in sorted(units)}
+
+
+def _link_bounded(units: dict[str, UnitText], package: str) -> dict[str, UnitLinks]:
+    machine = Machine(Program(units, package, LocalErrors()))
+    machine.solve()
+    writer = BoundedWriter(SOURCE, machine)
+    return {path: writer.write(path) for path in sorted(units)}
 
 
 def _name_nodes(unit: UnitText) -> list[tuple[str, str]]:

@@ -1,0 +1,7 @@
+"""Which of two resolvers is used, while both are there."""
+
+from __future__ import annotations
+
+import os
+
+IS_BOUNDED = os.environ.get("PKG_RESOLVER") == "bounded"
