@@ -48,10 +48,14 @@ class Environment:
 
 
 class Joiner:
-    """Look names up and join environments; joins are operations that are added to a frame."""
+    """Look names up and join environments; joins are operations that are added to a frame.
 
-    def __init__(self, nodes: list[Operation]) -> None:
+    read_open: adds the read of a name that nothing before has bound.
+    """
+
+    def __init__(self, nodes: list[Operation], read_open: Callable[[str], int]) -> None:
         self._nodes = nodes
+        self._read_open = read_open
         self.has_loops = False
 
     def look_up(self, environment: Environment, name: str) -> int | None:
@@ -63,8 +67,10 @@ class Joiner:
         node = loop.joins.get(name)
         if node is None:
             outer = self.look_up(loop.outer, name)
+            if outer is None:
+                outer = self._read_open(name)
             node = loop.joins[name] = len(self._nodes)
-            self._nodes.append((PHI, UNBOUND if outer is None else outer))
+            self._nodes.append((PHI, outer))
         return node
 
     def join(self, environments: Sequence[Environment | None]) -> Environment | None:

@@ -38,7 +38,7 @@ class Frame:
             name if kind == CLASS_BODY else parent.class_name if parent is not None else ""
         )  # by which private names are mangled
         self.nodes: list[Operation] = []
-        self.joiner = Joiner(self.nodes)
+        self.joiner = Joiner(self.nodes, self._read_open)
         self.environment: Environment | None = Environment()
         self.sites: list[tuple[int, int, int]] = []  # kind, and the span in bytes
         self.parameters: list[Parameter] = []
@@ -83,6 +83,10 @@ class Frame:
             node = self.joiner.look_up(environment, name)
             if node is not None and node != UNBOUND:
                 return node
+        return self._read_open(name)
+
+    def _read_open(self, name: str) -> int:
+        """Find or add the read of a name that nothing before has bound here."""
         node = self._constants.get((GLOBAL, name))
         if node is None:
             node = self._constants[(GLOBAL, name)] = self.add(GLOBAL, name)
