@@ -134,6 +134,10 @@ CLICK = _pin_source("click", "8.5.1", "9bbfada76703fd1d784b83eea012e3e8c6a001a87
 MARSHMALLOW = _pin_source("marshmallow", "4.4.0", "9e6ffa8511012ca89732324c1c253efd7b4d35632dcbdf80aa793fe01804af3e")
 PARSO = _pin_source("parso", "0.8.7", "eaaac4c9fdd5e9e8852dc778d2d7405897ec510f2a298071453e5e3a07914bb1")
 LARK = _pin_source("lark", "1.3.1", "b426a7a6d6d53189d318f2b6236ab5d6429eaf09259f1ca33eb716eed10d2905")
+MISTUNE = _pin_source("mistune", "3.4.0", "2eaf7952af928ca8d33b779762effc1da517b62c6ad85ec8ca957e3b07b9782a")
+PYPARSING = _pin_source("pyparsing", "3.3.3", "928ae7e20211f3b6f3915a72f06a0cfd29ab9d24279dd6346b6b1a7146397d36")
+TINYDB = _pin_source("tinydb", "4.9.0", "6928b1fa785186bda7952a0ba05aaeedc883ede565ca9c7d608de44e5e75de70")
+TOMLKIT = _pin_source("tomlkit", "0.15.2", "83e32755ba1d20d9340bd069ee97e9f6232ba2346b63ffcba425de01f7e327a6")
 """Those whose tests are run."""
 
 
@@ -175,7 +179,7 @@ SWEPT = (
     _pin_source("pyflakes", "4.1.0", "592beb57058eb82eb190fb7514f2081c555c51000b029ff71286a681e6cf2f83"),
     _pin_source("pygments", "2.21.0", "610ca751c9bc2492b38eb9a38a7fbc93edbbb2d7182edaf34e66ae493dee5c8c"),
     _pin_source("pylint", "4.1.4", "4c9176dc6c9f1b98b742195f01899b290369d5a27b4b41d1014c17f2f96b26f1"),
-    _pin_source("pyparsing", "3.3.3", "928ae7e20211f3b6f3915a72f06a0cfd29ab9d24279dd6346b6b1a7146397d36"),
+    PYPARSING,
     _pin_source("pyyaml", "6.0.4", "e24bf71af8a432d7808fabff134d38dfe16d3cbb41f2873bb4b1e42422de0a1a"),
     _pin_source("requests", "2.34.2", "f288924cae4e29463698d6d60bc6a4da69c89185ad1e0bcc4104f584e960b9ed"),
     _pin_source("rich", "15.0.0", "edd07a4824c6b40189fb7ac9bc4c52536e9780fbbfbddf6f1e2502c31b068c36"),
