@@ -31,6 +31,7 @@ from pkg.resolution.values import (
     Unknown,
     Value,
     Values,
+    name_item,
     unknown,
 )
 from pkg.resolution.variables import Variable
@@ -244,9 +245,8 @@ class Containers:
                 return found or frozenset({owner})
             return frozenset({owner})
         if isinstance(owner, Library):
-            if owner.name.endswith("()"):
-                return frozenset({self._make(Library, f"{owner.name[:-2]}[]")})
-            return frozenset({owner}) if "." in owner.name else frozenset({self._make(Library, f"{owner.name}[]")})
+            is_type = "." in owner.name and not owner.name.endswith("()")
+            return frozenset({owner if is_type else self._make(Library, name_item(owner.name))})
         if isinstance(owner, Namespace):
             return self.read_namespace(owner, key)
         if isinstance(owner, Constant | Text):
@@ -322,7 +322,7 @@ class Containers:
                 return frozenset({self._make(Instance, value.info, Flavour.EXACT)})
             return unknown(Reason.ITEM)
         if isinstance(value, Library):
-            return frozenset({self._make(Library, f"{value.name.removesuffix('()')}[]")})
+            return frozenset({self._make(Library, name_item(value.name))})
         if isinstance(value, Constant | Text):
             kind = value.kind if isinstance(value, Constant) else "str"
             return frozenset({PLAIN["str" if kind == "str" else "int"]}) if kind in ("str", "bytes") else EMPTY

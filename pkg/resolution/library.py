@@ -538,7 +538,7 @@ def _reduce(library: LibraryCalls, arguments: Arguments, site: int, name: str) -
 def _partial(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     result: set[Value] = set()
     for value in arguments.get(0):
-        if isinstance(value, Function | Method | Class | Wrapped | Instance):
+        if isinstance(value, Function | Method | Class | Wrapped | Instance):  # of a partial no more is told
             made = library.make(Partial, value, library.machine.code, site)
             library.partials[made] = arguments.cut(1)
             result.add(made)

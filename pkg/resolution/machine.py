@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from heapq import heappop, heappush
 from typing import Any
 
 from pkg.model import CERTAIN, LIKELY
@@ -36,13 +37,15 @@ from pkg.resolution.values import (
     Unknown,
     Value,
     Values,
+    merge_constants,
     unknown,
 )
 from pkg.resolution.variables import Variable
 from pkg.summary import operations as o
+from pkg.summary.frames import list_operands
 
 _CLASS_TAKING = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
-_MOST_PASSES = 12  # of the code of one function with loops
+_MOST_STEPS = 20  # evaluations of an operation at one time, on average
 
 Outcomes = list[list[Outcome]]
 
@@ -58,7 +61,8 @@ class Machine:
         self.make = program.interner.make
         self.types = Types(program)
         self.code: Code = None  # type: ignore[assignment]  # that is evaluated
-        self.outcomes: Outcomes | None = None  # by site, while these are recorded
+        self.outcomes: Outcomes = []  # by site, of the code that is evaluated
+        self.number = 0  # of the operation that is evaluated
         self.containers = Containers(self)
         self.attributes = Attributes(self)
         self.calls = Calls(self)
@@ -75,44 +79,64 @@ class Machine:
         for code in self.program.list_codes():
             self.schedule.add(code)
         while (code := self.schedule.take()) is not None:
-            self._evaluate_safely(code)
-        self.schedule.current = None
+            try:
+                self.evaluate(code)
+            except Exception as fault:
+                self.program.errors.note(fault, "resolve", code.module.path)
 
     def record(self, module: ModuleInfo) -> list[Outcomes]:
         """Return what each site of a module calls, by frame and site."""
-        found: list[Outcomes] = []
-        for code in module.codes:
-            self.outcomes = [[] for _ in code.summary.site_kinds]
-            self._evaluate_safely(code)
-            found.append(self.outcomes)
-        self.outcomes = None
-        return found
-
-    def _evaluate_safely(self, code: Code) -> None:
-        try:
-            self.evaluate(code)
-        except Exception as fault:
-            self.program.errors.note(fault, "resolve", code.module.path)
+        return [code.outcomes for code in module.codes]
 
     def evaluate(self, code: Code) -> None:
-        """Evaluate the code of one frame; with loops, until their joins are stable."""
-        self.code = code
-        nodes, handlers = code.summary.nodes, self._handlers
-        values: list[Values] = [EMPTY] * len(nodes)
-        code.values = values
-        for _ in range(_MOST_PASSES if code.summary.loops else 1):
-            before = values[:] if code.summary.loops else None
+        """Evaluate the operations of a frame: all of them the first time, then those whose operands have changed."""
+        self.code, self.outcomes = code, code.outcomes
+        nodes, handlers, base, schedule = code.summary.nodes, self._handlers, code.base, self.schedule
+        values = code.values
+        dirty, code.dirty = code.dirty, set()
+        if values is None:
+            values = code.values = [EMPTY] * len(nodes)
+            code.outcomes = self.outcomes = [[] for _ in code.summary.site_kinds]
             for number, node in enumerate(nodes):
                 self.number = number
+                schedule.node = base + number
                 values[number] = handlers[node[0]](node, values)
-            if before == values:
-                break
-        if self.outcomes is None:
-            code.values = []
+            if not code.summary.loops:
+                return
+            dirty = {n for n, node in enumerate(nodes) if node[0] == o.PHI and any(each > n for each in node[1:])}
+        users = code.users
+        if users is None:
+            users = code.users = _list_users(nodes)
+        waiting = sorted(dirty)
+        steps = 0
+        while waiting:
+            steps += 1
+            if steps > _MOST_STEPS * len(nodes) + 1000:
+                raise RuntimeError(f"{code!r} has no fixpoint")
+            number = heappop(waiting)
+            dirty.discard(number)
+            node = nodes[number]
+            self.number = number
+            schedule.node = base + number
+            site = _SITES.get(node[0])
+            if site is not None and node[site] >= 0:
+                self.outcomes[node[site]].clear()
+            after = handlers[node[0]](node, values)
+            before = values[number]
+            if node[0] == o.PHI:
+                after |= before
+                if len(after) > MOST_VALUES:
+                    after = merge_constants(after)
+            if after != before:
+                values[number] = after
+                for user in users[number]:
+                    if user not in dirty:
+                        dirty.add(user)
+                        heappush(waiting, user)
 
     def note(self, site: int, outcome: Outcome) -> None:
         """Note what a site calls."""
-        if self.outcomes is not None and site >= 0:
+        if site >= 0:
             self.outcomes[site].append(outcome)
 
     # Plain operations.
@@ -479,6 +503,24 @@ class Machine:
         self._globals.clear()
         self._handlers = []
         self.program.release()
+
+
+_SITES = {
+    o.ATTR: 3, o.CALL: 4, o.CALL_ATTR: 5, o.ITEM: 3, o.ITER: 3, o.UNPACK: 5, o.BINARY: 4, o.INPLACE: 4, o.UNARY: 3,
+    o.COMPARE: 4, o.CLASS: 4, o.AWAIT: 2, o.YIELD_FROM: 2, o.ASK: 3, o.ENTER: 3, o.DECORATE: 3, o.SET_ATTR: 4,
+    o.SET_ITEM: 4, o.DEL_ATTR: 3, o.DEL_ITEM: 3, o.RAISE: 2,
+}  # fmt: skip
+"""By code, where the site stands in an operation."""
+
+
+def _list_users(nodes: Sequence[Sequence[Any]]) -> list[list[int]]:
+    """List by operation those that refer to it."""
+    users: list[list[int]] = [[] for _ in nodes]
+    for number, node in enumerate(nodes):
+        for each in list_operands(node):
+            if each >= 0:
+                users[each].append(number)
+    return users
 
 
 def _get(values: list[Values], number: int) -> Values:

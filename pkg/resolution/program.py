@@ -25,8 +25,9 @@ class Code:
     """The code of one module, class, function or lambda."""
 
     __slots__ = (
-        "cells", "class_info", "decorators", "is_async", "is_generator", "is_waiting", "module", "number", "outcomes", "owner_class",
-        "parameters", "parent", "position", "promises", "receiver_place", "result", "summary", "values", "yielded",
+        "base", "cells", "class_info", "decorators", "dirty", "is_async", "is_generator", "is_waiting", "module", "number", "outcomes", "owner_class",
+        "parameters", "parent", "position", "promises", "receiver_place", "result", "summary", "users",
+        "values", "yielded",
     )  # fmt: skip
 
     def __init__(self, module: ModuleInfo, number: int, summary: FrameSummary, parent: Code | None) -> None:
@@ -47,8 +48,11 @@ class Code:
         self.receiver_place = -1  # of self or cls among the parameters
         self.decorators: frozenset[str] = frozenset()  # last names
         self.promises: list[Any] | None = None  # by parameter, what its annotation promises
-        self.values: list[Any] = []
-        self.outcomes: list[Any] | None = None
+        self.base = 0  # the number of its first operation in the whole program
+        self.values: list[Any] | None = None  # of its operations, once they were evaluated
+        self.dirty: set[int] = set()  # operations to be evaluated again
+        self.users: list[list[int]] | None = None  # by operation, those that refer to it
+        self.outcomes: list[list[Any]] = []  # by site
 
     def __repr__(self) -> str:
         return f"<{self.module.path}:{self.qualname}>"
@@ -136,6 +140,8 @@ class Program:
                 errors.note(fault, "resolve", path)
         for position, code in enumerate(self.list_codes()):
             code.position = position
+            code.base = len(self.schedule.owners)
+            self.schedule.owners += [code] * (len(code.summary.nodes) or 1)
             if code.summary.kind == o.CLASS_BODY:
                 info = code.class_info = self.infos[code] = ClassInfo(code)
                 self.hierarchy.classes.append(info)
@@ -255,7 +261,7 @@ class Program:
         """Let go of what refers to one another."""
         for module in self.modules.values():
             for code in module.codes:
-                code.values = []
+                code.values = code.users = None
                 code.parent = None
             module.release()
         self.interner.clear()

@@ -25,6 +25,7 @@ from pkg.resolution.values import (
     Unknown,
     Value,
     Values,
+    name_item,
     unknown,
 )
 
@@ -196,7 +197,7 @@ class Special:
         if isinstance(value, Library):
             if sign == "|":
                 return frozenset({value})
-            return frozenset({value if value.name.endswith("()") else self._make(Library, f"{value.name}[]")})
+            return frozenset({value if value.name.endswith("()") else self._make(Library, name_item(value.name))})
         return unknown(Reason.EXPRESSION) if not isinstance(value, Unknown) else frozenset({value})
 
     def _add_texts(self, value: Value, right: Values) -> Values:

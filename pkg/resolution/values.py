@@ -298,6 +298,11 @@ class Interner:
         return len(self._made)
 
 
+def name_item(name: str) -> str:
+    """Name an item of something of a library. Names end, so that loops do."""
+    return name if name.endswith("[]") else f"{name.removesuffix('()')}[]"
+
+
 def merge_constants(values: Values) -> Values:
     """Leave one constant of each type among values."""
     kept = {value for value in values if not isinstance(value, Constant | Text)}

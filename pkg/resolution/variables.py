@@ -18,7 +18,7 @@ class Variable:
 
     def __init__(self) -> None:
         self.values: Values = EMPTY
-        self.readers: set[Code] = set()
+        self.readers: set[int] | None = None  # operations, by their numbers in the whole program
         self.is_merged = False  # whether constants of one type are one value
 
 
@@ -33,8 +33,9 @@ class Schedule:
         self._now: list[tuple[int, Code]] = []
         self._next: list[Code] = []
         self._position = -1
-        self.current: Code | None = None
-        self.evaluations = 0
+        self.owners: list[Code] = []  # the code that each operation of the program is of
+        self.node = 0  # the operation that is evaluated, by its number in the whole program
+        self.evaluations = 0  # of the code of a function, or of what changed in it
         self.rounds = 0
 
     def add(self, code: Code) -> None:
@@ -59,19 +60,21 @@ class Schedule:
         self._position, code = heappop(self._now)
         code.is_waiting = False
         self.evaluations += 1
-        self.current = code
         return code
 
     def read(self, variable: Variable) -> Values:
-        """Read a variable: the code that is evaluated is evaluated again when it grows."""
-        if self.current is not None:
-            variable.readers.add(self.current)
+        """Read a variable: the operation that is evaluated is evaluated again when it grows."""
+        readers = variable.readers
+        if readers is None:
+            variable.readers = {self.node}
+        else:
+            readers.add(self.node)
         return variable.values
 
     def write(self, variable: Variable, values: Values) -> None:
         """Add values to a variable; more than MOST_VALUES together are written as too many."""
         before = variable.values
-        if values <= before:
+        if values is before or values <= before:
             return
         if len(values) > MOST_VALUES:
             values = merge_constants(values)
@@ -85,7 +88,10 @@ class Schedule:
             after = merge_constants(after)
         if after == before:
             return
-        variable.values = after
-        for code in variable.readers:
+        variable.values = after if before else values
+        owners = self.owners
+        for node in variable.readers or ():
+            code = owners[node]
+            code.dirty.add(node - code.base)
             if not code.is_waiting:
                 self.add(code)

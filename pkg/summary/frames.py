@@ -158,7 +158,7 @@ def compact(nodes: list[Operation]) -> list[Operation]:
     for number in waiting:
         used[number] = True
     while waiting:
-        for each in _list_operands(nodes[waiting.pop()]):
+        for each in list_operands(nodes[waiting.pop()]):
             each = alias[each]
             if each >= 0 and not used[each]:
                 used[each] = True
@@ -216,7 +216,8 @@ def _fill_shapes() -> None:
 _fill_shapes()
 
 
-def _list_operands(node: Operation) -> Iterable[int]:
+def list_operands(node: Operation) -> Iterable[int]:
+    """List the operations that one refers to."""
     shape = SHAPES.get(node[0])
     if shape is not None:
         return [node[place] for place in shape]

@@ -399,13 +399,14 @@ class Statements:
         if node.type == "function_definition":
             value = self._builder.open_function(frame, node, name, whole.start_byte)
         else:
-            value = self._open_class(node, name, whole.start_byte, site)
+            value = self._open_class(node, name, whole.start_byte)
         if decorators:
             value = frame.add(o.DECORATE, value, decorators, site)
             frame.forget_places()
         frame.bind(name, value)
 
-    def _open_class(self, node: Node, name: str, start: int, site: int) -> int:
+    def _open_class(self, node: Node, name: str, start: int) -> int:
+        site = self._frame.add_site(o.SITE_DEFINITION, start, node.start_byte)
         frame, bases, keywords = self._frame, list[int](), list[tuple[str, int]]()
         heads = node.child_by_field_name("superclasses")
         if heads is not None:
