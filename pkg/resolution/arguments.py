@@ -47,6 +47,20 @@ class Arguments:
                 return values
         return EMPTY
 
+    def find(self, place: int, name: str) -> Values | None:
+        """Find an argument by position or name, as far as it stands by itself; None where it does not."""
+        for key, values in self.named:
+            if key == name and name:
+                return values
+        if 0 <= place < len(self.placed) and not any(starred for _, starred in self.placed[: place + 1]):
+            return self.placed[place][0]
+        return None
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether some arguments are starred."""
+        return any(starred for _, starred in self.placed) or any(not name for name, _ in self.named)
+
     def shift(self, first: Values) -> Arguments:
         """Return these arguments with another before them."""
         return Arguments(self.machine, [(first, False), *self.placed], self.named)

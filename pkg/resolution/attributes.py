@@ -43,6 +43,7 @@ from pkg.resolution.values import (
 from pkg.resolution.variables import Variable
 from pkg.resolve.facts.modules import Found
 from pkg.summary import operations as o
+from pkg.summary.statements import IS_RAISING, IS_STUB
 
 if TYPE_CHECKING:
     from pkg.resolution.machine import Machine
@@ -467,7 +468,7 @@ class Attributes:
         if lookup.owner is None and not lookup.fields:
             yield from self._list_fallback(value, info, name)
         for target in self._list_getters(lookup.owner, name, confidence):
-            is_abstract = bool(overrides) and is_replaced(target.code)
+            is_abstract = is_replaced(target.code) and (bool(overrides) or is_of_protocol(target.code))
             yield target._replace(confidence=POSSIBLE) if is_abstract else target
         for each in overrides:
             yield from self._list_getters(each, name, POSSIBLE)
@@ -513,9 +514,12 @@ class Attributes:
 
 def is_replaced(code: Code) -> bool:
     """Tell whether a method is there to be overridden: it says so, or does nothing but raise."""
-    from pkg.summary.statements import IS_RAISING
+    return "abstractmethod" in code.decorators or bool(code.summary.flags & IS_RAISING) or is_of_protocol(code)
 
-    return "abstractmethod" in code.decorators or bool(code.summary.flags & IS_RAISING)
+
+def is_of_protocol(code: Code) -> bool:
+    """Tell whether a method is one of a protocol that does nothing."""
+    return code.owner_class is not None and code.owner_class.is_protocol and bool(code.summary.flags & IS_STUB)
 
 
 def _is_self(value: Value, info: ClassInfo) -> bool:

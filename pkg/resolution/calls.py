@@ -9,6 +9,7 @@ from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolution.arguments import Arguments
 from pkg.resolution.attributes import is_replaced
 from pkg.resolution.classes import ClassInfo, has_base
+from pkg.resolution.narrowing import narrow
 from pkg.resolution.outcomes import MADE_DECORATOR, External, Target, Unbound
 from pkg.resolution.program import Code
 from pkg.resolution.values import (
@@ -273,7 +274,8 @@ class Calls:
         is_generic = not code.decorators.isdisjoint(_GENERIC)
         self._machine.note(site, Target(code, rule, LIKELY if is_generic and confidence == CERTAIN else confidence))
         self.give(code, receiver, arguments)
-        result = self.result_of(code, receiver)
+        passed = self._list_passed(code, receiver, arguments) if code.defaults else EMPTY
+        result = self.result_of(code, receiver, passed)
         if is_generic:
             for each in self.list_registered(code):
                 sure = POSSIBLE if confidence == POSSIBLE else LIKELY
@@ -283,17 +285,33 @@ class Calls:
                     result |= self.call(each, arguments, site, "generic function", sure)
         return result
 
-    def result_of(self, code: Code, receiver: Value | None) -> Values:
-        """Return what calling a function gives."""
+    def _list_passed(self, code: Code, receiver: Value | None, arguments: Arguments) -> Values:
+        """Return the arguments of a call that a function gives back as they are."""
+        machine, result = self._machine, EMPTY
+        for place, tests in code.passed:
+            name, kind, _, annotation = code.summary.parameters[place]
+            values = arguments.find(place - (receiver is not None) if kind == o.PLACED else -1, name)
+            if values is None:
+                variable = code.parameters[place] if arguments.is_open else code.defaults[place]
+                values = machine.read(variable)
+            if annotation is not None:
+                values = machine.combine(machine.types.promise(code.parent, annotation), values)
+            for test, holds in tests:
+                values = narrow(machine, values, test, holds, [])
+            result |= values
+        return result
+
+    def result_of(self, code: Code, receiver: Value | None, passed: Values = EMPTY) -> Values:
+        """Return what calling a function gives, that gives back some of its arguments."""
         if code.is_generator:
             return frozenset({self._make(Generator, code, receiver, False)})
         if code.is_async:
             return frozenset({self._make(Coroutine, code, receiver)})
-        return self.returned(code, receiver)
+        return self.returned(code, receiver, passed)
 
-    def returned(self, code: Code, receiver: Value | None) -> Values:
+    def returned(self, code: Code, receiver: Value | None, passed: Values = EMPTY) -> Values:
         """Return what the code of a function returns, as its annotation promises it."""
-        found = self._machine.read(code.result)
+        found = self._machine.read(code.result) | passed
         if code.summary.returns is not None:
             promised, is_open = self._machine.types.promise(code.parent, code.summary.returns)
             if promised:

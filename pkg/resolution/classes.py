@@ -20,7 +20,7 @@ class ClassInfo:
 
     __slots__ = (
         "ancestors", "bases", "code", "declared", "derived", "fields", "foreign", "has_unknown", "is_enumeration",
-        "is_open", "libraries", "lookups", "members", "metaclass", "order", "places", "unset",
+        "is_open", "is_protocol", "kinds", "libraries", "lookups", "members", "metaclass", "order", "places", "unset",
     )  # fmt: skip
 
     def __init__(self, code: Code) -> None:
@@ -40,6 +40,8 @@ class ClassInfo:
         self.declared: dict[str, object] = {}  # annotations of members
         self.is_open = False  # whether a base is outside of the repository, or not known
         self.is_enumeration = False
+        self.is_protocol = False  # whether it says itself that what it stands for need not be derived from it
+        self.kinds: frozenset[ClassInfo] = self.ancestors  # for which its objects pass: registered ones as well
         self.lookups: dict[tuple[str, bool], Lookup] = {}
 
     def __repr__(self) -> str:
@@ -79,6 +81,7 @@ class Hierarchy:
         for info in self.classes:
             self._order(info, done)
         for info in self.classes:
+            info.kinds = info.ancestors
             names = {name.rpartition(".")[2] for each in info.order for name in each.libraries}
             info.is_open = any(each.libraries or each.has_unknown for each in info.order)
             info.is_enumeration = not _ENUMERATIONS.isdisjoint(names)
@@ -88,6 +91,19 @@ class Hierarchy:
                 self._definers.setdefault(name, []).append(info)
             for name in info.fields:
                 self._assigners.setdefault(name, []).append(info)
+
+    def register(self, pairs: Iterable[tuple[ClassInfo, ClassInfo]]) -> None:
+        """Have classes pass for the abstract ones that they were registered for, and all derived from them too."""
+        passed: dict[ClassInfo, set[ClassInfo]] = {}
+        for abstract, info in pairs:
+            passed.setdefault(info, set()).update(abstract.ancestors)
+        is_changed = bool(passed)
+        while is_changed:
+            is_changed = False
+            for info in self.classes:
+                kinds = info.kinds.union(*(passed[each] for each in info.kinds if each in passed))
+                is_changed |= len(kinds) > len(info.kinds)
+                info.kinds = kinds
 
     def _order(self, wanted: ClassInfo, done: set[ClassInfo]) -> None:
         waiting, opened = [wanted], set[ClassInfo]()
@@ -187,6 +203,16 @@ def _walk(info: ClassInfo) -> Iterator[ClassInfo]:
 def has_base(info: ClassInfo, base: ClassInfo) -> bool:
     """Tell whether a class is another, or derived from it."""
     return base in info.ancestors
+
+
+def passes_for(info: ClassInfo, kind: ClassInfo) -> bool:
+    """Tell whether objects of a class pass for those of another: derived from it, or registered for it."""
+    return kind in info.kinds
+
+
+def is_protocol(info: ClassInfo) -> bool:
+    """Tell whether what a class stands for need not be derived from it."""
+    return any(each.is_protocol for each in info.order)
 
 
 def list_names(infos: Iterable[ClassInfo]) -> set[str]:

@@ -16,7 +16,7 @@ from pkg.resolution.narrowing import narrow
 from pkg.resolution.outcomes import External, Outcome, Target, Unbound
 from pkg.resolution.program import BUILTINS, MODULE_TEXTS, Code, ModuleInfo, Program
 from pkg.resolution.special import Special
-from pkg.resolution.types import Types
+from pkg.resolution.types import Promise, Types
 from pkg.resolution.values import (
     EMPTY,
     MANY,
@@ -75,6 +75,7 @@ class Machine:
         """Evaluate everything until nothing grows."""
         self.types.find_bases()
         self.program.hierarchy.order()
+        self.types.register_classes()
         self.attributes.prepare()
         for code in self.program.list_codes():
             self.schedule.add(code)
@@ -162,11 +163,18 @@ class Machine:
             return frozenset({self.containers.open_rest(code, place, kind)})
         promised, is_open = self.types.promise(code.parent, annotation)
         if not is_open:
-            return promised
+            return self._add_containers(promised, code, place)
         fixture = self.library.find_fixture(code, name)
         if fixture is not None:
             return fixture
         return promised | self.read(code.parameters[place]) | unknown(Reason.PARAMETER)
+
+    def _add_containers(self, promised: Values, code: Code, place: int) -> Values:
+        """Add the containers that callers give to one that an annotation promises: its items say more."""
+        if any(isinstance(each, Container) for each in promised):
+            given = self.read(code.parameters[place])
+            return promised.union(each for each in given if isinstance(each, Container))
+        return promised
 
     def _global(self, node: Sequence[Any], values: list[Values]) -> Values:
         return self.global_name(self.code, node[1])
@@ -296,6 +304,8 @@ class Machine:
         for place, number in node[2]:
             if number >= 0:
                 self.write(made.parameters[place], values[number])
+                if place in made.defaults:
+                    self.write(made.defaults[place], values[number])
         return frozenset({self.make(Function, made)})
 
     def _class(self, node: Sequence[Any], values: list[Values]) -> Values:
@@ -307,13 +317,15 @@ class Machine:
         return frozenset({self.make(Class, info, False)})
 
     def _declare(self, node: Sequence[Any], values: list[Values]) -> Values:
-        promised, is_open = self.types.promise(self.code, node[1])
-        given = values[node[2]] if node[2] >= 0 else EMPTY
+        return self.combine(self.types.promise(self.code, node[1]), values[node[2]] if node[2] >= 0 else EMPTY)
+
+    def combine(self, promise: Promise, given: Values) -> Values:
+        """Return what something is that an annotation promises, and that values are given for."""
+        promised, is_open = promise
         if is_open or not promised:
             return promised | given
         known = frozenset(each for each in given if not isinstance(each, Unknown | Library))
-        exact = any(isinstance(each, Instance) for each in known)
-        return known if exact and node[2] >= 0 else promised | known
+        return known if any(isinstance(each, Instance) for each in known) else promised | known
 
     def _text(self, node: Sequence[Any], values: list[Values]) -> Values:
         parts = [values[each] for each in node[1] if each >= 0]
@@ -411,8 +423,9 @@ class Machine:
     # What functions give back.
 
     def _return(self, node: Sequence[Any], values: list[Values]) -> Values:
-        if node[1] >= 0:
-            self.write(self.code.result, values[node[1]])
+        for each in node[1:]:
+            if each >= 0:
+                self.write(self.code.result, values[each])
         return EMPTY
 
     def _yield(self, node: Sequence[Any], values: list[Values]) -> Values:

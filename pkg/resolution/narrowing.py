@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pkg.resolution.classes import has_base
+from pkg.resolution.classes import has_base, passes_for
 from pkg.resolution.values import (
     EMPTY,
     PLAIN,
@@ -95,7 +95,7 @@ def _narrow_objects(machine: Machine, values: Values, classes: Values, holds: bo
 def _is_surely(value: Value, tested: Value) -> bool:
     """Tell whether a value is an object of a tested class, whatever it is."""
     if isinstance(value, Instance) and isinstance(tested, Class):
-        return has_base(value.info, tested.info)
+        return passes_for(value.info, tested.info)
     if isinstance(value, Constant | Text) and isinstance(tested, Library):
         kind = value.kind if isinstance(value, Constant) else "str"
         return tested.name == f"builtins.{kind}"
@@ -109,7 +109,7 @@ def _keep_object(machine: Machine, value: Value, tested: Value) -> Values:
     if isinstance(tested, Class):
         info = tested.info
         if isinstance(value, Instance):
-            if has_base(value.info, info):
+            if passes_for(value.info, info):
                 return frozenset({value})
             if value.is_open and has_base(info, value.info):
                 return frozenset({machine.make(Instance, info, Flavour.NARROWED)})
@@ -150,7 +150,7 @@ def _narrow_classes(machine: Machine, values: Values, classes: Values, holds: bo
     result: set[Value] = set()
     for value in values:
         if isinstance(value, Class):
-            if any(has_base(value.info, info) for info in infos):
+            if any(passes_for(value.info, info) for info in infos):
                 if holds:
                     result.add(value)
             elif holds:

@@ -9,6 +9,7 @@ from typing import Any
 from pkg.local_errors import LocalErrors
 from pkg.model import Import
 from pkg.resolution.classes import ClassInfo, Hierarchy
+from pkg.resolution.passing import Passed, take_passed
 from pkg.resolution.values import Interner
 from pkg.resolution.variables import Schedule, Variable
 from pkg.resolve.facts.modules import Found, ModuleMap
@@ -25,9 +26,9 @@ class Code:
     """The code of one module, class, function or lambda."""
 
     __slots__ = (
-        "base", "cells", "class_info", "decorators", "dirty", "is_async", "is_generator", "is_waiting", "module", "number", "outcomes", "owner_class",
-        "parameters", "parent", "position", "promises", "receiver_place", "result", "summary", "users",
-        "values", "yielded",
+        "base", "cells", "class_info", "decorators", "defaults", "dirty", "is_async", "is_generator", "is_waiting",
+        "module", "number", "outcomes", "owner_class", "parameters", "parent", "passed", "position", "promises",
+        "receiver_place", "result", "summary", "users", "values", "yielded",
     )  # fmt: skip
 
     def __init__(self, module: ModuleInfo, number: int, summary: FrameSummary, parent: Code | None) -> None:
@@ -47,6 +48,8 @@ class Code:
         self.is_async = bool(summary.flags & IS_ASYNC)
         self.receiver_place = -1  # of self or cls among the parameters
         self.decorators: frozenset[str] = frozenset()  # last names
+        self.passed: tuple[Passed, ...] = ()  # parameters that are returned as they are
+        self.defaults: dict[int, Variable] = {}  # of these
         self.promises: list[Any] | None = None  # by parameter, what its annotation promises
         self.base = 0  # the number of its first operation in the whole program
         self.values: list[Any] | None = None  # of its operations, once they were evaluated
@@ -180,6 +183,10 @@ class Program:
             for node in code.summary.nodes:
                 if node[0] == o.DECORATE:
                     self._note_decorators(code, node)
+        if code.parent is not None and code.class_info is None and not code.is_generator and not code.is_async:
+            places = [place for place, each in enumerate(code.summary.parameters) if each[1] in (o.PLACED, o.BY_NAME)]
+            code.passed = take_passed(code.summary.nodes, frozenset(places) - {code.receiver_place})
+            code.defaults = {each.place: Variable() for each in code.passed}
 
     def _note_decorators(self, code: Code, node: Sequence[Any]) -> None:
         made = code.summary.nodes[node[1]]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pkg.resolution.classes import ClassInfo
+from pkg.resolution.classes import ClassInfo, is_protocol
 from pkg.resolution.program import BUILTINS, Code, ModuleInfo, Program
 from pkg.resolution.values import (
     EMPTY,
@@ -49,6 +49,7 @@ _SAME = frozenset((
     "Concatenate", "Unpack",
 ))  # fmt: skip
 _OPEN = frozenset(("Any", "object", "TypeVar", "ParamSpec", "AnyStr", "Hashable", "Callable", "T", "TypeAlias"))
+_PROTOCOLS = frozenset(("typing.Protocol", "typing_extensions.Protocol"))
 _MAKING_BASES = frozenset(("with_metaclass", "add_metaclass"))
 Promise = tuple[Values, bool]
 """What an annotation promises, and whether anything else is possible beside it."""
@@ -93,8 +94,9 @@ class Types:
                     libraries.append(value.name.removeprefix("builtins."))
                 else:
                     info.has_unknown = True
+        info.is_protocol = not _PROTOCOLS.isdisjoint(libraries)
         info.bases, info.places = tuple(bases), tuple(bases.values())
-        info.libraries = tuple(each for each in libraries if each not in ("object", "typing.Generic", "typing.Protocol"))
+        info.libraries = tuple(each for each in libraries if each not in _PROTOCOLS and each not in ("object", "typing.Generic"))
         for name, number in node[3]:
             if name == "metaclass":
                 found = self.find(code, number)
@@ -103,6 +105,25 @@ class Types:
                     is_plain = all(isinstance(each, Library) and each.name.endswith("ABCMeta") for each in found)
                     if not is_plain:
                         info.has_unknown = True
+
+    def register_classes(self) -> None:
+        """Find the classes that are registered for abstract ones, by a call or a decorator."""
+        pairs: list[tuple[ClassInfo, ClassInfo]] = []
+        for code in self._program.list_codes():
+            for node in code.summary.nodes:
+                if node[0] == o.CALL_ATTR and node[2] == "register" and len(node[3]) == 1:
+                    pairs += self._pair_classes(code, node[1], node[3][0][0])
+                elif node[0] == o.DECORATE:
+                    for number, _ in node[2]:
+                        decorator = code.summary.nodes[number] if number >= 0 else [o.UNKNOWN]
+                        if decorator[0] == o.ATTR and decorator[2] == "register":
+                            pairs += self._pair_classes(code, decorator[1], node[1])
+        self._program.hierarchy.register(pairs)
+
+    def _pair_classes(self, code: Code, abstract: int, registered: int) -> list[tuple[ClassInfo, ClassInfo]]:
+        infos = [each.info for each in self.find(code, registered) if isinstance(each, Class)]
+        owners = self.find(code, abstract) if infos else EMPTY
+        return [(each.info, info) for each in owners if isinstance(each, Class) for info in infos]
 
     def _find_base(self, code: Code, number: int, info: ClassInfo) -> Values:
         node = code.summary.nodes[number] if number >= 0 else [o.UNKNOWN]
@@ -171,7 +192,8 @@ class Types:
                     if node[0] == o.RETURN:
                         found |= {
                             each
-                            for each in self.find(value.code, node[1], depth + 5)
+                            for number in node[1:]
+                            for each in self.find(value.code, number, depth + 5)
                             if isinstance(each, Class | Library)
                         }
         return frozenset(found)
@@ -451,25 +473,3 @@ class Types:
             variable.values = values
         made.rest.values = EMPTY  # type: ignore[union-attr]
         return made
-
-
-def is_protocol(info: ClassInfo) -> bool:
-    """Tell whether a class says of itself that what it stands for need not be derived from it."""
-    return any(_names_protocol(each) for each in info.order)
-
-
-def _names_protocol(info: ClassInfo) -> bool:
-    parent = info.code.parent
-    for node in parent.summary.nodes if parent is not None else ():
-        if node[0] == o.CLASS and node[1] == info.code.number:
-            for number in node[2]:
-                base = parent.summary.nodes[number] if parent is not None and number >= 0 else [o.UNKNOWN]
-                if base[0] == o.ITEM:
-                    base = parent.summary.nodes[base[1]]  # type: ignore[union-attr]
-                if base[0] == o.GLOBAL and base[1] == "Protocol":
-                    return True
-                if base[0] == o.ATTR and base[2] == "Protocol":
-                    return True
-                if base[0] == o.IMPORT:
-                    return info.code.module.unit.imports[base[1]].name == "Protocol"
-    return False

@@ -207,7 +207,7 @@ def _fill_shapes() -> None:
     SHAPES.update({
         o.CONST: (), o.PARAM: (), o.GLOBAL: (), o.CELL: (), o.ATTR: (1,), o.ITEM: (1, 2), o.ITER: (1,), o.UNPACK: (1,),
         o.BINARY: (2, 3), o.INPLACE: (2, 3), o.UNARY: (2,), o.COMPARE: (2, 3), o.AWAIT: (1,), o.YIELD: (1,),
-        o.YIELD_FROM: (1,), o.ASK: (2,), o.ENTER: (1,), o.IMPORT: (), o.DECLARE: (2,), o.UNKNOWN: (), o.RETURN: (1,),
+        o.YIELD_FROM: (1,), o.ASK: (2,), o.ENTER: (1,), o.IMPORT: (), o.DECLARE: (2,), o.UNKNOWN: (),
         o.SET_ATTR: (1, 3), o.SET_ITEM: (1, 2, 3), o.DEL_ATTR: (1,), o.DEL_ITEM: (1, 2), o.SET_GLOBAL: (2,),
         o.SET_CELL: (3,), o.MEMBER: (2,), o.RAISE: (1,), o.STAR: (), o.CAUGHT: (1,),
     })  # fmt: skip
@@ -244,7 +244,7 @@ def _renumber_lists(node: Operation, move: Any) -> Operation:
     from pkg.summary import operations as o
 
     code = node[0]
-    if code == o.PHI:
+    if code in (o.PHI, o.RETURN):
         return (code, *dict.fromkeys(move(each) for each in node[1:]))
     if code == o.CALL:
         return (code, move(node[1]), _move_placed(node[2], move), _move_named(node[3], move), node[4])
