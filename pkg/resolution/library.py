@@ -152,10 +152,6 @@ class LibraryCalls:
             return frozenset({value})
         return frozenset({value}) if value.name.endswith("()") else self.made(value.name)
 
-    def find_fixture(self, code: Code, name: str) -> Values | None:
-        """Return what pytest gives a parameter; None where it gives nothing."""
-        return None
-
     # Attributes by name.
 
     def read_chosen(self, owners: Values, keys: Values) -> Values:

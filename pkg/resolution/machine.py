@@ -11,6 +11,7 @@ from pkg.resolution.arguments import Arguments
 from pkg.resolution.attributes import Attributes
 from pkg.resolution.calls import Calls
 from pkg.resolution.containers import Containers
+from pkg.resolution.fixtures import Fixtures
 from pkg.resolution.library import LibraryCalls
 from pkg.resolution.narrowing import narrow
 from pkg.resolution.outcomes import External, Outcome, Target, Unbound
@@ -68,6 +69,7 @@ class Machine:
         self.calls = Calls(self)
         self.special = Special(self)
         self.library = LibraryCalls(self)
+        self.fixtures = Fixtures(self)
         self._globals: dict[tuple[ModuleInfo, str], Any] = {}
         self._handlers = self._list_handlers()
 
@@ -164,7 +166,7 @@ class Machine:
         promised, is_open = self.types.promise(code.parent, annotation)
         if not is_open:
             return self._add_containers(promised, code, place)
-        fixture = self.library.find_fixture(code, name)
+        fixture = self.fixtures.give(code, name)
         if fixture is not None:
             return fixture
         return promised | self.read(code.parameters[place]) | unknown(Reason.PARAMETER)

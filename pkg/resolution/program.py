@@ -26,8 +26,8 @@ class Code:
     """The code of one module, class, function or lambda."""
 
     __slots__ = (
-        "base", "cells", "class_info", "decorators", "defaults", "dirty", "is_async", "is_generator", "is_waiting",
-        "module", "number", "outcomes", "owner_class", "parameters", "parent", "passed", "position", "promises",
+        "base", "cells", "class_info", "decorated_by", "decorators", "defaults", "dirty", "is_async", "is_generator",
+        "is_waiting", "module", "number", "outcomes", "owner_class", "parameters", "parent", "passed", "position", "promises",
         "receiver_place", "result", "summary", "users", "values", "yielded",
     )  # fmt: skip
 
@@ -48,6 +48,7 @@ class Code:
         self.is_async = bool(summary.flags & IS_ASYNC)
         self.receiver_place = -1  # of self or cls among the parameters
         self.decorators: frozenset[str] = frozenset()  # last names
+        self.decorated_by: tuple[int, ...] = ()  # operations of the frame around
         self.passed: tuple[Passed, ...] = ()  # parameters that are returned as they are
         self.defaults: dict[int, Variable] = {}  # of these
         self.promises: list[Any] | None = None  # by parameter, what its annotation promises
@@ -192,21 +193,9 @@ class Program:
         made = code.summary.nodes[node[1]]
         if made[0] not in (o.FUNC, o.CLASS):
             return
-        names = {self._name_last(code, each) for each, _ in node[2]}
-        code.module.codes[made[1]].decorators = frozenset(names)
-
-    def _name_last(self, code: Code, number: int) -> str:
-        """Name what decorates by its last name."""
-        if number < 0:
-            return ""
-        node = code.summary.nodes[number]
-        if node[0] in (o.CALL_ATTR, o.ATTR):
-            return str(node[2])
-        if node[0] == o.CALL:
-            return self._name_last(code, node[1])
-        if node[0] == o.IMPORT:
-            return code.module.unit.imports[node[1]].bound_name
-        return str(node[1]) if node[0] == o.GLOBAL else ""
+        inner = code.module.codes[made[1]]
+        inner.decorated_by = tuple(each for each, _ in node[2] if each >= 0)
+        inner.decorators = frozenset(name_last(code, each) for each in inner.decorated_by)
 
     def _list_fields(self, code: Code, info: ClassInfo) -> None:
         nodes = code.summary.nodes
@@ -258,7 +247,7 @@ class Program:
             return None
         found: set[str] = set()
         for number in nodes:
-            names = _list_texts(root.summary.nodes, number, 0)
+            names = list_texts(root.summary.nodes, number)
             if names is None:
                 return None
             found |= names
@@ -276,17 +265,30 @@ class Program:
         self.hierarchy.classes.clear()
 
 
-def _list_texts(nodes: Sequence[Any], number: int, depth: int) -> set[str] | None:
-    """List the texts of a list or tuple that is written out, or put together of such."""
+def name_last(code: Code, number: int) -> str:
+    """Name a callable by its last name."""
+    node = code.summary.nodes[number]
+    if node[0] in (o.CALL_ATTR, o.ATTR):
+        return str(node[2])
+    if node[0] == o.CALL and node[1] >= 0:
+        return name_last(code, node[1])
+    if node[0] == o.IMPORT:
+        return code.module.unit.imports[node[1]].bound_name
+    return str(node[1]) if node[0] == o.GLOBAL else ""
+
+
+def list_texts(nodes: Sequence[Any], number: int, depth: int = 0) -> set[str] | None:
+    """List the texts of a text, list or tuple that is written out, or put together of such."""
     node = nodes[number] if number >= 0 else (o.UNKNOWN,)
     if depth > 20:
         return None
-    if node[0] == o.COLLECT and all(each[0] == 0 for each in node[2]):
-        parts = [nodes[each[1]] for each in node[2]]
-        if all(part[0] == o.CONST for part in parts):
-            return {str(part[2]) for part in parts}
+    if node[0] == o.CONST and node[1] == "str" and node[2] is not None:
+        return {node[2]}
+    if node[0] == o.COLLECT:
+        parts = [list_texts(nodes, each[1], depth + 1) if each[0] == 0 else None for each in node[2]]
+        return None if None in parts else set().union(*parts)  # type: ignore[arg-type]
     if node[0] in (o.BINARY, o.INPLACE):
-        first, second = (_list_texts(nodes, each, depth + 1) for each in node[2:4])
+        first, second = (list_texts(nodes, each, depth + 1) for each in node[2:4])
         return None if first is None or second is None else first | second
     return None
 

@@ -68,6 +68,7 @@ class LinkWriter:
                     targets, reasons = settle(found, is_definition)
                     if targets or reasons:
                         calls.add(code, site, targets, reasons)
+                calls.add_requests(code, settle(self._machine.fixtures.list_requested(code), True)[0])
         unbound = sorted(calls.unbound, key=lambda each: (each.line, each.id))
         edges = _drop_doubles([*edges, *calls.edges])
         return UnitLinks(path, tuple(edges), tuple(unbound), tuple(sorted(imports.libraries)))
@@ -198,13 +199,23 @@ class _CallLinks:
         start, end = self._module.places[code.number][site]
         line = bisect_right(self._starts, start)
         owner = self._ids.of_owner(code.parent if code.class_info is not None and code.parent is not None else code)
+        self._add_edges(owner, line, targets)
+        if code.summary.site_kinds[site] == o.SITE_CALL and reasons and not is_bound(targets):
+            text = self._module.unit.text[start:end]
+            self.unbound.append(self._make_unbound(text, owner, line, reasons[0]))
+
+    def add_requests(self, code: Code, fixtures: list[Target]) -> None:
+        """Add the fixtures that pytest calls for a function."""
+        owner = self._ids.of_definition(code) if fixtures else None
+        if owner is not None:
+            line = self._module.unit.definitions[code.summary.definition].span.start_line
+            self._add_edges(owner, line, fixtures)
+
+    def _add_edges(self, owner: str, line: int, targets: list[Target]) -> None:
         for target in targets:
             identity = self._ids.of_definition(target.code)
             if identity is not None:
                 self.edges.append(Edge(RelationType.CALLS, owner, identity, line, target.rule, target.confidence))
-        if code.summary.site_kinds[site] == o.SITE_CALL and reasons and not is_bound(targets):
-            text = self._module.unit.text[start:end]
-            self.unbound.append(self._make_unbound(text, owner, line, reasons[0]))
 
     def _make_unbound(self, text: bytes, owner: str, line: int, reason: Reason) -> UnboundCall:
         expression = render_callee(text)

@@ -161,7 +161,7 @@ class Types:
         if operation == o.IMPORT:
             return self.find_import(code.module, node[1], depth + 1)
         if operation == o.ATTR:
-            return self._find_attribute(self.find(code, node[1], depth + 1), node[2], depth + 1)
+            return self.find_attribute(self.find(code, node[1], depth + 1), node[2], depth + 1)
         if operation == o.PHI:
             return frozenset().union(*(self.find(code, each, depth + 1) for each in node[1:]))
         if operation in (o.ITEM, o.NARROW, o.DECORATE):
@@ -171,7 +171,7 @@ class Types:
         if operation == o.CALL:
             return self._find_called(self.find(code, node[1], depth + 1), code, node[2], depth + 1)
         if operation == o.CALL_ATTR:
-            callee = self._find_attribute(self.find(code, node[1], depth + 1), node[2], depth + 1)
+            callee = self.find_attribute(self.find(code, node[1], depth + 1), node[2], depth + 1)
             return self._find_called(callee, code, node[3], depth + 1)
         if operation == o.DECLARE and node[2] >= 0:
             return self.find(code, node[2], depth + 1)
@@ -275,7 +275,8 @@ class Types:
         inner = self._program.map.step(found, name)
         return self._list_modules(inner) if inner else EMPTY
 
-    def _find_attribute(self, values: Values, name: str, depth: int) -> Values:
+    def find_attribute(self, values: Values, name: str, depth: int = 0) -> Values:
+        """Find what an attribute gives without running anything."""
         found: set[Any] = set()
         for value in values:
             if isinstance(value, Library):
@@ -330,7 +331,7 @@ class Types:
             values = self._find_local(each, first)
             each = each.parent
         for part in rest:
-            values = self._find_attribute(values, part, 0)
+            values = self.find_attribute(values, part, 0)
         return values
 
     def _find_local(self, code: Code, name: str) -> Values:

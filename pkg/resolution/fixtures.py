@@ -1,0 +1,201 @@
+"""Fixtures: functions that pytest calls for tests, found by the names of parameters as it finds them (A-12).
+
+Which functions ask, for which names, and which fixtures these are is told without running anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from pkg.model import CERTAIN
+from pkg.resolution.outcomes import Target
+from pkg.resolution.program import Code, ModuleInfo, list_texts, name_last
+from pkg.resolution.values import EMPTY, Class, Function, Library, Values
+from pkg.summary import operations as o
+
+if TYPE_CHECKING:
+    from pkg.resolution.machine import Machine
+
+_CONFTEST = "conftest.py"
+_FIXTURE, _PARAMETRIZE, _USE = "fixture", "parametrize", "usefixtures"
+_MARKS = "pytestmark"  # the name that a file or class gives the marks of all its tests
+_OF_PYTEST = {
+    "cache": "pytest.Cache", "capfd": "pytest.CaptureFixture", "caplog": "pytest.LogCaptureFixture",
+    "capsys": "pytest.CaptureFixture", "monkeypatch": "pytest.MonkeyPatch", "pytestconfig": "pytest.Config",
+    "recwarn": "pytest.WarningsRecorder", "request": "pytest.FixtureRequest", "tmp_path": "pathlib.Path",
+    "tmp_path_factory": "pytest.TempPathFactory",
+}  # fmt: skip
+
+
+class Fixtures:
+    """Find fixtures: in the class, in the file, then in each conftest.py of the folders around it."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._program = machine.program
+        self._asked: dict[Code, frozenset[str]] = {}
+        self._found: dict[tuple[Code, str], tuple[Code, ...]] = {}
+        self._renamed: dict[ModuleInfo, dict[str, list[Code]]] = {}
+
+    def give(self, code: Code, name: str) -> Values | None:
+        """Return what pytest gives a parameter: what its fixture returns or yields; None where it gives nothing."""
+        asked = self._asked.get(code)
+        if asked is None:
+            asked = self._asked[code] = frozenset(_list_asked(code)) if _is_asking(code) else frozenset()
+        if name not in asked:
+            return None
+        fixtures = self.find(code, name)
+        if not fixtures:
+            known = _OF_PYTEST.get(name)
+            return frozenset({self._machine.make(Library, f"{known}()")}) if known is not None else None
+        calls, read = self._machine.calls, self._machine.read
+        return EMPTY.union(*(read(each.yielded) if each.is_generator else calls.returned(each, None) for each in fixtures))
+
+    def list_requested(self, code: Code) -> list[Target]:
+        """List the fixtures that a function asks for by its parameters and marks; pytest calls them before it."""
+        if not _is_asking(code):
+            return []
+        names = dict.fromkeys((*_list_asked(code), *_list_used(code)))
+        return [Target(each, "fixture", CERTAIN) for name in names for each in self.find(code, name)]
+
+    def find(self, code: Code, name: str) -> tuple[Code, ...]:
+        """Find the fixtures that a name stands for in the head of a function: those of the nearest place."""
+        key = code, name
+        found = self._found.get(key)
+        if found is None:
+            places = self._list_places(code, name)
+            kept = ({each: None for each in place if _is_meant(each, code, name)} for place in places)
+            found = self._found[key] = next((tuple(each) for each in kept if each), ())
+        return found
+
+    def _list_places(self, code: Code, name: str) -> Iterator[list[Code]]:
+        """List the functions of a name in each place that may have a fixture, the nearest first."""
+        types, parent = self._machine.types, code.parent
+        if parent is not None and parent.class_info is not None:
+            made = frozenset({self._machine.make(Class, parent.class_info, False)})
+            yield _list_functions(types.find_attribute(made, name))
+        for path in self._list_files(code.module.path):
+            module = self._program.modules[path]
+            yield [*_list_functions(types.find_name(module, name)), *self._list_renamed(module).get(name, ())]
+
+    def _list_files(self, path: str) -> Iterator[str]:
+        yield path
+        folder = path
+        while folder:
+            folder = folder.rpartition("/")[0]
+            conftest = f"{folder}/{_CONFTEST}" if folder else _CONFTEST
+            if conftest in self._program.modules and conftest != path:
+                yield conftest
+
+    def _list_renamed(self, module: ModuleInfo) -> dict[str, list[Code]]:
+        """List the fixtures of a file that have another name than their function, by that name."""
+        found = self._renamed.get(module)
+        if found is None:
+            found = self._renamed[module] = {}
+            for code in module.codes:
+                other = _name_fixture(code) if _FIXTURE in code.decorators else None
+                if other is not None:
+                    found.setdefault(other, []).append(code)
+        return found
+
+
+def _list_functions(values: Values) -> list[Code]:
+    return sorted(each.code for each in values if isinstance(each, Function))
+
+
+def _is_meant(fixture: Code, code: Code, name: str) -> bool:
+    return fixture is not code and _FIXTURE in fixture.decorators and _name_fixture(fixture) in (None, name)
+
+
+def _name_fixture(code: Code) -> str | None:
+    """Return the name that a fixture is given beside that of its function."""
+    for call in _list_marks(code, _FIXTURE):
+        for key, number in call[-2]:
+            if key == "name" and code.parent is not None:
+                return next(iter(list_texts(code.parent.summary.nodes, number) or ()), None)
+    return None
+
+
+def _is_asking(code: Code) -> bool:
+    """Return whether pytest calls a function: as a fixture, or as a test in a file of tests."""
+    if code.summary.kind != o.FUNCTION:
+        return False
+    return _FIXTURE in code.decorators or _is_test(code)
+
+
+def _is_test(code: Code) -> bool:
+    parent, file = code.parent, code.module.path.rpartition("/")[2]
+    if not code.name.startswith("test") or parent is None:
+        return False
+    if not file.startswith("test_") and not file.endswith("_test.py") and file != _CONFTEST:
+        return False
+    return parent.number == 0 or (parent.class_info is not None and parent.name.startswith("Test"))
+
+
+def _list_asked(code: Code) -> list[str]:
+    """List the parameters that have no default and are given no values by a mark."""
+    given = _list_given(code)
+    return [
+        name for place, (name, kind, has_default, _) in enumerate(code.summary.parameters)
+        if kind in (o.PLACED, o.BY_NAME) and not has_default and place != code.receiver_place and name not in given
+    ]  # fmt: skip
+
+
+def _list_given(code: Code) -> set[str]:
+    """List the parameters that a mark gives values; one that says `indirect` gives them to the fixtures."""
+    given: set[str] = set()
+    for owner in _list_marked(code):
+        nodes = owner.parent.summary.nodes if owner.parent is not None else []
+        for call in _list_marks(owner, _PARAMETRIZE):
+            named = dict(call[-2])
+            first = call[-3][0][0] if call[-3] else named.get("argnames", -1)
+            if "indirect" not in named:
+                given.update(_split(list_texts(nodes, first)))
+    return given
+
+
+def _list_used(code: Code) -> Iterator[str]:
+    """List the fixtures that marks name: before a test or its class, or in `pytestmark` of its class or file."""
+    for owner in _list_marked(code):
+        for call in _list_marks(owner, _USE):
+            yield from _list_named(owner.parent.summary.nodes if owner.parent is not None else [], call)
+    for around in (code.parent, code.module.root) if _FIXTURE not in code.decorators else ():
+        nodes = around.summary.nodes if around is not None else []
+        for node in nodes:
+            if node[0] in (o.MEMBER, o.SET_GLOBAL) and node[1] == _MARKS:
+                yield from _list_used_by_all(nodes, node[2])
+
+
+def _list_used_by_all(nodes: list[Any], number: int) -> Iterator[str]:
+    node = nodes[number] if number >= 0 else (o.UNKNOWN,)
+    if node[0] == o.COLLECT:
+        for element in node[2]:
+            yield from _list_used_by_all(nodes, element[1])
+    elif node[0] == o.CALL_ATTR and node[2] == _USE:
+        yield from _list_named(nodes, node)
+
+
+def _list_named(nodes: list[Any], call: Any) -> Iterator[str]:
+    for number, _ in call[-3]:
+        yield from sorted(list_texts(nodes, number) or ())
+
+
+def _list_marked(code: Code) -> list[Code]:
+    """List the definitions whose marks a test has: itself, and the class that it is in; fixtures have none."""
+    if _FIXTURE in code.decorators or code.parent is None:
+        return []
+    return [code, code.parent] if code.parent.class_info is not None else [code]
+
+
+def _list_marks(code: Code, name: str) -> Iterator[Any]:
+    """List the calls that decorate a definition, whose callee has a name."""
+    for number in code.decorated_by if code.parent is not None else ():
+        node = code.parent.summary.nodes[number]  # type: ignore[union-attr]
+        if node[0] in (o.CALL, o.CALL_ATTR) and name_last(code.parent, number) == name:  # type: ignore[arg-type]
+            yield node
+
+
+def _split(texts: set[str] | None) -> Iterator[str]:
+    for text in texts or ():
+        yield from text.replace(",", " ").split()
