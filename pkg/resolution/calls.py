@@ -99,7 +99,7 @@ class Calls:
         root, numbers = module.root, module.bindings.get(name)
         if numbers is None or root is None:
             return ("star import", CERTAIN) if name not in module.names else ("assigned value", LIKELY)
-        nodes = [root.summary.nodes[each] for each in numbers]
+        nodes = [self._skip_stars(root, each) for each in numbers]
         parts = [root.summary.nodes[each] for node in nodes for each in (node[1:] if node[0] == o.PHI else ()) if each >= 0]
         parts += [node for node in nodes if node[0] != o.PHI]
         confidence = CERTAIN if len(parts) == 1 else LIKELY
@@ -107,7 +107,15 @@ class Calls:
             return "same module", confidence
         if all(node[0] == o.IMPORT for node in parts):
             return "import", confidence
-        return "assigned value", confidence
+        return ("star import" if all(node[0] == o.STAR for node in parts) else "assigned value"), confidence
+
+    def _skip_stars(self, root: Code, number: int) -> Any:
+        """Return the operation that binds a name, unless a star import below brings it."""
+        node = root.summary.nodes[number]
+        if node[0] != o.BROUGHT:
+            return node
+        star = self._machine.program.find_brought(root.module.path, node[3], node[1])
+        return root.summary.nodes[node[2]] if star is None else (o.STAR,)
 
     def _judge_cell(self, owner: Code, name: str) -> tuple[str, str]:
         stored = [node for node in owner.summary.nodes if node[0] == o.SET_CELL and node[2] == name]

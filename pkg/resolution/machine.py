@@ -266,7 +266,7 @@ class Machine:
             return unknown(Reason.MODULE_ATTRIBUTE)
         own = module.names.get(name)
         values = self.read(own) if own is not None and path != importer else EMPTY
-        if values:
+        if values or (name in module.bindings and path != importer):
             return values
         if own is None:
             star = self.program.find_star(path, name) if module.stars else None
@@ -287,13 +287,19 @@ class Machine:
                 if isinstance(value, Function):
                     self.note(self.site_now, Target(value.code, "__getattr__", LIKELY))
                 result |= self.calls.call(value, key, -1, "__getattr__", LIKELY)
-            return result or unknown(Reason.DYNAMIC)
+            return result | unknown(Reason.CHOSEN if result else Reason.DYNAMIC)
         for record in module.stars:
             if not self.program.map.find_import(path, record) and not record.level:
                 return frozenset({self.make(Library, f"{record.module}.{name}")})
         return unknown(Reason.MODULE_ATTRIBUTE)
 
     site_now = -1
+
+    def _brought(self, node: Sequence[Any], values: list[Values]) -> Values:
+        star = self.program.find_brought(self.code.module.path, node[3], node[1])
+        if star is not None and star.module is not None:
+            return self.member_of(star.module, node[1])
+        return _get(values, node[2])
 
     def _join(self, node: Sequence[Any], values: list[Values]) -> Values:
         return EMPTY.union(*(values[each] for each in node[1:] if each >= 0))
@@ -509,7 +515,7 @@ class Machine:
             o.UNKNOWN: self._unknown, o.RETURN: self._return, o.SET_ATTR: self._set_attribute,
             o.SET_ITEM: self._set_item, o.DEL_ATTR: self._delete_attribute, o.DEL_ITEM: self._delete_item,
             o.SET_GLOBAL: self._set_global, o.SET_CELL: self._set_cell, o.MEMBER: self._member, o.RAISE: self._raise,
-            o.STAR: self._skip, o.CAUGHT: self._caught,
+            o.STAR: self._skip, o.CAUGHT: self._caught, o.BROUGHT: self._brought,
         }  # fmt: skip
         return [table[code] for code in range(len(table))]
 

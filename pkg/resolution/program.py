@@ -214,44 +214,50 @@ class Program:
             found = self._bound[path, number] = find(path, record)
         return found
 
-    def find_star(self, path: str, name: str, seen: frozenset[str] = frozenset()) -> Found | None:
+    def find_star(self, path: str, name: str) -> Found | None:
         """Find the module that a star import brings a name from; the last one counts. A library's binds nothing."""
         key = path, name
-        if key in self._stars:
-            return self._stars[key]
-        module = self.modules[path]
-        found: Found | None = None
-        if not name.startswith("__") and path not in seen:
-            for record in reversed(module.stars):
-                for each in self.map.find_import(path, record).list_all():
-                    if found is None and each.module is not None and each.module in self.modules:
-                        inner = self.modules[each.module]
-                        shown = self.list_exported(inner)
-                        if shown is not None and name not in shown:
-                            continue
-                        if name in inner.names and (shown is not None or not name.startswith("_")):
-                            found = each
-                        else:
-                            found = self.find_star(each.module, name, seen | {path})
-                        if found is None and shown is not None and self.map.step(each, name):
-                            found = each
-        if path not in seen:
-            self._stars[key] = found
-        return found
+        if key not in self._stars:
+            self._stars[key] = self._search_stars(path, self.modules[path].stars, name, {path})
+        return self._stars[key]
+
+    def find_brought(self, path: str, numbers: Sequence[int], name: str) -> Found | None:
+        """Find the module that one of some star imports brings a name from; the last one counts."""
+        return self._search_stars(path, [self.units[path].imports[number] for number in numbers], name, {path})
+
+    def _search_stars(self, path: str, stars: Sequence[Import], name: str, seen: set[str]) -> Found | None:
+        if name.startswith("__"):
+            return None
+        for each in (found for record in reversed(stars) for found in self.map.find_import(path, record).list_all()):
+            inner = self.modules.get(each.module) if each.module is not None else None
+            if inner is None or inner.path in seen:
+                continue
+            shown = self.list_exported(inner)
+            if shown is not None and name not in shown:
+                continue
+            if name in inner.names and (shown is not None or not name.startswith("_")):
+                return each
+            seen.add(inner.path)
+            found = self._search_stars(inner.path, inner.stars, name, seen)
+            if found is not None:
+                return found
+            if shown is not None and self.map.step(each, name):
+                return each
+        return None
 
     def list_exported(self, module: ModuleInfo) -> frozenset[str] | None:
         """List the names in `__all__` of a module, as far as it is written out; None where it is not."""
         root = module.root
-        nodes = module.bindings.get("__all__") if root is not None else None
-        if not nodes or root is None:
+        bound = module.bindings.get("__all__") if root is not None else None
+        if not bound or root is None:
             return None
-        found: set[str] = set()
-        for number in nodes:
-            names = list_texts(root.summary.nodes, number)
-            if names is None:
-                return None
-            found |= names
-        return frozenset(found)
+        nodes, chain = root.summary.nodes, _list_before(root.summary.nodes, bound)
+        added = [
+            node[3][0][0] for node in nodes
+            if node[0] == o.CALL_ATTR and node[1] in chain and node[2] in ("extend", "append") and node[3]
+        ]  # fmt: skip
+        found = [list_texts(nodes, number) for number in (*bound, *added)]
+        return None if None in found else frozenset().union(*found)  # type: ignore[arg-type]
 
     def release(self) -> None:
         """Let go of what refers to one another."""
@@ -274,7 +280,20 @@ def name_last(code: Code, number: int) -> str:
         return name_last(code, node[1])
     if node[0] == o.IMPORT:
         return code.module.unit.imports[node[1]].bound_name
-    return str(node[1]) if node[0] == o.GLOBAL else ""
+    return str(node[1]) if node[0] in (o.GLOBAL, o.BROUGHT) else ""
+
+
+def _list_before(nodes: Sequence[Any], numbers: Iterable[int]) -> set[int]:
+    """List operations, and those whose value these change in place."""
+    found: set[int] = set()
+    waiting = list(numbers)
+    while waiting:
+        number = waiting.pop()
+        if number >= 0 and number not in found:
+            found.add(number)
+            node = nodes[number]
+            waiting += node[1:] if node[0] == o.PHI else [node[2]] if node[0] in (o.INPLACE, o.BINARY) else []
+    return found
 
 
 def list_texts(nodes: Sequence[Any], number: int, depth: int = 0) -> set[str] | None:

@@ -10,6 +10,7 @@ from tree_sitter import Node
 
 from pkg.summary.environment import UNBOUND, Environment, Joiner
 from pkg.summary.operations import (
+    BROUGHT,
     CELL,
     CLASS_BODY,
     CONST,
@@ -102,6 +103,15 @@ class Frame:
         self.versions.setdefault(name, []).append(node)
         for log in self.logs:
             log.setdefault(name, []).append(node)
+
+    def bind_star(self, number: int) -> None:
+        """Note that a star import may bind names that are bound already."""
+        for name, node in list(self.environment.names.items()) if self.environment is not None else ():
+            if node != UNBOUND and not name.startswith("__"):
+                before = self.nodes[node]
+                is_brought = before[0] == BROUGHT
+                inner, numbers = (before[2], before[3]) if is_brought else (node, ())
+                self.bind(name, self.add(BROUGHT, name, inner, (*numbers, number)))
 
     def mangle(self, name: str) -> str:
         """Write a name as Python knows it inside of its class."""
@@ -209,7 +219,7 @@ def _fill_shapes() -> None:
         o.BINARY: (2, 3), o.INPLACE: (2, 3), o.UNARY: (2,), o.COMPARE: (2, 3), o.AWAIT: (1,), o.YIELD: (1,),
         o.YIELD_FROM: (1,), o.ASK: (2,), o.ENTER: (1,), o.IMPORT: (), o.DECLARE: (2,), o.UNKNOWN: (),
         o.SET_ATTR: (1, 3), o.SET_ITEM: (1, 2, 3), o.DEL_ATTR: (1,), o.DEL_ITEM: (1, 2), o.SET_GLOBAL: (2,),
-        o.SET_CELL: (3,), o.MEMBER: (2,), o.RAISE: (1,), o.STAR: (), o.CAUGHT: (1,),
+        o.SET_CELL: (3,), o.MEMBER: (2,), o.RAISE: (1,), o.STAR: (), o.CAUGHT: (1,), o.BROUGHT: (2,),
     })  # fmt: skip
 
 

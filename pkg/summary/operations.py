@@ -56,9 +56,13 @@ Operation = tuple[Any, ...]
     RAISE,  # n, s
     STAR,  # number of a star import
     CAUGHT,  # n: an object of an exception class
-) = range(40)
+    BROUGHT,  # name, n, numbers of star imports below: the name is n's unless one of them brings it
+) = range(41)
 
-PURE = frozenset((CONST, PARAM, GLOBAL, CELL, PHI, NARROW, FUNC, IMPORT, DECLARE, TEXT, UNKNOWN, UNPACK, CAUGHT))
+PURE = frozenset((
+    CONST, PARAM, GLOBAL, CELL, PHI, NARROW, FUNC, IMPORT, DECLARE, TEXT, UNKNOWN, UNPACK, CAUGHT,
+    BROUGHT,
+))
 """Operations that do nothing but give a value: one that nothing refers to is left out."""
 
 MODULE, CLASS_BODY, FUNCTION, LAMBDA = range(4)

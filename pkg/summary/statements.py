@@ -331,6 +331,7 @@ class Statements:
             name, is_star = self._builder.import_names[number]
             if is_star:
                 frame.add(o.STAR, number)
+                frame.bind_star(number)
             else:
                 frame.bind(name, frame.add(o.IMPORT, number))
 
