@@ -49,8 +49,14 @@ class Fixtures:
         if not fixtures:
             known = _OF_PYTEST.get(name)
             return frozenset({self._machine.make(Library, f"{known}()")}) if known is not None else None
-        calls, read = self._machine.calls, self._machine.read
-        return EMPTY.union(*(read(each.yielded) if each.is_generator else calls.returned(each, None) for each in fixtures))
+        return EMPTY.union(*(self._read(each) for each in fixtures))
+
+    def _read(self, fixture: Code) -> Values:
+        machine = self._machine
+        if fixture.is_generator:
+            return machine.read(fixture.yielded)
+        passed = EMPTY.union(*(machine.parameter(fixture, each.place) for each in fixture.passed))
+        return machine.calls.returned(fixture, None, passed)
 
     def list_requested(self, code: Code) -> list[Target]:
         """List the fixtures that a function asks for by its parameters and marks; pytest calls them before it."""

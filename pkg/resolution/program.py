@@ -27,8 +27,8 @@ class Code:
 
     __slots__ = (
         "base", "cells", "class_info", "decorated_by", "decorators", "defaults", "dirty", "is_async", "is_generator",
-        "is_waiting", "module", "number", "outcomes", "owner_class", "parameters", "parent", "passed", "position", "promises",
-        "receiver_place", "result", "summary", "users", "values", "yielded",
+        "is_waiting", "module", "number", "outcomes", "owner_class", "parameters", "parent", "passed", "position",
+        "promises", "receiver_place", "result", "summary", "users", "values", "yielded",
     )  # fmt: skip
 
     def __init__(self, module: ModuleInfo, number: int, summary: FrameSummary, parent: Code | None) -> None:

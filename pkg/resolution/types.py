@@ -166,7 +166,9 @@ class Types:
             return frozenset().union(*(self.find(code, each, depth + 1) for each in node[1:]))
         if operation == o.BROUGHT:
             star = self._program.find_brought(code.module.path, node[3], node[1])
-            return self._find_member(star, node[1], depth + 1) if star is not None else self.find(code, node[2], depth + 1)
+            if star is not None:
+                return self._find_member(star, node[1], depth + 1)
+            return self.find(code, node[2], depth + 1)
         if operation in (o.ITEM, o.NARROW, o.DECORATE):
             return self.find(code, node[1], depth + 1)
         if operation == o.CELL:
