@@ -190,6 +190,10 @@ class Attributes:
         owner = lookup.owner
         if owner is not None:
             members = read(owner.members[name])
+            if fields and name in owner.declared:
+                promise = self._machine.types.promise(owner.code, owner.declared[name])
+                result = set(self._machine.combine(promise, frozenset(result)))
+                members = frozenset(each for each in members if not isinstance(each, Instance))
             if fields and self._is_always_stored(info, name):
                 members = frozenset(each for each in members if isinstance(each, Property))
             if name in owner.unset and not members:

@@ -211,7 +211,10 @@ _ASKING = {
 def _ask_first(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     values, short = arguments.get(0), name.removeprefix("builtins.")
     machine = library.machine
-    machine.special.note_methods(values, _ASKING[short], site, LIKELY)
+    if short == "hash":
+        machine.special.ask_hash(values, site)
+    else:
+        machine.special.note_methods(values, _ASKING[short], site, LIKELY)
     result: set[Value] = set()
     if short in ("abs", "round", "divmod", "pow", "aiter", "anext"):
         for value in values:

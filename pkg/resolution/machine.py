@@ -158,6 +158,10 @@ class Machine:
         name, kind, has_default, annotation = code.summary.parameters[place]
         info = code.owner_class
         if place == code.receiver_place and info is not None:
+            if code.name == "__init_subclass__":
+                derived = self.program.hierarchy.list_derived(info)
+                if 0 < len(derived) <= MOST_VALUES:
+                    return frozenset(self.make(Class, each, False) for each in derived)
             if code.name in _CLASS_TAKING or "classmethod" in code.decorators:
                 return frozenset({self.make(Class, info, True)})
             return frozenset({self.make(Instance, info, Flavour.SELF)})
@@ -271,7 +275,9 @@ class Machine:
         if own is None:
             star = self.program.find_star(path, name) if module.stars else None
             if star is not None and star.module is not None and star.module != path:
-                return self.member_of(star.module, name)
+                found = self.member_of(star.module, name)
+                if found:
+                    return found
         inner = self.program.map.step(self.program.map.open(path), name)
         if inner:
             return self.open_modules(inner.list_all())
@@ -406,8 +412,10 @@ class Machine:
 
     def _delete_item(self, node: Sequence[Any], values: list[Values]) -> Values:
         if node[1] >= 0:
-            key = values[node[2]] if node[2] >= 0 else EMPTY
-            self.special.ask_with(values[node[1]], ("__delitem__",), (key,), node[3])
+            owners, key = values[node[1]], values[node[2]] if node[2] >= 0 else EMPTY
+            self.special.ask_with(owners, ("__delitem__",), (key,), node[3])
+            if any(isinstance(each, Container) for each in owners):
+                self.special.ask_key(key, node[3])
         return EMPTY
 
     # Names.

@@ -117,12 +117,18 @@ class Special:
     def ask_key(self, values: Values, site: int) -> None:
         """Note what a dict or set asks of a key."""
         if "__hash__" in self._names or "__eq__" in self._names:
-            inside = set(values)
-            for value in values:
-                if isinstance(value, Container) and value.kind == "tuple":
-                    inside |= self._machine.containers.read_everything(value)
-            self.note_methods(frozenset(inside), ("__hash__",), site, LIKELY)
-            self.note_methods(frozenset(inside), ("__eq__",), site, POSSIBLE)
+            inside = self.ask_hash(values, site)
+            self.note_methods(inside, ("__eq__",), site, POSSIBLE)
+
+    def ask_hash(self, values: Values, site: int) -> Values:
+        """Note what makes a hash of values; returns these, and what is in tuples among them."""
+        inside = set(values)
+        for value in values:
+            if isinstance(value, Container) and value.kind == "tuple":
+                inside |= self._machine.containers.read_everything(value)
+        found = frozenset(inside)
+        self.note_methods(found, ("__hash__",), site, LIKELY)
+        return found
 
     def ask(self, question: str, values: Values, site: int) -> Values:
         """Ask what Python asks by itself where no method is named."""

@@ -27,6 +27,7 @@ from pkg.resolution.values import (
 from pkg.resolution.variables import Variable
 from pkg.resolve.facts.modules import Found
 from pkg.summary import operations as o
+from pkg.summary.annotations import OTHER, Annotation
 
 _DEEPEST = 30
 _PLAIN_TYPES = frozenset(("str", "int", "float", "bool", "bytes", "complex", "NoneType", "None"))
@@ -274,8 +275,7 @@ class Types:
         module = self._program.modules.get(found.module) if found.module is not None else None
         if module is not None:
             values = self.find_name(module, name, depth)
-            is_own = name in module.names or self._program.find_star(module.path, name) is not None
-            if is_own and name not in ("",):
+            if values or name in module.names:
                 return values
         inner = self._program.map.step(found, name)
         return self._list_modules(inner) if inner else EMPTY
@@ -360,10 +360,13 @@ class Types:
         last = name.rpartition(".")[2]
         if last == "Self" or name == "Self":
             return self._read_self(code)
+        alias = self._find_alias(code.module, name, 0)
+        if alias is not None:
+            return self._read(alias[0], self._spell(*alias, 0), depth + 1)
         values = self.resolve(code, name)
         if not values:
             return OPEN
-        return self._join([self._read_value(code, value, last, depth) for value in values])
+        return self._join([self._read_value(code, value) for value in values])
 
     def _read_self(self, code: Code) -> Promise:
         each: Code | None = code
@@ -374,7 +377,7 @@ class Types:
             each = each.parent
         return OPEN
 
-    def _read_value(self, code: Code, value: Any, last: str, depth: int) -> Promise:
+    def _read_value(self, code: Code, value: Any) -> Promise:
         if isinstance(value, Class):
             made = frozenset({self._make(Instance, value.info, Flavour.TYPED)})
             return made, is_protocol(value.info)
@@ -382,11 +385,11 @@ class Types:
             name = value.name
             short = name.rpartition(".")[2]
             if name.endswith("()"):  # a type variable or the like
-                return OPEN if "TypeVar" in name or "ParamSpec" in name else self._read_alias(code, last, depth)
+                return OPEN
             if short in _PLAIN_TYPES and name.startswith("builtins."):
                 return frozenset({PLAIN[short]}), False
             if short in _OPEN or short in _SAME or short == "Union":
-                return self._read_alias(code, last, depth) if short in ("Union", "Optional") else OPEN
+                return OPEN
             if name.startswith(("builtins.", "typing.", "collections")) and (short in _LISTS or short in _MAPPINGS):
                 return frozenset({self._make_container(code, _LISTS.get(short, "dict"), EMPTY, EMPTY)}), False
             if short in ("type", "Type"):
@@ -394,37 +397,44 @@ class Types:
             return frozenset({self._make(Library, f"{name}()")}), False
         return OPEN
 
-    def _read_alias(self, code: Code, name: str, depth: int) -> Promise:
-        """Read a name of the module that stands for a type that is put together."""
-        root = code.module.root
-        numbers = code.module.bindings.get(name, ())
-        if root is None or not numbers:
-            return OPEN
-        return self._join([self._read_node(root, each, depth + 1) for each in numbers])
+    def _spell(self, code: Code, number: int, depth: int) -> Annotation:
+        """Spell a type that is written as an expression as annotations are."""
+        node = code.summary.nodes[number] if 0 <= number and depth <= _DEEPEST else (o.UNKNOWN,)
+        operation = node[0]
+        if operation == o.GLOBAL:
+            return ["n", node[1]]
+        if operation in (o.CLASS, o.FUNC):
+            return ["n", code.module.codes[node[1]].name]
+        if operation == o.IMPORT:
+            return ["n", code.module.unit.imports[node[1]].bound_name]
+        if operation == o.ATTR:
+            base = self._spell(code, node[1], depth + 1)
+            return ["n", f"{base[1]}.{node[2]}"] if base[0] == "n" else OTHER
+        if operation == o.CONST:
+            is_name = node[1] == "str" and isinstance(node[2], str) and node[2].replace(".", "").isidentifier()
+            return ["n", "None"] if node[1] == "NoneType" else ["n", node[2]] if is_name else OTHER
+        if operation == o.ITEM:
+            keys = code.summary.nodes[node[2]] if node[2] >= 0 else (o.UNKNOWN,)
+            parts = [each[1] for each in keys[2]] if keys[0] == o.COLLECT and keys[1] == "tuple" else [node[2]]
+            return ["s", self._spell(code, node[1], depth + 1), [self._spell(code, each, depth + 1) for each in parts]]
+        if operation == o.BINARY and node[1] == "|":
+            return ["o", [self._spell(code, each, depth + 1) for each in node[2:4]]]
+        return OTHER
 
-    def _read_node(self, code: Code, number: int, depth: int) -> Promise:
-        """Read a type that is written as an expression."""
-        node = code.summary.nodes[number] if number >= 0 else [o.UNKNOWN]
-        if depth > _DEEPEST:
-            return OPEN
-        if node[0] == o.ITEM:
-            names = {v.name.rpartition(".")[2] for v in self.find(code, node[1]) if isinstance(v, Library)}
-            keys = code.summary.nodes[node[2]] if node[2] >= 0 else [o.UNKNOWN]
-            parts = [each[1] for each in keys[2]] if keys[0] == o.COLLECT else [node[2]]
-            if names & {"Union", "Optional"}:
-                return self._join([self._read_node(code, each, depth + 1) for each in parts])
-        if node[0] == o.BINARY and node[1] == "|":
-            return self._join([self._read_node(code, each, depth + 1) for each in node[2:4]])
-        if node[0] == o.CONST:
-            return (frozenset({PLAIN["NoneType"]}), False) if node[1] == "NoneType" else OPEN
-        values = self.find(code, number)
-        if not values:
-            return OPEN
-        return self._join([
-            (frozenset({self._make(Instance, each.info, Flavour.TYPED)}), is_protocol(each.info))
-            if isinstance(each, Class) else OPEN
-            for each in values
-        ])  # fmt: skip
+    def _find_alias(self, module: ModuleInfo, name: str, depth: int) -> tuple[Code, int] | None:
+        """Find the operation that puts a type together for which a name of a module stands."""
+        numbers, root = module.bindings.get(name, ()), module.root
+        if depth > _DEEPEST or root is None or len(numbers) != 1:
+            return None
+        node = root.summary.nodes[numbers[0]]
+        if node[0] in (o.ITEM, o.BINARY):
+            return root, numbers[0]
+        if node[0] != o.IMPORT or module.unit.imports[node[1]].name in (None, "*"):
+            return None
+        record = module.unit.imports[node[1]]
+        found = self._program.map.find_import(module.path, record)
+        inner = self._program.modules.get(found.module) if found.module is not None else None
+        return self._find_alias(inner, str(record.name), depth + 1) if inner is not None else None
 
     def _read_subscription(self, code: Code, annotation: Any, depth: int) -> Promise:
         base, arguments = annotation[1], annotation[2]

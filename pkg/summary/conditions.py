@@ -228,8 +228,7 @@ class Conditions:
             if name_text in frame.globals or name_text in frame.nonlocals:
                 return
             node = frame.joiner.look_up(holds, name_text)
-            if node is None:
-                node = frame.read(name_text)
+            node = frame.read(name_text) if node is None else frame.join_rebound(name_text, node)
             for environment, is_held in ((holds, 1), (fails, 0)):
                 if environment is not None:
                     environment.names[name_text] = frame.add(o.NARROW, node, test, is_held)

@@ -164,7 +164,8 @@ class Expressions:
         environment = self.frame.environment
         if place is not None and environment is not None:
             known = environment.places.get((value, place))
-            if known is not None:
+            if known is not None:  # what gives the item is called all the same
+                self.frame.add(o.ITEM, value, self.read_key(keys), self.site(base))
                 return known
         return self.frame.add(o.ITEM, value, self.read_key(keys), self.site(base))
 

@@ -16,6 +16,7 @@ from pkg.summary.operations import (
     CONST,
     GLOBAL,
     MODULE,
+    NARROW,
     PHI,
     PURE,
     SET_CELL,
@@ -47,6 +48,8 @@ class Frame:
         self.flags = 0
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
+        self.declared: dict[str, Any] = {}  # annotations of names that are bound later
+        self.rebound: set[str] = set()  # names that functions inside bind
         self.versions: dict[str, list[int]] = {}  # by name, all that it is bound to
         self.hidden: dict[str, list[int]] = {}  # the same of comprehensions
         self.captured: set[str] = set()  # names that functions inside read
@@ -83,8 +86,16 @@ class Frame:
         if environment is not None and name not in self.globals and name not in self.nonlocals:
             node = self.joiner.look_up(environment, name)
             if node is not None and node != UNBOUND:
-                return node
+                return self.join_rebound(name, node)
         return self._read_open(name)
+
+    def join_rebound(self, name: str, node: int) -> int:
+        """Join what a name stands for with what functions inside bind it to: they may have run since, unless tested."""
+        if name not in self.rebound or self.nodes[node][0] == NARROW:
+            return node
+        self.captured.add(name)
+        held = (GLOBAL, name) if self.kind == MODULE else (CELL, self.number, name)
+        return self.add_once(PHI, node, self.add_once(*held))
 
     def _read_open(self, name: str) -> int:
         """Find or add the read of a name that nothing before has bound here."""
@@ -151,7 +162,7 @@ class Frame:
 
     def store_cells(self) -> None:
         """Add what the variables hold that functions inside read."""
-        for name in sorted(self.captured):
+        for name in sorted(self.captured) if self.kind != MODULE else ():
             for node in dict.fromkeys((*self.versions.get(name, ()), *self.hidden.get(name, ()))):
                 self.add(SET_CELL, self.number, name, node)
 

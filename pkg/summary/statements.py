@@ -30,13 +30,16 @@ class Builder:
         self.frames: list[Frame] = []
         self.definitions = definitions  # numbers, by where they begin and their names
         self.imports = imports  # numbers of the imports of each statement, by its span
+        self._rebound: dict[int, set[str]] = {}  # by where a function begins (-1: the module), its rebound names
         self._waiting: list[tuple[Frame, Node]] = []
         self._parts: dict[int, tuple[Expressions, Statements, Conditions]] = {}
 
     def build(self, root: Node, import_names: list[tuple[str, bool]]) -> list[Frame]:
         """Sum up a file; `import_names` has what each import binds, and whether it is a star import."""
         self.import_names = import_names
+        self._find_rebound(root)
         module = self.open_frame(o.MODULE, "", None)
+        module.rebound = self._rebound.get(-1, set())
         self.statements(module).run(root.named_children)
         while self._waiting:
             frame, node = self._waiting.pop()
@@ -46,6 +49,24 @@ class Builder:
         for frame in self.frames:
             self._finish(frame)
         return self.frames
+
+    def _find_rebound(self, root: Node) -> None:
+        """Find the names of the module and of functions that functions inside of them bind."""
+        text = root.text or b""
+        if b"nonlocal" not in text and b"global" not in text:
+            return
+        waiting: list[tuple[Node, tuple[int, ...]]] = [(root, ())]
+        while waiting:
+            node, around = waiting.pop()
+            kind = node.type
+            if kind in ("global_statement", "nonlocal_statement"):
+                owners = around[:-1] if kind == "nonlocal_statement" else (-1,) if around else ()
+                for owner in owners:
+                    self._rebound.setdefault(owner, set()).update(map(read_identifier, node.named_children))
+            elif kind == "function_definition":
+                waiting += [(child, (*around, node.start_byte)) for child in node.named_children]
+            else:
+                waiting += [(child, around) for child in node.named_children]
 
     def open_frame(self, kind: int, name: str, parent: Frame | None, definition: int = -1) -> Frame:
         """Open a frame."""
@@ -78,6 +99,7 @@ class Builder:
     def open_function(self, outer: Frame, node: Node, name: str, start: int) -> int:
         """Open the frame of a function; returns the operation that makes it."""
         frame = self.open_frame(o.FUNCTION, name, outer, self.definitions.get((start, name), -1))
+        frame.rebound = self._rebound.get(node.start_byte, set())
         defaults = self._open_parameters(outer, frame, node.child_by_field_name("parameters"))
         returns = node.child_by_field_name("return_type")
         frame.returns = read_annotation(returns) if returns is not None else None
@@ -238,6 +260,8 @@ class Statements:
             value = self._assign(right) if right.type == "assignment" else self._expressions.read(right)
         if left is None:
             return value
+        if annotation is None and left.type == "identifier" and self._frame.declared:
+            annotation = self._frame.declared.get(self._frame.mangle(read_identifier(left)))
         if annotation is not None:
             value = self._declare(left, annotation, value)
             if value == UNBOUND:
@@ -252,6 +276,8 @@ class Statements:
             name, environment = frame.mangle(read_identifier(left)), frame.environment
             if environment is not None and frame.joiner.look_up(environment, name) is not None:
                 return UNBOUND
+        if value == UNBOUND and left.type == "identifier":
+            frame.declared[frame.mangle(read_identifier(left))] = annotation
         return frame.add(o.DECLARE, annotation, value)
 
     def assign(self, target: Node, value: int, source: Node | None = None) -> None:

@@ -171,14 +171,15 @@ class ModuleMap:
     def _search_roots(self, importer: str, name: str) -> _Roots:
         """Find the nearest folders from which a name leads to a module.
 
-        A package or module of its first part decides, even where it has not the rest; a namespace package does not. One
-        that the whole name stands for is taken where nothing else is found, if it lies around the importer.
+        A package of its first part decides, even where it has not the rest; a module decides where there is no rest, and
+        a namespace package does not. One that the whole name stands for is taken where nothing else is found, if it lies
+        around the importer.
         """
         top, here = name.partition(".")[0], self._find_folder(importer)
         groups = list(self._group_homes(importer, top))
         for group in groups:
             whole = [root for root in group if self.walk(Found(folder=root), name).module is not None]
-            chosen = whole or [root for root in group if self.step(Found(folder=root), top).module is not None]
+            chosen = whole or [root for root in group if self._decides(self.step(Found(folder=root), top), top == name)]
             if chosen:
                 return _Roots(tuple(chosen), all(self._is_sure(root, top, here) for root in chosen))
         if top in _STANDARD:
@@ -187,6 +188,10 @@ class ModuleMap:
         spaces = ((root, self.walk(Found(folder=root), name).folder) for root in around)
         chosen = [root for root, folder in spaces if folder is not None and not self.is_outer(folder)]
         return _Roots(tuple(chosen[:1])) if chosen else self._search_package(importer, name)
+
+    def _decides(self, found: Found, is_whole: bool) -> bool:
+        """Tell whether what the first part of a name leads to is meant: a module holds no further ones."""
+        return found.module is not None and (is_whole or found.folder is not None)
 
     def _group_homes(self, importer: str, top: str) -> Iterator[list[str]]:
         """Give the folders that offer a top-level name, the nearest first; equally near ones together.
