@@ -115,6 +115,8 @@ class Attributes:
         return frozenset({self._make(ContainerMethod, value, name)})
 
     def _read_unknown(self, value: Unknown, name: str) -> Values:
+        if name in ("__name__", "__qualname__", "__module__"):
+            return frozenset({PLAIN["str"]})
         return frozenset({value}) if value.reason is not Reason.CHOSEN else unknown(Reason.RESULT)
 
     def _read_namespace(self, value: Namespace, name: str) -> Values:

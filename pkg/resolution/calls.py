@@ -9,8 +9,9 @@ from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolution.arguments import Arguments
 from pkg.resolution.attributes import is_replaced
 from pkg.resolution.classes import ClassInfo, has_base
-from pkg.resolution.narrowing import narrow
+from pkg.resolution.narrowing import may_pass, narrow
 from pkg.resolution.outcomes import MADE_DECORATOR, External, Target, Unbound
+from pkg.resolution.passing import Guards
 from pkg.resolution.program import Code
 from pkg.resolution.values import (
     EMPTY,
@@ -282,8 +283,8 @@ class Calls:
         is_generic = not code.decorators.isdisjoint(_GENERIC)
         self._machine.note(site, Target(code, rule, LIKELY if is_generic and confidence == CERTAIN else confidence))
         self.give(code, receiver, arguments)
-        passed = self._list_passed(code, receiver, arguments) if code.defaults else EMPTY
-        result = self.result_of(code, receiver, passed)
+        found = self._list_results(code, receiver, arguments) if code.defaults else None
+        result = self.result_of(code, receiver, found)
         if is_generic:
             for each in self.list_registered(code):
                 sure = POSSIBLE if confidence == POSSIBLE else LIKELY
@@ -293,15 +294,23 @@ class Calls:
                     result |= self.call(each, arguments, site, "generic function", sure)
         return result
 
-    def _list_passed(self, code: Code, receiver: Value | None, arguments: Arguments) -> Values:
-        """Return the arguments of a call that a function gives back as they are."""
-        machine, result = self._machine, EMPTY
-        for place, tests in code.passed:
-            name, kind, _, annotation = code.summary.parameters[place]
+    def _list_results(self, code: Code, receiver: Value | None, arguments: Arguments) -> Values:
+        """Return what a function gives back for the arguments of a call; some of these as they are."""
+        machine, given = self._machine, dict[int, Values]()
+        for place in code.defaults:
+            name, kind, _, _ = code.summary.parameters[place]
             values = arguments.find(place - (receiver is not None) if kind == o.PLACED else -1, name)
             if values is None:
-                variable = code.parameters[place] if arguments.is_open else code.defaults[place]
-                values = machine.read(variable)
+                values = machine.read(code.parameters[place] if arguments.is_open else code.defaults[place])
+            given[place] = values
+        result = EMPTY if code.cases else machine.read(code.result)
+        for guards, variable in code.cases.items():
+            if _may_come(machine, guards, given):
+                result |= machine.read(variable)
+        for place, tests, guards in code.passed:
+            values, annotation = given[place], code.summary.parameters[place][3]
+            if not _may_come(machine, guards, given):
+                continue
             if annotation is not None:
                 values = machine.combine(machine.types.promise(code.parent, annotation), values)
             for test, holds in tests:
@@ -309,17 +318,18 @@ class Calls:
             result |= values
         return result
 
-    def result_of(self, code: Code, receiver: Value | None, passed: Values = EMPTY) -> Values:
-        """Return what calling a function gives, that gives back some of its arguments."""
+    def result_of(self, code: Code, receiver: Value | None, found: Values | None = None) -> Values:
+        """Return what calling a function gives, as far as it is known what it returns for the arguments."""
         if code.is_generator:
             return frozenset({self._make(Generator, code, receiver, False)})
         if code.is_async:
             return frozenset({self._make(Coroutine, code, receiver)})
-        return self.returned(code, receiver, passed)
+        return self.returned(code, receiver, found)
 
-    def returned(self, code: Code, receiver: Value | None, passed: Values = EMPTY) -> Values:
+    def returned(self, code: Code, receiver: Value | None, found: Values | None = None) -> Values:
         """Return what the code of a function returns, as its annotation promises it."""
-        found = self._machine.read(code.result) | passed
+        if found is None:
+            found = self._machine.read(code.result)
         if code.summary.returns is not None:
             promised, is_open = self._machine.types.promise(code.parent, code.summary.returns)
             if promised:
@@ -598,8 +608,8 @@ class Calls:
 
     def decorate(self, node: Sequence[Any], values: list[Values]) -> Values:
         """Call the decorators of a definition, the innermost first."""
-        made = values[node[1]]
-        original = made
+        made = original = values[node[1]]
+        is_kept = False
         for index, (number, is_made) in enumerate(reversed(node[2])):
             callees = values[number] if number >= 0 else EMPTY
             arguments = Arguments(self._machine, [(made, False)], [])
@@ -614,9 +624,14 @@ class Calls:
                     came |= self._machine.library.extend_property(callee, made)
                 else:
                     result = self._call_decorator(callee, arguments, node[3], bool(is_made), index)
-                    came |= self._keep_original(result, callee, made)
-            made = frozenset(came) or made
-        return made
+                    result = frozenset(each for each in result if not _is_made_beside(each, callee))
+                    known = frozenset(each for each in result if not isinstance(each, Unknown | Library))
+                    came |= known
+                    if len(known) < len(result) or not (result or _returns(callee)):
+                        came |= made
+                    is_kept |= self._is_wrapper(known, callee)
+            made = frozenset(came)
+        return made | original if is_kept or not made else made
 
     def _call_decorator(self, callee: Value, arguments: Arguments, site: int, is_made: bool, index: int) -> Values:
         machine = self._machine
@@ -630,22 +645,13 @@ class Calls:
         outcomes[site] = kept + [each for each in own if isinstance(each, Target)]
         return result
 
-    def _keep_original(self, result: Values, callee: Value, made: Values) -> Values:
-        """Keep what was decorated beside what wraps it, for a call of the one runs the other."""
-        if not result:
-            return made
-        if result >= made:
-            return result
-        code = getattr(callee, "code", None)
-        for value in result:
-            inner = _code_of(value)
-            if inner is not None and code is not None and _stands_in(inner, code):
-                return result | made
-            if isinstance(value, Unknown | Instance | Partial):
-                return result | made
-            if isinstance(value, Library):
-                return result - {value} | made
-        return result
+    def _is_wrapper(self, made: Values, decorator: Value) -> bool:
+        """Return whether calling what a decorator makes runs what was decorated in the end."""
+        code = getattr(decorator, "code", None)
+        inner = (_code_of(each) for each in made)
+        return any(isinstance(each, Instance | Partial) for each in made) or any(
+            each is not None and code is not None and _stands_in(each, code) for each in inner
+        )
 
     def note_class_creation(self, info: ClassInfo, site: int) -> None:
         """Note what Python calls to make a class: its metaclass, the hook of a base, those of its attributes."""
@@ -700,6 +706,27 @@ def _code_of(value: Value) -> Code | None:
     if isinstance(value, Wrapped | Partial):
         return _code_of(value.inner)
     return _code_of(value.getter) if isinstance(value, Property) and value.getter is not None else None
+
+
+def _is_made_beside(made: Value, decorator: Value) -> bool:
+    """Return whether the function around a decorator makes another beside it: the one is for calls without options."""
+    inner, code = _code_of(made), _code_of(decorator)
+    parent = code.parent if code is not None else None
+    return inner is not None and parent is not None and inner.parent is parent and parent.summary.kind == o.FUNCTION
+
+
+def _returns(value: Value) -> bool:
+    code = _code_of(value)
+    return code is not None and any(node[0] == o.RETURN for node in code.summary.nodes)
+
+
+def _may_come(machine: Machine, guards: Guards, given: dict[int, Values]) -> bool:
+    """Return whether arguments may pass the tests before a return: those that are known, where any are."""
+    for place, test, holds in guards:
+        known = [each for each in given[place] if not isinstance(each, Unknown)]
+        if not any(may_pass(machine, each, test, holds) for each in known or given[place]):
+            return False
+    return True
 
 
 def _stands_in(inner: Code, outer: Code) -> bool:

@@ -56,7 +56,7 @@ class Fixtures:
         if fixture.is_generator:
             return machine.read(fixture.yielded)
         passed = EMPTY.union(*(machine.parameter(fixture, each.place) for each in fixture.passed))
-        return machine.calls.returned(fixture, None, passed)
+        return machine.calls.returned(fixture, None, machine.read(fixture.result) | passed)
 
     def list_requested(self, code: Code) -> list[Target]:
         """List the fixtures that a function asks for by its parameters and marks; pytest calls them before it."""

@@ -439,9 +439,12 @@ class Machine:
     # What functions give back.
 
     def _return(self, node: Sequence[Any], values: list[Values]) -> Values:
-        for each in node[1:]:
+        cases = self.code.cases
+        for each in node[1]:
             if each >= 0:
                 self.write(self.code.result, values[each])
+                if cases:
+                    self.write(cases[node[2]], values[each])
         return EMPTY
 
     def _yield(self, node: Sequence[Any], values: list[Values]) -> Values:

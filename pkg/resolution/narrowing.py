@@ -64,6 +64,15 @@ def narrow(machine: Machine, values: Values, test: Sequence[Any], holds: bool, f
     return _narrow_exact(machine, values, classes, holds)
 
 
+def may_pass(machine: Machine, value: Value, test: str, holds: bool) -> bool:
+    """Return whether a value may pass a test that asks nothing but the value, or fail it."""
+    if test == "none":
+        return holds is _is_none(value) or isinstance(value, Unknown | Library)
+    if test == "true":
+        return not _is_false(value) if holds else not isinstance(value, _CALLABLE)
+    return _may_be_called(machine, value) if holds else not isinstance(value, _CALLABLE)
+
+
 def _is_none(value: Value) -> bool:
     return isinstance(value, Constant) and value.kind == "NoneType"
 

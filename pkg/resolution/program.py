@@ -9,7 +9,7 @@ from typing import Any
 from pkg.local_errors import LocalErrors
 from pkg.model import Import
 from pkg.resolution.classes import ClassInfo, Hierarchy
-from pkg.resolution.passing import Passed, take_passed
+from pkg.resolution.passing import Guards, Passed, take_guards, take_passed
 from pkg.resolution.values import Interner
 from pkg.resolution.variables import Schedule, Variable
 from pkg.resolve.facts.modules import Found, ModuleMap
@@ -26,8 +26,8 @@ class Code:
     """The code of one module, class, function or lambda."""
 
     __slots__ = (
-        "base", "cells", "class_info", "decorated_by", "decorators", "defaults", "dirty", "is_async", "is_generator",
-        "is_waiting", "module", "number", "outcomes", "owner_class", "parameters", "parent", "passed", "position",
+        "base", "cases", "cells", "class_info", "decorated_by", "decorators", "defaults", "dirty", "is_async",
+        "is_generator", "is_waiting", "module", "number", "outcomes", "owner_class", "parameters", "parent", "passed", "position",
         "promises", "receiver_place", "result", "summary", "users", "values", "yielded",
     )  # fmt: skip
 
@@ -50,7 +50,8 @@ class Code:
         self.decorators: frozenset[str] = frozenset()  # last names
         self.decorated_by: tuple[int, ...] = ()  # operations of the frame around
         self.passed: tuple[Passed, ...] = ()  # parameters that are returned as they are
-        self.defaults: dict[int, Variable] = {}  # of these
+        self.cases: dict[Guards, Variable] = {}  # what is returned behind tests of arguments, and without any
+        self.defaults: dict[int, Variable] = {}  # of parameters that are returned or tested so
         self.promises: list[Any] | None = None  # by parameter, what its annotation promises
         self.base = 0  # the number of its first operation in the whole program
         self.values: list[Any] | None = None  # of its operations, once they were evaluated
@@ -186,8 +187,12 @@ class Program:
                     self._note_decorators(code, node)
         if code.parent is not None and code.class_info is None and not code.is_generator and not code.is_async:
             places = [place for place, each in enumerate(code.summary.parameters) if each[1] in (o.PLACED, o.BY_NAME)]
-            code.passed = take_passed(code.summary.nodes, frozenset(places) - {code.receiver_place})
-            code.defaults = {each.place: Variable() for each in code.passed}
+            tested = frozenset(places) - {code.receiver_place}
+            guards = take_guards(code.summary.nodes, tested)
+            code.cases = {each: Variable() for each in guards} if any(guards) else {}
+            code.passed = take_passed(code.summary.nodes, tested)
+            asked = {each.place for each in code.passed}.union(place for each in guards for place, _, _ in each)
+            code.defaults = {place: Variable() for place in sorted(asked)}
 
     def _note_decorators(self, code: Code, node: Sequence[Any]) -> None:
         made = code.summary.nodes[node[1]]

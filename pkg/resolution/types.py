@@ -195,13 +195,9 @@ class Types:
                     found.add(self._make(Library, f"{value.name}()"))
             elif isinstance(value, Function):
                 for node in value.code.summary.nodes:
-                    if node[0] == o.RETURN:
-                        found |= {
-                            each
-                            for number in node[1:]
-                            for each in self.find(value.code, number, depth + 5)
-                            if isinstance(each, Class | Library)
-                        }
+                    for number in node[1] if node[0] == o.RETURN else ():
+                        came = self.find(value.code, number, depth + 5)
+                        found |= {each for each in came if isinstance(each, Class | Library)}
         return frozenset(found)
 
     def _find_typed(self, code: Code, number: int, depth: int) -> Values:

@@ -17,6 +17,7 @@ from pkg.summary.operations import (
     GLOBAL,
     MODULE,
     NARROW,
+    PARAM,
     PHI,
     PURE,
     SET_CELL,
@@ -123,6 +124,20 @@ class Frame:
                 is_brought = before[0] == BROUGHT
                 inner, numbers = (before[2], before[3]) if is_brought else (node, ())
                 self.bind(name, self.add(BROUGHT, name, inner, (*numbers, number)))
+
+    def list_guards(self) -> list[tuple[int, str, int]]:
+        """List the tests that parameters have passed here, which ask nothing else: the place, the test, if it holds."""
+        found: list[tuple[int, str, int]] = []
+        names = self.environment.names if self.environment is not None else {}
+        for place, (name, _, _, _) in enumerate(self.parameters):
+            number, tests = names.get(name, UNBOUND), list[tuple[int, str, int]]()
+            while number >= 0 and self.nodes[number][0] == NARROW and len(self.nodes[number][2]) == 1:
+                _, inner, test, holds = self.nodes[number]
+                tests.append((place, test[0], holds))
+                number = inner
+            if number >= 0 and self.nodes[number] == (PARAM, place):
+                found += reversed(tests)
+        return found
 
     def mangle(self, name: str) -> str:
         """Write a name as Python knows it inside of its class."""
@@ -265,7 +280,9 @@ def _renumber_lists(node: Operation, move: Any) -> Operation:
     from pkg.summary import operations as o
 
     code = node[0]
-    if code in (o.PHI, o.RETURN):
+    if code == o.RETURN:
+        return (code, [move(each) for each in node[1]], node[2])
+    if code == o.PHI:
         return (code, *dict.fromkeys(move(each) for each in node[1:]))
     if code == o.CALL:
         return (code, move(node[1]), _move_placed(node[2], move), _move_named(node[3], move), node[4])

@@ -45,7 +45,7 @@ Operation = tuple[Any, ...]
     DECORATE,  # n of the definition, decorators as (n, whether it is the result of a call), s
     TEXT,  # parts: n of each; a text that is put together
     UNKNOWN,  # nothing is followed
-    RETURN,  # several n
+    RETURN,  # several n, tests that parameters have passed as (place, test, whether it holds)
     SET_ATTR,  # n, name, n of the value, s
     SET_ITEM,  # n, key n, n of the value, s
     DEL_ATTR,  # n, name, s

@@ -148,7 +148,7 @@ class Builder:
         if body is None:
             return
         if frame.kind == o.LAMBDA:
-            frame.add(o.RETURN, self.expressions(frame).read(body))
+            frame.add(o.RETURN, [self.expressions(frame).read(body)], [])
             return
         frame.flags |= _judge_body(body)
         self.statements(frame).run(body.named_children)
@@ -591,9 +591,28 @@ class Statements:
 
     def _return(self, node: Node) -> None:
         frame, inner = self._frame, find_first_child(node)
-        value = self._expressions.read(inner) if inner is not None else frame.add_constant("NoneType")
-        frame.add(o.RETURN, value)
+        if inner is None:
+            frame.add(o.RETURN, [frame.add_constant("NoneType")], frame.list_guards())
+        else:
+            self._return_value(inner)
         frame.environment = None
+
+    def _return_value(self, node: Node) -> None:
+        """Return a value; each side of a choice where its condition holds or fails."""
+        frame = self._frame
+        while node.type == "parenthesized_expression" and (inner := find_first_child(node)) is not None:
+            node = inner
+        parts = [child for child in node.named_children if child.type != "comment"]
+        if node.type != "conditional_expression" or len(parts) != 3:
+            frame.add(o.RETURN, [self._expressions.read(node)], frame.list_guards())
+            return
+        _, holds, fails = self._builder.conditions(frame).test(parts[1])
+        for environment, part in ((holds, parts[0]), (fails, parts[2])):
+            if environment is not None:
+                frame.environment = environment
+                self._return_value(part)
+            else:
+                self._expressions.read(part)
 
     def _raise(self, node: Node) -> None:
         frame = self._frame
