@@ -112,6 +112,8 @@ class Attributes:
         return frozenset({self._make(Library, f"builtins.{kind}().{name}")})
 
     def _read_container(self, value: Container, name: str) -> Values:
+        if value.kind == "namespace":
+            return self._machine.containers.read_keyed(value, name)
         return frozenset({self._make(ContainerMethod, value, name)})
 
     def _read_unknown(self, value: Unknown, name: str) -> Values:
@@ -383,6 +385,8 @@ class Attributes:
             module = self._machine.program.modules.get(receiver.path)
             if module is not None and name in module.names:
                 write(module.names[name], values)
+        elif isinstance(receiver, Container):
+            self._machine.containers.put(receiver, name, values)
         elif isinstance(receiver, Function | Method):
             write(receiver.code.cell(f".{name}"), values)
         elif isinstance(receiver, Unknown):

@@ -537,6 +537,11 @@ class Calls:
         self._machine.note(site, External(f"builtins.{value.name}"))
         return self._machine.containers.call_method(value, arguments, site)
 
+    def _call_container(self, value: Container, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
+        self._machine.note(site, External(f"builtins.{value.kind}"))
+        is_reference = value.kind == "reference"
+        return self._machine.containers.read_everything(value) if is_reference else unknown(Reason.RESULT)
+
     def _call_unknown(self, value: Unknown, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
         self._machine.note(site, Unbound(value.reason))
         self.hand_over(arguments, site, POSSIBLE)
@@ -547,12 +552,27 @@ class Calls:
         return self.call(value.inner, given.join(arguments) if given is not None else arguments, site, rule, confidence)
 
     def _call_wrapped(self, value: Wrapped, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
+        if isinstance(value.inner, Constant):
+            return self._get_by(value.kind, value.inner, arguments, site)
+        if value.kind == "comparison":
+            arguments = arguments.shift(arguments.get(0))
         came = self.call(value.inner, arguments, site, rule, confidence)
         if value.kind != "contextmanager":
             return came
         return frozenset(
             self._make(Generator, each.code, each.receiver, True) if isinstance(each, Generator) else each for each in came
         )
+
+    def _get_by(self, kind: str, key: Constant, arguments: Arguments, site: int) -> Values:
+        """Return the attribute or item that a function of operator reads, or what it calls gives."""
+        machine, values = self._machine, arguments.get(0)
+        if kind == "itemgetter":
+            return machine.containers.read_item(values, frozenset({key}), site, False)
+        if not isinstance(key.value, str):
+            return unknown(Reason.CHOSEN)
+        if kind == "attrgetter":
+            return machine.attributes.read_all(values, key.value, site)
+        return self.call_member(values, key.value, arguments.cut(1), site)
 
     def _call_register(self, value: Register, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
         self._machine.note(site, External("functools.singledispatch().register"))
@@ -744,6 +764,7 @@ _CALLERS: dict[type[Value], Any] = {
     Class: Calls._call_class,
     Instance: Calls._call_instance,
     Library: Calls._call_library,
+    Container: Calls._call_container,
     ContainerMethod: Calls._call_container_method,
     Unknown: Calls._call_unknown,
     Partial: Calls._call_partial,

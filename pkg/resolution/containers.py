@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolution.arguments import Arguments
+from pkg.resolution.holders import HOLDERS
 from pkg.resolution.outcomes import Target
 from pkg.resolution.program import Code
 from pkg.resolution.values import (
@@ -48,7 +49,7 @@ class Containers:
     """Read and change containers."""
 
     def __init__(self, machine: Machine) -> None:
-        self._machine = machine
+        self.machine = machine
         self._make = machine.make
 
     # The inside of one container.
@@ -66,15 +67,15 @@ class Containers:
         container = self.open("named" if is_named else "rest", code, (_NAMED if is_named else _REST) - place)
         annotation = code.summary.parameters[place][3]
         if annotation is not None:
-            promised = self._machine.types.promise(code.parent, annotation)[0]
+            promised = self.machine.types.promise(code.parent, annotation)[0]
             if promised:
-                self._machine.write(container.everything, promised)  # type: ignore[arg-type]
-                self._machine.write(container.rest, promised)  # type: ignore[arg-type]
+                self.machine.write(container.everything, promised)  # type: ignore[arg-type]
+                self.machine.write(container.rest, promised)  # type: ignore[arg-type]
         return container
 
     def put(self, container: Container, key: object, values: Values) -> None:
         """Put values in under a key; None for one that is not known."""
-        write = self._machine.write
+        write = self.machine.write
         write(container.everything, values)  # type: ignore[arg-type]
         if key is None:
             write(container.rest, values)  # type: ignore[arg-type]
@@ -93,8 +94,8 @@ class Containers:
             if isinstance(value, Container) and value.kind in _NUMBERED and value.keyed:
                 for key, variable in list(value.keyed.items()):
                     if isinstance(key, int) and key >= start:
-                        self.put(container, key - start, self._machine.read(variable))
-                self.put(container, None, self._machine.read(value.rest))  # type: ignore[arg-type]
+                        self.put(container, key - start, self.machine.read(variable))
+                self.put(container, None, self.machine.read(value.rest))  # type: ignore[arg-type]
             else:
                 self.put(container, None, self.iterate(frozenset({value}), -1, False))
 
@@ -103,19 +104,19 @@ class Containers:
         for value in values:
             if isinstance(value, Container):
                 for key, variable in list(value.keyed.items()):
-                    self.put(container, key, self._machine.read(variable))
-                self.put(container, None, self._machine.read(value.rest))  # type: ignore[arg-type]
-                self._machine.write(container.keys, self._machine.read(value.keys))  # type: ignore[arg-type]
+                    self.put(container, key, self.machine.read(variable))
+                self.put(container, None, self.machine.read(value.rest))  # type: ignore[arg-type]
+                self.machine.write(container.keys, self.machine.read(value.keys))  # type: ignore[arg-type]
             elif isinstance(value, Unknown):
                 self.put(container, None, frozenset({value}))
 
     def read_everything(self, container: Container) -> Values:
         """Return all items of a container."""
-        return self._machine.read(container.everything)  # type: ignore[arg-type]
+        return self.machine.read(container.everything)  # type: ignore[arg-type]
 
     def read_keyed(self, container: Container, key: object) -> Values:
         """Return what a container has under a key that is known."""
-        read = self._machine.read
+        read = self.machine.read
         variable = container.keyed.get(key)
         if variable is None:
             if isinstance(key, int) and key < 0 and container.kind in _NUMBERED and container.keyed:
@@ -134,8 +135,8 @@ class Containers:
             if isinstance(value, Container) and value.kind in _NUMBERED and value.keyed:
                 variable = value.keyed.get(place)
                 if variable is not None:
-                    result |= self._machine.read(variable)
-                result |= self._machine.read(value.rest)  # type: ignore[arg-type]
+                    result |= self.machine.read(variable)
+                result |= self.machine.read(value.rest)  # type: ignore[arg-type]
             else:
                 result |= self.iterate(frozenset({value}), -1, False)
         return frozenset(result)
@@ -155,7 +156,7 @@ class Containers:
     def collect(self, node: Sequence[Any], values: list[Values], number: int) -> Container:
         """Make the container that is written out at a place."""
         kind = node[1]
-        container = self.open(kind, self._machine.code, number)
+        container = self.open(kind, self.machine.code, number)
         place: int | None = 0
         for element in node[2]:
             star, first = element[0], element[1]
@@ -178,7 +179,7 @@ class Containers:
             else:
                 self.put(container, None, found)
                 if key:
-                    self._machine.write(container.keys, key)  # type: ignore[arg-type]
+                    self.machine.write(container.keys, key)  # type: ignore[arg-type]
         return container
 
     def _put_starred(self, container: Container, values: Values, start: int) -> None:
@@ -186,8 +187,8 @@ class Containers:
             if isinstance(value, Container) and value.kind in _NUMBERED and value.keyed:
                 for key, variable in list(value.keyed.items()):
                     if isinstance(key, int):
-                        self.put(container, start + key, self._machine.read(variable))
-                self.put(container, None, self._machine.read(value.rest))  # type: ignore[arg-type]
+                        self.put(container, start + key, self.machine.read(variable))
+                self.put(container, None, self.machine.read(value.rest))  # type: ignore[arg-type]
             else:
                 self.put(container, None, self.iterate(frozenset({value}), -1, False))
 
@@ -198,7 +199,7 @@ class Containers:
                 self.put(container, each, values)
         else:
             self.put(container, None, values)
-        self._machine.write(container.keys, key)  # type: ignore[arg-type]
+        self.machine.write(container.keys, key)  # type: ignore[arg-type]
 
     def read_item(self, owners: Values, key: Values, site: int, is_slice: bool) -> Values:
         """Return an item of every value; what gives it is called."""
@@ -210,7 +211,7 @@ class Containers:
         return MANY if len(owners) > MOST_VALUES else frozenset(result)
 
     def _read_one(self, owner: Value, key: Values, site: int, is_slice: bool) -> Values:
-        machine = self._machine
+        machine = self.machine
         if isinstance(owner, Container):
             if is_slice:
                 return frozenset({owner})
@@ -258,7 +259,7 @@ class Containers:
         result: set[Value] = set()
         for each in key:
             if isinstance(each, Constant) and isinstance(each.value, str):
-                result |= self._machine.attributes.read(owner.owner, each.value)
+                result |= self.machine.attributes.read(owner.owner, each.value)
             else:
                 result |= unknown(Reason.CHOSEN)
         return frozenset(result) or unknown(Reason.CHOSEN)
@@ -276,15 +277,15 @@ class Containers:
         """Assign to an item of every value."""
         for owner in owners:
             if isinstance(owner, Container):
-                self._machine.special.ask_key(key, site)
+                self.machine.special.ask_key(key, site)
                 if owner.kind in ("dict", "named"):
                     self._put_entry(owner, key, values)
                 else:
                     known = [each.value for each in key if isinstance(each, Constant) and isinstance(each.value, int)]
                     self.put(owner, known[0] if len(known) == 1 and known[0] in owner.keyed else None, values)
             elif isinstance(owner, Instance):
-                if self._machine.program.hierarchy.find(owner.info, "__setitem__") is not None:
-                    self._machine.special.call_special(owner, "__setitem__", [key, values], site)
+                if self.machine.program.hierarchy.find(owner.info, "__setitem__") is not None:
+                    self.machine.special.call_special(owner, "__setitem__", [key, values], site)
                 else:
                     held = self.held_in(owner)
                     if held is not None:
@@ -292,7 +293,7 @@ class Containers:
             elif isinstance(owner, Namespace):
                 for each in key:
                     if isinstance(each, Constant) and isinstance(each.value, str):
-                        self._machine.attributes.assign_one(owner.owner, each.value, values, -1)
+                        self.machine.attributes.assign_one(owner.owner, each.value, values, -1)
 
     def iterate(self, values: Values, site: int, is_async: bool) -> Values:
         """Return the items of every value; what gives them is called."""
@@ -302,7 +303,7 @@ class Containers:
         return frozenset(result)
 
     def _iterate_one(self, value: Value, site: int, is_async: bool) -> Values:
-        machine = self._machine
+        machine = self.machine
         if isinstance(value, Container):
             if value.kind in ("dict", "named"):
                 keys = machine.read(value.keys)  # type: ignore[arg-type]
@@ -331,7 +332,7 @@ class Containers:
         return frozenset({value}) if isinstance(value, Unknown) else unknown(Reason.ITEM)
 
     def _iterate_object(self, value: Instance, site: int, is_async: bool) -> Values:
-        special, find = self._machine.special, self._machine.program.hierarchy.find
+        special, find = self.machine.special, self.machine.program.hierarchy.find
         first, following = ("__aiter__", "__anext__") if is_async else ("__iter__", "__next__")
         if find(value.info, first) is None:
             if not is_async and find(value.info, "__getitem__") is not None:
@@ -343,7 +344,7 @@ class Containers:
             if isinstance(iterator, Instance):
                 if find(iterator.info, following) is not None:
                     came = special.call_special(iterator, following, [], site)
-                    result |= self._machine.calls.await_all(came, -1) if is_async else came
+                    result |= self.machine.calls.await_all(came, -1) if is_async else came
                 else:
                     held = self.held_in(iterator)
                     result |= self.read_everything(held) if held is not None else unknown(Reason.ITEM)
@@ -366,7 +367,7 @@ class Containers:
                 result |= self._iterate_one(value, site, False)
         if place != starred:
             return frozenset(result)
-        made = self.open("list", self._machine.code, 10_000_000 + self._machine.number)
+        made = self.open("list", self.machine.code, 10_000_000 + self.machine.number)
         self.put(made, None, frozenset(result))
         return frozenset({made})
 
@@ -384,7 +385,7 @@ class Containers:
 
     def copy(self, kind: str, values: Values, site: int) -> Values:
         """Return a new container of a kind with the items of others."""
-        made = self.open(kind, self._machine.code, 20_000_000 + site)
+        made = self.open(kind, self.machine.code, 20_000_000 + site)
         if kind == "dict":
             for value in values:
                 if isinstance(value, Container) and value.kind in ("dict", "named"):
@@ -404,15 +405,15 @@ class Containers:
 
     def fill(self, kind: str, items: Values, site: int, keys: Values = EMPTY) -> Values:
         """Return a new container of a kind that holds some values."""
-        made = self.open(kind, self._machine.code, 20_000_000 + site)
+        made = self.open(kind, self.machine.code, 20_000_000 + site)
         self.put(made, None, items)
         if keys:
-            self._machine.write(made.keys, keys)  # type: ignore[arg-type]
+            self.machine.write(made.keys, keys)  # type: ignore[arg-type]
         return frozenset({made})
 
     def pair(self, first: Values, second: Values, site: int, offset: int = 30_000_000) -> Values:
         """Return a new tuple of two."""
-        made = self.open("tuple", self._machine.code, offset + site)
+        made = self.open("tuple", self.machine.code, offset + site)
         self.put(made, 0, first)
         self.put(made, 1, second)
         return frozenset({made})
@@ -429,15 +430,16 @@ class Containers:
                 return unknown(Reason.CHOSEN)
             return unknown(Reason.RESULT)
         if isinstance(owner, Property):
-            return self._machine.library.extend_property(method, arguments.get(0))
+            return self.machine.library.extend_property(method, arguments.get(0))
         if isinstance(owner, Generator):
-            read = self._machine.read
+            read = self.machine.read
             if name in ("__next__", "send", "__anext__", "asend", "throw"):
                 return self._iterate_one(owner, -1, False)
             return frozenset({owner}) if name in ("__iter__", "__aiter__") else read(owner.code.result)
         if not isinstance(owner, Container):
             return unknown(Reason.RESULT)
-        handler = _METHODS.get(name)
+        methods = HOLDERS.get(owner.kind)
+        handler = methods.get(name) if methods is not None else _METHODS.get(name)
         if handler is not None:
             return handler(self, owner, arguments, site)
         return frozenset({self._make(Library, f"builtins.{owner.kind}().{name}()")})
@@ -446,7 +448,7 @@ class Containers:
         values = arguments.get(0)
         self.put(owner, None, values)
         if owner.kind == "set":
-            self._machine.special.ask_key(values, site)
+            self.machine.special.ask_key(values, site)
         return frozenset({PLAIN["NoneType"]})
 
     def _insert(self, owner: Container, arguments: Arguments, site: int) -> Values:
@@ -484,15 +486,15 @@ class Containers:
         return self.fill("list", self._iterate_one(owner, -1, False), site)
 
     def _items(self, owner: Container, arguments: Arguments, site: int) -> Values:
-        made = self.open("list", self._machine.code, 40_000_000 + site)
+        made = self.open("list", self.machine.code, 40_000_000 + site)
         pairs = set[Value]()
         for key, variable in list(owner.keyed.items())[:MOST_VALUES]:
             kind = "str" if isinstance(key, str) else "int"
-            pair = self.open("tuple", self._machine.code, 50_000_000 + site * 64 + len(pairs))
+            pair = self.open("tuple", self.machine.code, 50_000_000 + site * 64 + len(pairs))
             self.put(pair, 0, frozenset({self._make(Constant, kind, key)}))
-            self.put(pair, 1, self._machine.read(variable))
+            self.put(pair, 1, self.machine.read(variable))
             pairs.add(pair)
-        rest = self._machine.read(owner.rest)  # type: ignore[arg-type]
+        rest = self.machine.read(owner.rest)  # type: ignore[arg-type]
         if rest or len(owner.keyed) > MOST_VALUES or not pairs:
             pairs = set(self.pair(self._iterate_one(owner, -1, False), self.read_everything(owner), site))
         self.put(made, None, frozenset(pairs))
@@ -500,6 +502,9 @@ class Containers:
 
     def _pop_item(self, owner: Container, arguments: Arguments, site: int) -> Values:
         return self.pair(self._iterate_one(owner, -1, False), self.read_everything(owner), site)
+
+    def _pair_all(self, owner: Container, arguments: Arguments, site: int) -> Values:
+        return self.fill("list", self._pop_item(owner, arguments, site), site)
 
     def _copy_own(self, owner: Container, arguments: Arguments, site: int) -> Values:
         return self.copy(owner.kind if owner.kind in ("dict", "set", "list", "tuple") else "list", frozenset({owner}), site)
@@ -516,19 +521,19 @@ class Containers:
         key = arguments.get(9, "key")
         if key:
             for value in key:
-                self._machine.calls.call(value, Arguments(self._machine, [(items, False)], []), site, "callback", POSSIBLE)
+                self.machine.calls.call(value, Arguments(self.machine, [(items, False)], []), site, "callback", POSSIBLE)
         else:
-            self._machine.special.note_methods(items, ("__lt__",), site, LIKELY)
+            self.machine.special.note_methods(items, ("__lt__",), site, LIKELY)
         return frozenset({PLAIN["NoneType"]})
 
     def _find(self, owner: Container, arguments: Arguments, site: int) -> Values:
-        self._machine.special.note_methods(arguments.get(0), ("__eq__",), site, LIKELY)
+        self.machine.special.note_methods(arguments.get(0), ("__eq__",), site, LIKELY)
         return frozenset({PLAIN["int"]})
 
     def _remove(self, owner: Container, arguments: Arguments, site: int) -> Values:
         name = ("__hash__", "__eq__") if owner.kind == "set" else ("__eq__",)
         for each in name:
-            self._machine.special.note_methods(arguments.get(0), (each,), site, LIKELY if each == "__hash__" else POSSIBLE)
+            self.machine.special.note_methods(arguments.get(0), (each,), site, LIKELY if each == "__hash__" else POSSIBLE)
         return frozenset({PLAIN["NoneType"]})
 
     def _get_item(self, owner: Container, arguments: Arguments, site: int) -> Values:
@@ -552,7 +557,7 @@ _METHODS: dict[str, Callable[[Containers, Container, Arguments, int], Values]] =
     "update": Containers._extend, "extendleft": Containers._extend, "get": Containers._get, "pop": Containers._pop,
     "popleft": Containers._pop, "get_nowait": Containers._pop, "setdefault": Containers._set_default,
     "values": Containers._values, "keys": Containers._keys, "items": Containers._items,
-    "popitem": Containers._pop_item, "copy": Containers._copy_own, "union": Containers._combine,
+    "popitem": Containers._pop_item, "most_common": Containers._pair_all, "elements": Containers._keys, "copy": Containers._copy_own, "union": Containers._combine,
     "intersection": Containers._copy_own, "difference": Containers._copy_own, "symmetric_difference": Containers._combine,
     "sort": Containers._sort, "index": Containers._find, "count": Containers._find, "remove": Containers._remove,
     "discard": Containers._remove, "__getitem__": Containers._get_item, "__setitem__": Containers._set_item,

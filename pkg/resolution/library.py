@@ -344,10 +344,10 @@ def _vars(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> 
 # Collections.
 
 
-@models(".list", ".tuple", ".set", ".frozenset", ".deque", ".sorted", ".reversed", ".iter", "itertools.islice", "itertools.cycle")
+@models(".list", ".tuple", ".set", ".frozenset", ".WeakSet", ".deque", ".sorted", ".reversed", ".iter", "itertools.islice", "itertools.cycle")
 def _collect(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     last = name.rpartition(".")[2]
-    kind = {"tuple": "tuple", "set": "set", "frozenset": "set", "iter": "iterator", "reversed": "iterator"}.get(last, "list")
+    kind = {"tuple": "tuple", "set": "set", "frozenset": "set", "WeakSet": "set", "iter": "iterator", "reversed": "iterator"}.get(last, "list")
     values = arguments.get(0)
     machine = library.machine
     if not arguments.placed:
@@ -392,7 +392,7 @@ def _zip(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> V
     return containers.fill("iterator", frozenset({row}), site)
 
 
-@models("builtins.dict", ".OrderedDict", ".WeakValueDictionary", ".ChainMap", "types.MappingProxyType")
+@models("builtins.dict", ".OrderedDict", ".WeakValueDictionary", ".WeakKeyDictionary", ".ChainMap", "types.MappingProxyType")
 def _dict(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     containers = library.machine.containers
     made = containers.copy("dict", EMPTY.union(*(values for values, _ in arguments.placed)), site)
@@ -401,15 +401,6 @@ def _dict(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> 
             if isinstance(each, Container):
                 containers.put(each, key, values) if key else containers.merge(each, values)
     return made
-
-
-@models("types.SimpleNamespace", "argparse.Namespace")
-def _namespace(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
-    containers = library.machine.containers
-    made = containers.open("namespace", library.machine.code, 20_000_000 + site)
-    for key, values in arguments.named:
-        containers.put(made, key, values) if key else containers.merge(made, values)
-    return frozenset({made})
 
 
 @models(".defaultdict")
@@ -548,14 +539,9 @@ def _partial(library: LibraryCalls, arguments: Arguments, site: int, name: str) 
 
 @models("functools.wraps()", "functools.update_wrapper", "weakref.proxy", "copy.copy", "copy.deepcopy",
         "dataclasses.replace", "attr.evolve", "attrs.evolve", "typing.final", "functools.lru_cache()",
-        "functools.total_ordering", "atexit.register", "asyncio.run", "asyncio.wait_for", "asyncio.shield",
-        "asyncio.create_task", "asyncio.ensure_future")  # fmt: skip
+        "functools.total_ordering")  # fmt: skip
 def _first(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     values = arguments.get(0)
-    if name == "asyncio.run":
-        return library.machine.calls.await_all(values, -1)
-    if name == "atexit.register":
-        library.call_back(arguments, site)
     if name in ("copy.copy", "copy.deepcopy"):
         library.machine.special.note_methods(values, (f"__{name.rpartition('.')[2]}__",), site, LIKELY)
     return values

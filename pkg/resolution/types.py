@@ -37,7 +37,8 @@ _LISTS = {
     "Set": "set", "FrozenSet": "set", "frozenset": "set", "AbstractSet": "set", "MutableSet": "set", "deque": "list",
     "Deque": "list", "Iterator": "iterator", "Generator": "iterator", "AsyncIterator": "iterator",
     "AsyncIterable": "iterator", "AsyncGenerator": "iterator", "KeysView": "set", "ValuesView": "list",
-    "Queue": "list", "Awaitable": "awaitable", "Coroutine": "awaitable", "Future": "awaitable", "Task": "awaitable",
+    "Queue": "queue", "LifoQueue": "queue", "PriorityQueue": "queue", "SimpleQueue": "queue",
+    "ContextVar": "variable", "ReferenceType": "reference", "ref": "reference", "Awaitable": "awaitable", "Coroutine": "awaitable", "Future": "awaitable", "Task": "awaitable",
     "ContextManager": "context", "AbstractContextManager": "context", "AsyncContextManager": "context",
     "AbstractAsyncContextManager": "context",
 }  # fmt: skip
@@ -45,6 +46,8 @@ _MAPPINGS = frozenset((
     "dict", "Dict", "Mapping", "MutableMapping", "DefaultDict", "defaultdict", "OrderedDict", "ChainMap",
     "ItemsView", "Counter", "WeakKeyDictionary", "WeakValueDictionary",
 ))  # fmt: skip
+_CONTAINING = ("builtins.", "typing.", "collections", "queue.", "asyncio.", "multiprocessing.", "concurrent.", "contextvars.",
+               "weakref.")  # fmt: skip
 _SAME = frozenset((
     "Optional", "ClassVar", "Final", "Annotated", "Required", "NotRequired", "ReadOnly", "InitVar", "TypeGuard",
     "Concatenate", "Unpack",
@@ -386,7 +389,7 @@ class Types:
                 return frozenset({PLAIN[short]}), False
             if short in _OPEN or short in _SAME or short == "Union":
                 return OPEN
-            if name.startswith(("builtins.", "typing.", "collections")) and (short in _LISTS or short in _MAPPINGS):
+            if name.startswith(_CONTAINING) and (short in _LISTS or short in _MAPPINGS):
                 return frozenset({self._make_container(code, _LISTS.get(short, "dict"), EMPTY, EMPTY)}), False
             if short in ("type", "Type"):
                 return OPEN
