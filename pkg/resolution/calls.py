@@ -177,6 +177,9 @@ class Calls:
             rule = _RULES.get(type(receiver), "value")
             if isinstance(receiver, Constant) and not found:
                 machine.note(site, Unbound(Reason.NOTHING))
+            if name == "format" and isinstance(receiver, Constant) and isinstance(receiver.value, str):
+                machine.note(site, External("builtins.str().format"))
+                return machine.special.format_text(receiver.value, name, [values for values, _ in arguments.placed])
             return self._call_values(found, arguments, site, rule, CERTAIN)
         if machine.outcomes is not None:
             for target in machine.attributes.list_properties(receiver, name):

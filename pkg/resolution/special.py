@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,11 @@ _QUESTIONS = {
     "truth": ("__bool__", "__len__"), "negative": ("__neg__",), "positive": ("__pos__",), "invert": ("__invert__",),
     "format": ("__format__", "__str__", "__repr__"), "string": ("__str__", "__repr__"), "representation": ("__repr__",),
 }  # fmt: skip
+_MARKS = {
+    "%": re.compile(r"%(?:\(\w*\))?[-#0 +]*[\d*]*(?:\.\d+)?[a-zA-Z]"),
+    "format": re.compile(r"\{[^{}]*\}"),
+}
+"""By the style of a template, the places in it that are filled in."""
 _WITHOUT = Unbound(Reason.METHOD)
 
 
@@ -197,6 +203,8 @@ class Special:
             kind = value.kind if isinstance(value, Constant) else "str"
             if kind == "str" and sign == "+":
                 return self._add_texts(value, right)
+            if sign == "%" and isinstance(value, Constant) and isinstance(value.value, str):
+                return self.format_text(value.value, "%", [right])
             if kind in ("int", "float") and any(isinstance(each, Constant) and each.kind == "float" for each in right):
                 return frozenset({PLAIN["float"]})
             return frozenset({PLAIN[kind]})
@@ -205,6 +213,20 @@ class Special:
                 return frozenset({value})
             return frozenset({value if value.name.endswith("()") else self._make(Library, name_item(value.name))})
         return unknown(Reason.EXPRESSION) if not isinstance(value, Unknown) else frozenset({value})
+
+    def format_text(self, text: str, style: str, given: Sequence[Values]) -> Values:
+        """Return the texts that a template makes, as far as these may name attributes."""
+        marks = list(_MARKS[style].finditer(text))
+        if not marks:
+            return frozenset({self._make(Constant, "str", text)})
+        beginning, end = text[: marks[0].start()], text[marks[-1].end() :]
+        result: set[Value] = set()
+        for value in given[0] if len(given) == len(marks) == 1 else EMPTY:
+            if isinstance(value, Constant) and isinstance(value.value, str):
+                result.add(self._make(Constant, "str", beginning + value.value + end))
+            else:
+                result.add(self._make(Text, beginning, end))
+        return frozenset(result) or frozenset({self._make(Text, beginning, end)})
 
     def _add_texts(self, value: Value, right: Values) -> Values:
         beginning = (value.value or "") if isinstance(value, Constant) else value.beginning  # type: ignore[attr-defined]
