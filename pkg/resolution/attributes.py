@@ -9,6 +9,7 @@ from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolution.arguments import Arguments
 from pkg.resolution.classes import ClassInfo, has_base
 from pkg.resolution.outcomes import DESCRIPTOR, FALLBACK, Target, Unbound
+from pkg.resolution.records import CONSTRUCTORS, find_generated
 from pkg.resolution.values import (
     EMPTY,
     MANY,
@@ -25,6 +26,7 @@ from pkg.resolution.values import (
     Generator,
     Instance,
     Library,
+    Maker,
     Method,
     Module,
     Namespace,
@@ -125,7 +127,11 @@ class Attributes:
         return frozenset({self._make(ContainerMethod, value, name)})
 
     def _read_super(self, value: Super, name: str) -> Values:
-        owner = self._hierarchy.find(_info_of(value.receiver, value.info), name, after=value.info)
+        info = _info_of(value.receiver, value.info)
+        if name in CONSTRUCTORS and (made := find_generated(info, name, after=value.info)) is not None:
+            is_bound = isinstance(value.receiver, Instance) and name == "__init__"
+            return frozenset({self._make(Maker, made, info, is_bound)})
+        owner = self._hierarchy.find(info, name, after=value.info)
         if owner is None:
             return frozenset({self._make(Library, f"builtins.object.{name}")})
         is_class = isinstance(value.receiver, Class)
@@ -305,6 +311,8 @@ class Attributes:
             return frozenset({self._make(Namespace, value)})
         if name in _TEXTS:
             return frozenset({PLAIN["str"]})
+        if name in CONSTRUCTORS and (made := find_generated(info, name)) is not None:
+            return frozenset({self._make(Maker, made, info, False)})
         lookup = self._hierarchy.look_up(info, name, value.is_open)
         read = self._machine.read
         result: set[Value] = set()

@@ -13,6 +13,7 @@ from pkg.resolution.narrowing import may_pass, narrow
 from pkg.resolution.outcomes import MADE_DECORATOR, External, Target, Unbound
 from pkg.resolution.passing import Guards
 from pkg.resolution.program import Code
+from pkg.resolution.records import AFTER_INIT, Field, find_generated, list_parameters
 from pkg.resolution.values import (
     EMPTY,
     MANY,
@@ -27,6 +28,7 @@ from pkg.resolution.values import (
     Generator,
     Instance,
     Library,
+    Maker,
     Method,
     Module,
     Partial,
@@ -53,7 +55,6 @@ _FLAVOURS = {
     Flavour.NARROWED: "narrowed type",
 }  # fmt: skip
 _DEFINED = (o.FUNC, o.CLASS, o.DECORATE)
-_RECORDS = frozenset(("dataclass", "define", "mutable", "frozen", "attrs", "s"))
 _GENERIC = frozenset(("singledispatch", "singledispatchmethod"))
 
 
@@ -64,7 +65,7 @@ class Calls:
         self._machine = machine
         self._make = machine.make
         self._hierarchy = machine.program.hierarchy
-        self._records: dict[ClassInfo, list[tuple[str, ClassInfo, Any]] | None] = {}
+        self._records: dict[ClassInfo, list[Field]] = {}
         self._registered: dict[Value, Variable] = {}
         self._depth = 0
 
@@ -448,6 +449,10 @@ class Calls:
         return frozenset(result)
 
     def _make_new(self, value: Class, own: Value, arguments: Arguments, site: int, confidence: str) -> set[Value]:
+        made = find_generated(value.info, "__new__")
+        if made is not None:
+            self._fill(made, value.info, arguments, site, confidence)
+            return {own}
         owner = self._hierarchy.find(value.info, "__new__")
         if owner is None:
             return {own}
@@ -466,53 +471,41 @@ class Calls:
         return result or {own}
 
     def _initialise(self, info: ClassInfo, own: Value, arguments: Arguments, site: int, confidence: str) -> None:
-        record = self._find_record(info)
-        owner = self._hierarchy.find(info, "__init__")
-        if record is not None and (owner is None or info.order.index(owner) > info.order.index(record)):
-            self.fill_fields(info, arguments, site, confidence)
+        made = find_generated(info, "__init__")
+        if made is not None:
+            self._fill(made, info, arguments, site, confidence)
             return
+        owner = self._hierarchy.find(info, "__init__")
         for member in self._machine.read(owner.members["__init__"]) if owner is not None else ():
             for method in self._machine.attributes.bind(frozenset({member}), own):
                 self.call(method, arguments, site, "constructor", confidence)
 
-    def _find_record(self, info: ClassInfo) -> ClassInfo | None:
-        """Find the class in the order of a class whose constructor is made of its fields."""
-        return next((each for each in info.order if is_record(each)), None)
+    def _call_maker(self, value: Maker, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
+        self._machine.note(site, External(f"{value.made.name}.__init__"))
+        self._fill(value.made, value.info, arguments if value.is_bound else arguments.cut(1), site, confidence)
+        return frozenset({self._make(Instance, value.info, Flavour.SELF)})
 
-    def fill_fields(self, info: ClassInfo, arguments: Arguments, site: int, confidence: str) -> None:
-        """Write the arguments of a constructor that is made of the fields of a class to these."""
-        fields = self.list_record(info)
-        for place, (name, owner, _) in enumerate(fields):
-            values = arguments.get(place, name)
+    def _fill(self, made: ClassInfo, info: ClassInfo, arguments: Arguments, site: int, confidence: str) -> None:
+        """Call a constructor that is made of the fields of a class: these take the arguments."""
+        machine, none = self._machine, Arguments(self._machine, [], [])
+        for place, each in enumerate(self._list_parameters(made)):
+            values = arguments.get(-1 if each.is_by_name else place, each.parameter)
             if values:
-                self._machine.write(owner.foreign.setdefault(name, Variable()), values)
-        for _, owner, code_number in fields:
-            if code_number is not None:
-                self._call_factory(owner, code_number, site)
-        for name in ("__post_init__", "__attrs_post_init__"):
+                machine.write(each.owner.fields[each.name], values)
+        for record in (each.record for each in made.order if each.record is not None):
+            for value in machine.read(record.factories):
+                self.call(value, none, site, "constructor", LIKELY)
+        own = self._make(Instance, info, Flavour.EXACT)
+        for name in AFTER_INIT:
             found = self._hierarchy.find(info, name)
-            for member in self._machine.read(found.members[name]) if found is not None else ():
+            for member in machine.read(found.members[name]) if found is not None else ():
                 if isinstance(member, Function):
-                    own = self._make(Instance, info, Flavour.EXACT)
-                    self._enter(member.code, own, Arguments(self._machine, [], []), site, "constructor", confidence)
+                    self._enter(member.code, own, none, site, "constructor", confidence)
 
-    def _call_factory(self, owner: ClassInfo, name: str, site: int) -> None:
-        """Call what makes the default of a field."""
-        for value in self._machine.read(owner.members[name]):
-            if isinstance(value, Partial) and value.site == -2:
-                self.call(value.inner, Arguments(self._machine, [], []), site, "constructor", LIKELY)
-
-    def list_record(self, info: ClassInfo) -> list[tuple[str, ClassInfo, Any]]:
-        """List the fields of a record class in the order of its constructor: name, class, name of what has a default."""
-        found = self._records.get(info)
+    def _list_parameters(self, made: ClassInfo) -> list[Field]:
+        found = self._records.get(made)
         if found is None:
-            fields: dict[str, tuple[ClassInfo, Any]] = {}
-            for each in reversed(info.order):
-                if is_record(each):
-                    for node in each.code.summary.nodes:
-                        if node[0] == o.MEMBER and node[1] in each.declared and not _is_class_variable(each, node[1]):
-                            fields[node[1]] = (each, node[1])
-            found = self._records[info] = [(name, owner, label) for name, (owner, label) in fields.items()]
+            found = self._records[made] = list_parameters(made)
         return found
 
     # Other callables.
@@ -699,20 +692,6 @@ class Calls:
                         machine.note(site, Target(member.code, "class creation", CERTAIN))
 
 
-def is_record(info: ClassInfo) -> bool:
-    """Tell whether the constructor of a class is made of the names that are annotated in it."""
-    return not _RECORDS.isdisjoint(info.code.decorators) or any(
-        name.rpartition(".")[2] == "NamedTuple" for name in info.libraries
-    )
-
-
-def _is_class_variable(info: ClassInfo, name: str) -> bool:
-    annotation: Any = info.declared[name]
-    while annotation and annotation[0] == "s":
-        annotation = annotation[1]
-    return bool(annotation) and annotation[0] == "n" and annotation[1].rpartition(".")[2] in ("ClassVar", "KW_ONLY")
-
-
 def _covers(known: Values, promised: Values) -> bool:
     """Tell whether what is known are objects of the promised classes alone, so that the promise says no more."""
     infos = [each.info for each in promised if isinstance(each, Instance)]
@@ -772,5 +751,6 @@ _CALLERS: dict[type[Value], Any] = {
     Unknown: Calls._call_unknown,
     Partial: Calls._call_partial,
     Wrapped: Calls._call_wrapped,
+    Maker: Calls._call_maker,
     Register: Calls._call_register,
 }

@@ -10,6 +10,7 @@ from pkg.resolution.variables import Variable
 
 if TYPE_CHECKING:
     from pkg.resolution.program import Code
+    from pkg.resolution.records import Record
 
 _ENUMERATIONS = frozenset(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"))
 _LONGEST_ORDER = 2000  # classes that are merged by C3; longer towers are ordered depth first
@@ -20,7 +21,8 @@ class ClassInfo:
 
     __slots__ = (
         "ancestors", "bases", "code", "declared", "derived", "fields", "foreign", "has_unknown", "is_enumeration",
-        "is_open", "is_protocol", "kinds", "libraries", "lookups", "members", "metaclass", "order", "places", "unset",
+        "is_open", "is_protocol", "kinds", "libraries", "lookups", "members", "metaclass", "order", "places", "record",
+        "unset",
     )  # fmt: skip
 
     def __init__(self, code: Code) -> None:
@@ -38,6 +40,7 @@ class ClassInfo:
         self.foreign: dict[str, Variable] = {}  # what other code assigns to attributes of the class and its objects
         self.unset: frozenset[str] = frozenset()  # members that are only declared
         self.declared: dict[str, object] = {}  # annotations of members
+        self.record: Record | None = None  # of one whose constructor is made of fields
         self.is_open = False  # whether a base is outside of the repository, or not known
         self.is_enumeration = False
         self.is_protocol = False  # whether it says itself that what it stands for need not be derived from it

@@ -622,6 +622,10 @@ def _field(library: LibraryCalls, arguments: Arguments, site: int, name: str) ->
     result: set[Value] = set(arguments.get(9, "default"))
     for key in ("default_factory", "factory"):
         given = arguments.get(9, key)
+        info = library.machine.code.class_info
+        if info is not None and info.record is not None:
+            functions = frozenset(each for each in given if isinstance(each, _TRANSPARENT_KINDS))
+            library.machine.write(info.record.factories, functions)
         for value in given:
             if isinstance(value, Library):
                 result |= library.call(value.name, Arguments(library.machine, [], []), site)

@@ -16,6 +16,7 @@ from pkg.resolution.library import LibraryCalls
 from pkg.resolution.narrowing import narrow
 from pkg.resolution.outcomes import External, Outcome, Target, Unbound
 from pkg.resolution.program import BUILTINS, MODULE_TEXTS, Code, ModuleInfo, Program
+from pkg.resolution.records import find_records
 from pkg.resolution.special import Special
 from pkg.resolution.types import Promise, Types
 from pkg.resolution.values import (
@@ -76,6 +77,7 @@ class Machine:
     def solve(self) -> None:
         """Evaluate everything until nothing grows."""
         self.types.find_bases()
+        find_records(self.program.hierarchy.classes)
         self.program.hierarchy.order()
         self.types.register_classes()
         self.attributes.prepare()

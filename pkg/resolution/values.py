@@ -212,6 +212,17 @@ class Partial(Value):
         self.site = site
 
 
+class Maker(Value):
+    """The constructor that is made of the fields of one class, for objects of it or of one derived from it."""
+
+    __slots__ = ("info", "is_bound", "made")
+
+    def __init__(self, made: ClassInfo, info: ClassInfo, is_bound: bool) -> None:
+        self.made = made
+        self.info = info
+        self.is_bound = is_bound
+
+
 class Generator(Value):
     """What calling a function with a yield gives, and for a method the object it was called on."""
 
