@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Import, Label, RelationType, rank_confidence
 from pkg.resolution.classes import ClassInfo
@@ -14,6 +16,22 @@ from pkg.resolution.values import Class, Function, Library, Module, Reason, Valu
 from pkg.resolve.facts.modules import Found
 from pkg.summary import operations as o
 from pkg.units import UnboundCall, UnitLinks, format_id, hash_inside, hash_key, name_library, render_callee
+
+
+@dataclass(frozen=True, slots=True)
+class CallCounts:
+    """How many call expressions of a file there are by what is known of them; each is counted once."""
+
+    bound: int = 0  # to a function or class, certainly or likely
+    possible: int = 0  # to functions or classes that it may call, none of them likely
+    unbound: int = 0  # not known what it calls, for a reason that is kept
+    external: int = 0  # a function, class or method that the repository does not define
+
+    @property
+    def total(self) -> int:
+        """Return how many call expressions the file has."""
+        return self.bound + self.possible + self.unbound + self.external
+
 
 End = tuple[str, str]
 """The id of a node, and the kind of artifact that it is."""
@@ -51,6 +69,7 @@ class LinkWriter:
         self._machine = machine
         self._program = machine.program
         self._ids = NodeIds(source, machine.program)
+        self.counts: dict[str, CallCounts] = {}  # by file, of those that were written
 
     def write(self, path: str) -> UnitLinks:
         """Write the links of one file."""
@@ -64,11 +83,13 @@ class LinkWriter:
         with errors.keep("link", path):
             for code, outcomes in zip(module.codes, self._machine.record(module), strict=True):
                 for site, found in enumerate(outcomes):
-                    is_definition = code.summary.site_kinds[site] == o.SITE_DEFINITION
-                    targets, reasons = settle(found, is_definition)
-                    if targets or reasons:
-                        calls.add(code, site, targets, reasons)
+                    if found:
+                        is_definition = code.summary.site_kinds[site] == o.SITE_DEFINITION
+                        calls.add(code, site, *settle(found, is_definition))
+                    elif code.summary.site_kinds[site] == o.SITE_CALL:  # it was not evaluated to its end
+                        calls.add(code, site, [], [Reason.FAULT])
                 calls.add_requests(code, settle(self._machine.fixtures.list_requested(code), True)[0])
+        self.counts[path] = CallCounts(**calls.counts)
         unbound = sorted(calls.unbound, key=lambda each: (each.line, each.id))
         edges = _drop_doubles([*edges, *calls.edges])
         return UnitLinks(path, tuple(edges), tuple(unbound), tuple(sorted(imports.libraries)))
@@ -193,14 +214,18 @@ class _CallLinks:
         self._equals: dict[tuple[str, str], int] = {}
         self.edges: list[Edge] = []
         self.unbound: list[UnboundCall] = []
+        self.counts: Counter[str] = Counter()  # of calls, as CallCounts has them
 
     def add(self, code: Code, site: int, targets: list[Target], reasons: list[Reason]) -> None:
         """Add what a site calls; a call that leads nowhere but to what is asked for it is unbound for a reason."""
+        is_unbound = code.summary.site_kinds[site] == o.SITE_CALL and bool(reasons) and not is_bound(targets)
+        if code.summary.site_kinds[site] == o.SITE_CALL:
+            self.counts["unbound" if is_unbound else _judge(targets)] += 1
         start, end = self._module.places[code.number][site]
         line = bisect_right(self._starts, start)
         owner = self._ids.of_owner(code.parent if code.class_info is not None and code.parent is not None else code)
         self._add_edges(owner, line, targets)
-        if code.summary.site_kinds[site] == o.SITE_CALL and reasons and not is_bound(targets):
+        if is_unbound:
             text = self._module.unit.text[start:end]
             self.unbound.append(self._make_unbound(text, owner, line, reasons[0]))
 
@@ -223,6 +248,12 @@ class _CallLinks:
         self._equals[owner, expression] = position + 1
         identity = format_id(hash_inside(int(owner, 16), f"call/{expression}[{position}]"))
         return UnboundCall(identity, owner, expression, line, reason.value)
+
+
+def _judge(targets: Iterable[Target]) -> str:
+    """Tell whether a call that is not unbound is bound, possible or external."""
+    found = {target.confidence for target in targets if is_bound((target,))}
+    return "external" if not found else "possible" if found == {POSSIBLE} else "bound"
 
 
 def _drop_doubles(edges: Iterable[Edge]) -> list[Edge]:

@@ -110,7 +110,7 @@ class Conditions:
             return value, None, None
         holds, fails = environment, environment.copy()
         if kind == "call":
-            self._narrow_by_call(node, holds, fails)
+            self._narrow_by_call(node, value, holds, fails)
         elif kind == "named_expression":
             name = node.child_by_field_name("name")
             if name is not None:
@@ -186,7 +186,7 @@ class Conditions:
         elif sign in ("is", "is not"):
             self._narrow(left, ("same", values[1]), holds, None)
 
-    def _narrow_by_call(self, node: Node, holds: Environment, fails: Environment) -> None:
+    def _narrow_by_call(self, node: Node, value: int, holds: Environment, fails: Environment) -> None:
         name = self._name_callee(node)
         kind = _FUNCTIONS.get(name)
         arguments = self._find_arguments(node)
@@ -194,14 +194,10 @@ class Conditions:
             return
         if kind == "callable":
             self._narrow(arguments[0], ("callable",), holds, fails)
-        elif len(arguments) == 2:
-            frame, before = self._frame, self._frame.environment
-            frame.environment = holds.copy()
-            sites = len(frame.sites)
-            classes = self._expressions.read(arguments[1])
-            del frame.sites[sites:]
-            frame.environment = before
-            self._narrow(arguments[0], (kind, classes), holds, fails)
+            return
+        call = self._frame.nodes[value]
+        if len(arguments) == 2 and call[0] == o.CALL and len(call[2]) == 2:
+            self._narrow(arguments[0], (kind, call[2][1][0]), holds, fails)
 
     def _name_callee(self, node: Node) -> str:
         callee = node.child_by_field_name("function")

@@ -28,9 +28,14 @@ _CONSTANTS = frozenset(("string", "concatenated_string", "integer", "float", "no
 
 def place_key(node: Node) -> str | None:
     """Write the key of an item that is a constant, as a place; None for any other."""
-    if node.type == "integer" or (node.type == "string" and all(c.type != "interpolation" for c in node.children)):
+    if node.type == "integer" or is_plain_text(node):
         return f"[{(node.text or b'').decode('utf-8', 'replace')}]".replace("'", '"')
     return None
+
+
+def is_plain_text(node: Node) -> bool:
+    """Tell whether an expression is a text into which nothing is put, such as a docstring."""
+    return node.type == "string" and all(child.type != "interpolation" for child in node.named_children)
 
 
 class Expressions:
@@ -53,6 +58,16 @@ class Expressions:
 
     def _ignore(self, node: Node) -> int:
         return -1
+
+    def read_calls(self, node: Node) -> None:
+        """Sum up the calls in what is no expression that is followed: an annotation, what does not parse."""
+        waiting = [node] if b"(" in (node.text or b"") else []
+        while waiting:
+            each = waiting.pop()
+            if each.type in ("call", "lambda"):
+                self.read(each)
+            else:
+                waiting += reversed(each.named_children)
 
     def read_name(self, node: Node) -> int:
         """Read a name."""
@@ -91,7 +106,7 @@ class Expressions:
     def _read_parts(self, node: Node) -> list[int]:
         """Read what a text is made of: constants, and what is put into it."""
         frame, text = self.frame, node.text or b""
-        if node.named_child_count <= 3 and all(child.type != "interpolation" for child in node.named_children):
+        if node.named_child_count <= 3 and is_plain_text(node):
             if len(text) > LONGEST_TEXT:
                 return [frame.add_constant("str")]
             prefix = text.partition(text[-1:])[0].lower() if text else b""
@@ -160,14 +175,19 @@ class Expressions:
         if base is None:
             return self._read_other(node)
         value = self.read(base)
+        return self.read_item(value, self.read_key(keys), node)
+
+    def read_item(self, value: int, key: int, node: Node) -> int:
+        """Read an item; what was stored or tested there before is known."""
+        keys = node.children_by_field_name("subscript")
         place = place_key(keys[0]) if len(keys) == 1 else None
         environment = self.frame.environment
         if place is not None and environment is not None:
             known = environment.places.get((value, place))
             if known is not None:  # what gives the item is called all the same
-                self.frame.add(o.ITEM, value, self.read_key(keys), self.site(base))
+                self.frame.add(o.ITEM, value, key, self.site(node.named_children[0]))
                 return known
-        return self.frame.add(o.ITEM, value, self.read_key(keys), self.site(base))
+        return self.frame.add(o.ITEM, value, key, self.site(node.named_children[0]))
 
     def read_key(self, keys: list[Node]) -> int:
         """Read the key of an item; -1 for a slice."""
@@ -224,7 +244,9 @@ class Expressions:
                 placed.append((self._read_starred(child), 1))
             elif kind == "dictionary_splat":
                 named.append(("", self._read_mapping(child)))
-            elif kind not in ("comment", "ERROR"):
+            elif kind == "ERROR":
+                self.read_calls(child)
+            elif kind != "comment":
                 placed.append((self.read(child), 0))
         return placed, named
 
@@ -333,7 +355,9 @@ class Expressions:
                 if key is not None and value is not None:
                     first = self.read(key)
                     elements.append((0, self.read(value), first))
-            elif child.type not in ("comment", "ERROR"):
+            elif child.type == "ERROR":
+                self.read_calls(child)
+            elif child.type != "comment":
                 elements.append((0, self.read(child)))
         return self.frame.add(o.COLLECT, kind, elements, self.site(node))
 
@@ -357,6 +381,8 @@ class Expressions:
                     _, holds, _ = self.builder.conditions(frame).test(test)
                     if holds is not None:
                         frame.environment = holds
+            elif clause.type == "ERROR":
+                self.read_calls(clause)
         body = node.child_by_field_name("body")
         element: tuple[int, ...] = (0, -1)
         if body is not None and body.type == "pair":

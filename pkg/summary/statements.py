@@ -12,7 +12,7 @@ from pkg.summary import operations as o
 from pkg.summary.annotations import Annotation, read_annotation
 from pkg.summary.conditions import Conditions, decide, is_checking
 from pkg.summary.environment import UNBOUND, Environment, Loop
-from pkg.summary.expressions import Expressions, place_key
+from pkg.summary.expressions import Expressions, is_plain_text, place_key
 from pkg.summary.frames import Frame, Parameter, read_identifier
 from pkg.summary.patterns import Patterns
 
@@ -100,9 +100,12 @@ class Builder:
         """Open the frame of a function; returns the operation that makes it."""
         frame = self.open_frame(o.FUNCTION, name, outer, self.definitions.get((start, name), -1))
         frame.rebound = self._rebound.get(node.start_byte, set())
+        bounds = node.child_by_field_name("type_parameters")
+        if bounds is not None:
+            self.expressions(outer).read_calls(bounds)
         defaults = self._open_parameters(outer, frame, node.child_by_field_name("parameters"))
         returns = node.child_by_field_name("return_type")
-        frame.returns = read_annotation(returns) if returns is not None else None
+        frame.returns = self._read_annotation(outer, returns) if returns is not None else None
         if node.child_count and node.children[0].type == "async":
             frame.flags |= IS_ASYNC
         self._waiting.append((frame, node))
@@ -116,12 +119,12 @@ class Builder:
                 kind = o.BY_NAME
                 continue
             if child.type in ("list_splat_pattern", "typed_parameter") and _find_splat(child) == "list_splat_pattern":
-                frame.parameters.append(self._read_parameter(frame, child, o.REST))
+                frame.parameters.append(self._read_parameter(outer, frame, child, o.REST))
                 kind = o.BY_NAME
             elif _find_splat(child) == "dictionary_splat_pattern":
-                frame.parameters.append(self._read_parameter(frame, child, o.NAMED_REST))
+                frame.parameters.append(self._read_parameter(outer, frame, child, o.NAMED_REST))
             elif child.type in ("identifier", "typed_parameter", "default_parameter", "typed_default_parameter"):
-                frame.parameters.append(self._read_parameter(frame, child, kind))
+                frame.parameters.append(self._read_parameter(outer, frame, child, kind))
             elif child.type == "tuple_pattern":  # of Python 2
                 frame.parameters.append(("", kind, False, None))
             value = child.child_by_field_name("value")
@@ -129,11 +132,16 @@ class Builder:
                 defaults.append((len(frame.parameters) - 1, self.expressions(outer).read(value)))
         return defaults
 
-    def _read_parameter(self, frame: Frame, node: Node, kind: int) -> Parameter:
+    def _read_annotation(self, outer: Frame, node: Node) -> Annotation:
+        """Read an annotation; what it calls is called by the code that it stands in."""
+        self.expressions(outer).read_calls(node)
+        return read_annotation(node)
+
+    def _read_parameter(self, outer: Frame, frame: Frame, node: Node, kind: int) -> Parameter:
         name, annotation = node.child_by_field_name("name"), None
         value, kind_node = node.child_by_field_name("value"), node.child_by_field_name("type")
         if kind_node is not None:
-            annotation = read_annotation(kind_node)
+            annotation = self._read_annotation(outer, kind_node)
         if name is None:
             name = node
             while name.type != "identifier" and (inner := find_first_child(name)) is not None:
@@ -167,7 +175,7 @@ class Builder:
         if frame.kind in (o.MODULE, o.CLASS_BODY):
             environment = frame.environment
             for name, nodes in frame.versions.items():
-                node = environment.names.get(name, UNBOUND) if environment is not None else nodes[-1]
+                node = environment.names.get(name, UNBOUND) if environment is not None else (nodes or [UNBOUND])[-1]
                 if node != UNBOUND and name not in frame.globals and name not in frame.nonlocals:
                     frame.add(o.SET_GLOBAL if frame.kind == o.MODULE else o.MEMBER, name, node)
         frame.store_cells()
@@ -244,9 +252,7 @@ class Statements:
                 self._assign(child)
             elif child.type == "augmented_assignment":
                 self._augment(child)
-            elif child.type not in ("comment", "string"):
-                self._expressions.read(child)
-            elif child.type == "string" and child.named_child_count > 3:
+            elif child.type != "comment" and not is_plain_text(child):
                 self._expressions.read(child)
 
     # What binds names.
@@ -255,6 +261,8 @@ class Statements:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         kind = node.child_by_field_name("type")
         annotation = read_annotation(kind) if kind is not None else None
+        if kind is not None:
+            self._expressions.read_calls(kind)
         value = UNBOUND
         if right is not None:
             value = self._assign(right) if right.type == "assignment" else self._expressions.read(right)
@@ -285,27 +293,44 @@ class Statements:
         frame, kind = self._frame, target.type
         if kind in ("identifier", "keyword_identifier"):
             frame.bind(read_identifier(target), value)
-        elif kind == "attribute":
-            base, name = target.child_by_field_name("object"), target.child_by_field_name("attribute")
-            if base is not None and name is not None:
-                owner, attribute = self._expressions.read(base), frame.mangle(read_identifier(name))
-                frame.add(o.SET_ATTR, owner, attribute, value, self._expressions.site(target))
-                self._store(owner, attribute, value)
-        elif kind == "subscript":
-            base, keys = target.child_by_field_name("value"), target.children_by_field_name("subscript")
-            if base is not None:
-                owner = self._expressions.read(base)
-                key = self._expressions.read_key(keys)
-                frame.add(o.SET_ITEM, owner, key, value, self._expressions.site(base))
-                place = place_key(keys[0]) if len(keys) == 1 else None
-                if place is not None:
-                    self._store(owner, place, value)
+        elif kind in ("attribute", "subscript"):
+            place = self._open_place(target)
+            if place is not None:
+                self._assign_place(target, place, value)
         elif kind in _SEVERAL:
             self._unpack(target, value, source)
         elif kind in _SPLATS or kind in ("parenthesized_expression", "as_pattern_target"):
             inner = find_first_child(target)
             if inner is not None:
                 self.assign(inner, value)
+        else:
+            self._expressions.read_calls(target)
+
+    def _open_place(self, target: Node) -> tuple[int, int | str] | None:
+        """Read what an attribute or item that is assigned to is of, and its name or key."""
+        if target.type == "attribute":
+            base, name = target.child_by_field_name("object"), target.child_by_field_name("attribute")
+            if base is None or name is None:
+                return None
+            return self._expressions.read(base), self._frame.mangle(read_identifier(name))
+        base = target.child_by_field_name("value")
+        if base is None:
+            return None
+        owner = self._expressions.read(base)
+        return owner, self._expressions.read_key(target.children_by_field_name("subscript"))
+
+    def _assign_place(self, target: Node, place: tuple[int, int | str], value: int) -> None:
+        """Assign to an attribute or item."""
+        owner, key = place
+        if isinstance(key, str):
+            self._frame.add(o.SET_ATTR, owner, key, value, self._expressions.site(target))
+            self._store(owner, key, value)
+            return
+        self._frame.add(o.SET_ITEM, owner, key, value, self._expressions.site(target.named_children[0]))
+        keys = target.children_by_field_name("subscript")
+        written = place_key(keys[0]) if len(keys) == 1 else None
+        if written is not None:
+            self._store(owner, written, value)
 
     def _store(self, owner: int, place: str, value: int) -> None:
         """Note what was stored at a place: other objects may have been stored to by the same name."""
@@ -344,11 +369,21 @@ class Statements:
         sign = node.child_by_field_name("operator")
         if left is None or right is None:
             return UNBOUND
-        before = self._expressions.read(left)
-        other = self._expressions.read(right)
+        expressions = self._expressions
+        place = self._open_place(left) if left.type in ("attribute", "subscript") else None
+        if place is None:
+            before = expressions.read(left)
+        elif isinstance(place[1], str):
+            before = expressions.read_member(place[0], place[1], left)
+        else:
+            before = expressions.read_item(place[0], place[1], left)
+        other = expressions.read(right)
         mark = sign.type[:-1] if sign is not None else "+"
-        value = self._frame.add(o.INPLACE, mark, before, other, self._expressions.site(left))
-        self.assign(left, value)
+        value = self._frame.add(o.INPLACE, mark, before, other, expressions.site(left))
+        if place is None:
+            self.assign(left, value)
+        else:
+            self._assign_place(left, place, value)
         return value
 
     def _run_import(self, node: Node) -> None:
@@ -435,7 +470,9 @@ class Statements:
     def _open_class(self, node: Node, name: str, start: int) -> int:
         site = self._frame.add_site(o.SITE_DEFINITION, start, node.start_byte)
         frame, bases, keywords = self._frame, list[int](), list[tuple[str, int]]()
-        heads = node.child_by_field_name("superclasses")
+        heads, bounds = node.child_by_field_name("superclasses"), node.child_by_field_name("type_parameters")
+        if bounds is not None:
+            self._expressions.read_calls(bounds)
         if heads is not None:
             placed, keywords = self._expressions.read_arguments(heads)
             bases = [each for each, starred in placed if not starred]
@@ -569,7 +606,7 @@ class Statements:
             after = None
         frame.environment = after
         alternative = node.child_by_field_name("alternative")
-        if alternative is not None and after is not None:
+        if alternative is not None:
             self._run_block(alternative.child_by_field_name("body"))
         ends = [frame.environment, *(each for loop in opened for each in loop.left)]
         for each in ends:
@@ -743,8 +780,12 @@ class Statements:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is not None and right is not None:
             name, value = find_first_child(left), find_first_child(right)
-            if name is not None and value is not None and name.type == "identifier":
-                self._frame.bind(read_identifier(name), self._expressions.read(value))
+            while name is not None and name.type == "generic_type":
+                self._expressions.read_calls(name)
+                name = find_first_child(name)
+            number = self._expressions.read(value) if value is not None else UNBOUND
+            if name is not None and name.type == "identifier":
+                self._frame.bind(read_identifier(name), number)
 
     def _print(self, node: Node) -> None:
         for child in node.named_children:
