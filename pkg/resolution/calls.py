@@ -446,7 +446,14 @@ class Calls:
             result |= self._make_new(value, own, arguments, site, confidence)
         if any(isinstance(each, Instance) and has_base(each.info, info) for each in result):
             self._initialise(info, own, arguments, site, confidence)
-        return frozenset(result)
+        kind = self._find_kind(info) if info.is_open else ""
+        return self._machine.library.call(kind, arguments, -1) if kind else frozenset(result)
+
+    def _find_kind(self, info: ClassInfo) -> str:
+        """Find the decorator of Python that a class is derived from, and does not read by a method of its own."""
+        names = (name for each in info.order for name in each.libraries)
+        found = next((f"builtins.{name}" for name in names if name in ("property", "classmethod", "staticmethod")), "")
+        return found if self._hierarchy.find(info, "__get__") is None else ""
 
     def _make_new(self, value: Class, own: Value, arguments: Arguments, site: int, confidence: str) -> set[Value]:
         made = find_generated(value.info, "__new__")
@@ -575,8 +582,9 @@ class Calls:
         owner = value.owner
         if isinstance(owner, Class):
             return arguments.get(0)
-        given = arguments.get(1) or arguments.get(0)
-        functions = frozenset(each for each in given if isinstance(each, Function))
+        given = arguments.get(1)
+        functions = frozenset(each for each in given if isinstance(each, Function | Class))
+        functions = functions or frozenset(each for each in arguments.get(0) if isinstance(each, Function))
         if functions:
             self.register(owner, functions)
             return functions
@@ -632,7 +640,7 @@ class Calls:
             came: set[Value] = set()
             for callee in callees:
                 if isinstance(callee, Register) and not isinstance(callee.owner, Class):
-                    self.register(callee.owner, frozenset(each for each in original if isinstance(each, Function)))
+                    self.register(callee.owner, frozenset(each for each in original if isinstance(each, Function | Class)))
                     came |= made
                 elif isinstance(callee, Unknown | Library) or not callees:
                     came |= self._machine.library.decorate(callee, made, arguments)

@@ -71,6 +71,7 @@ class Hierarchy:
 
     def __init__(self) -> None:
         self.classes: list[ClassInfo] = []
+        self._beside: dict[ClassInfo, frozenset[ClassInfo]] = {}
         self._definers: dict[str, list[ClassInfo]] = {}
         self._assigners: dict[str, list[ClassInfo]] = {}
 
@@ -145,7 +146,19 @@ class Hierarchy:
             definers, assigners = self._definers.get(name, ()), self._assigners.get(name, ())
             overrides = [each for each in definers if each is not info and info in each.ancestors]
             lower = [each.fields[name] for each in assigners if each is not info and info in each.ancestors]
+            if owner is None and not (fields or overrides or lower):
+                beside = self._list_beside(info) if definers or assigners else frozenset()
+                overrides = [each for each in definers if each in beside]
+                lower = [each.fields[name] for each in assigners if each in beside]
         return Lookup(owner, fields, overrides, lower)
+
+    def _list_beside(self, info: ClassInfo) -> frozenset[ClassInfo]:
+        """List the classes that classes derived from one are derived from as well: what it is mixed with."""
+        found = self._beside.get(info)
+        if found is None:
+            derived = (each.ancestors for each in self.list_derived(info))
+            found = self._beside[info] = frozenset().union(*derived) - info.ancestors
+        return found
 
     def find_siblings(self, info: ClassInfo, name: str) -> list[ClassInfo]:
         """Find the classes that define a member behind a class in the orders of those derived from it (super)."""

@@ -174,7 +174,7 @@ def _list_used(code: Code) -> Iterator[str]:
 
 
 def _list_used_by_all(nodes: list[Any], number: int) -> Iterator[str]:
-    node = nodes[number] if number >= 0 else (o.UNKNOWN,)
+    node: Any = nodes[number] if number >= 0 else (o.UNKNOWN,)
     if node[0] == o.COLLECT:
         for element in node[2]:
             yield from _list_used_by_all(nodes, element[1])

@@ -617,6 +617,13 @@ def _enter(library: LibraryCalls, arguments: Arguments, site: int, name: str) ->
     return library.machine.special.enter(arguments.get(0), name.endswith("async_context"), site)
 
 
+@models("contextlib.ExitStack().callback", "contextlib.AsyncExitStack().callback",
+        "contextlib.AsyncExitStack().push_async_callback")  # fmt: skip
+def _call_later(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+    library.call_with(arguments.get(0), [values for values, _ in arguments.placed[1:]], site)
+    return arguments.get(0)
+
+
 @models("dataclasses.field", "attr.ib", "attr.attrib", "attr.field", "attrs.field")
 def _field(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     result: set[Value] = set(arguments.get(9, "default"))

@@ -50,7 +50,9 @@ def settle(outcomes: Iterable[Outcome], is_definition: bool) -> tuple[list[Targe
     found = list(outcomes)
     targets = [each for each in found if isinstance(each, Target)]
     reasons = {each.reason for each in found if isinstance(each, Unbound)}
-    has_others = len(targets) < len(found)
+    if targets or len(reasons) > 1:
+        reasons.discard(Reason.NOTHING)  # of None, which a call would fail on
+    has_others = bool(reasons) or any(isinstance(each, External) for each in found)
     best = _pick_best(_share_groups(targets) if is_definition else targets)
     if is_definition:
         made = sum(target.rule == MADE_DECORATOR for target in best)

@@ -21,6 +21,8 @@ from pkg.units import UnitText
 BUILTINS = frozenset(dir(builtins)) | {"reveal_type", "unicode", "basestring", "xrange", "raw_input", "long"}
 MODULE_TEXTS = frozenset(("__name__", "__file__", "__doc__", "__package__", "__qualname__", "__module__"))
 
+_METHOD_KINDS = ("classmethod", "staticmethod")
+
 
 class Code:
     """The code of one module, class, function or lambda."""
@@ -173,6 +175,7 @@ class Program:
                         code.class_info.declared[node[1]] = value[1]
                         if value[2] < 0:
                             code.class_info.unset |= {node[1]}
+                    self._note_made_method(code, value)
                 elif node[0] == o.DECORATE:
                     self._note_decorators(code, node)
         elif parent is not None and parent.class_info is not None and code.summary.kind == o.FUNCTION:
@@ -193,6 +196,15 @@ class Program:
             code.passed = take_passed(code.summary.nodes, tested)
             asked = {each.place for each in code.passed}.union(place for each in guards for place, _, _ in each)
             code.defaults = {place: Variable() for place in sorted(asked)}
+
+    def _note_made_method(self, code: Code, node: Sequence[Any]) -> None:
+        """Note a function that a class makes a class or static method by a call."""
+        nodes = code.summary.nodes
+        if node[0] != o.CALL or node[1] < 0 or not node[2] or node[2][0][0] < 0:
+            return
+        callee, made = nodes[node[1]], nodes[node[2][0][0]]
+        if callee[0] == o.GLOBAL and callee[1] in _METHOD_KINDS and made[0] == o.FUNC:
+            code.module.codes[made[1]].decorators |= {callee[1]}
 
     def _note_decorators(self, code: Code, node: Sequence[Any]) -> None:
         made = code.summary.nodes[node[1]]
@@ -284,7 +296,7 @@ def name_last(code: Code, number: int) -> str:
     if node[0] == o.CALL and node[1] >= 0:
         return name_last(code, node[1])
     if node[0] == o.IMPORT:
-        return code.module.unit.imports[node[1]].bound_name
+        return str(code.module.unit.imports[node[1]].bound_name)
     return str(node[1]) if node[0] in (o.GLOBAL, o.BROUGHT) else ""
 
 
@@ -303,7 +315,7 @@ def _list_before(nodes: Sequence[Any], numbers: Iterable[int]) -> set[int]:
 
 def list_texts(nodes: Sequence[Any], number: int, depth: int = 0) -> set[str] | None:
     """List the texts of a text, list or tuple that is written out, or put together of such."""
-    node = nodes[number] if number >= 0 else (o.UNKNOWN,)
+    node: Any = nodes[number] if number >= 0 else (o.UNKNOWN,)
     if depth > 20:
         return None
     if node[0] == o.CONST and node[1] == "str" and node[2] is not None:

@@ -163,6 +163,8 @@ class Expressions:
         environment = self.frame.environment
         known = environment.places.get((value, attribute)) if environment is not None else None
         if known is not None:
+            if known in self.frame.stored:  # a descriptor is asked all the same
+                self.frame.add(o.ATTR, value, attribute, self.site(node, o.SITE_READ))
             return known
         found = self.frame.add(o.ATTR, value, attribute, self.site(node, o.SITE_READ))
         if environment is not None:
