@@ -314,10 +314,13 @@ def name_item(name: str) -> str:
     return name if name.endswith("[]") else f"{name.removesuffix('()')}[]"
 
 
+_TEXTS = (Constant, Text)
+
+
 def merge_constants(values: Values) -> Values:
     """Leave one constant of each type among values."""
-    kept = {value for value in values if not isinstance(value, Constant | Text)}
-    return frozenset(kept) if len(kept) == len(values) else frozenset(kept | {PLAIN[kind_of(v)] for v in values - kept})
+    constants = [value for value in values if type(value) in _TEXTS]
+    return values.difference(constants).union(PLAIN[kind_of(each)] for each in constants) if constants else values
 
 
 def kind_of(value: Value) -> str:

@@ -10,6 +10,8 @@ from pkg.resolution.values import EMPTY, MANY, MOST_VALUES, Values, merge_consta
 if TYPE_CHECKING:
     from pkg.resolution.program import Code
 
+_MOST_MERGED = 64  # values of a set whose constants are still looked at
+
 
 class Variable:
     """A parameter, result, field, name of a module or the like: a set of values that only grows."""
@@ -77,10 +79,10 @@ class Schedule:
         if values is before or values <= before:
             return
         if len(values) > MOST_VALUES:
-            values = merge_constants(values)
+            values = merge_constants(values) if len(values) < _MOST_MERGED else MANY
             if len(values) > MOST_VALUES:
                 values = MANY
-        if variable.is_merged:
+        elif variable.is_merged:
             values = merge_constants(values)
         after = before | values
         if len(after) > MOST_VALUES and not variable.is_merged:

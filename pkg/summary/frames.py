@@ -8,6 +8,7 @@ from unicodedata import normalize
 
 from tree_sitter import Node
 
+from pkg.summary import operations as o
 from pkg.summary.environment import UNBOUND, Environment, Joiner
 from pkg.summary.operations import (
     BROUGHT,
@@ -239,8 +240,6 @@ SHAPES: dict[int, tuple[int, ...]] = {}
 
 
 def _fill_shapes() -> None:
-    from pkg.summary import operations as o
-
     SHAPES.update({
         o.CONST: (), o.PARAM: (), o.GLOBAL: (), o.CELL: (), o.ATTR: (1,), o.ITEM: (1, 2), o.ITER: (1,), o.UNPACK: (1,),
         o.BINARY: (2, 3), o.INPLACE: (2, 3), o.UNARY: (2,), o.COMPARE: (2, 3), o.AWAIT: (1,), o.YIELD: (1,),
@@ -253,16 +252,21 @@ def _fill_shapes() -> None:
 _fill_shapes()
 
 
-def list_operands(node: Operation) -> Iterable[int]:
+def list_operands(node: Operation) -> list[int]:
     """List the operations that one refers to."""
-    shape = SHAPES.get(node[0])
+    code = node[0]
+    shape = SHAPES.get(code)
     if shape is not None:
         return [node[place] for place in shape]
+    if code == o.CALL_ATTR:
+        return [node[1], *[each[0] for each in node[3]], *[each[1] for each in node[4]]]
+    if code == o.CALL:
+        return [node[1], *[each[0] for each in node[2]], *[each[1] for each in node[3]]]
+    if code == o.PHI:
+        return list(node[1:])
     found: list[int] = []
     _renumber_lists(node, found.append)
     return found
-
-
 
 
 def _renumber(node: Operation, moved: list[int]) -> Operation:
@@ -278,8 +282,6 @@ def _renumber(node: Operation, moved: list[int]) -> Operation:
 
 
 def _renumber_lists(node: Operation, move: Any) -> Operation:
-    from pkg.summary import operations as o
-
     code = node[0]
     if code == o.RETURN:
         return (code, [move(each) for each in node[1]], node[2])
