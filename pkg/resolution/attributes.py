@@ -84,11 +84,25 @@ class Attributes:
     def read_all(self, values: Values, name: str, site: int) -> Values:
         """Read an attribute of every value; a property that is read is called."""
         result: set[Value] = set()
-        for value in values:
+        for value in self.list_apart(values, name) if len(values) > MOST_VALUES else values:
             result |= self.read(value, name)
             if self._machine.outcomes is not None:
                 self.note_read(value, name, site)
         return MANY if len(values) > MOST_VALUES else frozenset(result)
+
+    def list_apart(self, values: Values, name: str) -> list[Value]:
+        """List one of the values each that have an attribute from the same place, out of too many to look at each."""
+        if self._is_foreign(name):
+            return list(values)
+        found: dict[object, Value] = {}
+        for value in values:
+            key: object = value
+            if isinstance(value, Instance | Class):
+                lookup = self._hierarchy.look_up(value.info, name, value.is_open)
+                if lookup.owner is not None:
+                    key = type(value), lookup.owner, value.is_open, *lookup.fields, *lookup.overrides
+            found.setdefault(key, value)
+        return list(found.values())
 
     def read(self, value: Value, name: str) -> Values:
         """Read an attribute of one value."""

@@ -165,7 +165,8 @@ class Calls:
         if not receivers:
             machine.note(site, Unbound(Reason.NOTHING))
         result: set[Value] = set()
-        for receiver in receivers:
+        apart = machine.attributes.list_apart(receivers, name) if len(receivers) > MOST_VALUES else receivers
+        for receiver in apart:
             result |= self._call_member(receiver, name, arguments, site)
         return MANY if len(receivers) > MOST_VALUES else frozenset(result)
 

@@ -11,6 +11,7 @@ from pkg.resolution.arguments import Arguments
 from pkg.resolution.outcomes import Target, Unbound
 from pkg.resolution.values import (
     EMPTY,
+    MOST_VALUES,
     PLAIN,
     Class,
     Constant,
@@ -95,10 +96,25 @@ class Special:
                 return name
         return None
 
+    def list_apart(self, values: Values, names: Sequence[str]) -> Iterable[Value]:
+        """List one of the values each that have their methods from the same classes, out of too many to ask each."""
+        if len(values) <= MOST_VALUES:
+            return values
+        found: dict[object, Value] = {}
+        for value in values:
+            key: object = type(value)
+            if isinstance(value, Instance):
+                look_up = self._hierarchy.look_up
+                key = tuple(look_up(value.info, name, False).owner for name in names if name in self._names)
+            elif isinstance(value, Class | Container | Unknown):
+                key = value
+            found.setdefault(key, value)
+        return list(found.values())
+
     def ask_with(self, values: Values, names: Sequence[str], given: Sequence[Values], site: int) -> Values:
         """Call the first of some methods that each object has; one without any makes the others less sure."""
         result: set[Value] = set()
-        for value in values:
+        for value in self.list_apart(values, names):
             name = self.find_first(value, names) if isinstance(value, Instance) else None
             if name is not None:
                 result |= self.call_special(value, name, given, site)  # type: ignore[arg-type]
@@ -113,7 +129,7 @@ class Special:
         """Note the first of some methods of each object, called with nothing that is known."""
         if self._machine.outcomes is None or site < 0:
             return
-        for value in values:
+        for value in self.list_apart(values, names):
             name = self.find_first(value, names) if isinstance(value, Instance) else None
             owner = self._hierarchy.find(value.info, name) if name is not None else None  # type: ignore[attr-defined]
             for member in self._machine.read(owner.members[name]) if owner is not None and name is not None else ():
@@ -154,7 +170,7 @@ class Special:
     def ask_unary(self, question: str, values: Values, site: int) -> Values:
         """Apply a unary operator."""
         result: set[Value] = set()
-        for value in values:
+        for value in self.list_apart(values, _QUESTIONS[question]):
             name = self.find_first(value, _QUESTIONS[question]) if isinstance(value, Instance) else None
             if name is not None:
                 result |= self.call_special(value, name, (), site)  # type: ignore[arg-type]
@@ -171,7 +187,7 @@ class Special:
         methods = ([f"__i{name}__"] if in_place else []) + [f"__{name}__"]
         result: set[Value] = set()
         is_left_out = not left
-        for value in left:
+        for value in self.list_apart(left, methods):
             first = self.find_first(value, methods) if isinstance(value, Instance) else None
             if first is not None:
                 result |= self.call_special(value, first, (right,), site)  # type: ignore[arg-type]
@@ -182,7 +198,7 @@ class Special:
                 if isinstance(value, Unknown):
                     self._machine.note(site, Unbound(value.reason))
         if is_left_out and f"__r{name}__" in self._names:
-            for value in right:
+            for value in self.list_apart(right, (f"__r{name}__",)):
                 if isinstance(value, Instance) and self.find_first(value, (f"__r{name}__",)) is not None:
                     came = self.call_special(value, f"__r{name}__", (left,), site)
                     result |= came
@@ -268,7 +284,7 @@ class Special:
             return EMPTY
         asked = (names[0], "__eq__") if sign in ("!=", "<>") else (names[0],)
         is_left_out = False
-        for value in left:
+        for value in self.list_apart(left, asked):
             first = self.find_first(value, asked) if isinstance(value, Instance) else None
             if first is not None:
                 self.call_special(value, first, (right,), site)  # type: ignore[arg-type]
@@ -280,7 +296,7 @@ class Special:
                     self.call_of_metaclass(value, names[0], (right,), site)
         if is_left_out:
             other = (names[1], "__eq__") if sign in ("!=", "<>") else (names[1],)
-            for value in right:
+            for value in self.list_apart(right, other):
                 second = self.find_first(value, other) if isinstance(value, Instance) else None
                 if second is not None:
                     self.call_special(value, second, (left,), site)  # type: ignore[arg-type]
