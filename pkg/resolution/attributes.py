@@ -61,6 +61,7 @@ class Attributes:
         self._machine = machine
         self._make = machine.make
         self._hierarchy = machine.program.hierarchy
+        self._apart: dict[tuple[Values, str], list[Value]] = {}
         self._foreign: set[str] = set()  # names that are assigned to from outside of classes
         self._initialised: dict[ClassInfo, set[str]] = {}  # names that __init__ assigns to
 
@@ -92,6 +93,9 @@ class Attributes:
 
     def list_apart(self, values: Values, name: str) -> list[Value]:
         """List one of the values each that have an attribute from the same place, out of too many to look at each."""
+        known = self._apart.get((values, name))
+        if known is not None:
+            return known
         if self._is_foreign(name):
             return list(values)
         found: dict[object, Value] = {}
@@ -102,7 +106,8 @@ class Attributes:
                 if lookup.owner is not None:
                     key = type(value), lookup.owner, value.is_open, *lookup.fields, *lookup.overrides
             found.setdefault(key, value)
-        return list(found.values())
+        listed = self._apart[values, name] = list(found.values())
+        return listed
 
     def read(self, value: Value, name: str) -> Values:
         """Read an attribute of one value."""

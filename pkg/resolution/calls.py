@@ -68,6 +68,9 @@ class Calls:
         self._records: dict[ClassInfo, list[Field]] = {}
         self._registered: dict[Value, Variable] = {}
         self._depth = 0
+        self._overriding: dict[tuple[ClassInfo, str], tuple[Code, ...]] = {}
+        self._linked: dict[Code, int] = {}  # by method, how many may run in its place
+        self._copied: set[tuple[Code, Code]] = set()  # methods, and those that get what they are given
 
     # Which rule binds a call by a name.
 
@@ -142,22 +145,18 @@ class Calls:
             overrides = self._list_overrides(value)
             sure = LIKELY if overrides and confidence == CERTAIN else confidence
             result |= self.call(value, arguments, site, rule, sure)
-            for each in overrides:
-                self.call(each, arguments, site, "override", POSSIBLE)
+            if overrides:
+                self._note_overrides(value, overrides, site, POSSIBLE)
         return MANY if len(callees) > MOST_VALUES else frozenset(result)
 
-    def _list_overrides(self, value: Value) -> list[Value]:
+    def _list_overrides(self, value: Value) -> tuple[Code, ...]:
         """List the methods of derived classes that may take the place of one that was taken from an object."""
         if not isinstance(value, Method):
-            return []
+            return ()
         receiver = value.receiver
         if not isinstance(receiver, Instance | Class) or not receiver.is_open:
-            return []
-        if not self._hierarchy.look_up(receiver.info, value.code.name, True).overrides:
-            return []
-        if self._hierarchy.find(receiver.info, value.code.name) is None:
-            return []
-        return list(self._override(receiver, value.code.name))
+            return ()
+        return self.list_overriding(receiver.info, value.code.name)
 
     def call_member(self, receivers: Values, name: str, arguments: Arguments, site: int) -> Values:
         """Call an attribute of every value."""
@@ -205,37 +204,61 @@ class Calls:
             return self._call_values(found, arguments, site, "derived class", POSSIBLE)
         promised = isinstance(receiver, Instance) and receiver.flavour in (Flavour.TYPED, Flavour.NARROWED)
         abstract = [each for each in found if isinstance(each, Method) and is_replaced(each.code)]
-        overrides = list(self._override(receiver, name)) if lookup.overrides else []
+        overrides = self.list_overriding(receiver.info, name) if lookup.overrides else ()
         confidence = LIKELY if promised or overrides else CERTAIN
         result = self._call_values(found.difference(abstract) if abstract else found, arguments, site, rule, confidence) if len(abstract) < len(found) or not abstract else EMPTY
         if abstract:
             result |= self._call_values(frozenset(abstract), arguments, site, rule, POSSIBLE)
         sure = LIKELY if abstract else POSSIBLE
         is_empty = all(isinstance(each, Method) and each.code.summary.flags & (IS_STUB | IS_RAISING) for each in found)
-        if len(overrides) > MOST_VALUES and self._machine.outcomes is None:
-            return result | MANY if is_empty else result
-        for each in overrides:
-            came = self.call(each, arguments, site, "override", sure)
-            if is_empty:
-                result |= came
+        for each in found:
+            self._note_overrides(each, overrides, site, sure)
+        if is_empty and overrides:
+            if len(overrides) > MOST_VALUES:
+                return result | MANY
+            for code in overrides:
+                result |= self.result_of(code, self._take_derived(receiver, code))
         return result
 
-    def _override(self, receiver: Instance | Class, name: str) -> Iterator[Value]:
-        for info in self._hierarchy.look_up(receiver.info, name, True).overrides:
-            own: Value = (
-                self._make(Instance, info, receiver.flavour)
-                if isinstance(receiver, Instance)
-                else self._make(Class, info, True)
-            )
-            for member in self._machine.read(info.members[name]):
-                if isinstance(member, Class):
-                    yield member
-                elif isinstance(member, Function | Wrapped):
-                    bind = self._machine.attributes.bind
-                    if isinstance(receiver, Instance):
-                        yield from bind(frozenset({member}), own)
-                    else:
-                        yield from self._machine.attributes.bind_to_class(member, own)
+    def _take_derived(self, receiver: Instance | Class, code: Code) -> Value:
+        """Return an object of the class that has a method, or that class, in the place of one of a base."""
+        info = code.owner_class or receiver.info
+        if isinstance(receiver, Instance):
+            return self._make(Instance, info, receiver.flavour)
+        return self._make(Class, info, True)
+
+    def list_overriding(self, info: ClassInfo, name: str) -> tuple[Code, ...]:
+        """List the methods of derived classes that have the name of one."""
+        key = info, name
+        found = self._overriding.get(key)
+        if found is None:
+            overrides = self._hierarchy.look_up(info, name, True).overrides
+            codes = (each.methods[name] for each in overrides if name in each.methods)
+            found = self._overriding[key] = tuple(each for each in codes if not is_property(each))
+        return found
+
+    def _note_overrides(self, value: Value, overrides: tuple[Code, ...], site: int, confidence: str) -> None:
+        """Note that others may run in the place of a method, which get all that it is given."""
+        base = _code_of(value)
+        for code in overrides:
+            self._machine.note(site, Target(code, "override", confidence))
+        if base is None or base in self._linked and self._linked[base] >= len(overrides):
+            return
+        self._linked[base] = len(overrides)
+        for code in overrides:
+            if (base, code) not in self._copied:
+                self._copied.add((base, code))
+                self._copy_parameters(base, code)
+
+    def _copy_parameters(self, base: Code, code: Code) -> None:
+        """Have the parameters of a method get what those of another get, by place or by name."""
+        places = {name: place for place, (name, _, _, _) in enumerate(code.summary.parameters)}
+        for place, (name, kind, _, _) in enumerate(base.summary.parameters):
+            if kind == o.PLACED and place < len(code.summary.parameters):
+                if place > 0 and code.summary.parameters[place][1] == o.PLACED:
+                    self._machine.schedule.copy(base.parameters[place], code.parameters[place])
+            elif kind == o.BY_NAME and name in places:
+                self._machine.schedule.copy(base.parameters[place], code.parameters[places[name]])
 
     def _note_siblings(self, value: Super, name: str, site: int) -> None:
         """Note what super() reaches in the order of derived classes: with several bases it may be a sibling."""
@@ -527,8 +550,9 @@ class Calls:
         result: Values = EMPTY
         for method in self._machine.attributes.bind(self._machine.read(owner.members["__call__"]), value):
             result |= self.call(method, arguments, site, "__call__", sure)
-        for each in self._override(value, "__call__") if value.is_open else ():
-            self.call(each, arguments, site, "override", POSSIBLE)
+        if value.is_open:
+            for member in self._machine.read(owner.members["__call__"]):
+                self._note_overrides(member, self.list_overriding(value.info, "__call__"), site, POSSIBLE)
         return result
 
     def _call_library(self, value: Library, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
@@ -699,6 +723,11 @@ class Calls:
                 for member in machine.read(found.members["__set_name__"]) if found is not None else ():
                     if isinstance(member, Function):
                         machine.note(site, Target(member.code, "class creation", CERTAIN))
+
+
+def is_property(code: Code) -> bool:
+    """Tell whether reading a function as an attribute calls it."""
+    return any(name.endswith("property") or name in ("setter", "deleter", "getter") for name in code.decorators)
 
 
 def _covers(known: Values, promised: Values) -> bool:

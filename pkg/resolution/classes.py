@@ -21,8 +21,8 @@ class ClassInfo:
 
     __slots__ = (
         "ancestors", "bases", "code", "declared", "derived", "fields", "foreign", "has_unknown", "is_enumeration",
-        "is_open", "is_protocol", "kinds", "libraries", "lookups", "members", "metaclass", "order", "places", "record",
-        "unset",
+        "is_open", "is_protocol", "kinds", "libraries", "lookups", "members", "metaclass", "methods", "order",
+        "places", "record", "unset",
     )  # fmt: skip
 
     def __init__(self, code: Code) -> None:
@@ -36,6 +36,7 @@ class ClassInfo:
         self.ancestors: frozenset[ClassInfo] = frozenset((self,))
         self.derived: list[ClassInfo] = []
         self.members: dict[str, Variable] = {}  # what the body of the class binds
+        self.methods: dict[str, Code] = {}  # those members that are functions, decorated or not
         self.fields: dict[str, Variable] = {}  # what its methods assign to attributes of self
         self.foreign: dict[str, Variable] = {}  # what other code assigns to attributes of the class and its objects
         self.unset: frozenset[str] = frozenset()  # members that are only declared
@@ -74,6 +75,7 @@ class Hierarchy:
         self._beside: dict[ClassInfo, frozenset[ClassInfo]] = {}
         self._definers: dict[str, list[ClassInfo]] = {}
         self._assigners: dict[str, list[ClassInfo]] = {}
+        self._siblings: dict[tuple[ClassInfo, str], list[ClassInfo]] = {}
 
     def order(self) -> None:
         """Order all classes, whose bases are known; then names are indexed."""
@@ -162,6 +164,12 @@ class Hierarchy:
 
     def find_siblings(self, info: ClassInfo, name: str) -> list[ClassInfo]:
         """Find the classes that define a member behind a class in the orders of those derived from it (super)."""
+        siblings = self._siblings.get((info, name))
+        if siblings is None:
+            siblings = self._siblings[info, name] = self._find_siblings(info, name)
+        return siblings
+
+    def _find_siblings(self, info: ClassInfo, name: str) -> list[ClassInfo]:
         found: dict[ClassInfo, None] = {}
         for each in self.list_derived(info):
             owner = self.find(each, name, after=info)

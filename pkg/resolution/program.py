@@ -171,6 +171,9 @@ class Program:
                 if node[0] == o.MEMBER:
                     members[node[1]] = Variable()
                     value = code.summary.nodes[node[2]]
+                    made = code.summary.nodes[value[1]] if value[0] == o.DECORATE else value
+                    if made[0] == o.FUNC:
+                        code.class_info.methods[node[1]] = code.module.codes[made[1]]
                     if value[0] == o.DECLARE:
                         code.class_info.declared[node[1]] = value[1]
                         if value[2] < 0:

@@ -61,6 +61,7 @@ class Special:
         self._machine = machine
         self._make = machine.make
         self._hierarchy = machine.program.hierarchy
+        self._apart: dict[tuple[Values, str], list[Value]] = {}
         self._names = machine.program.special_names  # that any class of the repository defines
 
     def call_special(self, value: Instance, name: str, given: Sequence[Values], site: int) -> Values:
@@ -100,6 +101,9 @@ class Special:
         """List one of the values each that have their methods from the same classes, out of too many to ask each."""
         if len(values) <= MOST_VALUES:
             return values
+        known = self._apart.get((values, names[0]))
+        if known is not None:
+            return known
         found: dict[object, Value] = {}
         for value in values:
             key: object = type(value)
@@ -109,7 +113,8 @@ class Special:
             elif isinstance(value, Class | Container | Unknown):
                 key = value
             found.setdefault(key, value)
-        return list(found.values())
+        listed = self._apart[values, names[0]] = list(found.values())
+        return listed
 
     def ask_with(self, values: Values, names: Sequence[str], given: Sequence[Values], site: int) -> Values:
         """Call the first of some methods that each object has; one without any makes the others less sure."""

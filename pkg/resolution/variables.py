@@ -16,12 +16,13 @@ _MOST_MERGED = 64  # values of a set whose constants are still looked at
 class Variable:
     """A parameter, result, field, name of a module or the like: a set of values that only grows."""
 
-    __slots__ = ("is_merged", "readers", "values")
+    __slots__ = ("copies", "is_merged", "readers", "values")
 
     def __init__(self) -> None:
         self.values: Values = EMPTY
         self.readers: set[int] | None = None  # operations, by their numbers in the whole program
         self.is_merged = False  # whether constants of one type are one value
+        self.copies: list[Variable] | None = None  # variables that get all that is written to this one
 
 
 class Schedule:
@@ -91,9 +92,19 @@ class Schedule:
         if after == before:
             return
         variable.values = after if before else values
+        for other in variable.copies or ():
+            self.write(other, values)
         owners = self.owners
         for node in variable.readers or ():
             code = owners[node]
             code.dirty.add(node - code.base)
             if not code.is_waiting:
                 self.add(code)
+
+    def copy(self, variable: Variable, other: Variable) -> None:
+        """Have all that is written to a variable written to another as well."""
+        if variable.copies is None:
+            variable.copies = []
+        variable.copies.append(other)
+        if variable.values:
+            self.write(other, variable.values)
