@@ -54,6 +54,16 @@ if TYPE_CHECKING:
 _TEXTS = frozenset(("__name__", "__qualname__", "__module__", "__doc__"))
 
 
+class _Foreign:
+    """The classes to whose attribute of one name code elsewhere assigns."""
+
+    __slots__ = ("changed", "variables")
+
+    def __init__(self) -> None:
+        self.changed = Variable()  # grows with each class
+        self.variables: dict[ClassInfo, Variable] = {}
+
+
 class Attributes:
     """Read and assign attributes of values."""
 
@@ -62,7 +72,8 @@ class Attributes:
         self._make = machine.make
         self._hierarchy = machine.program.hierarchy
         self._apart: dict[tuple[Values, str], list[Value]] = {}
-        self._foreign: set[str] = set()  # names that are assigned to from outside of classes
+        self._foreign: dict[str, _Foreign] = {}  # attributes that are assigned to from outside of classes
+        self._is_any_foreign = False  # whether setattr() may assign to any
         self._initialised: dict[ClassInfo, set[str]] = {}  # names that __init__ assigns to
 
     def prepare(self) -> None:
@@ -73,14 +84,39 @@ class Attributes:
                 if node[0] == o.SET_ATTR:
                     is_own = code.receiver_place == 0 and nodes[node[1]] == [o.PARAM, 0]
                     if not is_own:
-                        self._foreign.add(node[2])
+                        self._foreign.setdefault(node[2], _Foreign())
                     elif code.name == "__init__" and code.owner_class is not None:
                         self._initialised.setdefault(code.owner_class, set()).add(node[2])
                 elif node[0] == o.CALL and nodes[node[1]][0] == o.GLOBAL and nodes[node[1]][1] == "setattr":
-                    self._foreign.add("")
+                    self._is_any_foreign = True
 
-    def _is_foreign(self, name: str) -> bool:
-        return name in self._foreign or "" in self._foreign
+    def _find_foreign(self, name: str) -> _Foreign | None:
+        """Find the classes to whose attribute of a name code elsewhere assigns; None where none does."""
+        found = self._foreign.get(name)
+        if found is None and self._is_any_foreign:
+            found = self._foreign[name] = _Foreign()
+        return found
+
+    def _read_foreign(self, info: ClassInfo, name: str) -> set[Value]:
+        """Read what code elsewhere assigns to an attribute of a class and its bases."""
+        result: set[Value] = set()
+        foreign = self._find_foreign(name)
+        if foreign is not None:
+            self._machine.read(foreign.changed)
+            for each in info.order if foreign.variables else ():
+                variable = foreign.variables.get(each)
+                if variable is not None:
+                    result |= self._machine.read(variable)
+        return result
+
+    def write_foreign(self, info: ClassInfo, name: str, values: Values) -> None:
+        """Assign to an attribute of a class or its objects from elsewhere."""
+        foreign = self._foreign.setdefault(name, _Foreign())
+        variable = foreign.variables.get(info)
+        if variable is None:
+            variable = foreign.variables[info] = Variable()
+            self._machine.write(foreign.changed, frozenset({self._make(Class, info, False)}))
+        self._machine.write(variable, values)
 
     def read_all(self, values: Values, name: str, site: int) -> Values:
         """Read an attribute of every value; a property that is read is called."""
@@ -93,11 +129,14 @@ class Attributes:
 
     def list_apart(self, values: Values, name: str) -> list[Value]:
         """List one of the values each that have an attribute from the same place, out of too many to look at each."""
+        foreign = self._find_foreign(name)
+        if foreign is not None:
+            self._machine.read(foreign.changed)
+            if foreign.variables:
+                return list(values)
         known = self._apart.get((values, name))
         if known is not None:
             return known
-        if self._is_foreign(name):
-            return list(values)
         found: dict[object, Value] = {}
         for value in values:
             key: object = value
@@ -164,7 +203,7 @@ class Attributes:
     def _read_callable(self, value: Value, name: str) -> Values:
         code = value.code  # type: ignore[attr-defined]
         held = code.cells.get(f".{name}")
-        if held is not None or self._is_foreign(name):
+        if held is not None or self._find_foreign(name) is not None:
             found = self._machine.read(code.cell(f".{name}"))
             if found:
                 return found
@@ -213,9 +252,7 @@ class Attributes:
         for variable in lookup.fields:
             fields |= read(variable)
         result = self._adapt_fields(fields, value) if fields else set()
-        if self._is_foreign(name):
-            for each in info.order:
-                result |= read(each.foreign.setdefault(name, Variable()))
+        result |= self._read_foreign(info, name)
         owner = lookup.owner
         if owner is not None:
             members = read(owner.members[name])
@@ -336,9 +373,7 @@ class Attributes:
         read = self._machine.read
         result: set[Value] = set()
         owner = lookup.owner
-        if self._is_foreign(name):
-            for each in info.order:
-                result |= read(each.foreign.setdefault(name, Variable()))
+        result |= self._read_foreign(info, name)
         if owner is not None:
             if info.is_enumeration and name not in ("_missing_", "_generate_next_value_"):
                 members = read(owner.members[name])
@@ -404,10 +439,16 @@ class Attributes:
                 return
             own = info.fields.get(name)
             is_own = own is not None and isinstance(receiver, Instance) and receiver.flavour is Flavour.SELF
-            write(own if is_own else info.foreign.setdefault(name, Variable()), values)  # type: ignore[arg-type]
+            if is_own:
+                write(own, values)  # type: ignore[arg-type]
+            else:
+                self.write_foreign(info, name, values)
         elif isinstance(receiver, Class):
             own = receiver.info.members.get(name) or receiver.info.fields.get(name)
-            write(own or receiver.info.foreign.setdefault(name, Variable()), values)
+            if own is not None:
+                write(own, values)
+            else:
+                self.write_foreign(receiver.info, name, values)
         elif isinstance(receiver, Module):
             module = self._machine.program.modules.get(receiver.path)
             if module is not None and name in module.names:

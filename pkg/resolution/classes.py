@@ -20,7 +20,7 @@ class ClassInfo:
     """One class of the repository."""
 
     __slots__ = (
-        "ancestors", "bases", "code", "declared", "derived", "fields", "foreign", "has_unknown", "is_enumeration",
+        "ancestors", "bases", "code", "declared", "derived", "fields", "has_unknown", "is_enumeration",
         "is_open", "is_protocol", "kinds", "libraries", "lookups", "members", "metaclass", "methods", "order",
         "places", "record", "unset",
     )  # fmt: skip
@@ -38,7 +38,6 @@ class ClassInfo:
         self.members: dict[str, Variable] = {}  # what the body of the class binds
         self.methods: dict[str, Code] = {}  # those members that are functions, decorated or not
         self.fields: dict[str, Variable] = {}  # what its methods assign to attributes of self
-        self.foreign: dict[str, Variable] = {}  # what other code assigns to attributes of the class and its objects
         self.unset: frozenset[str] = frozenset()  # members that are only declared
         self.declared: dict[str, object] = {}  # annotations of members
         self.record: Record | None = None  # of one whose constructor is made of fields
