@@ -130,7 +130,8 @@ class Machine:
             before = values[number]
             if node[0] == o.PHI:
                 after |= before
-                if len(after) > MOST_VALUES:
+                if len(after) > MOST_VALUES or number in code.merged:
+                    code.merged.add(number)
                     after = merge_constants(after)
             if after != before:
                 values[number] = after

@@ -29,7 +29,7 @@ class Code:
 
     __slots__ = (
         "base", "cases", "cells", "class_info", "decorated_by", "decorators", "defaults", "dirty", "is_async",
-        "is_generator", "is_waiting", "module", "number", "outcomes", "owner_class", "parameters", "parent", "passed", "position",
+        "is_generator", "is_waiting", "merged", "module", "number", "outcomes", "owner_class", "parameters", "parent", "passed", "position",
         "promises", "receiver_place", "result", "summary", "users", "values", "yielded",
     )  # fmt: skip
 
@@ -58,6 +58,7 @@ class Code:
         self.base = 0  # the number of its first operation in the whole program
         self.values: list[Any] | None = None  # of its operations, once they were evaluated
         self.dirty: set[int] = set()  # operations to be evaluated again
+        self.merged: set[int] = set()  # joins whose constants of one type are one value
         self.users: list[list[int]] | None = None  # by operation, those that refer to it
         self.outcomes: list[list[Any]] = []  # by site
 
