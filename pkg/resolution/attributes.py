@@ -163,6 +163,8 @@ class Attributes:
 
     def _read_folder(self, value: Folder, name: str) -> Values:
         inner = self._machine.program.map.step(Found(folder=value.folder), name)
+        if not inner and self._machine.program.map.is_outer(value.folder):
+            return frozenset({self._make(Library, f"{value.folder.replace('/', '.')}.{name}")})
         return self._machine.open_modules(inner.list_all()) if inner else unknown(Reason.MODULE_ATTRIBUTE)
 
     def _read_constant(self, value: Value, name: str) -> Values:

@@ -120,7 +120,7 @@ class Calls:
         if node[0] != o.BROUGHT:
             return node
         star = self._machine.program.find_brought(root.module.path, node[3], node[1])
-        return root.summary.nodes[node[2]] if star is None else (o.STAR,)
+        return root.summary.nodes[node[2]] if not star else (o.STAR,)
 
     def _judge_cell(self, owner: Code, name: str) -> tuple[str, str]:
         stored = [node for node in owner.summary.nodes if node[0] == o.SET_CELL and node[2] == name]

@@ -199,6 +199,8 @@ class Machine:
             if not values and name in BUILTINS:
                 return frozenset({self.make(Library, f"builtins.{name}")})
             return values
+        if isinstance(found, tuple):
+            return self._read_stars(found, name)
         if name == "__class__":
             each: Code | None = code
             while each is not None and each.owner_class is None:
@@ -207,16 +209,14 @@ class Machine:
                 return frozenset({self.make(Class, each.owner_class, False)})
         return found  # type: ignore[no-any-return]
 
-    def _find_global(self, module: ModuleInfo, name: str) -> Variable | Values:
+    def _find_global(self, module: ModuleInfo, name: str) -> Variable | Values | tuple[str, ...]:
+        """Find the variable of a name, what it is for good, or the modules that a star import takes it from."""
         own = module.names.get(name)
         if own is not None:
             return own
-        star = self.program.find_star(module.path, name) if module.stars else None
-        if star is not None and star.module is not None:
-            inner = self.program.modules[star.module]
-            if name in inner.names:
-                return inner.names[name]
-            return self.member_of(star.module, name)
+        star = self.program.find_star(module.path, name) if module.stars else ()
+        if star:
+            return star
         if name in BUILTINS:
             return frozenset({self.make(Library, f"builtins.{name}")})
         if name in MODULE_TEXTS:
@@ -230,6 +230,7 @@ class Machine:
         return self.read(self.code.module.codes[node[1]].cell(node[2]))
 
     def _import(self, node: Sequence[Any], values: list[Values]) -> Values:
+        self.site_now = -1
         return self.import_values(self.code.module, node[1])
 
     def import_values(self, module: ModuleInfo, number: int) -> Values:
@@ -254,6 +255,8 @@ class Machine:
             else:
                 inner = self.program.map.step(each, record.name)
                 result |= self.open_modules(inner.list_all()) if inner else unknown(Reason.MODULE_ATTRIBUTE)
+        if found.may_be_library:  # which has what a module that lies aside lacks
+            result -= unknown(Reason.MODULE_ATTRIBUTE)
         return result
 
     def open_modules(self, found: Sequence[Any]) -> Values:
@@ -276,11 +279,10 @@ class Machine:
         if values or (name in module.bindings and path != importer):
             return values
         if own is None:
-            star = self.program.find_star(path, name) if module.stars else None
-            if star is not None and star.module is not None and star.module != path:
-                found = self.member_of(star.module, name)
-                if found:
-                    return found
+            star = self.program.find_star(path, name) if module.stars else ()
+            found = self._read_stars(star, name)
+            if found:
+                return found
         inner = self.program.map.step(self.program.map.open(path), name)
         if inner:
             return self.open_modules(inner.list_all())
@@ -306,9 +308,11 @@ class Machine:
 
     def _brought(self, node: Sequence[Any], values: list[Values]) -> Values:
         star = self.program.find_brought(self.code.module.path, node[3], node[1])
-        if star is not None and star.module is not None:
-            return self.member_of(star.module, node[1])
-        return _get(values, node[2])
+        return self._read_stars(star, node[1]) if star else _get(values, node[2])
+
+    def _read_stars(self, paths: tuple[str, ...], name: str) -> Values:
+        """Return what a name is that a star import takes from one of some modules."""
+        return EMPTY.union(*(self.member_of(path, name) for path in paths))
 
     def _join(self, node: Sequence[Any], values: list[Values]) -> Values:
         return EMPTY.union(*(values[each] for each in node[1:] if each >= 0))

@@ -139,7 +139,8 @@ class Program:
         self.modules: dict[str, ModuleInfo] = {}
         self.infos: dict[Code, ClassInfo] = {}
         self.special_names: set[str] = set()
-        self._stars: dict[tuple[str, str], Found | None] = {}
+        self._stars: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._brought: dict[tuple[str, str, int, int], tuple[str, ...]] = {}
         self._bound: dict[tuple[str, int], Found] = {}
         for path in sorted(units):
             try:
@@ -235,36 +236,44 @@ class Program:
             found = self._bound[path, number] = find(path, record)
         return found
 
-    def find_star(self, path: str, name: str) -> Found | None:
-        """Find the module that a star import brings a name from; the last one counts. A library's binds nothing."""
+    def find_star(self, path: str, name: str) -> tuple[str, ...]:
+        """Find the modules that a star import brings a name from; the last one counts. A library's binds nothing."""
         key = path, name
-        if key not in self._stars:
-            self._stars[key] = self._search_stars(path, self.modules[path].stars, name, {path})
-        return self._stars[key]
+        found = self._stars.get(key)
+        if found is None:
+            found = self._stars[key] = self._search_stars(path, self.modules[path].stars, name, {path})
+        return found
 
-    def find_brought(self, path: str, numbers: Sequence[int], name: str) -> Found | None:
-        """Find the module that one of some star imports brings a name from; the last one counts."""
-        return self._search_stars(path, [self.units[path].imports[number] for number in numbers], name, {path})
+    def find_brought(self, path: str, numbers: Sequence[int], name: str) -> tuple[str, ...]:
+        """Find the modules that one of some star imports brings a name from; the last one counts."""
+        key = path, name, numbers[0], numbers[-1]
+        found = self._brought.get(key)
+        if found is None:
+            records = [self.units[path].imports[number] for number in numbers]
+            found = self._brought[key] = self._search_stars(path, records, name, {path})
+        return found
 
-    def _search_stars(self, path: str, stars: Sequence[Import], name: str, seen: set[str]) -> Found | None:
-        if name.startswith("__"):
-            return None
-        for each in (found for record in reversed(stars) for found in self.map.find_import(path, record).list_all()):
-            inner = self.modules.get(each.module) if each.module is not None else None
-            if inner is None or inner.path in seen:
-                continue
-            shown = self.list_exported(inner)
-            if shown is not None and name not in shown:
-                continue
-            if name in inner.names and (shown is not None or not name.startswith("_")):
-                return each
-            seen.add(inner.path)
-            found = self._search_stars(inner.path, inner.stars, name, seen)
-            if found is not None:
+    def _search_stars(self, path: str, stars: Sequence[Import], name: str, seen: set[str]) -> tuple[str, ...]:
+        for record in reversed(stars) if not name.startswith("__") else ():
+            found: tuple[str, ...] = ()
+            for each in self.map.find_import(path, record).modules:
+                if each in self.modules and each not in seen:
+                    found += self._search_inside(self.modules[each], name, seen)
+            if found:
                 return found
-            if shown is not None and self.map.step(each, name):
-                return each
-        return None
+        return ()
+
+    def _search_inside(self, module: ModuleInfo, name: str, seen: set[str]) -> tuple[str, ...]:
+        """Find where a name comes from that a star import takes out of a module."""
+        shown = self.list_exported(module)
+        if name not in shown if shown is not None else name.startswith("_"):
+            return ()
+        if name in module.names:
+            return (module.path,)
+        seen.add(module.path)
+        found = self._search_stars(module.path, module.stars, name, seen)
+        is_inner = not found and shown is not None and self.map.step(self.map.open(module.path), name)
+        return (module.path,) if is_inner else found
 
     def list_exported(self, module: ModuleInfo) -> frozenset[str] | None:
         """List the names in `__all__` of a module, as far as it is written out; None where it is not."""

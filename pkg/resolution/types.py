@@ -170,9 +170,9 @@ class Types:
             return frozenset().union(*(self.find(code, each, depth + 1) for each in node[1:]))
         if operation == o.BROUGHT:
             star = self._program.find_brought(code.module.path, node[3], node[1])
-            if star is not None:
-                return self._find_member(star, node[1], depth + 1)
-            return self.find(code, node[2], depth + 1)
+            if not star:
+                return self.find(code, node[2], depth + 1)
+            return frozenset().union(*(self._find_member(self._program.map.open(each), node[1], depth + 1) for each in star))
         if operation in (o.ITEM, o.NARROW, o.DECORATE):
             return self.find(code, node[1], depth + 1)
         if operation == o.CELL:
@@ -232,9 +232,9 @@ class Types:
                 values |= self.find(root, number, depth + 1)
         elif name not in module.names:
             star = self._program.find_star(module.path, name)
-            if star is not None and star.module is not None:
-                values |= self._find_member(star, name, depth + 1)
-            elif name in BUILTINS:
+            for path in star:
+                values |= self._find_member(self._program.map.open(path), name, depth + 1)
+            if not star and name in BUILTINS:
                 values.add(self._make(Library, f"builtins.{name}"))
         self._open_names.discard(key)
         result = frozenset(values)
