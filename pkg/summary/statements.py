@@ -281,8 +281,7 @@ class Statements:
         """Add what an annotation promises; one without a value declares what is not bound yet."""
         frame = self._frame
         if value == UNBOUND and left.type == "identifier" and frame.kind == o.FUNCTION:
-            name, environment = frame.mangle(read_identifier(left)), frame.environment
-            if environment is not None and frame.joiner.look_up(environment, name) is not None:
+            if frame.mangle(read_identifier(left)) in frame.versions:
                 return UNBOUND
         if value == UNBOUND and left.type == "identifier":
             frame.declared[frame.mangle(read_identifier(left))] = annotation
