@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from pkg.extract.parser import find_first_child
 from pkg.summary import operations as o
-from pkg.summary.environment import Environment
+from pkg.summary.environment import SHARED, Environment, Place
 from pkg.summary.expressions import place_key
 from pkg.summary.frames import Frame, read_identifier
 
@@ -86,25 +86,25 @@ class Conditions:
         self._expressions: Expressions = builder.expressions(frame)
         self._frame = frame
 
-    def test(self, node: Node) -> Tested:
-        """Sum up a condition that is tested."""
+    def test(self, node: Node, is_value: bool = False) -> Tested:
+        """Sum up a condition that is tested; of one that is a value, the truth of the last part is not asked."""
         kind = node.type
         if kind == "parenthesized_expression":
             inner = find_first_child(node)
             if inner is not None:
-                return self.test(inner)
+                return self.test(inner, is_value)
         if kind == "not_operator":
             argument = node.child_by_field_name("argument")
             if argument is not None:
                 _, holds, fails = self.test(argument)
                 return self._frame.add_constant("bool"), fails, holds
         if kind == "boolean_operator":
-            return self._test_both(node)
+            return self._test_both(node, is_value)
         if kind == "comparison_operator":
             return self._compare(node)
         value = self._expressions.read(node)
         environment = self._frame.environment
-        if kind not in _UNASKED:
+        if kind not in _UNASKED and not is_value:
             self._expressions.ask("truth", value, node)
         if environment is None:
             return value, None, None
@@ -120,7 +120,7 @@ class Conditions:
         known = decide(node)
         return value, (holds if known is not False else None), (fails if known is not True else None)
 
-    def _test_both(self, node: Node) -> Tested:
+    def _test_both(self, node: Node, is_value: bool) -> Tested:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         sign = node.child_by_field_name("operator")
         frame = self._frame
@@ -132,10 +132,10 @@ class Conditions:
         frame.environment = holds if is_and else fails
         if frame.environment is None:  # the right side never runs; what is in it counts all the same
             frame.environment = _copy(before)
-            second, _, _ = self.test(right)
+            second, _, _ = self.test(right, is_value)
             return first, holds, fails
         kept = _copy(frame.environment)
-        second, other_holds, other_fails = self.test(right)
+        second, other_holds, other_fails = self.test(right, is_value)
         if is_and:
             holds, fails = other_holds, frame.joiner.join([fails, other_fails])
         else:
@@ -221,10 +221,11 @@ class Conditions:
         frame = self._frame
         if subject.type == "identifier":
             name_text = frame.mangle(read_identifier(subject))
-            if name_text in frame.globals or name_text in frame.nonlocals:
+            if name_text in frame.shared:
+                self._narrow_place((SHARED, name_text), frame.read(name_text), test, holds, fails)
                 return
             node = frame.joiner.look_up(holds, name_text)
-            node = frame.read(name_text) if node is None else frame.join_rebound(name_text, node)
+            node = frame.read(name_text) if node is None else node
             for environment, is_held in ((holds, 1), (fails, 0)):
                 if environment is not None:
                     environment.names[name_text] = frame.add(o.NARROW, node, test, is_held)
@@ -233,13 +234,17 @@ class Conditions:
         if place is None:
             return
         known = holds.places.get(place)
-        if known is None:
-            return
+        if known is not None:
+            self._narrow_place(place, known, test, holds, fails)
+
+    def _narrow_place(
+        self, place: Place, known: int, test: tuple[Any, ...], holds: Environment, fails: Environment | None
+    ) -> None:
         for environment, is_held in ((holds, 1), (fails, 0)):
             if environment is not None:
-                environment.places[place] = frame.add(o.NARROW, known, test, is_held)
+                environment.places[place] = self._frame.add(o.NARROW, known, test, is_held)
 
-    def find_place(self, subject: Node, environment: Environment) -> tuple[int, str] | None:
+    def find_place(self, subject: Node, environment: Environment) -> Place | None:
         """Find the place that an attribute or item names, as far as it was read before."""
         if subject.type == "attribute":
             base, name = subject.child_by_field_name("object"), subject.child_by_field_name("attribute")
@@ -256,7 +261,7 @@ class Conditions:
     def _find_value(self, node: Node, environment: Environment) -> int | None:
         if node.type == "identifier":
             name = self._frame.mangle(read_identifier(node))
-            found = self._frame.joiner.look_up(environment, name)
+            found = self._frame.joiner.look_up(environment, name) if name not in self._frame.shared else None
             return found if found is not None else self._frame.read(name)
         place = self.find_place(node, environment)
         return environment.places.get(place) if place is not None else None

@@ -9,6 +9,9 @@ from pkg.summary.operations import PHI, Operation
 Place = tuple[int, str]
 """An attribute or item of what an operation gives, by which it was assigned to or tested."""
 
+SHARED = -2
+"""The owner of places that are names which other code may bind as well."""
+
 UNBOUND = -1
 """What a name stands for that was deleted, or that no statement before has bound."""
 

@@ -19,10 +19,12 @@ LONGEST_TEXT = 200  # characters of a constant text that is kept: longer ones na
 _SIGNS = {"-": "negative", "+": "positive", "~": "invert"}
 _CONVERSIONS = {b"!s": "string", b"!r": "representation", b"!a": "representation"}
 _QUIET = frozenset((
-    "isinstance", "issubclass", "len", "type", "id", "callable", "hasattr", "range", "super", "str", "int", "float",
-    "bool", "repr", "print", "ValueError", "TypeError", "KeyError", "RuntimeError", "NotImplementedError",
+    "abs", "bool", "bytes", "callable", "chr", "dict", "divmod", "enumerate", "float", "format", "frozenset", "getattr",
+    "hasattr", "hash", "hex", "id", "int", "isinstance", "issubclass", "len", "list", "object", "ord", "pow", "print",
+    "range", "repr", "reversed", "round", "set", "slice", "str", "sum", "super", "tuple", "type", "vars", "zip",
+    "KeyError", "NotImplementedError", "RuntimeError", "TypeError", "ValueError",
 ))  # fmt: skip
-"""Calls of these builtins assign to nothing that the frame has looked at."""
+"""Builtins that store nothing in what they are not given, and call no function."""
 _CONSTANTS = frozenset(("string", "concatenated_string", "integer", "float", "none", "true", "false", "ellipsis"))
 
 
@@ -127,16 +129,16 @@ class Expressions:
         return parts
 
     def _read_interpolation(self, node: Node) -> int:
-        conversion, inner = b"", -1
-        for child in node.named_children:
-            if child.type == "type_conversion":
-                conversion = child.text or b""
-            elif child.type == "format_specifier":
-                for each in child.named_children:
-                    self._read_inner(each)
-            elif inner < 0:
-                inner = self.read(child)
-                self.ask(_CONVERSIONS.get(conversion, "format"), inner, child)
+        parts = node.named_children
+        conversion = next((part.text or b"" for part in parts if part.type == "type_conversion"), b"")
+        inner = -1
+        for part in parts:
+            if part.type == "format_specifier":
+                for each in part.named_children:
+                    self._read_interpolation(each)
+            elif inner < 0 and part.type != "comment":
+                inner = self.read(part)
+                self.ask(_CONVERSIONS.get(conversion, "format"), inner, part)
         return inner
 
     # What asks an object.
@@ -211,8 +213,8 @@ class Expressions:
         base = callee.child_by_field_name("object") if callee.type == "attribute" else None
         name = callee.child_by_field_name("attribute") if base is not None else None
         if base is None or name is None:
-            target, attribute, is_quiet = self.read(callee), "", callee.type == "identifier"
-            is_quiet = is_quiet and (callee.text or b"").decode("utf-8", "replace") in _QUIET
+            target, attribute = self.read(callee), ""
+            is_quiet = callee.type == "identifier" and self._is_quiet(target)
         else:
             value, attribute, is_quiet = self.read(base), frame.mangle(read_identifier(name)), False
             known = frame.environment.places.get((value, attribute)) if frame.environment is not None else None
@@ -229,6 +231,11 @@ class Expressions:
         if not is_quiet:
             frame.forget_places()
         return found
+
+    def _is_quiet(self, target: int) -> bool:
+        """Tell whether a callee is a builtin that assigns to nothing that the frame has looked at."""
+        node = self.frame.nodes[target]
+        return node[0] == o.GLOBAL and node[1] in _QUIET and node[1] not in self.builder.frames[0].versions
 
     def read_arguments(self, node: Node) -> tuple[list[tuple[int, int]], list[tuple[str, int]]]:
         """Read arguments: positional ones with 1 for a starred one, and those by name, "" for two stars."""
@@ -290,7 +297,7 @@ class Expressions:
         """Read what gives a truth value; what was tested holds in what is evaluated after it."""
         frame = self.frame
         before = frame.environment
-        value, holds, fails = self.builder.conditions(frame).test(node)
+        value, holds, fails = self.builder.conditions(frame).test(node, is_value=True)
         if before is not None:
             joined = frame.joiner.join([holds, fails])
             frame.environment = joined if joined is not None else before
@@ -360,7 +367,11 @@ class Expressions:
             elif child.type == "ERROR":
                 self.read_calls(child)
             elif child.type != "comment":
-                elements.append((0, self.read(child)))
+                value_number = self.read(child)
+                is_starred = _begins_with_star(child)
+                if is_starred:
+                    self.ask("items", value_number, child)
+                elements.append((int(is_starred), value_number))
         return self.frame.add(o.COLLECT, kind, elements, self.site(node))
 
     def _read_comprehension(self, node: Node) -> int:
@@ -416,6 +427,17 @@ def _copy(environment: object) -> object:
     return environment.copy() if environment is not None else None  # type: ignore[attr-defined]
 
 
+def _begins_with_star(node: Node) -> bool:
+    """Tell whether a star stands before an element: the parser has it belong to the first name of that."""
+    first: Node | None = node
+    while first is not None and (field := _FIRST.get(first.type)) is not None:
+        first = first.child_by_field_name(field)
+    return first is not None and first.type == "list_splat"
+
+
+_FIRST = {"call": "function", "attribute": "object", "subscript": "value"}
+
+
 def _strip_quotes(text: bytes) -> str:
     """Read a text without escapes."""
     start = text.find(text[-1:])
@@ -462,7 +484,7 @@ _HANDLERS: dict[str, Callable[[Expressions, Node], int]] = {
     "dictionary_comprehension": Expressions._read_comprehension,
     "generator_expression": Expressions._read_comprehension,
     "lambda": Expressions._read_lambda,
-    "list_splat": Expressions._read_starred,
+    "list_splat": Expressions._read_inner,
     "comment": Expressions._ignore,
     "type": Expressions._read_inner,
 }

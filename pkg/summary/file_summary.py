@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from unicodedata import normalize
 
 from tree_sitter import Node
 
@@ -40,7 +41,7 @@ def summarise(
     root: Node, definitions: Sequence[Class | Function], imports: Sequence[Import]
 ) -> bytes:
     """Sum up a file by its syntax tree, written so that `read_summary` reads it."""
-    numbers = {(each.span.start, each.name): number for number, each in enumerate(definitions)}
+    numbers = {(each.span.start, normalize("NFKC", each.name)): number for number, each in enumerate(definitions)}
     statements: dict[tuple[int, int], list[int]] = {}
     for number, record in enumerate(imports):
         statements.setdefault((record.span.start, record.span.end), []).append(number)

@@ -9,7 +9,7 @@ from unicodedata import normalize
 from tree_sitter import Node
 
 from pkg.summary import operations as o
-from pkg.summary.environment import UNBOUND, Environment, Joiner
+from pkg.summary.environment import SHARED, UNBOUND, Environment, Joiner
 from pkg.summary.operations import (
     BROUGHT,
     CELL,
@@ -22,6 +22,7 @@ from pkg.summary.operations import (
     PHI,
     PURE,
     SET_CELL,
+    UNPACK,
     Operation,
 )
 
@@ -51,7 +52,7 @@ class Frame:
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
         self.declared: dict[str, Any] = {}  # annotations of names that are bound later
-        self.rebound: set[str] = set()  # names that functions inside bind
+        self.shared: set[str] = set()  # names that other code may bind as well, so that a call may change them
         self.versions: dict[str, list[int]] = {}  # by name, all that it is bound to
         self.hidden: dict[str, list[int]] = {}  # the same of comprehensions
         self.captured: set[str] = set()  # names that functions inside read
@@ -86,19 +87,12 @@ class Frame:
         """Find or add what a name stands for here."""
         name = self.mangle(name)
         environment = self.environment
-        if environment is not None and name not in self.globals and name not in self.nonlocals:
-            node = self.joiner.look_up(environment, name)
+        if environment is not None:
+            is_shared = name in self.shared
+            node = environment.places.get((SHARED, name)) if is_shared else self.joiner.look_up(environment, name)
             if node is not None and node != UNBOUND:
-                return self.join_rebound(name, node)
+                return node
         return self._read_open(name)
-
-    def join_rebound(self, name: str, node: int) -> int:
-        """Join what a name stands for with what functions inside bind it to: they may have run since, unless tested."""
-        if name not in self.rebound or self.nodes[node][0] == NARROW:
-            return node
-        self.captured.add(name)
-        held = (GLOBAL, name) if self.kind == MODULE else (CELL, self.number, name)
-        return self.add_once(PHI, node, self.add_once(*held))
 
     def _read_open(self, name: str) -> int:
         """Find or add the read of a name that nothing before has bound here."""
@@ -113,7 +107,10 @@ class Frame:
         name = self.mangle(name)
         if self.environment is None:
             return
-        self.environment.names[name] = node
+        if name in self.shared:
+            self.environment.places[SHARED, name] = node
+        else:
+            self.environment.names[name] = node
         self.versions.setdefault(name, []).append(node)
         for log in self.logs:
             log.setdefault(name, []).append(node)
@@ -170,7 +167,11 @@ class Frame:
             if name in self.globals:
                 continue
             if self.kind not in (MODULE, CLASS_BODY) and name in self.versions and name not in self.nonlocals:
-                self.nodes[node] = (PHI,)
+                if name in self.shared:
+                    self.captured.add(name)
+                    self.nodes[node] = (CELL, self.number, name)
+                else:
+                    self.nodes[node] = (PHI,)
                 continue
             owner = self.find_owner(name)
             if owner is not None:
@@ -192,7 +193,7 @@ def compact(nodes: list[Operation]) -> list[Operation]:
     """Leave out joins of one thing and values that are not used, and number the rest."""
     alias = _find_aliases(nodes)
     used = [False] * len(nodes)
-    waiting = [number for number, node in enumerate(nodes) if node[0] not in PURE]
+    waiting = [n for n, node in enumerate(nodes) if node[0] not in PURE or (node[0] == UNPACK and node[5] >= 0)]
     for number in waiting:
         used[number] = True
     while waiting:

@@ -22,29 +22,36 @@ class Patterns:
         self._frame = frame
         self._expressions = builder.expressions(frame)
 
-    def enter(self, case: Node, value: int, subject: Node | None) -> Environment | None:
-        """Enter a case; returns the environment of the cases that follow, None where none of them is ever tried."""
+    def enter(self, case: Node, value: int, subject: Node | None) -> tuple[Environment | None, int]:
+        """Enter a case; returns the environment and the subject of the cases that follow.
+
+        The environment is None where none of them is ever tried.
+        """
         frame = self._frame
         before = frame.environment
         if before is None:
-            return None
+            return None, value
         rest: Environment | None = before.copy()
         patterns = [child for child in case.named_children if child.type == "case_pattern"]
         if len(patterns) != 1:
             for place, each in enumerate(patterns):
                 self._match(each, frame.add(o.UNPACK, value, place, len(patterns), -1, -1))
-            return rest
+            return rest, value
         kind, classes = self._find_class(patterns[0])
         name = frame.mangle(read_identifier(subject)) if subject is not None and subject.type == "identifier" else ""
-        passed = value
+        passed = remaining = value
         if classes is not None:
             passed = frame.add(o.NARROW, value, ("instance", classes), 1)
+            if kind == "all":
+                remaining = frame.add(o.NARROW, value, ("instance", classes), 0)
             if name:
                 before.names[name] = passed
-                if kind == "all" and rest is not None:
-                    rest.names[name] = frame.add(o.NARROW, value, ("instance", classes), 0)
+                if rest is not None:
+                    rest.names[name] = remaining
         self._match(patterns[0], passed)
-        return None if _takes_all(patterns[0]) and case.child_by_field_name("guard") is None else rest
+        if _takes_all(patterns[0]) and case.child_by_field_name("guard") is None:
+            return None, value
+        return rest, remaining
 
     def _find_class(self, node: Node) -> tuple[str, int | None]:
         """Find the classes that a pattern tests for, and whether it takes all of their objects."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -11,7 +12,7 @@ from pkg.extract.parser import find_first_child
 from pkg.summary import operations as o
 from pkg.summary.annotations import Annotation, read_annotation
 from pkg.summary.conditions import Conditions, decide, is_checking
-from pkg.summary.environment import UNBOUND, Environment, Loop
+from pkg.summary.environment import SHARED, UNBOUND, Environment, Loop
 from pkg.summary.expressions import Expressions, is_plain_text, place_key
 from pkg.summary.frames import Frame, Parameter, read_identifier
 from pkg.summary.patterns import Patterns
@@ -20,6 +21,9 @@ IS_GENERATOR, IS_ASYNC, IS_STUB, IS_RAISING = 1, 2, 4, 8
 """Flags of a frame: it yields, it is a coroutine, its body does nothing, its body raises NotImplementedError."""
 
 _SEVERAL = ("pattern_list", "tuple_pattern", "list_pattern", "tuple", "list", "expression_list")
+_ELSEWHERE = re.compile(rb"\b(global|nonlocal)[ \t\\]")
+_SUPPRESSING = re.compile(rb"[\w.]*\b(?:suppress|raises|assertRaises|assertRaisesRegex)\s*\(")
+"""Contexts that go on behind a fault."""
 _SPLATS = ("list_splat_pattern", "list_splat")
 
 
@@ -30,16 +34,16 @@ class Builder:
         self.frames: list[Frame] = []
         self.definitions = definitions  # numbers, by where they begin and their names
         self.imports = imports  # numbers of the imports of each statement, by its span
-        self._rebound: dict[int, set[str]] = {}  # by where a function begins (-1: the module), its rebound names
         self._waiting: list[tuple[Frame, Node]] = []
+        self._shared: dict[int, set[str]] = {}  # by where a function begins, names that functions inside bind
         self._parts: dict[int, tuple[Expressions, Statements, Conditions]] = {}
 
     def build(self, root: Node, import_names: list[tuple[str, bool]]) -> list[Frame]:
         """Sum up a file; `import_names` has what each import binds, and whether it is a star import."""
         self.import_names = import_names
-        self._find_rebound(root)
+        self._find_shared(root)
         module = self.open_frame(o.MODULE, "", None)
-        module.rebound = self._rebound.get(-1, set())
+        module.shared |= self._shared.get(-1, set())
         self.statements(module).run(root.named_children)
         while self._waiting:
             frame, node = self._waiting.pop()
@@ -50,23 +54,24 @@ class Builder:
             self._finish(frame)
         return self.frames
 
-    def _find_rebound(self, root: Node) -> None:
-        """Find the names of the module and of functions that functions inside of them bind."""
-        text = root.text or b""
-        if b"nonlocal" not in text and b"global" not in text:
-            return
-        waiting: list[tuple[Node, tuple[int, ...]]] = [(root, ())]
-        while waiting:
-            node, around = waiting.pop()
-            kind = node.type
-            if kind in ("global_statement", "nonlocal_statement"):
-                owners = around[:-1] if kind == "nonlocal_statement" else (-1,) if around else ()
-                for owner in owners:
-                    self._rebound.setdefault(owner, set()).update(map(read_identifier, node.named_children))
-            elif kind == "function_definition":
-                waiting += [(child, (*around, node.start_byte)) for child in node.named_children]
-            else:
-                waiting += [(child, around) for child in node.named_children]
+    def _find_shared(self, root: Node) -> None:
+        """Find the names that functions bind in the module or in a function around them."""
+        for match in _ELSEWHERE.finditer(root.text or b""):
+            start = root.start_byte + match.start()
+            word = root.descendant_for_byte_range(start, start + len(match[1]))
+            statement = word.parent if word is not None else None
+            if statement is None or statement.type not in ("global_statement", "nonlocal_statement"):
+                continue
+            names = {read_identifier(child) for child in statement.named_children}
+            above, is_inside = statement.parent, False
+            while above is not None:
+                if above.type == "function_definition":
+                    if is_inside and statement.type == "nonlocal_statement":
+                        self._shared.setdefault(above.start_byte, set()).update(names)
+                    is_inside = True
+                above = above.parent
+            if is_inside and statement.type == "global_statement":
+                self._shared.setdefault(-1, set()).update(names)
 
     def open_frame(self, kind: int, name: str, parent: Frame | None, definition: int = -1) -> Frame:
         """Open a frame."""
@@ -99,7 +104,6 @@ class Builder:
     def open_function(self, outer: Frame, node: Node, name: str, start: int) -> int:
         """Open the frame of a function; returns the operation that makes it."""
         frame = self.open_frame(o.FUNCTION, name, outer, self.definitions.get((start, name), -1))
-        frame.rebound = self._rebound.get(node.start_byte, set())
         bounds = node.child_by_field_name("type_parameters")
         if bounds is not None:
             self.expressions(outer).read_calls(bounds)
@@ -150,6 +154,7 @@ class Builder:
 
     def _run_function(self, frame: Frame, node: Node) -> None:
         body = node.child_by_field_name("body")
+        frame.shared |= self._shared.get(node.start_byte, set())
         for place, (name, _, _, _) in enumerate(frame.parameters):
             if name:
                 frame.bind(name, frame.add_once(o.PARAM, place))
@@ -175,6 +180,10 @@ class Builder:
         if frame.kind in (o.MODULE, o.CLASS_BODY):
             environment = frame.environment
             for name, nodes in frame.versions.items():
+                if frame.kind == o.MODULE and name in frame.shared:
+                    for each in dict.fromkeys(nodes):
+                        frame.add(o.SET_GLOBAL, name, each)
+                    continue
                 node = environment.names.get(name, UNBOUND) if environment is not None else (nodes or [UNBOUND])[-1]
                 if node != UNBOUND and name not in frame.globals and name not in frame.nonlocals:
                     frame.add(o.SET_GLOBAL if frame.kind == o.MODULE else o.MEMBER, name, node)
@@ -280,9 +289,9 @@ class Statements:
     def _declare(self, left: Node, annotation: Annotation, value: int) -> int:
         """Add what an annotation promises; one without a value declares what is not bound yet."""
         frame = self._frame
-        if value == UNBOUND and left.type == "identifier" and frame.kind == o.FUNCTION:
-            if frame.mangle(read_identifier(left)) in frame.versions:
-                return UNBOUND
+        is_bare = value == UNBOUND and left.type == "identifier" and frame.kind == o.FUNCTION
+        if is_bare and frame.mangle(read_identifier(left)) in frame.versions:
+            return UNBOUND
         if value == UNBOUND and left.type == "identifier":
             frame.declared[frame.mangle(read_identifier(left))] = annotation
         return frame.add(o.DECLARE, annotation, value)
@@ -400,8 +409,10 @@ class Statements:
         names = {self._frame.mangle(read_identifier(child)) for child in node.named_children}
         if node.type == "global_statement":
             self._frame.globals |= names
-        elif self._frame.kind not in (o.MODULE,):
+        elif self._frame.kind != o.MODULE:
             self._frame.nonlocals |= names
+        if self._frame.kind != o.MODULE:
+            self._frame.shared |= names
 
     def _delete(self, node: Node) -> None:
         for child in node.named_children:
@@ -414,6 +425,7 @@ class Statements:
             frame.versions.setdefault(name, [])
             if frame.environment is not None:
                 frame.environment.names[name] = UNBOUND
+                frame.environment.places.pop((SHARED, name), None)
         elif node.type == "attribute":
             base, name_node = node.child_by_field_name("object"), node.child_by_field_name("attribute")
             if base is not None and name_node is not None:
@@ -672,12 +684,18 @@ class Statements:
 
     def _run_with(self, node: Node) -> None:
         is_async = int(bool(node.child_count) and node.children[0].type == "async")
+        is_guarded = False
         for clause in node.named_children:
             for item in clause.named_children if clause.type == "with_clause" else ():
                 value = item.child_by_field_name("value")
                 if value is not None:
                     self._enter(value, is_async)
-        self._run_block(node.child_by_field_name("body"))
+                    is_guarded |= _SUPPRESSING.match(value.text or b"") is not None
+        if is_guarded:
+            fault = self._run_guarded(node.child_by_field_name("body"))
+            self._frame.environment = self._frame.joiner.join([self._frame.environment, fault])
+        else:
+            self._run_block(node.child_by_field_name("body"))
         self._frame.forget_places()
 
     def _enter(self, node: Node, is_async: int) -> None:
@@ -698,18 +716,24 @@ class Statements:
         if alias is not None:
             self.assign(alias, value)
 
-    def _run_try(self, node: Node) -> None:
+    def _run_guarded(self, body: Node | None) -> Environment | None:
+        """Sum up a block that a fault may end anywhere; returns the environment behind the fault."""
         frame = self._frame
         start = _copy(frame.environment)
         log: dict[str, list[int]] = {}
         frame.logs.append(log)
-        self._run_block(node.child_by_field_name("body"))
+        self._run_block(body)
         frame.logs.pop()
         if start is not None:
             start.places = {}
             for name, nodes in log.items():
                 before = frame.joiner.look_up(start, name)
                 start.names[name] = frame.joiner.add_join((UNBOUND if before is None else before, *nodes))
+        return start
+
+    def _run_try(self, node: Node) -> None:
+        frame = self._frame
+        start = self._run_guarded(node.child_by_field_name("body"))
         ends = [frame.environment]
         last: Node | None = None
         for clause in node.named_children:
@@ -725,12 +749,26 @@ class Statements:
                 last = clause
         joined = frame.joiner.join(ends)
         if last is not None:
-            is_live = joined is not None
-            frame.environment = joined if is_live else _copy(start)
-            for child in last.named_children:
-                self._run_block(child)
-            joined = frame.environment if is_live else None
+            joined = self._run_finally(last, joined, start)
         frame.environment = joined
+
+    def _run_finally(
+        self, clause: Node, end: Environment | None, fault: Environment | None
+    ) -> Environment | None:
+        """Sum up what runs at the end and after a fault; behind it, only what was known at the end holds on."""
+        frame = self._frame
+        before = frame.joiner.join([_copy(end), fault])
+        frame.environment = _copy(before)
+        for child in clause.named_children:
+            self._run_block(child)
+        after = frame.environment
+        if end is None or before is None or after is None:
+            return None if end is None else after
+        for name, node in after.names.items():
+            if before.names.get(name) != node:
+                end.names[name] = node
+        end.places = {}
+        return end
 
     def _run_handler(self, clause: Node) -> None:
         frame, name = self._frame, ""
@@ -762,17 +800,18 @@ class Statements:
         for case in body.named_children if body is not None else ():
             if case.type != "case_clause":
                 continue
-            rest = patterns.enter(case, value, subject)
+            rest, remaining = patterns.enter(case, value, subject)
             guard = case.child_by_field_name("guard")
             if guard is not None:
                 test = find_first_child(guard)
                 if test is not None:
+                    remaining = value
                     _, holds, fails = self._builder.conditions(frame).test(test)
                     rest = frame.joiner.join([rest, fails])
                     frame.environment = holds
             self._run_block(case.child_by_field_name("consequence"))
             ends.append(frame.environment)
-            frame.environment = rest
+            frame.environment, value = rest, remaining
         ends.append(frame.environment)
         frame.environment = frame.joiner.join(ends)
 
