@@ -20,12 +20,19 @@ from measure import Figures, make_parser, read_options, write_result
 from shared_data import PYCG, find_files, read_rows
 
 from pkg.extract.python import extract_unit
+from pkg.local_errors import LocalErrors
 from pkg.model import POSSIBLE
+from pkg.resolution.machine import Machine
+from pkg.resolution.outcomes import External
+from pkg.resolution.outcomes import settle as settle_bounded
+from pkg.resolution.program import Code, Program
 from pkg.resolve.facts.repository_files import Units
 from pkg.resolve.facts.scope_model import Scope
 from pkg.resolve.outcomes import Library, Outcome, Target, settle
 from pkg.resolve.project import resolve_project
-from pkg.units import describe_code
+from pkg.summary.operations import LAMBDA, SITE_DEFINITION
+from pkg.summary.switch import IS_BOUNDED
+from pkg.units import UnitText, describe_code
 
 PRECISION, RECALL = 0.98, 0.90
 
@@ -63,6 +70,8 @@ def _divide(part: int, whole: int) -> float:
 def find_edges(files: dict[str, str]) -> tuple[set[Pair], set[Pair]]:
     """Resolve a case: the edges that are certain or likely, and those that are only possible."""
     units = [describe_code("case", path, extract_unit(text.encode())) for path, text in sorted(files.items())]
+    if IS_BOUNDED:
+        return _find_bounded(units)
     project = resolve_project(Units(units))
     sure: set[Pair] = set()
     guessed: set[Pair] = set()
@@ -77,16 +86,52 @@ def find_edges(files: dict[str, str]) -> tuple[set[Pair], set[Pair]]:
     return sure, guessed - sure
 
 
+def _find_bounded(units: list[UnitText]) -> tuple[set[Pair], set[Pair]]:
+    machine = Machine(Program({unit.path: unit for unit in units}, "", LocalErrors()))
+    machine.solve()
+    sure: set[Pair] = set()
+    guessed: set[Pair] = set()
+    for module in machine.program.modules.values():
+        for code, sites in zip(module.codes, machine.record(module), strict=True):
+            for site, found in enumerate(sites):
+                targets, _ = settle_bounded(found, code.summary.site_kinds[site] == SITE_DEFINITION)
+                for target in targets:
+                    if target.code.class_info is None:
+                        pair = _name_code(code), _name_code(target.code)
+                        (guessed if target.confidence == POSSIBLE else sure).add(pair)
+                for outcome in found:
+                    if isinstance(outcome, External):
+                        sure.add((_name_code(code), _name_library(outcome.name)))
+    return sure, guessed - sure
+
+
+def _name_code(code: Code) -> str:
+    """Name the code of a function by module and qualified name, as `_name_scope` does."""
+    parts: list[str] = []
+    each: Code | None = code
+    while each is not None and each.parent is not None:
+        if each.summary.kind == LAMBDA:
+            lambdas = [o for o in each.module.codes if o.summary.kind == LAMBDA and o.parent is each.parent]
+            parts.append(f"<lambda{lambdas.index(each) + 1}>")
+        elif parts or each.class_info is None:
+            parts.append(each.name)
+        each = each.parent
+    module = code.module.path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+    return ".".join([module, *reversed(parts)])
+
+
 def _name_outcome(outcome: Outcome) -> str | None:
     """Name what is called as the truth does; the making of an object counts by the constructor that runs."""
     if isinstance(outcome, Target):
         return None if outcome.scope.kind == "class" else _name_scope(outcome.scope)
-    if not isinstance(outcome, Library):
-        return None
-    method = re.fullmatch(r"builtins\.(str|dict|list|tuple|set|int)\(\)\.(\w+)", outcome.name)
+    return _name_library(outcome.name) if isinstance(outcome, Library) else None
+
+
+def _name_library(name: str) -> str:
+    method = re.fullmatch(r"builtins\.(str|dict|list|tuple|set|int)\(\)\.(\w+)", name)
     if method:
         return f"<**Py{method[1].capitalize()}**>.{method[2]}"
-    return outcome.name.replace("builtins.", "<builtin>.", 1)
+    return name.replace("builtins.", "<builtin>.", 1)
 
 
 def _name_scope(scope: Scope) -> str:

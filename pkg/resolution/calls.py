@@ -18,6 +18,7 @@ from pkg.resolution.values import (
     EMPTY,
     MANY,
     MOST_VALUES,
+    PLAIN,
     Class,
     Constant,
     Container,
@@ -54,6 +55,8 @@ _FLAVOURS = {
     Flavour.EXACT: "constructed object", Flavour.SELF: "self", Flavour.TYPED: "annotated type",
     Flavour.NARROWED: "narrowed type",
 }  # fmt: skip
+_NONE = frozenset({PLAIN["NoneType"]})
+_KIND_NAMES = {"rest": "tuple", "named": "dict"}
 _DEFINED = (o.FUNC, o.CLASS, o.DECORATE)
 _GENERIC = frozenset(("singledispatch", "singledispatchmethod"))
 
@@ -138,6 +141,7 @@ class Calls:
 
     def call_all(self, callees: Values, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
         """Call every value."""
+        callees -= _NONE
         if not callees:
             self._machine.note(site, Unbound(Reason.NOTHING))
         result: set[Value] = set()
@@ -147,7 +151,7 @@ class Calls:
             result |= self.call(value, arguments, site, rule, sure)
             if overrides:
                 self._note_overrides(value, overrides, site, POSSIBLE)
-        return MANY if len(callees) > MOST_VALUES else frozenset(result)
+        return self._limit(callees, result)
 
     def _list_overrides(self, value: Value) -> tuple[Code, ...]:
         """List the methods of derived classes that may take the place of one that was taken from an object."""
@@ -270,12 +274,21 @@ class Calls:
                         self._machine.note(site, Target(member.code, "super", POSSIBLE))
 
     def _call_values(self, values: Values, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
+        values -= _NONE
         if not values:
             self._machine.note(site, Unbound(Reason.NOTHING))
         result: set[Value] = set()
         for value in values:
             result |= self.call(value, arguments, site, rule, confidence)
-        return MANY if len(values) > MOST_VALUES else frozenset(result)
+        return self._limit(values, result)
+
+    def _limit(self, callees: Values, result: set[Value]) -> Values:
+        """Return what calls of many values give: that is not followed, but for objects of classes that are called."""
+        if len(callees) <= MOST_VALUES:
+            return frozenset(result)
+        infos = {each.info for each in callees if isinstance(each, Class)}
+        made = frozenset(each for each in result if isinstance(each, Instance) and each.info in infos)
+        return made if len(infos) == len(callees) else made | MANY
 
     # Calls of one value.
 
@@ -562,13 +575,17 @@ class Calls:
     def _call_container_method(
         self, value: ContainerMethod, arguments: Arguments, site: int, rule: str, confidence: str
     ) -> Values:
-        self._machine.note(site, External(f"builtins.{value.name}"))
+        kind = value.container.kind if isinstance(value.container, Container) else ""
+        name = f"{_KIND_NAMES.get(kind, kind)}().{value.name}" if kind else value.name
+        self._machine.note(site, External(f"builtins.{name}"))
         return self._machine.containers.call_method(value, arguments, site)
 
     def _call_container(self, value: Container, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
-        self._machine.note(site, External(f"builtins.{value.kind}"))
-        is_reference = value.kind == "reference"
-        return self._machine.containers.read_everything(value) if is_reference else unknown(Reason.RESULT)
+        if value.kind != "reference":
+            self._machine.note(site, Unbound(Reason.EXPRESSION))
+            return unknown(Reason.RESULT)
+        self._machine.note(site, External("weakref.ref()"))
+        return self._machine.containers.read_everything(value)
 
     def _call_unknown(self, value: Unknown, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
         self._machine.note(site, Unbound(value.reason))
@@ -595,7 +612,7 @@ class Calls:
         """Return the attribute or item that a function of operator reads, or what it calls gives."""
         machine, values = self._machine, arguments.get(0)
         if kind == "itemgetter":
-            return machine.containers.read_item(values, frozenset({key}), site, False)
+            return machine.containers.read_item(values, frozenset({key}), site)
         if not isinstance(key.value, str):
             return unknown(Reason.CHOSEN)
         if kind == "attrgetter":

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pkg.resolution.machine import Machine
 
 _REST, _NAMED = -1_000_000, -2_000_000
+_ANY_ARGUMENT = unknown(Reason.PARAMETER)
 _NUMBERED = ("tuple", "list", "rest")
 
 
@@ -201,25 +202,26 @@ class Containers:
             self.put(container, None, values)
         self.machine.write(container.keys, key)  # type: ignore[arg-type]
 
-    def read_item(self, owners: Values, key: Values, site: int, is_slice: bool) -> Values:
+    def read_item(self, owners: Values, key: Values, site: int) -> Values:
         """Return an item of every value; what gives it is called."""
         if not owners:
             return EMPTY
         result: set[Value] = set()
         for owner in owners:
-            result |= self._read_one(owner, key, site, is_slice)
+            result |= self._read_one(owner, key, site)
         return MANY if len(owners) > MOST_VALUES else frozenset(result)
 
-    def _read_one(self, owner: Value, key: Values, site: int, is_slice: bool) -> Values:
+    def _read_one(self, owner: Value, key: Values, site: int) -> Values:
         machine = self.machine
         if isinstance(owner, Container):
-            if is_slice:
-                return frozenset({owner})
+            if _is_slice(key):
+                return self._slice(owner, key, site)
             if owner.kind in ("generator", "iterator", "set"):
                 return self.read_everything(owner)
             machine.special.ask_key(key, site)
             known = [each.value for each in key if isinstance(each, Constant) and each.value is not None]
-            if known and len(known) == len(key):
+            others = len(key) - len(known)
+            if known and (not others or (owner.kind in _NUMBERED and key >= _ANY_ARGUMENT and others == 1)):
                 return EMPTY.union(*(self.read_keyed(owner, each) for each in known))
             return self.read_everything(owner)
         if isinstance(owner, Instance):
@@ -254,6 +256,18 @@ class Containers:
             return frozenset({PLAIN[owner.kind if isinstance(owner, Constant) else "str"]})
         return frozenset({owner}) if isinstance(owner, Unknown) else unknown(Reason.ITEM)
 
+    def _slice(self, owner: Container, key: Values, site: int) -> Values:
+        """Return the items of a list from a place on."""
+        starts = [each.value for each in key if isinstance(each, Constant)]
+        if owner.kind not in _NUMBERED or starts == [0]:
+            return frozenset({owner})
+        made = self.open("tuple" if owner.kind == "tuple" else "list", self.machine.code, 80_000_000 + site)
+        if len(starts) == 1 and isinstance(starts[0], int):
+            self.put_all(made, frozenset({owner}), starts[0])
+        else:
+            self.put(made, None, self.read_everything(owner))
+        return frozenset({made})
+
     def read_namespace(self, owner: Namespace, key: Values) -> Values:
         """Return what names stand for that are read from a namespace as a dict."""
         result: set[Value] = set()
@@ -280,6 +294,8 @@ class Containers:
                 self.machine.special.ask_key(key, site)
                 if owner.kind in ("dict", "named"):
                     self._put_entry(owner, key, values)
+                elif _is_slice(key):
+                    self.put(owner, None, self.iterate(values, -1, False))
                 else:
                     known = [each.value for each in key if isinstance(each, Constant) and isinstance(each.value, int)]
                     self.put(owner, known[0] if len(known) == 1 and known[0] in owner.keyed else None, values)
@@ -392,8 +408,8 @@ class Containers:
                     self.merge(made, frozenset({value}))
                 else:
                     for pair in self._iterate_one(value, -1, False):
-                        key = self._read_one(pair, frozenset({self._make(Constant, "int", 0)}), -1, False)
-                        item = self._read_one(pair, frozenset({self._make(Constant, "int", 1)}), -1, False)
+                        key = self._read_one(pair, frozenset({self._make(Constant, "int", 0)}), -1)
+                        item = self._read_one(pair, frozenset({self._make(Constant, "int", 1)}), -1)
                         self._put_entry(made, key, item)
         else:
             for value in values:
@@ -467,17 +483,17 @@ class Containers:
         return frozenset({PLAIN["NoneType"]})
 
     def _get(self, owner: Container, arguments: Arguments, site: int) -> Values:
-        return self._read_one(owner, arguments.get(0), site, False) | arguments.get(1)
+        return self._read_one(owner, arguments.get(0), site) | arguments.get(1)
 
     def _pop(self, owner: Container, arguments: Arguments, site: int) -> Values:
         key = arguments.get(0)
         if not arguments.placed or owner.kind == "set":
             return self.read_everything(owner)
-        return self._read_one(owner, key, site, False) | arguments.get(1)
+        return self._read_one(owner, key, site) | arguments.get(1)
 
     def _set_default(self, owner: Container, arguments: Arguments, site: int) -> Values:
         self._put_entry(owner, arguments.get(0), arguments.get(1))
-        return self._read_one(owner, arguments.get(0), site, False)
+        return self._read_one(owner, arguments.get(0), site)
 
     def _values(self, owner: Container, arguments: Arguments, site: int) -> Values:
         return self.fill("list", self.read_everything(owner), site)
@@ -537,7 +553,7 @@ class Containers:
         return frozenset({PLAIN["NoneType"]})
 
     def _get_item(self, owner: Container, arguments: Arguments, site: int) -> Values:
-        return self._read_one(owner, arguments.get(0), site, False)
+        return self._read_one(owner, arguments.get(0), site)
 
     def _set_item(self, owner: Container, arguments: Arguments, site: int) -> Values:
         self.assign(frozenset({owner}), arguments.get(0), arguments.get(1), site)
@@ -545,6 +561,10 @@ class Containers:
 
     def _self(self, owner: Container, arguments: Arguments, site: int) -> Values:
         return frozenset({owner})
+
+
+def _is_slice(key: Values) -> bool:
+    return any(isinstance(each, Constant) and each.kind == "slice" for each in key)
 
 
 _KINDS = {

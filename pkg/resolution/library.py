@@ -493,10 +493,13 @@ def _go_through(library: LibraryCalls, arguments: Arguments, site: int, name: st
 
 @models("builtins.map", "itertools.starmap")
 def _map(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
-    given = [library.items_of(values, site) for values, _ in arguments.placed[1:]]
+    first, *others = [values for values, _ in arguments.placed] or [EMPTY]
+    if first and others and all(isinstance(each, Container) for each in first):  # the wrong way round
+        first, others = others[0], [first, *others[1:]]
+    given = [library.items_of(values, site) for values in others]
     if name == "itertools.starmap":
         given = [library.items_of(each, -1) for each in given]
-    items = library.call_with(arguments.get(0), given, site)
+    items = library.call_with(first, given, site)
     return library.machine.containers.fill("iterator", items, site)
 
 

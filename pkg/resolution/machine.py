@@ -387,7 +387,7 @@ class Machine:
 
     def _item(self, node: Sequence[Any], values: list[Values]) -> Values:
         key = values[node[2]] if node[2] >= 0 else EMPTY
-        return self.containers.read_item(values[node[1]], key, node[3], node[2] < 0) if node[1] >= 0 else EMPTY
+        return self.containers.read_item(values[node[1]], key, node[3]) if node[1] >= 0 else EMPTY
 
     def _iterate(self, node: Sequence[Any], values: list[Values]) -> Values:
         return self.containers.iterate(values[node[1]], node[3], bool(node[2])) if node[1] >= 0 else EMPTY

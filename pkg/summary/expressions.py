@@ -194,11 +194,11 @@ class Expressions:
         return self.frame.add(o.ITEM, value, key, self.site(node.named_children[0]))
 
     def read_key(self, keys: list[Node]) -> int:
-        """Read the key of an item; -1 for a slice."""
+        """Read the key of an item; of a slice its start, where that is known."""
         if len(keys) == 1 and keys[0].type == "slice":
             for child in keys[0].named_children:
                 self.read(child)
-            return -1
+            return self.frame.add_constant("slice", _find_start(keys[0]))
         found = [self.read(key) for key in keys]
         return found[0] if len(found) == 1 else self.frame.add(o.COLLECT, "tuple", [(0, each) for each in found], -1)
 
@@ -436,6 +436,15 @@ def _begins_with_star(node: Node) -> bool:
 
 
 _FIRST = {"call": "function", "attribute": "object", "subscript": "value"}
+
+
+def _find_start(node: Node) -> int | None:
+    """Find the first place of a slice without a step."""
+    first = node.child(0)
+    if first is None or sum(child.type == ":" for child in node.children) > 1:
+        return None
+    text = first.text or b""
+    return 0 if first.type == ":" else int(text) if text.isdigit() else None
 
 
 def _strip_quotes(text: bytes) -> str:
