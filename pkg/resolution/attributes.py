@@ -54,6 +54,9 @@ if TYPE_CHECKING:
 _TEXTS = frozenset(("__name__", "__qualname__", "__module__", "__doc__"))
 
 
+_PLAIN_MEMBERS = (o.FUNC, o.CONST, o.CLASS, o.COLLECT, o.TEXT)
+
+
 class _Foreign:
     """The classes to whose attribute of one name code elsewhere assigns."""
 
@@ -73,11 +76,19 @@ class Attributes:
         self._hierarchy = machine.program.hierarchy
         self._apart: dict[tuple[Values, str], list[Value]] = {}
         self._foreign: dict[str, _Foreign] = {}  # attributes that are assigned to from outside of classes
+        self._asked: set[str] = set()  # members that may be properties or descriptors
+        self._has_fallback = False  # whether any class has a __getattr__
         self._is_any_foreign = False  # whether setattr() may assign to any
         self._initialised: dict[ClassInfo, set[str]] = {}  # names that __init__ assigns to
 
     def prepare(self) -> None:
-        """Note which attributes are assigned to from outside of the classes that have them."""
+        """Note which attributes are assigned to from outside of their classes, and which may call something."""
+        for info in self._hierarchy.classes:
+            nodes = info.code.summary.nodes
+            for node in nodes:
+                if node[0] == o.MEMBER and nodes[node[2]][0] not in _PLAIN_MEMBERS:
+                    self._asked.add(node[1])
+        self._has_fallback = "__getattr__" in self._machine.program.special_names
         for code in self._machine.program.list_codes():
             nodes = code.summary.nodes
             for node in nodes:
@@ -524,11 +535,20 @@ class Attributes:
         if site < 0:
             return
         found = False
-        for target in self.list_properties(value, name):
+        for target in self.list_properties(value, name) if self.may_call(name) else ():
             self._machine.note(site, target)
             found = True
         if not found and isinstance(value, Unknown):
             self._machine.note(site, Unbound(value.reason))
+
+    def may_call(self, name: str) -> bool:
+        """Tell whether reading an attribute of a name may call something."""
+        return name in self._asked or self._has_fallback
+
+    def find_changes(self, name: str) -> Variable | None:
+        """Find what grows with each class to whose attribute of a name code elsewhere assigns."""
+        foreign = self._find_foreign(name)
+        return foreign.changed if foreign is not None else None
 
     def list_properties(self, value: Value, name: str) -> Iterator[Target]:
         """List the functions of a property that reading an attribute calls, and those that may take their place."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolution.arguments import Arguments
 from pkg.resolution.attributes import is_replaced
 from pkg.resolution.classes import ClassInfo, has_base
 from pkg.resolution.narrowing import may_pass, narrow
-from pkg.resolution.outcomes import MADE_DECORATOR, External, Target, Unbound
+from pkg.resolution.outcomes import MADE_DECORATOR, External, Outcome, Overriding, Target, Unbound
 from pkg.resolution.passing import Guards
 from pkg.resolution.program import Code
 from pkg.resolution.records import AFTER_INIT, Field, find_generated, list_parameters
@@ -61,6 +61,15 @@ _DEFINED = (o.FUNC, o.CLASS, o.DECORATE)
 _GENERIC = frozenset(("singledispatch", "singledispatchmethod"))
 
 
+class _Plan(NamedTuple):
+    """How a method of an object is called that is plainly defined in its class."""
+
+    member: Variable | None  # that holds the method; None where no plan is made
+    changes: Variable | None  # what grows where code elsewhere assigns to an attribute of its name
+    code: Code
+    outcomes: tuple[Outcome, ...]
+
+
 class Calls:
     """Call values."""
 
@@ -71,6 +80,7 @@ class Calls:
         self._records: dict[ClassInfo, list[Field]] = {}
         self._registered: dict[Value, Variable] = {}
         self._depth = 0
+        self._plans: dict[tuple[Instance, str], _Plan] = {}
         self._overriding: dict[tuple[ClassInfo, str], tuple[Code, ...]] = {}
         self._linked: dict[Code, int] = {}  # by method, how many may run in its place
         self._copied: set[tuple[Code, Code]] = set()  # methods, and those that get what they are given
@@ -170,7 +180,8 @@ class Calls:
         result: set[Value] = set()
         apart = machine.attributes.list_apart(receivers, name) if len(receivers) > MOST_VALUES else receivers
         for receiver in apart:
-            result |= self._call_member(receiver, name, arguments, site)
+            came = self._call_planned(receiver, name, arguments, site) if isinstance(receiver, Instance) else None
+            result |= self._call_member(receiver, name, arguments, site) if came is None else came
         return MANY if len(receivers) > MOST_VALUES else frozenset(result)
 
     def _call_member(self, receiver: Value, name: str, arguments: Arguments, site: int) -> Values:
@@ -186,15 +197,50 @@ class Calls:
                 machine.note(site, External("builtins.str().format"))
                 return machine.special.format_text(receiver.value, name, [values for values, _ in arguments.placed])
             return self._call_values(found, arguments, site, rule, CERTAIN)
-        if machine.outcomes is not None:
+        if machine.attributes.may_call(name):
             for target in machine.attributes.list_properties(receiver, name):
                 machine.note(site, target)
         if isinstance(receiver, Super):
             result = self._call_values(found, arguments, site, "super", CERTAIN)
-            if machine.outcomes is not None:
-                self._note_siblings(receiver, name, site)
+            self._note_siblings(receiver, name, site)
             return result
         return self._call_of_class(receiver, name, found, arguments, site)
+
+    def _call_planned(self, receiver: Instance, name: str, arguments: Arguments, site: int) -> Values | None:
+        """Call a method that is plainly defined in a class, as by far the most are; None for anything else."""
+        key = receiver, name
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans[key] = self._make_plan(receiver, name)
+        if plan.member is None:
+            return None
+        machine = self._machine
+        if len(machine.read(plan.member)) != 1 or (plan.changes is not None and machine.read(plan.changes)):
+            return None
+        for outcome in plan.outcomes:
+            machine.note(site, outcome)
+        code = plan.code
+        self.give(code, receiver, arguments)
+        if plan.outcomes[1:]:
+            self._link_overrides(code, plan.outcomes[1].codes)  # type: ignore[union-attr]
+        return self.result_of(code, receiver, self._list_results(code, receiver, arguments) if code.defaults else None)
+
+    def _make_plan(self, receiver: Instance, name: str) -> _Plan:
+        info = receiver.info
+        lookup = self._hierarchy.look_up(info, name, receiver.is_open)
+        owner = lookup.owner
+        code = owner.methods.get(name) if owner is not None and not lookup.fields else None
+        if owner is None or code is None or code.decorators or is_replaced(code) or name.startswith("__init_sub"):
+            return _Plan(None, None, code, ())  # type: ignore[arg-type]
+        if code.summary.flags & (IS_STUB | IS_RAISING):
+            return _Plan(None, None, code, ())
+        overrides = self.list_overriding(info, name) if lookup.overrides else ()
+        is_promised = receiver.flavour in (Flavour.TYPED, Flavour.NARROWED)
+        confidence = LIKELY if receiver.is_open and (is_promised or lookup.overrides) else CERTAIN
+        outcomes: list[Outcome] = [Target(code, _FLAVOURS[receiver.flavour], confidence)]
+        if overrides:
+            outcomes.append(Overriding(overrides, POSSIBLE))
+        return _Plan(owner.members[name], self._machine.attributes.find_changes(name), code, tuple(outcomes))
 
     def _call_of_class(
         self, receiver: Instance | Class, name: str, found: Values, arguments: Arguments, site: int
@@ -244,9 +290,14 @@ class Calls:
     def _note_overrides(self, value: Value, overrides: tuple[Code, ...], site: int, confidence: str) -> None:
         """Note that others may run in the place of a method, which get all that it is given."""
         base = _code_of(value)
-        for code in overrides:
-            self._machine.note(site, Target(code, "override", confidence))
-        if base is None or base in self._linked and self._linked[base] >= len(overrides):
+        if overrides:
+            self._machine.note(site, Overriding(overrides, confidence))
+        if base is not None:
+            self._link_overrides(base, overrides)
+
+    def _link_overrides(self, base: Code, overrides: tuple[Code, ...]) -> None:
+        """Have methods get what one is given in whose place they may run."""
+        if self._linked.get(base, -1) >= len(overrides):
             return
         self._linked[base] = len(overrides)
         for code in overrides:

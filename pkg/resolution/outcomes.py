@@ -38,7 +38,14 @@ class Unbound(NamedTuple):
     reason: Reason
 
 
-Outcome = Target | External | Unbound
+class Overriding(NamedTuple):
+    """The methods of derived classes that may run in the place of one."""
+
+    codes: tuple[Code, ...]
+    confidence: str
+
+
+Outcome = Target | External | Unbound | Overriding
 
 
 def settle(outcomes: Iterable[Outcome], is_definition: bool) -> tuple[list[Target], list[Reason]]:
@@ -47,7 +54,7 @@ def settle(outcomes: Iterable[Outcome], is_definition: bool) -> tuple[list[Targe
     What is around a definition is several sites in one, so that its targets say nothing of one another; but a call that
     makes a decorator makes one: of several, the others are for other arguments.
     """
-    found = list(outcomes)
+    found = [part for each in outcomes for part in _list_parts(each)]
     targets = [each for each in found if isinstance(each, Target)]
     reasons = {each.reason for each in found if isinstance(each, Unbound)}
     if targets or len(reasons) > 1:
@@ -67,6 +74,12 @@ def settle(outcomes: Iterable[Outcome], is_definition: bool) -> tuple[list[Targe
         sure = sum(target.confidence != POSSIBLE and target.rule != "constructor" for target in best)
         settled = [_lower(target, sure, has_others) for target in best]
     return settled, sorted(reasons, key=lambda each: each.value)
+
+
+def _list_parts(outcome: Outcome) -> Iterable[Outcome]:
+    if isinstance(outcome, Overriding):
+        return [Target(code, "override", outcome.confidence) for code in outcome.codes]
+    return (outcome,)
 
 
 def is_bound(targets: Iterable[Target]) -> bool:
