@@ -80,6 +80,7 @@ class Calls:
         self._records: dict[ClassInfo, list[Field]] = {}
         self._registered: dict[Value, Variable] = {}
         self._depth = 0
+        self._promised: dict[tuple[Values, Values], Values] = {}
         self._plans: dict[tuple[Instance, str], _Plan] = {}
         self._overriding: dict[tuple[ClassInfo, str], tuple[Code, ...]] = {}
         self._linked: dict[Code, int] = {}  # by method, how many may run in its place
@@ -425,11 +426,20 @@ class Calls:
         if code.summary.returns is not None:
             promised, is_open = self._machine.types.promise(code.parent, code.summary.returns)
             if promised:
-                known = frozenset(each for each in found if not isinstance(each, Unknown | Library))
-                found = promised | known if not is_open else found | promised
-                if not is_open and any(isinstance(each, Instance) for each in known) and _covers(known, promised):
-                    found = known
+                found = self._keep_promise(found, promised, is_open)
         return self.adapt(found, receiver) if receiver is not None else found
+
+    def _keep_promise(self, found: Values, promised: Values, is_open: bool) -> Values:
+        """Return what comes back of what is returned and what is promised."""
+        if is_open:
+            return found | promised
+        key = found, promised
+        result = self._promised.get(key)
+        if result is None:
+            known = frozenset(each for each in found if not isinstance(each, Unknown | Library))
+            is_exact = any(isinstance(each, Instance) for each in known) and _covers(known, promised)
+            result = self._promised[key] = known if is_exact else promised | known
+        return result
 
     def adapt(self, values: Values, receiver: Value) -> Values:
         """Put the receiver in the place of self: a method that gives back self keeps the type of its caller."""

@@ -71,6 +71,7 @@ class Machine:
         self.special = Special(self)
         self.library = LibraryCalls(self)
         self.fixtures = Fixtures(self)
+        self.narrowed: dict[tuple[Values, str, Values, bool], Values] = {}  # by set and test, what passes it or fails
         self._globals: dict[tuple[ModuleInfo, str], Any] = {}
         self._handlers = self._list_handlers()
 

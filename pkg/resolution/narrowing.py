@@ -57,11 +57,12 @@ def narrow(machine: Machine, values: Values, test: Sequence[Any], holds: bool, f
     classes = machine.containers.list_classes(frame[test[1]])
     if not classes or any(not isinstance(each, Class | Library) for each in classes):
         return values
-    if kind == "instance":
-        return _narrow_objects(machine, values, classes, holds)
-    if kind == "subclass":
-        return _narrow_classes(machine, values, classes, holds)
-    return _narrow_exact(machine, values, classes, holds)
+    key = values, kind, classes, holds
+    found = machine.narrowed.get(key)
+    if found is None:
+        narrow_by = {"instance": _narrow_objects, "subclass": _narrow_classes}.get(kind, _narrow_exact)
+        found = machine.narrowed[key] = narrow_by(machine, values, classes, holds)
+    return found
 
 
 def may_pass(machine: Machine, value: Value, test: str, holds: bool) -> bool:
