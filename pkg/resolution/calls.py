@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolution.arguments import Arguments
 from pkg.resolution.attributes import is_replaced
-from pkg.resolution.classes import ClassInfo, has_base
+from pkg.resolution.classes import ClassInfo, Lookup, has_base
 from pkg.resolution.narrowing import may_pass, narrow
 from pkg.resolution.outcomes import MADE_DECORATOR, External, Outcome, Overriding, Target, Unbound
 from pkg.resolution.passing import Guards
@@ -256,7 +256,10 @@ class Calls:
         promised = isinstance(receiver, Instance) and receiver.flavour in (Flavour.TYPED, Flavour.NARROWED)
         abstract = [each for each in found if isinstance(each, Method) and is_replaced(each.code)]
         overrides = self.list_overriding(receiver.info, name) if lookup.overrides else ()
-        confidence = LIKELY if promised or overrides else CERTAIN
+        exchanged = self._list_exchanged(lookup, name) if any(isinstance(each, Class) for each in found) else EMPTY
+        confidence = LIKELY if promised or overrides or exchanged else CERTAIN
+        for each in exchanged:
+            self.call(each, arguments, site, "override", POSSIBLE)
         result = self._call_values(found.difference(abstract) if abstract else found, arguments, site, rule, confidence) if len(abstract) < len(found) or not abstract else EMPTY
         if abstract:
             result |= self._call_values(frozenset(abstract), arguments, site, rule, POSSIBLE)
@@ -277,6 +280,11 @@ class Calls:
         if isinstance(receiver, Instance):
             return self._make(Instance, info, receiver.flavour)
         return self._make(Class, info, True)
+
+    def _list_exchanged(self, lookup: Lookup, name: str) -> Values:
+        """List the classes that derived classes have in the place of one that a class has as an attribute."""
+        members = (self._machine.read(each.members[name]) for each in lookup.overrides[:MOST_VALUES])
+        return frozenset(value for values in members for value in values if isinstance(value, Class))
 
     def list_overriding(self, info: ClassInfo, name: str) -> tuple[Code, ...]:
         """List the methods of derived classes that have the name of one."""
@@ -348,8 +356,9 @@ class Calls:
         """Call one value: returns what comes back, and notes what runs."""
         caller = _CALLERS.get(type(value))
         if caller is None or self._depth > 40:
-            self._machine.note(site, Unbound(Reason.EXPRESSION))
-            return unknown(Reason.RESULT)
+            is_none = isinstance(value, Constant) and value.kind == "NoneType"
+            self._machine.note(site, Unbound(Reason.NOTHING if is_none else Reason.EXPRESSION))
+            return EMPTY if is_none else unknown(Reason.RESULT)
         self._depth += 1
         try:
             return caller(self, value, arguments, site, rule, confidence)

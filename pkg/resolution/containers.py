@@ -389,15 +389,13 @@ class Containers:
 
     def list_classes(self, values: Values) -> Values:
         """List the values of classes, and those in tuples among them."""
-        result: set[Value] = set()
-        for value in values:
-            if isinstance(value, Container):
-                result |= self.list_classes(
-                    frozenset(each for each in self.read_everything(value) if not isinstance(each, Container))
-                )
-            else:
-                result.add(value)
-        return frozenset(result)
+        result = set(values)
+        waiting = [value for value in values if isinstance(value, Container)]
+        for container in waiting:
+            found = self.read_everything(container)
+            waiting += [each for each in found if isinstance(each, Container) and each not in result]
+            result |= found
+        return frozenset(each for each in result if not isinstance(each, Container)) if waiting else values
 
     def copy(self, kind: str, values: Values, site: int) -> Values:
         """Return a new container of a kind with the items of others."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pkg.resolution.classes import has_base, passes_for
+from pkg.resolution.classes import ClassInfo, has_base, passes_for
 from pkg.resolution.values import (
     EMPTY,
     PLAIN,
@@ -86,8 +86,14 @@ def _is_false(value: Value) -> bool:
 
 def _may_be_called(machine: Machine, value: Value) -> bool:
     if isinstance(value, Instance):
-        return value.info.is_open or machine.program.hierarchy.find(value.info, "__call__") is not None
+        has_call = machine.program.hierarchy.find(value.info, "__call__") is not None
+        return has_call or (value.info.is_open and not _is_of_builtins(value.info))
     return not isinstance(value, Constant | Container | Text)
+
+
+def _is_of_builtins(info: ClassInfo) -> bool:
+    """Tell whether all that is above a class is known: classes of the repository and builtins."""
+    return not any(each.has_unknown or any("." in name for name in each.libraries) for each in info.order)
 
 
 def _narrow_objects(machine: Machine, values: Values, classes: Values, holds: bool) -> Values:
@@ -133,14 +139,18 @@ def _keep_object(machine: Machine, value: Value, tested: Value) -> Values:
         return EMPTY
     name = tested.name  # type: ignore[attr-defined]
     last = name.rpartition(".")[2]
+    if name == "builtins.object":
+        return frozenset({value})
     if isinstance(value, Unknown):
-        if name.startswith("builtins.") and last in ("str", "int", "float", "bool", "bytes"):
+        if name.startswith("builtins.") and last in ("str", "int", "float", "bool", "bytes", "NoneType"):
             return frozenset({PLAIN[last]})
         if name == "builtins.type":
             return frozenset({value})
         return frozenset({machine.make(Library, f"{name}()")}) if last not in _CONTAINERS else frozenset({value})
     if isinstance(value, Instance):
-        return frozenset({value}) if value.info.is_open or not name.startswith("builtins.") else EMPTY
+        is_derived = any(last in each.libraries for each in value.info.order)
+        is_other = name.startswith("builtins.") and _is_of_builtins(value.info) and not is_derived
+        return EMPTY if is_other else frozenset({value})
     if isinstance(value, Constant | Text):
         kind = value.kind if isinstance(value, Constant) else "str"
         is_same = last == kind or (last == "int" and kind == "bool")
