@@ -153,8 +153,6 @@ class Calls:
     def call_all(self, callees: Values, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
         """Call every value."""
         callees -= _NONE
-        if not callees:
-            self._machine.note(site, Unbound(Reason.NOTHING))
         result: set[Value] = set()
         for value in callees:
             overrides = self._list_overrides(value)
@@ -176,8 +174,6 @@ class Calls:
     def call_member(self, receivers: Values, name: str, arguments: Arguments, site: int) -> Values:
         """Call an attribute of every value."""
         machine = self._machine
-        if not receivers:
-            machine.note(site, Unbound(Reason.NOTHING))
         result: set[Value] = set()
         apart = machine.attributes.list_apart(receivers, name) if len(receivers) > MOST_VALUES else receivers
         for receiver in apart:
@@ -192,8 +188,6 @@ class Calls:
             return self._call_values(found, arguments, site, "container", CERTAIN)
         if not isinstance(receiver, Instance | Class | Super):
             rule = _RULES.get(type(receiver), "value")
-            if isinstance(receiver, Constant) and not found:
-                machine.note(site, Unbound(Reason.NOTHING))
             if name == "format" and isinstance(receiver, Constant) and isinstance(receiver.value, str):
                 machine.note(site, External("builtins.str().format"))
                 return machine.special.format_text(receiver.value, name, [values for values, _ in arguments.placed])
@@ -335,8 +329,6 @@ class Calls:
 
     def _call_values(self, values: Values, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
         values -= _NONE
-        if not values:
-            self._machine.note(site, Unbound(Reason.NOTHING))
         result: set[Value] = set()
         for value in values:
             result |= self.call(value, arguments, site, rule, confidence)
@@ -681,6 +673,7 @@ class Calls:
     def _get_by(self, kind: str, key: Constant, arguments: Arguments, site: int) -> Values:
         """Return the attribute or item that a function of operator reads, or what it calls gives."""
         machine, values = self._machine, arguments.get(0)
+        machine.note(site, External(f"operator.{kind}()"))
         if kind == "itemgetter":
             return machine.containers.read_item(values, frozenset({key}), site)
         if not isinstance(key.value, str):

@@ -88,7 +88,19 @@ class Machine:
             try:
                 self.evaluate(code)
             except Exception as fault:
-                self.program.errors.note(fault, "resolve", code.module.path)
+                self._drop(code, fault)
+
+    def _drop(self, code: Code, fault: Exception) -> None:
+        """Take out the operation that failed: what it gives is not known, and the others are evaluated again."""
+        nodes = code.summary.nodes
+        place = _SITES.get(nodes[self.number][0])
+        site = nodes[self.number][place] if place is not None else -1
+        start = code.module.places[code.number][site][0] if site >= 0 else 0
+        line = code.module.unit.text.count(b"\n", 0, start) + 1 if site >= 0 else 0
+        self.program.errors.note(fault, "resolve", code.module.path, line)
+        nodes[self.number] = (o.UNKNOWN, site)
+        code.values = code.users = None
+        self.schedule.add(code)
 
     def record(self, module: ModuleInfo) -> list[Outcomes]:
         """Return what each site of a module calls, by frame and site."""
@@ -367,6 +379,9 @@ class Machine:
         return frozenset({PLAIN["str"]})
 
     def _unknown(self, node: Sequence[Any], values: list[Values]) -> Values:
+        if len(node) > 1:  # in the place of an operation that failed
+            self.note(node[1], Unbound(Reason.FAULT))
+            return unknown(Reason.FAULT)
         return unknown(Reason.EXPRESSION)
 
     def _caught(self, node: Sequence[Any], values: list[Values]) -> Values:
@@ -477,7 +492,6 @@ class Machine:
 
     def _call(self, node: Sequence[Any], values: list[Values]) -> Values:
         if node[1] < 0:
-            self.note(node[4], Unbound(Reason.NOTHING))
             return EMPTY
         callees = values[node[1]]
         arguments = Arguments.of(self, node[2], node[3], values)
@@ -486,7 +500,6 @@ class Machine:
 
     def _call_attribute(self, node: Sequence[Any], values: list[Values]) -> Values:
         if node[1] < 0:
-            self.note(node[5], Unbound(Reason.NOTHING))
             return EMPTY
         self.site_now = node[5]
         arguments = Arguments.of(self, node[3], node[4], values)

@@ -57,8 +57,6 @@ def settle(outcomes: Iterable[Outcome], is_definition: bool) -> tuple[list[Targe
     found = [part for each in outcomes for part in _list_parts(each)]
     targets = [each for each in found if isinstance(each, Target)]
     reasons = {each.reason for each in found if isinstance(each, Unbound)}
-    if targets or len(reasons) > 1:
-        reasons.discard(Reason.NOTHING)  # of None, which a call would fail on
     has_others = bool(reasons) or any(isinstance(each, External) for each in found)
     best = _pick_best(_share_groups(targets) if is_definition else targets)
     if is_definition:

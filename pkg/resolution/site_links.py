@@ -86,8 +86,8 @@ class LinkWriter:
                     if found:
                         is_definition = code.summary.site_kinds[site] == o.SITE_DEFINITION
                         calls.add(code, site, *settle(found, is_definition))
-                    elif code.summary.site_kinds[site] == o.SITE_CALL:  # it was not evaluated to its end
-                        calls.add(code, site, [], [Reason.FAULT])
+                    elif code.summary.site_kinds[site] == o.SITE_CALL:  # of None alone there is nothing to call
+                        calls.add(code, site, [], [Reason.NOTHING])
                 calls.add_requests(code, settle(self._machine.fixtures.list_requested(code), True)[0])
         self.counts[path] = CallCounts(**calls.counts)
         unbound = sorted(calls.unbound, key=lambda each: (each.line, each.id))

@@ -133,6 +133,7 @@ class Joiner:
                 after.names[name] = self.add_join((UNBOUND if outside is None else outside, node))
         for each in loop.left:
             each.loop = outer.loop
-            for name, head in loop.joins.items():
-                each.names.setdefault(name, head)
+            for names in (loop.joins, outer.names):
+                for name, node in names.items():
+                    each.names.setdefault(name, node)
         return after
