@@ -755,6 +755,8 @@ class Calls:
                     result = self._call_decorator(callee, arguments, node[3], bool(is_made), index)
                     result = frozenset(each for each in result if not _is_made_beside(each, callee))
                     known = frozenset(each for each in result if not isinstance(each, Unknown | Library))
+                    if made <= known:  # what else comes back was given by other uses of the decorator
+                        known = frozenset(each for each in known if each in made or not _is_given(each, callee))
                     came |= known
                     if len(known) < len(result) or not (result or _returns(callee)):
                         came |= made
@@ -833,6 +835,13 @@ def _is_made_beside(made: Value, decorator: Value) -> bool:
     inner, code = _code_of(made), _code_of(decorator)
     parent = code.parent if code is not None else None
     return inner is not None and parent is not None and inner.parent is parent and parent.summary.kind == o.FUNCTION
+
+
+def _is_given(value: Value, decorator: Value) -> bool:
+    """Return whether a decorator has not made a function or class itself."""
+    inner = value.info.code if isinstance(value, Class) else _code_of(value)
+    outer = _code_of(decorator)
+    return inner is not None and not (outer is not None and _stands_in(inner, outer))
 
 
 def _returns(value: Value) -> bool:
