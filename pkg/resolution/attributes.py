@@ -108,7 +108,7 @@ class Attributes:
             found = self._foreign[name] = _Foreign()
         return found
 
-    def _read_foreign(self, info: ClassInfo, name: str) -> set[Value]:
+    def read_foreign(self, info: ClassInfo, name: str) -> set[Value]:
         """Read what code elsewhere assigns to an attribute of a class and its bases."""
         result: set[Value] = set()
         foreign = self._find_foreign(name)
@@ -265,7 +265,7 @@ class Attributes:
         for variable in lookup.fields:
             fields |= read(variable)
         result = self._adapt_fields(fields, value) if fields else set()
-        result |= self._read_foreign(info, name)
+        result |= self.read_foreign(info, name)
         owner = lookup.owner
         if owner is not None:
             members = read(owner.members[name])
@@ -386,7 +386,7 @@ class Attributes:
         read = self._machine.read
         result: set[Value] = set()
         owner = lookup.owner
-        result |= self._read_foreign(info, name)
+        result |= self.read_foreign(info, name)
         if owner is not None:
             if info.is_enumeration and name not in ("_missing_", "_generate_next_value_"):
                 members = read(owner.members[name])

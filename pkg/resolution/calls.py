@@ -560,10 +560,11 @@ class Calls:
             self._fill(made, value.info, arguments, site, confidence)
             return {own}
         owner = self._hierarchy.find(value.info, "__new__")
-        if owner is None:
-            return {own}
+        makers = self._machine.attributes.read_foreign(value.info, "__new__")
+        if owner is not None:
+            makers |= self._machine.read(owner.members["__new__"])
         result: set[Value] = set()
-        for maker in self._machine.read(owner.members["__new__"]):
+        for maker in makers:
             function = maker.inner if isinstance(maker, Wrapped) else maker
             if not isinstance(function, Function):
                 result.add(own)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pkg.resolution.classes import ClassInfo, has_base, passes_for
+from pkg.resolution.classes import ClassInfo, has_base, is_protocol, passes_for
 from pkg.resolution.values import (
     EMPTY,
     PLAIN,
@@ -131,7 +131,7 @@ def _keep_object(machine: Machine, value: Value, tested: Value) -> Values:
                 return frozenset({machine.make(Instance, info, Flavour.NARROWED)})
             if value.is_open and any(has_base(each, value.info) for each in machine.program.hierarchy.list_derived(info)):
                 return frozenset({machine.make(Instance, info, Flavour.NARROWED)})
-            return EMPTY
+            return frozenset({value}) if is_protocol(info) else EMPTY
         if isinstance(value, Unknown | Library):
             return frozenset({machine.make(Instance, info, Flavour.NARROWED)})
         if isinstance(value, Class) and info in value.info.order[0].order and value.info.metaclass is info:

@@ -51,6 +51,7 @@ _MARKS = {
     "format": re.compile(r"\{[^{}]*\}"),
 }
 """By the style of a template, the places in it that are filled in."""
+_TRUTH: Values = frozenset({PLAIN["bool"]})
 _WITHOUT = Unbound(Reason.METHOD)
 
 
@@ -283,16 +284,17 @@ class Special:
                     self.call_of_metaclass(value, "__contains__", (left,), site)
                 else:
                     self._note_without(value, site)
-            return EMPTY
+            return _TRUTH
         names = _COMPARISONS.get(sign)
         if names is None or self._names.isdisjoint((*names, "__eq__")):
-            return EMPTY
+            return _TRUTH
+        result: set[Value] = set()
         asked = (names[0], "__eq__") if sign in ("!=", "<>") else (names[0],)
         is_left_out = False
         for value in self.list_apart(left, asked):
             first = self.find_first(value, asked) if isinstance(value, Instance) else None
             if first is not None:
-                self.call_special(value, first, (right,), site)  # type: ignore[arg-type]
+                result |= self.call_special(value, first, (right,), site)  # type: ignore[arg-type]
             else:
                 is_left_out = True
                 if isinstance(value, Unknown):
@@ -304,8 +306,8 @@ class Special:
             for value in self.list_apart(right, other):
                 second = self.find_first(value, other) if isinstance(value, Instance) else None
                 if second is not None:
-                    self.call_special(value, second, (left,), site)  # type: ignore[arg-type]
-        return EMPTY
+                    result |= self.call_special(value, second, (left,), site)  # type: ignore[arg-type]
+        return _TRUTH | {each for each in result if not isinstance(each, Unknown)}
 
     def enter(self, values: Values, is_async: bool, site: int) -> Values:
         """Enter and leave a context; returns what stands for it inside."""

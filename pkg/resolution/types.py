@@ -60,6 +60,13 @@ Promise = tuple[Values, bool]
 OPEN: Promise = (EMPTY, True)
 
 
+def _place_base(value: Value) -> tuple[int, str]:
+    """Order what a base may be: classes by where they stand, what is not of the repository by its name."""
+    if isinstance(value, Class):
+        return value.info.code.position, ""
+    return -1, value.name if isinstance(value, Library) else ""
+
+
 class Types:
     """Tell what annotations and bases stand for."""
 
@@ -90,7 +97,7 @@ class Types:
             values = self._find_base(code, number, info)
             if not values:
                 info.has_unknown = True
-            for value in values:
+            for value in sorted(values, key=_place_base):
                 if isinstance(value, Class):
                     if value.info is not info:
                         bases.setdefault(value.info, place)

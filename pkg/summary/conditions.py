@@ -149,11 +149,11 @@ class Conditions:
         signs = [child.type for child in node.children_by_field_name("operators")]
         frame = self._frame
         values = [self._expressions.read(part) for part in parts]
+        value = frame.add_constant("bool")
         for place, sign in enumerate(signs[: len(parts) - 1]):
             if sign not in ("is", "is not", "is not"):
                 site = self._expressions.site(parts[place if "in" not in sign.split() else place + 1])
-                frame.add(o.COMPARE, sign, values[place], values[place + 1], site)
-        value = frame.add_constant("bool")
+                value = frame.add(o.COMPARE, sign, values[place], values[place + 1], site)
         environment = frame.environment
         if environment is None:
             return value, None, None

@@ -10,6 +10,7 @@ from tree_sitter import Node
 
 from pkg.extract.parser import find_first_child
 from pkg.summary import operations as o
+from pkg.summary.environment import Environment
 from pkg.summary.frames import Frame, read_identifier
 
 if TYPE_CHECKING:
@@ -387,6 +388,8 @@ class Expressions:
                     continue
                 is_async = clause.child_count > 0 and clause.children[0].type == "async"
                 item = frame.add(o.ITER, self.read(right), int(is_async), self.site(right))
+                if frame.kind == o.CLASS_BODY and not bound and frame.environment is not None:
+                    frame.environment = Environment()  # what follows does not see the names of the class
                 statements.assign_hidden(left, item, bound)
             elif clause.type == "if_clause":
                 test = find_first_child(clause)
