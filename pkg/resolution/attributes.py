@@ -9,6 +9,7 @@ from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolution.arguments import Arguments
 from pkg.resolution.classes import ClassInfo, has_base
 from pkg.resolution.outcomes import DESCRIPTOR, FALLBACK, Target, Unbound
+from pkg.resolution.program import FORWARDED
 from pkg.resolution.records import CONSTRUCTORS, find_generated
 from pkg.resolution.values import (
     EMPTY,
@@ -77,6 +78,7 @@ class Attributes:
         self._apart: dict[tuple[Values, str], list[Value]] = {}
         self._foreign: dict[str, _Foreign] = {}  # attributes that are assigned to from outside of classes
         self._asked: set[str] = set()  # members that may be properties or descriptors
+        self._forwarded: set[tuple[Value, str]] = set()
         self._has_fallback = False  # whether any class has a __getattr__
         self._is_any_foreign = False  # whether setattr() may assign to any
         self._initialised: dict[ClassInfo, set[str]] = {}  # names that __init__ assigns to
@@ -296,13 +298,29 @@ class Attributes:
         """Say why a class may lack an attribute; what its __getattr__ makes is given back."""
         fallback = self._hierarchy.find(info, "__getattr__")
         if fallback is not None and name[:2] != "__":
-            result: set[Value] = {next(iter(unknown(Reason.DYNAMIC)))}
-            key = frozenset({self._make(Constant, "str", name)})
-            for method in self.bind(self._machine.read(fallback.members["__getattr__"]), value):
-                found = self._machine.calls.call(method, Arguments(self._machine, [(key, False)], []), -1, FALLBACK, LIKELY)
-                result |= {each for each in found if not isinstance(each, Unknown)}
-            return frozenset(result)
+            made = self.call_fallback(self.bind(self._machine.read(fallback.members["__getattr__"]), value), name)
+            return made | unknown(Reason.DYNAMIC)
         return unknown(Reason.LIBRARY_BASE if info.is_open else Reason.ATTRIBUTE)
+
+    def call_fallback(self, methods: Values, name: str) -> Values:
+        """Return what functions called __getattr__ make of a name.
+
+        Where one reads the attribute of that name of something else, that alone is read, by this name.
+        """
+        result: set[Value] = set()
+        machine = self._machine
+        for method in methods:
+            code = _code_of(method)
+            held = code.cells.get(FORWARDED) if code is not None else None
+            key = self._make(Constant, "str", name) if held is None else PLAIN["str"]
+            arguments = Arguments(machine, [(frozenset({key}), False)], [])
+            result |= machine.calls.call(method, arguments, -1, FALLBACK, LIKELY)
+            for each in machine.read(held) if held is not None else ():
+                if (each, name) not in self._forwarded:  # which it is while this is read
+                    self._forwarded.add((each, name))
+                    result |= self.read(each, name)
+                    self._forwarded.discard((each, name))
+        return frozenset(each for each in result if not isinstance(each, Unknown))
 
     def _adapt_fields(self, values: set[Value], receiver: Instance) -> set[Value]:
         """Let methods that were kept in a field belong to the receiver, where they were taken from self."""
@@ -319,6 +337,7 @@ class Attributes:
     def bind(self, values: Values, receiver: Value) -> Values:
         """Bind what a class holds to an object: functions become methods, properties their result."""
         result: set[Value] = set()
+        has_property = any(type(value) is Property for value in values)
         for value in values:
             kind = type(value)
             if kind is Function:
@@ -330,7 +349,8 @@ class Attributes:
             elif kind is Wrapped:
                 result |= self._bind_wrapped(value, receiver)  # type: ignore[arg-type]
             elif kind is Instance:
-                result |= self._read_descriptor(value, receiver)  # type: ignore[arg-type]
+                came = self._read_descriptor(value, receiver)  # type: ignore[arg-type]
+                result |= came if not has_property else EMPTY  # a class that is made like property gives what this does
             elif kind is Partial and value.inner.__class__ is Function and "partialmethod" in _kinds(value):  # type: ignore[attr-defined]
                 result.add(value)
             else:
@@ -405,11 +425,7 @@ class Attributes:
                 return self.bind(read(found.members[name]), value)
             fallback = self._hierarchy.find(info.metaclass, "__getattr__")
             if fallback is not None and name[:2] != "__":
-                key = frozenset({self._make(Constant, "str", name)})
-                for method in self.bind(read(fallback.members["__getattr__"]), value):
-                    result |= self._machine.calls.call(
-                        method, Arguments(self._machine, [(key, False)], []), -1, FALLBACK, LIKELY
-                    )
+                result |= self.call_fallback(self.bind(read(fallback.members["__getattr__"]), value), name)
                 return frozenset(result) | unknown(Reason.DYNAMIC)
         if not result and value.is_open:
             for variable in lookup.lower:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
@@ -761,7 +761,10 @@ class Calls:
                     came |= known
                     if len(known) < len(result) or not (result or _returns(callee)):
                         came |= made
-                    is_kept |= self._is_wrapper(known, callee)
+                    if self._is_property(callee):
+                        came |= {self._make(Property, each, None, None) for each in made}
+                    else:
+                        is_kept |= self._is_wrapper(known, callee)
             made = frozenset(came)
         return made | original if is_kept or not made else made
 
@@ -776,6 +779,14 @@ class Calls:
         own = [each._replace(group=index) if isinstance(each, Target) and each.rule == rule else each for each in outcomes[site]]
         outcomes[site] = kept + [each for each in own if isinstance(each, Target)]
         return result
+
+    def _is_property(self, decorator: Value) -> bool:
+        """Return whether a class of the repository makes properties, as it says by its name."""
+        if not isinstance(decorator, Class):
+            return False
+        name = decorator.info.name.lower()
+        is_named = name.endswith("property") and not name.startswith("class")
+        return is_named and self._hierarchy.find(decorator.info, "__get__") is not None
 
     def _is_wrapper(self, made: Values, decorator: Value) -> bool:
         """Return whether calling what a decorator makes runs what was decorated in the end."""

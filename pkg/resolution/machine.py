@@ -305,12 +305,11 @@ class Machine:
             return frozenset({PLAIN["str"]})
         fallback = module.names.get("__getattr__")
         if fallback is not None:
-            key = Arguments(self, [(frozenset({self.make(Constant, "str", name)}), False)], [])
-            result = EMPTY
-            for value in self.read(fallback):
+            functions = self.read(fallback)
+            for value in functions:
                 if isinstance(value, Function):
                     self.note(self.site_now, Target(value.code, "__getattr__", LIKELY))
-                result |= self.calls.call(value, key, -1, "__getattr__", LIKELY)
+            result = self.attributes.call_fallback(functions, name)
             return result | unknown(Reason.CHOSEN if result else Reason.DYNAMIC)
         for record in module.stars:
             if not self.program.map.find_import(path, record) and not record.level:

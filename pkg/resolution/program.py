@@ -21,6 +21,8 @@ from pkg.units import UnitText
 BUILTINS = frozenset(dir(builtins)) | {"reveal_type", "unicode", "basestring", "xrange", "raw_input", "long"}
 MODULE_TEXTS = frozenset(("__name__", "__file__", "__doc__", "__package__", "__qualname__", "__module__"))
 
+FORWARDED = ".forwarded"
+"""The name under which a __getattr__ keeps that of which it reads the attribute that it is asked for."""
 _METHOD_KINDS = ("classmethod", "staticmethod")
 
 
@@ -189,6 +191,8 @@ class Program:
             if parameters and parameters[0][1] == o.PLACED and "staticmethod" not in code.decorators:
                 code.receiver_place = 0
                 self._list_fields(code, code.owner_class)
+        if code.name == "__getattr__" and code.parameters:
+            self._note_forwarded(code)
         if code.class_info is None:
             for node in code.summary.nodes:
                 if node[0] == o.DECORATE:
@@ -201,6 +205,19 @@ class Program:
             code.passed = take_passed(code.summary.nodes, tested)
             asked = {each.place for each in code.passed}.union(place for each in guards for place, _, _ in each)
             code.defaults = {place: Variable() for place in sorted(asked)}
+
+    def _note_forwarded(self, code: Code) -> None:
+        """Keep that of which a __getattr__ reads the attribute whose name it is asked for."""
+        nodes, place = code.summary.nodes, len(code.parameters) - 1
+        for node in list(nodes):
+            is_call = node[0] == o.CALL and len(node[2]) >= 2 and node[1] >= 0
+            if is_call and list(nodes[node[1]]) == [o.GLOBAL, "getattr"]:
+                asked = node[2][1][0]
+                while asked >= 0 and nodes[asked][0] == o.NARROW:
+                    asked = nodes[asked][1]
+                if asked >= 0 and list(nodes[asked]) == [o.PARAM, place]:
+                    code.cell(FORWARDED)
+                    nodes.append((o.SET_CELL, code.number, FORWARDED, node[2][0][0]))
 
     def _note_made_method(self, code: Code, node: Sequence[Any]) -> None:
         """Note a function that a class makes a class or static method by a call."""
