@@ -373,7 +373,8 @@ class Attributes:
             if isinstance(inner, Function):
                 return frozenset({self._make(Method, inner.code, self.take_class(receiver))})
             return frozenset({inner})
-        return frozenset(self._make(Wrapped, value.kind, each) for each in self.bind(frozenset({value.inner}), receiver))
+        inner = self.bind(frozenset({value.inner}), receiver)
+        return frozenset(self._make(Wrapped, value.kind, each, value.manager) for each in inner)
 
     def _read_descriptor(self, value: Instance, receiver: Value) -> Values:
         getter = self._hierarchy.find(value.info, "__get__")

@@ -36,6 +36,7 @@ from pkg.resolution.values import (
     Property,
     Reason,
     Register,
+    Signature,
     Super,
     Unknown,
     Value,
@@ -377,6 +378,8 @@ class Calls:
         is_generic = not code.decorators.isdisjoint(_GENERIC)
         self._machine.note(site, Target(code, rule, LIKELY if is_generic and confidence == CERTAIN else confidence))
         self.give(code, receiver, arguments)
+        for place, signature in code.signatures.items():
+            self._give_promised(self._machine.read(code.parameters[place]), signature)
         found = self._list_results(code, receiver, arguments) if code.defaults else None
         result = self.result_of(code, receiver, found)
         if is_generic:
@@ -492,6 +495,16 @@ class Calls:
                     place += 1
         for name, values in arguments.named:
             self._give_named(code, name, values)
+
+    def _give_promised(self, values: Values, signature: Signature) -> None:
+        """Write what an annotation says that callables are given to their parameters."""
+        arguments = Arguments(self._machine, [(each, False) for each in signature.given], [])
+        for value in values:
+            if isinstance(value, Function | Method):
+                self.give(value.code, value.receiver if isinstance(value, Method) else None, arguments)
+
+    def _call_signature(self, value: Signature, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
+        return value.result
 
     def _spread(self, code: Code, values: Values, place: int) -> None:
         """Write the items of a starred argument to the parameters from a place on."""
@@ -619,6 +632,9 @@ class Calls:
 
     def _call_instance(self, value: Instance, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
         owner = self._hierarchy.find(value.info, "__call__")
+        if owner is None and any("ContextDecorator" in name for each in value.info.order for name in each.libraries):
+            self._machine.note(site, External("contextlib.ContextDecorator.__call__"))
+            return frozenset(self._machine.library.wrap("context", each, value) for each in arguments.get(0))
         if owner is None:
             self._machine.note(site, Unbound(Reason.RESULT))
             return unknown(Reason.RESULT)
@@ -665,6 +681,8 @@ class Calls:
         if value.kind == "comparison":
             arguments = arguments.shift(arguments.get(0))
         came = self.call(value.inner, arguments, site, rule, confidence)
+        if value.manager is not None:
+            self._machine.special.enter(frozenset({value.manager}), False, site)
         if value.kind != "contextmanager":
             return came
         return frozenset(
@@ -891,5 +909,6 @@ _CALLERS: dict[type[Value], Any] = {
     Partial: Calls._call_partial,
     Wrapped: Calls._call_wrapped,
     Maker: Calls._call_maker,
+    Signature: Calls._call_signature,
     Register: Calls._call_register,
 }

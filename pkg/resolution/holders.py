@@ -139,14 +139,14 @@ def _accumulate(library: LibraryCalls, arguments: Arguments, site: int, name: st
 
 @models("functools.cmp_to_key")
 def _compare(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
-    return frozenset(library.make(Wrapped, "comparison", each) for each in arguments.get(0))
+    return frozenset(library.wrap("comparison", each) for each in arguments.get(0))
 
 
 @models("operator.attrgetter", "operator.itemgetter", "operator.methodcaller")
 def _get_by(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     kind = name.rpartition(".")[2]
     keys = [each for values, _ in arguments.placed[:1] for each in values if isinstance(each, Constant)]
-    return frozenset(library.make(Wrapped, kind, each) for each in keys) or library.made(name)
+    return frozenset(library.wrap(kind, each) for each in keys) or library.made(name)
 
 
 @models(".Counter")

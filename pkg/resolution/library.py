@@ -120,6 +120,15 @@ class LibraryCalls:
         """Return the items of what is gone through."""
         return self.machine.containers.iterate(values, site, False)
 
+    def wrap(self, kind: str, value: Value, manager: Value | None = None) -> Value:
+        """Return what a decorator of Python makes of a callable; the same one is put around it once."""
+        inner: Value = value
+        while isinstance(inner, Wrapped):
+            if inner.kind == kind:
+                return value
+            inner = inner.inner
+        return self.make(Wrapped, kind, value, manager)
+
     # Decorators.
 
     def decorate(self, callee: Value, made: Values, arguments: Arguments) -> Values:
@@ -127,11 +136,11 @@ class LibraryCalls:
         name = callee.name if isinstance(callee, Library) else ""
         last = name.rpartition(".")[2].removesuffix("()")
         if name in ("builtins.staticmethod", "builtins.classmethod"):
-            return frozenset(self.make(Wrapped, last, each) for each in made)
+            return frozenset(self.wrap(last, each) for each in made)
         if last in _PROPERTIES or (last.endswith("property") and name):
             return frozenset(self.make(Property, each, None, None) for each in made)
         if name in ("contextlib.contextmanager", "contextlib.asynccontextmanager"):
-            return frozenset(self.make(Wrapped, "contextmanager", each) for each in made)
+            return frozenset(self.wrap("contextmanager", each) for each in made)
         if name.startswith("functools.wraps") or last == "update_wrapper":
             return made
         return made
@@ -556,7 +565,7 @@ def _make_method(library: LibraryCalls, arguments: Arguments, site: int, name: s
     last = name.rpartition(".")[2]
     if last in ("staticmethod", "classmethod", "contextmanager", "asynccontextmanager"):
         kind = "contextmanager" if last.endswith("contextmanager") else last
-        return frozenset(library.make(Wrapped, kind, each) for each in arguments.get(0))
+        return frozenset(library.wrap(kind, each) for each in arguments.get(0))
     parts = [arguments.get(place, key) for place, key in enumerate(("fget", "fset", "fdel"))]
     if last != "property":
         parts = [arguments.get(0, "func"), EMPTY, EMPTY]

@@ -81,6 +81,7 @@ class Machine:
         find_records(self.program.hierarchy.classes)
         self.program.hierarchy.order()
         self.types.register_classes()
+        self.types.find_signatures()
         self.attributes.prepare()
         for code in self.program.list_codes():
             self.schedule.add(code)

@@ -10,7 +10,7 @@ from pkg.local_errors import LocalErrors
 from pkg.model import Import
 from pkg.resolution.classes import ClassInfo, Hierarchy
 from pkg.resolution.passing import Guards, Passed, take_guards, take_passed
-from pkg.resolution.values import Interner
+from pkg.resolution.values import Interner, Signature
 from pkg.resolution.variables import Schedule, Variable
 from pkg.resolve.facts.modules import Found, ModuleMap
 from pkg.summary import operations as o
@@ -32,7 +32,7 @@ class Code:
     __slots__ = (
         "base", "cases", "cells", "class_info", "decorated_by", "decorators", "defaults", "dirty", "is_async",
         "is_generator", "is_waiting", "merged", "module", "number", "outcomes", "owner_class", "parameters", "parent", "passed", "position",
-        "promises", "receiver_place", "result", "summary", "users", "values", "yielded",
+        "promises", "receiver_place", "result", "signatures", "summary", "users", "values", "yielded",
     )  # fmt: skip
 
     def __init__(self, module: ModuleInfo, number: int, summary: FrameSummary, parent: Code | None) -> None:
@@ -56,6 +56,7 @@ class Code:
         self.passed: tuple[Passed, ...] = ()  # parameters that are returned as they are
         self.cases: dict[Guards, Variable] = {}  # what is returned behind tests of arguments, and without any
         self.defaults: dict[int, Variable] = {}  # of parameters that are returned or tested so
+        self.signatures: dict[int, Signature] = {}  # of the callables that parameters are, as annotations tell them
         self.promises: list[Any] | None = None  # by parameter, what its annotation promises
         self.base = 0  # the number of its first operation in the whole program
         self.values: list[Any] | None = None  # of its operations, once they were evaluated

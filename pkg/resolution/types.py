@@ -21,6 +21,7 @@ from pkg.resolution.values import (
     Library,
     Module,
     Reason,
+    Signature,
     Values,
     unknown,
 )
@@ -470,7 +471,24 @@ class Types:
             if kind == "tuple":
                 return frozenset({self._make_tuple(code, arguments, depth)}), False
             return frozenset({self._make_container(code, kind, self._read(code, arguments[place], depth + 1)[0], EMPTY)}), False
+        if last == "Callable" and len(arguments) == 2:
+            return self._read_signature(code, arguments[0], arguments[1], depth)
         return OPEN if not values else self._read_name(code, base[1], depth)
+
+    def _read_signature(self, code: Code, given: Any, result: Any, depth: int) -> Promise:
+        """Read what Callable says of a callable; beside that it may be any."""
+        parts = given[1] if given[0] == "l" else []
+        known = tuple(self._read(code, each, depth + 1)[0] for each in parts)
+        came = self._read(code, result, depth + 1)[0]
+        return (frozenset({self._make(Signature, known if any(known) else (), came)}), True) if came or any(known) else OPEN
+
+    def find_signatures(self) -> None:
+        """Find what annotations say of the callables that functions are given."""
+        for code in self._program.list_codes():
+            for place, (_, _, _, annotation) in enumerate(code.summary.parameters):
+                for value in self.promise(code.parent, annotation)[0] if _names(annotation, "Callable") else ():
+                    if isinstance(value, Signature) and value.given:
+                        code.signatures[place] = value
 
     def _list_classes(self, values: Values) -> Values:
         return frozenset(self._make(Class, each.info, True) for each in values if isinstance(each, Instance))
@@ -495,3 +513,10 @@ class Types:
             variable.values = values
         made.rest.values = EMPTY  # type: ignore[union-attr]
         return made
+
+
+def _names(annotation: Any, name: str) -> bool:
+    """Return whether a name stands in an annotation."""
+    if isinstance(annotation, str):
+        return annotation.rpartition(".")[2] == name
+    return isinstance(annotation, list) and any(_names(each, name) for each in annotation)

@@ -192,13 +192,24 @@ class Property(Value):
 
 
 class Wrapped(Value):
-    """A callable that classmethod, staticmethod or contextmanager made of another."""
+    """A callable that classmethod, staticmethod or contextmanager made of another, or an object that decorates it."""
 
-    __slots__ = ("inner", "kind")
+    __slots__ = ("inner", "kind", "manager")
 
-    def __init__(self, kind: str, inner: Value) -> None:
+    def __init__(self, kind: str, inner: Value, manager: Value | None = None) -> None:
         self.kind = kind
         self.inner = inner
+        self.manager = manager  # which each call enters
+
+
+class Signature(Value):
+    """What an annotation says of a callable: the arguments that it is given, and what it gives back."""
+
+    __slots__ = ("given", "result")
+
+    def __init__(self, given: tuple[Values, ...], result: Values) -> None:
+        self.given = given
+        self.result = result
 
 
 class Partial(Value):
