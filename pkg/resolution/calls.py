@@ -216,9 +216,15 @@ class Calls:
         for outcome in plan.outcomes:
             machine.note(site, outcome)
         code = plan.code
-        self.give(code, receiver, arguments)
         if plan.outcomes[1:]:
             self._link_overrides(code, plan.outcomes[1].codes)  # type: ignore[union-attr]
+        return self._run(code, receiver, arguments)
+
+    def _run(self, code: Code, receiver: Value | None, arguments: Arguments) -> Values:
+        """Give a function its arguments, and return what it gives back for them."""
+        self.give(code, receiver, arguments)
+        for place, signature in code.signatures.items():
+            self._give_promised(self._machine.read(code.parameters[place]), signature)
         return self.result_of(code, receiver, self._list_results(code, receiver, arguments) if code.defaults else None)
 
     def _make_plan(self, receiver: Instance, name: str) -> _Plan:
@@ -377,11 +383,7 @@ class Calls:
     ) -> Values:
         is_generic = not code.decorators.isdisjoint(_GENERIC)
         self._machine.note(site, Target(code, rule, LIKELY if is_generic and confidence == CERTAIN else confidence))
-        self.give(code, receiver, arguments)
-        for place, signature in code.signatures.items():
-            self._give_promised(self._machine.read(code.parameters[place]), signature)
-        found = self._list_results(code, receiver, arguments) if code.defaults else None
-        result = self.result_of(code, receiver, found)
+        result = self._run(code, receiver, arguments)
         if is_generic:
             for each in self.list_registered(code):
                 sure = POSSIBLE if confidence == POSSIBLE else LIKELY
