@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolution.arguments import Arguments
-from pkg.resolution.classes import ClassInfo, has_base
+from pkg.resolution.classes import ClassInfo, Lookup, has_base
 from pkg.resolution.outcomes import DESCRIPTOR, FALLBACK, Target, Unbound
 from pkg.resolution.program import FORWARDED
 from pkg.resolution.records import CONSTRUCTORS, find_generated
@@ -41,6 +41,8 @@ from pkg.resolution.values import (
     Value,
     Values,
     Wrapped,
+    is_none,
+    merge_constants,
     unknown,
 )
 from pkg.resolution.variables import Variable
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from pkg.resolution.machine import Machine
     from pkg.resolution.program import Code
 
+_MOST_OVERRIDES = 50  # of an attribute that is None in a base, which are read one by one
 _TEXTS = frozenset(("__name__", "__qualname__", "__module__", "__doc__"))
 
 
@@ -281,6 +284,8 @@ class Attributes:
                 members = EMPTY
             result |= self.bind(members, value)
         if owner is not None or lookup.fields:
+            if lookup.overrides and all(is_none(each) for each in result):
+                result |= self._read_exchanged(lookup, name, value)
             return frozenset(result)
         for variable in lookup.lower:
             result |= read(variable)
@@ -289,6 +294,19 @@ class Attributes:
         if result:
             return frozenset(result)
         return self._explain(value, info, name)
+
+    def _read_exchanged(self, lookup: Lookup, name: str, value: Instance | Class) -> Values:
+        """Return what derived classes have in the place of a None that stands in a base for what they give."""
+        if len(lookup.overrides) > _MOST_OVERRIDES:
+            return MANY
+        result: set[Value] = set()
+        for each in lookup.overrides:
+            for member in self._machine.read(each.members[name]):
+                if isinstance(value, Class):
+                    result |= self.bind_to_class(member, self._make(Class, each, True))
+                elif not isinstance(member, Property):
+                    result |= self.bind(frozenset({member}), self._make(Instance, each, value.flavour))
+        return merge_constants(frozenset(result))
 
     def _is_always_stored(self, info: ClassInfo, name: str) -> bool:
         """Tell whether __init__ stores an attribute, which then stands before what the class has."""
@@ -417,6 +435,8 @@ class Attributes:
                 result |= self.bind_to_class(each_value, value)
             for variable in lookup.fields:
                 result |= read(variable)
+            if lookup.overrides and all(is_none(each) for each in result):
+                result |= self._read_exchanged(lookup, name, value)
             return frozenset(result)
         for variable in lookup.fields:
             result |= read(variable)

@@ -42,6 +42,7 @@ from pkg.resolution.values import (
     Value,
     Values,
     Wrapped,
+    is_none,
     unknown,
 )
 from pkg.resolution.variables import Variable
@@ -259,6 +260,8 @@ class Calls:
         overrides = self.list_overriding(receiver.info, name) if lookup.overrides else ()
         exchanged = self._list_exchanged(lookup, name) if any(isinstance(each, Class) for each in found) else EMPTY
         confidence = LIKELY if promised or overrides or exchanged else CERTAIN
+        if exchanged and lookup.owner is not None:
+            found -= exchanged - self._machine.read(lookup.owner.members[name])
         for each in exchanged:
             self.call(each, arguments, site, "override", POSSIBLE)
         result = self._call_values(found.difference(abstract) if abstract else found, arguments, site, rule, confidence) if len(abstract) < len(found) or not abstract else EMPTY
@@ -355,9 +358,10 @@ class Calls:
         """Call one value: returns what comes back, and notes what runs."""
         caller = _CALLERS.get(type(value))
         if caller is None or self._depth > 40:
-            is_none = isinstance(value, Constant) and value.kind == "NoneType"
-            self._machine.note(site, Unbound(Reason.NOTHING if is_none else Reason.EXPRESSION))
-            return EMPTY if is_none else unknown(Reason.RESULT)
+            if is_none(value):
+                return EMPTY
+            self._machine.note(site, Unbound(Reason.EXPRESSION))
+            return unknown(Reason.RESULT)
         self._depth += 1
         try:
             return caller(self, value, arguments, site, rule, confidence)

@@ -23,6 +23,7 @@ from pkg.resolution.values import (
     Value,
     Values,
     Wrapped,
+    is_none,
 )
 
 if TYPE_CHECKING:
@@ -43,9 +44,9 @@ def narrow(machine: Machine, values: Values, test: Sequence[Any], holds: bool, f
     kind = test[0]
     if kind == "none":
         if holds:
-            kept = frozenset(each for each in values if _is_none(each) or isinstance(each, Unknown | Library))
+            kept = frozenset(each for each in values if is_none(each) or isinstance(each, Unknown | Library))
             return kept if kept or not values else frozenset({PLAIN["NoneType"]})
-        return frozenset(each for each in values if not _is_none(each))
+        return frozenset(each for each in values if not is_none(each))
     if kind == "true":
         return frozenset(each for each in values if not _is_false(each)) if holds else values
     if kind == "callable":
@@ -68,18 +69,14 @@ def narrow(machine: Machine, values: Values, test: Sequence[Any], holds: bool, f
 def may_pass(machine: Machine, value: Value, test: str, holds: bool) -> bool:
     """Return whether a value may pass a test that asks nothing but the value, or fail it."""
     if test == "none":
-        return holds is _is_none(value) or isinstance(value, Unknown | Library)
+        return holds is is_none(value) or isinstance(value, Unknown | Library)
     if test == "true":
         return not _is_false(value) if holds else not isinstance(value, _CALLABLE)
     return _may_be_called(machine, value) if holds else not isinstance(value, _CALLABLE)
 
 
-def _is_none(value: Value) -> bool:
-    return isinstance(value, Constant) and value.kind == "NoneType"
-
-
 def _is_false(value: Value) -> bool:
-    return _is_none(value) or (
+    return is_none(value) or (
         isinstance(value, Constant) and value.value is not None and not value.value
     )
 

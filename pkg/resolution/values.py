@@ -334,6 +334,11 @@ def merge_constants(values: Values) -> Values:
     return values.difference(constants).union(PLAIN[kind_of(each)] for each in constants) if constants else values
 
 
+def is_none(value: Value) -> bool:
+    """Return whether a value is None."""
+    return isinstance(value, Constant) and value.kind == "NoneType"
+
+
 def kind_of(value: Value) -> str:
     """Name the type of a constant or text."""
     return value.kind if isinstance(value, Constant) else "str"
