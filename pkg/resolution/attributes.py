@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolution.arguments import Arguments
 from pkg.resolution.classes import ClassInfo, Lookup, has_base
-from pkg.resolution.outcomes import DESCRIPTOR, FALLBACK, Target, Unbound
+from pkg.resolution.outcomes import DESCRIPTOR, FALLBACK, Outcome, Target, Unbound
 from pkg.resolution.program import FORWARDED
 from pkg.resolution.records import CONSTRUCTORS, find_generated
 from pkg.resolution.values import (
@@ -134,13 +134,13 @@ class Attributes:
             self._machine.write(foreign.changed, frozenset({self._make(Class, info, False)}))
         self._machine.write(variable, values)
 
-    def read_all(self, values: Values, name: str, site: int) -> Values:
+    def read_all(self, values: Values, name: str, sites: Sequence[int]) -> Values:
         """Read an attribute of every value; a property that is read is called."""
         result: set[Value] = set()
         for value in self.list_apart(values, name) if len(values) > MOST_VALUES else values:
             result |= self.read(value, name)
             if self._machine.outcomes is not None:
-                self.note_read(value, name, site)
+                self.note_read(value, name, sites)
         return MANY if len(values) > MOST_VALUES else frozenset(result)
 
     def list_apart(self, values: Values, name: str) -> list[Value]:
@@ -567,16 +567,14 @@ class Attributes:
 
     # What reading an attribute calls.
 
-    def note_read(self, value: Value, name: str, site: int) -> None:
+    def note_read(self, value: Value, name: str, sites: Sequence[int]) -> None:
         """Note the functions of properties and descriptors that reading an attribute calls."""
-        if site < 0:
-            return
-        found = False
-        for target in self.list_properties(value, name) if self.may_call(name) else ():
-            self._machine.note(site, target)
-            found = True
+        found: list[Outcome] = list(self.list_properties(value, name)) if self.may_call(name) else []
         if not found and isinstance(value, Unknown):
-            self._machine.note(site, Unbound(value.reason))
+            found.append(Unbound(value.reason))
+        for outcome in found:
+            for site in sites:
+                self._machine.note(site, outcome)
 
     def may_call(self, name: str) -> bool:
         """Tell whether reading an attribute of a name may call something."""

@@ -704,7 +704,7 @@ class Calls:
         if not isinstance(key.value, str):
             return unknown(Reason.CHOSEN)
         if kind == "attrgetter":
-            return machine.attributes.read_all(values, key.value, site)
+            return machine.attributes.read_all(values, key.value, (site,))
         return self.call_member(values, key.value, arguments.cut(1), site)
 
     def _call_register(self, value: Register, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:

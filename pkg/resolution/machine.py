@@ -138,8 +138,9 @@ class Machine:
             self.number = number
             schedule.node = base + number
             site = _SITES.get(node[0])
-            if site is not None and node[site] >= 0:
-                self.outcomes[node[site]].clear()
+            for each in node[site:] if site is not None else ():
+                if each >= 0:
+                    self.outcomes[each].clear()
             after = handlers[node[0]](node, values)
             before = values[number]
             if node[0] == o.PHI:
@@ -399,7 +400,7 @@ class Machine:
 
     def _attribute(self, node: Sequence[Any], values: list[Values]) -> Values:
         self.site_now = node[3]
-        return self.attributes.read_all(values[node[1]], node[2], node[3]) if node[1] >= 0 else EMPTY
+        return self.attributes.read_all(values[node[1]], node[2], node[3:]) if node[1] >= 0 else EMPTY
 
     def _item(self, node: Sequence[Any], values: list[Values]) -> Values:
         key = values[node[2]] if node[2] >= 0 else EMPTY
@@ -563,7 +564,7 @@ _SITES = {
     o.COMPARE: 4, o.CLASS: 4, o.AWAIT: 2, o.YIELD_FROM: 2, o.ASK: 3, o.ENTER: 3, o.DECORATE: 3, o.SET_ATTR: 4,
     o.SET_ITEM: 4, o.DEL_ATTR: 3, o.DEL_ITEM: 3, o.RAISE: 2,
 }  # fmt: skip
-"""By code, where the site stands in an operation."""
+"""By code, where the site stands in an operation, its last part: of reads of attributes, several."""
 
 
 def _list_users(nodes: Sequence[Sequence[Any]]) -> list[list[int]]:

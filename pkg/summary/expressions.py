@@ -166,13 +166,23 @@ class Expressions:
         environment = self.frame.environment
         known = environment.places.get((value, attribute)) if environment is not None else None
         if known is not None:
-            if known in self.frame.stored:  # a descriptor is asked all the same
-                self.frame.add(o.ATTR, value, attribute, self.site(node, o.SITE_READ))
+            self._note_read(known, value, attribute, node)
             return known
         found = self.frame.add(o.ATTR, value, attribute, self.site(node, o.SITE_READ))
         if environment is not None:
             environment.places[value, attribute] = found
         return found
+
+    def _note_read(self, known: int, value: int, attribute: str, node: Node) -> None:
+        """Have one more read of an attribute whose value is known ask properties and descriptors all the same."""
+        nodes, site, number = self.frame.nodes, self.site(node, o.SITE_READ), known
+        while nodes[number][0] == o.NARROW:
+            number = nodes[number][1]
+        read = nodes[number]
+        if read[:3] == (o.ATTR, value, attribute):
+            nodes[number] = (*read, site)
+        else:
+            self.frame.add(o.ATTR, value, attribute, site)
 
     def _read_item(self, node: Node) -> int:
         base = node.child_by_field_name("value")
@@ -219,10 +229,11 @@ class Expressions:
         else:
             value, attribute, is_quiet = self.read(base), frame.mangle(read_identifier(name)), False
             known = frame.environment.places.get((value, attribute)) if frame.environment is not None else None
-            if known is not None:
-                target, attribute = known, ""
-            else:
+            if known is None or frame.nodes[known][:3] == (o.ATTR, value, attribute):
                 target = value
+            else:
+                self._note_read(known, value, attribute, callee)
+                target, attribute = known, ""
         placed, named = self.read_arguments(arguments)
         site = self.site(callee, o.SITE_CALL)
         if attribute:

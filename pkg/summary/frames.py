@@ -56,7 +56,6 @@ class Frame:
         self.versions: dict[str, list[int]] = {}  # by name, all that it is bound to
         self.hidden: dict[str, list[int]] = {}  # the same of comprehensions
         self.captured: set[str] = set()  # names that functions inside read
-        self.stored: set[int] = set()  # operations whose values were stored at places
         self.logs: list[dict[str, list[int]]] = []  # of what open try statements have bound
         self.lines: list[int] = []
         self._constants: dict[tuple[object, ...], int] = {}

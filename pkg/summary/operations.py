@@ -20,7 +20,7 @@ Operation = tuple[Any, ...]
     PARAM,  # place
     GLOBAL,  # name: of the module, or of what the module does not bind
     CELL,  # frame, name: a variable of an enclosing function
-    ATTR,  # n, name, s
+    ATTR,  # n, name, s of each read of it that gives the same
     CALL,  # n, positional, keywords, s
     CALL_ATTR,  # n, name, positional, keywords, s
     ITEM,  # n, key n, s

@@ -347,7 +347,6 @@ class Statements:
             for other in [each for each in environment.places if each[1] == place and each[0] != owner]:
                 del environment.places[other]
             environment.places[owner, place] = value
-            self._frame.stored.add(value)
 
     def _unpack(self, target: Node, value: int, source: Node | None) -> None:
         targets = [child for child in target.named_children if child.type != "comment"]
