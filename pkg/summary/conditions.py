@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from pkg.extract.parser import find_first_child
 from pkg.summary import operations as o
-from pkg.summary.environment import SHARED, Environment, Place
+from pkg.summary.environment import SHARED, Environment, Place, copy
 from pkg.summary.expressions import place_key
 from pkg.summary.frames import Frame, read_identifier
 
@@ -125,16 +125,16 @@ class Conditions:
         sign = node.child_by_field_name("operator")
         frame = self._frame
         if left is None or right is None:
-            return self._expressions._read_other(node), frame.environment, _copy(frame.environment)
+            return self._expressions._read_other(node), frame.environment, copy(frame.environment)
         is_and = sign is not None and sign.type == "and"
         first, holds, fails = self.test(left)
         before = frame.environment
         frame.environment = holds if is_and else fails
         if frame.environment is None:  # the right side never runs; what is in it counts all the same
-            frame.environment = _copy(before)
+            frame.environment = copy(before)
             second, _, _ = self.test(right, is_value)
             return first, holds, fails
-        kept = _copy(frame.environment)
+        kept = copy(frame.environment)
         second, other_holds, other_fails = self.test(right, is_value)
         if is_and:
             holds, fails = other_holds, frame.joiner.join([fails, other_fails])
@@ -265,7 +265,3 @@ class Conditions:
             return found if found is not None else self._frame.read(name)
         place = self.find_place(node, environment)
         return environment.places.get(place) if place is not None else None
-
-
-def _copy(environment: Environment | None) -> Environment | None:
-    return environment.copy() if environment is not None else None

@@ -50,6 +50,11 @@ class Environment:
         self.names[name] = node
 
 
+def copy(environment: Environment | None) -> Environment | None:
+    """Copy the environment of code that runs; None where none does."""
+    return environment.copy() if environment is not None else None
+
+
 class Joiner:
     """Look names up and join environments; joins are operations that are added to a frame.
 

@@ -10,7 +10,7 @@ from tree_sitter import Node
 
 from pkg.extract.parser import find_first_child
 from pkg.summary import operations as o
-from pkg.summary.environment import Environment
+from pkg.summary.environment import Environment, copy
 from pkg.summary.frames import Frame, read_identifier
 
 if TYPE_CHECKING:
@@ -322,10 +322,10 @@ class Expressions:
         frame = self.frame
         before = frame.environment
         _, holds, fails = self.builder.conditions(frame).test(parts[1])
-        frame.environment = holds if holds is not None else _copy(before)
+        frame.environment = holds if holds is not None else copy(before)
         first = self.read(parts[0])
         ends = [frame.environment]
-        frame.environment = fails if fails is not None else _copy(before)
+        frame.environment = fails if fails is not None else copy(before)
         second = self.read(parts[2])
         ends.append(frame.environment)
         frame.environment = frame.joiner.join(ends) if before is not None else None
@@ -390,7 +390,7 @@ class Expressions:
         frame, statements = self.frame, self.builder.statements(self.frame)
         before, outer_walrus = frame.environment, self.walrus
         self.walrus = []
-        frame.environment = _copy(before)
+        frame.environment = copy(before)
         bound: list[str] = []
         for clause in node.named_children:
             if clause.type == "for_in_clause":
@@ -435,10 +435,6 @@ class Expressions:
 
     def _read_import_text(self, node: Node) -> int:
         return self.frame.add(o.UNKNOWN)
-
-
-def _copy(environment: object) -> object:
-    return environment.copy() if environment is not None else None  # type: ignore[attr-defined]
 
 
 def _begins_with_star(node: Node) -> bool:

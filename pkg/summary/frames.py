@@ -39,7 +39,7 @@ class Frame:
         self.number = number
         self.parent = parent
         self.definition = definition
-        self.class_name = (
+        self.class_name: str = (
             name if kind == CLASS_BODY else parent.class_name if parent is not None else ""
         )  # by which private names are mangled
         self.nodes: list[Operation] = []

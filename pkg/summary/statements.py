@@ -12,7 +12,7 @@ from pkg.extract.parser import find_first_child
 from pkg.summary import operations as o
 from pkg.summary.annotations import Annotation, read_annotation
 from pkg.summary.conditions import Conditions, decide, is_checking
-from pkg.summary.environment import SHARED, UNBOUND, Environment, Loop
+from pkg.summary.environment import SHARED, UNBOUND, Environment, Loop, copy
 from pkg.summary.expressions import Expressions, is_plain_text, place_key
 from pkg.summary.frames import Frame, Parameter, read_identifier
 from pkg.summary.patterns import Patterns
@@ -339,6 +339,9 @@ class Statements:
         written = place_key(keys[0]) if len(keys) == 1 else None
         if written is not None:
             self._store(owner, written, value)
+        elif self._frame.environment is not None:
+            places = self._frame.environment.places
+            self._frame.environment.places = {each: places[each] for each in places if each[1][:1] != "["}
 
     def _store(self, owner: int, place: str, value: int) -> None:
         """Note what was stored at a place: other objects may have been stored to by the same name."""
@@ -677,7 +680,7 @@ class Statements:
             return
         _, holds, fails = self._builder.conditions(frame).test(parts[0])
         if len(parts) > 1:
-            frame.environment = fails if fails is not None else _copy(holds)
+            frame.environment = fails if fails is not None else copy(holds)
             self._expressions.read(parts[1])
         frame.environment = holds
 
@@ -718,7 +721,7 @@ class Statements:
     def _run_guarded(self, body: Node | None) -> Environment | None:
         """Sum up a block that a fault may end anywhere; returns the environment behind the fault."""
         frame = self._frame
-        start = _copy(frame.environment)
+        start = copy(frame.environment)
         log: dict[str, list[int]] = {}
         frame.logs.append(log)
         self._run_block(body)
@@ -741,7 +744,7 @@ class Statements:
                 self._run_block(clause.child_by_field_name("body"))
                 ends[0] = frame.environment
             elif clause.type in ("except_clause", "except_group_clause"):
-                frame.environment = _copy(start)
+                frame.environment = copy(start)
                 self._run_handler(clause)
                 ends.append(frame.environment)
             elif clause.type == "finally_clause":
@@ -756,8 +759,8 @@ class Statements:
     ) -> Environment | None:
         """Sum up what runs at the end and after a fault; behind it, only what was known at the end holds on."""
         frame = self._frame
-        before = frame.joiner.join([_copy(end), fault])
-        frame.environment = _copy(before)
+        before = frame.joiner.join([copy(end), fault])
+        frame.environment = copy(before)
         for child in clause.named_children:
             self._run_block(child)
         after = frame.environment
@@ -828,10 +831,6 @@ class Statements:
     def _print(self, node: Node) -> None:
         for child in node.named_children:
             self._expressions.read(find_first_child(child) or child if child.type == "chevron" else child)
-
-
-def _copy(environment: Environment | None) -> Environment | None:
-    return environment.copy() if environment is not None else None
 
 
 def _list_sources(node: Node | None) -> list[Node] | None:

@@ -1,0 +1,187 @@
+"""What a text is summed up as: operations in single-assignment form, which comments and moved lines leave equal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pkg.extract.parser import parse
+from pkg.extract.python import extract_unit
+from pkg.summary import operations as o
+from pkg.summary.file_summary import FrameSummary, read_summary, summarise
+from pkg.summary.frames import compact, list_operands
+
+Places = list[list[tuple[int, int]]]
+
+BODIES: dict[str, list[tuple[Any, ...]]] = {
+    "x = a\nx = b\nx()": [(o.GLOBAL, "b"), (o.CALL, 0)],
+    "if a: x = b\nelse: x = c\nx()": [(o.PHI, 2, 3), (o.CALL, 4)],
+    "if a:\n    x = b\n    return\nelse: x = c\nx()": [(o.GLOBAL, "c"), (o.CALL, 4)],
+    "x = a\nfor i in b:\n    x()\n    x = c": [(o.PHI, 0, 5), (o.CALL, 3), (o.GLOBAL, "c")],
+    "x = a\nwhile True:\n    x = b\n    break\nx()": [(o.GLOBAL, "b"), (o.CALL, 0)],
+    "try: x = a\nexcept E: x = b\nx()": [(o.PHI, 0, 1), (o.CALL, 2)],
+    "x = a\ntry: b()\nfinally: x = c\nx()": [(o.GLOBAL, "c"), (o.CALL, 2)],
+    "x = a\ndel x\nx()": [(o.PHI,), (o.CALL, 0)],
+    "p.x = a\np.x()": [(o.ATTR, 0, "x"), (o.CALL, 1)],
+    "p.x = a\nb()\np.x()": [(o.CALL, 3), (o.CALL_ATTR, 0, "x")],
+    "p.x = a\nlen(b)\np.x()": [(o.ATTR, 0, "x"), (o.CALL, 1)],
+    "p['k'] = a\np['j'] = b\np['k']()": [(o.ITEM, 0, 2), (o.CALL, 1)],
+    "p['k'] = a\np[b] = c\np['k']()": [(o.ITEM, 0, 2), (o.CALL, 7)],
+    "global x\nx = a\nx()": [(o.CALL, 0), (o.SET_GLOBAL, "x", 0)],
+    "global x\nx = a\nb()\nx()": [(o.GLOBAL, "x"), (o.CALL, 3), (o.SET_GLOBAL, "x", 0)],
+    "if isinstance(p, a): p()": [(o.NARROW, 0, ["instance", 2], 1), (o.CALL, 5)],
+    "if p is None: return\np()": [(o.NARROW, 0, ["none"], 0), (o.CALL, 2)],
+    "if False: p()": [(o.CALL, 0)],
+    "[*p(), a]": [(o.CALL, 0), (o.ASK, "items", 1), (o.GLOBAL, "a"), (o.COLLECT, "list", [[1, 1], [0, 3]])],
+}
+"""By the body of a function of a parameter p, operations that end it; what stands behind their parts is left open."""
+
+EVERYTHING = """
+import os as system
+from json import *
+
+class Base(object, metaclass=Meta):
+    size: int = 1
+
+    @property
+    def name(self, *rest, key=os, **more):
+        'Documented.'
+        self.value, (self.other, *tail) = key or more, rest
+        with open(self.path) as file, lock:
+            for number, line in enumerate(file):
+                if number > 3 and line: continue
+                yield from (each for each in line if each)
+            else: return -number
+        try: del self.value, rest[0]
+        except (OSError, ValueError) as fault: raise TypeError(f'{fault!r:>{key}}') from fault
+        finally: await system.close()
+
+    def match(self, given: "Base"):
+        match given:
+            case Base(name=name) | [name, *_]: return name
+            case {"key": value, **rest} if value: return lambda x=value: x + rest
+            case _: pass
+        def inner():
+            nonlocal given
+            given = given if not given else self[1:2]
+        inner()
+        return {**given, 'a': [given], **{k: v for k, v in given}}
+
+if system: total = Base().size
+else: from other import total
+total += 1
+while total: total()
+"""
+
+
+def sum_up(text: str) -> tuple[list[FrameSummary], Places]:
+    """Sum a text up, and read it back."""
+    data = text.encode()
+    code = extract_unit(data)
+    return read_summary(summarise(parse(data).root_node, code.definitions, code.imports))
+
+
+def find(frames: list[FrameSummary], name: str) -> FrameSummary:
+    return next(frame for frame in frames if frame.name == name)
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_statements_become_operations(body: str) -> None:
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    nodes = find(sum_up(f"def f(p):\n{lines}")[0], "f").nodes
+    expected = BODIES[body]
+    kept = [node for node in nodes if node[0] != o.RETURN][-len(expected) :]
+    assert [tuple(node[: len(part)]) for node, part in zip(kept, expected, strict=True)] == expected
+
+
+@pytest.mark.parametrize(
+    "change", [("# a comment\n", ""), ("", "\n\n"), ("", "  # behind"), ('"""A text."""\n', "\n# and another")]
+)
+def test_comments_and_moved_lines_leave_operations_equal(change: tuple[str, str]) -> None:
+    before, behind = change
+    line = "        with open(self.path) as file, lock:\n"
+    frames, places = sum_up(EVERYTHING)
+    moved, moved_places = sum_up(before + EVERYTHING.replace(line, line.rstrip("\n") + behind + "\n"))
+    assert moved == frames
+    assert moved_places != places
+
+
+def test_operations_refer_to_earlier_ones_and_joins_of_loops_to_any() -> None:
+    frames, places = sum_up(EVERYTHING)
+    assert len(frames) == len(places)
+    for frame in frames:
+        for number, node in enumerate(frame.nodes):
+            for operand in list_operands(tuple(node)):
+                assert operand < len(frame.nodes)
+                assert operand < number or node[0] == o.PHI
+
+
+def test_places_are_those_of_the_text() -> None:
+    text = "def f(a):\n    a.b(a.c)  # é\n    return a.d()\n"
+    frames, places = sum_up(text)
+    number = frames.index(find(frames, "f"))
+    found = [text.encode()[start:end].decode() for start, end in places[number]]
+    assert found == ["a.c", "a.b", "a.d"]
+    assert frames[number].site_kinds == [o.SITE_READ, o.SITE_CALL, o.SITE_CALL]
+
+
+def test_code_that_never_runs_is_summed_up_and_binds_nothing() -> None:
+    frame = find(sum_up("def f(x):\n    return x\n    x = y()\n    x()\n")[0], "f")
+    calls = [node for node in frame.nodes if node[0] == o.CALL]
+    assert len(calls) == 2
+    (result,) = (node for node in frame.nodes if node[0] == o.RETURN)
+    assert [frame.nodes[number] for number in result[1]] == [[o.PARAM, 0]]
+
+
+def test_what_inner_functions_read_is_stored_for_them() -> None:
+    frames, _ = sum_up("def f(a, b):\n    b = a\n    def g(): return a, b\n    return g\n")
+    outer, inner = find(frames, "f"), find(frames, "g")
+    number = frames.index(outer)
+    assert [list(node[1:]) for node in inner.nodes if node[0] == o.CELL] == [[number, "a"], [number, "b"]]
+    stored = [(node[2], *outer.nodes[node[3]]) for node in outer.nodes if node[0] == o.SET_CELL]
+    assert sorted(stored) == [("a", o.PARAM, 0), ("b", o.PARAM, 0), ("b", o.PARAM, 1)]
+
+
+def test_a_name_that_an_inner_function_binds_is_read_again_after_a_call() -> None:
+    frames, _ = sum_up(
+        "def f():\n    a = b\n    a()\n    def g():\n        nonlocal a\n        a = c\n    g()\n    a()\n"
+    )
+    outer = find(frames, "f")
+    callees = [outer.nodes[node[1]][0] for node in outer.nodes if node[0] == o.CALL]
+    assert callees == [o.GLOBAL, o.FUNC, o.CELL]
+
+
+def test_reads_of_one_attribute_are_one_operation_with_several_sites() -> None:
+    frame = find(sum_up("def f(a):\n    return a.x, a.x, a.x\n")[0], "f")
+    assert [list(node) for node in frame.nodes if node[0] == o.ATTR] == [[o.ATTR, 0, "x", 0, 1, 2]]
+
+
+def test_what_nothing_refers_to_is_left_out() -> None:
+    nodes: list[o.Operation] = [
+        (o.CONST, "int", 1),
+        (o.GLOBAL, "a"),
+        (o.PHI, 1),
+        (o.CALL, 2, [], [], 0),
+        (o.CONST, "int", 2),
+    ]
+    assert compact(nodes) == [(o.GLOBAL, "a"), (o.CALL, 0, [], [], 0)]
+
+
+def test_a_join_of_itself_and_one_other_is_that() -> None:
+    nodes: list[o.Operation] = [(o.GLOBAL, "a"), (o.PHI, 0, 2), (o.PHI, 1, 2), (o.CALL, 2, [], [], -1)]
+    assert compact(nodes) == [(o.GLOBAL, "a"), (o.CALL, 0, [], [], -1)]
+
+
+def test_names_are_those_that_python_knows() -> None:
+    frames, _ = sum_up("class A:\n    def __ﬁnd(self): self.__x = ｙ\n")
+    method = find(frames, "__find")
+    assert method.definition >= 0
+    assert [node[2] for node in method.nodes if node[0] == o.SET_ATTR] == ["_A__x"]
+    assert (o.GLOBAL, "y") in map(tuple, method.nodes)
+
+
+@pytest.mark.parametrize("text", ["", "def f(:\n  x = (\n", "return 1\nx = 2\nx()", "global x\nx = 1", "raise\nx = 1"])
+def test_a_text_that_python_does_not_take_is_summed_up(text: str) -> None:
+    frames, _ = sum_up(text)
+    assert frames[0].kind == o.MODULE
