@@ -302,7 +302,7 @@ class Machine:
         if inner:
             return self.open_modules(inner.list_all())
         if own is not None:
-            return EMPTY
+            return self.read(own)
         if name in MODULE_TEXTS:
             return frozenset({PLAIN["str"]})
         fallback = module.names.get("__getattr__")
