@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from pkg.resolution.program import Code
 
 _MOST_OVERRIDES = 50  # of an attribute that is None in a base, which are read one by one
+_OF_OBJECTS, _OF_FUNCTIONS = frozenset(dir(object)), frozenset(dir(FunctionType))
 _TEXTS = frozenset(("__name__", "__qualname__", "__module__", "__doc__"))
 
 
@@ -209,7 +211,7 @@ class Attributes:
             return frozenset({self._make(Maker, made, info, is_bound)})
         owner = self._hierarchy.find(info, name, after=value.info)
         if owner is None:
-            return frozenset({self._make(Library, f"builtins.object.{name}")})
+            return self._read_above(_info_of(value.receiver, value.info), name)
         is_class = isinstance(value.receiver, Class)
         members = self._machine.read(owner.members[name])
         if is_class and name != "__new__":
@@ -217,6 +219,15 @@ class Attributes:
         if name == "__new__":
             return members
         return self.bind(members, value.receiver)
+
+    def _read_above(self, info: ClassInfo, name: str) -> Values:
+        """Return what super() gives of which no base in the repository has the attribute."""
+        libraries = [library for each in info.order for library in each.libraries]
+        if libraries and not name.startswith("__"):
+            return frozenset({self._make(Library, f"{libraries[0]}.{name}")})
+        if name in _OF_OBJECTS:
+            return frozenset({self._make(Library, f"builtins.object.{name}")})
+        return unknown(Reason.LIBRARY_BASE if info.is_open else Reason.ATTRIBUTE)
 
     def _read_callable(self, value: Value, name: str) -> Values:
         code = value.code  # type: ignore[attr-defined]
@@ -237,7 +248,9 @@ class Attributes:
             return frozenset({value})
         if name == "__get__":
             return unknown(Reason.EXPRESSION)
-        return frozenset({self._make(Library, f"builtins.function.{name}")})
+        if name in _OF_FUNCTIONS or code.decorators:  # what a decorator of a library makes has others
+            return frozenset({self._make(Library, f"builtins.function.{name}")})
+        return unknown(Reason.ATTRIBUTE)
 
     def _read_property(self, value: Property, name: str) -> Values:
         return frozenset({self._make(ContainerMethod, value, name)}) if name in ("setter", "deleter", "getter") else EMPTY
