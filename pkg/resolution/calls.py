@@ -655,7 +655,10 @@ class Calls:
 
     def _call_library(self, value: Library, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
         self._machine.note(site, External(value.name))
-        return self._machine.library.call(value.name, arguments, site)
+        start = self._machine.count_outcomes(site)
+        result = self._machine.library.call(value.name, arguments, site)
+        self._machine.forget_reasons(site, start)
+        return result
 
     def _call_container_method(
         self, value: ContainerMethod, arguments: Arguments, site: int, rule: str, confidence: str
@@ -663,7 +666,10 @@ class Calls:
         kind = value.container.kind if isinstance(value.container, Container) else ""
         name = f"{_KIND_NAMES.get(kind, kind)}().{value.name}" if kind else value.name
         self._machine.note(site, External(f"builtins.{name}"))
-        return self._machine.containers.call_method(value, arguments, site)
+        start = self._machine.count_outcomes(site)
+        result = self._machine.containers.call_method(value, arguments, site)
+        self._machine.forget_reasons(site, start)
+        return result
 
     def _call_container(self, value: Container, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
         if value.kind != "reference":

@@ -160,6 +160,16 @@ class Machine:
         if site >= 0:
             self.outcomes[site].append(outcome)
 
+    def count_outcomes(self, site: int) -> int:
+        """Count what was noted of a site."""
+        return len(self.outcomes[site]) if site >= 0 else 0
+
+    def forget_reasons(self, site: int, start: int) -> None:
+        """Forget what is not known of that which a library asks its arguments: what the site calls is known."""
+        if site >= 0 and len(self.outcomes[site]) > start:
+            found = self.outcomes[site]
+            found[start:] = [each for each in found[start:] if not isinstance(each, Unbound)]
+
     # Plain operations.
 
     def _constant(self, node: Sequence[Any], values: list[Values]) -> Values:
