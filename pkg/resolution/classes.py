@@ -161,6 +161,10 @@ class Hierarchy:
             found = self._beside[info] = frozenset().union(*derived) - info.ancestors
         return found
 
+    def list_owners(self, name: str) -> list[ClassInfo]:
+        """List the classes that define a member or assign to a field of a name."""
+        return [*self._definers.get(name, ()), *self._assigners.get(name, ())]
+
     def find_siblings(self, info: ClassInfo, name: str) -> list[ClassInfo]:
         """Find the classes that define a member behind a class in the orders of those derived from it (super)."""
         siblings = self._siblings.get((info, name))

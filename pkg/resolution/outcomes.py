@@ -13,6 +13,7 @@ from pkg.resolution.values import Reason
 MADE_DECORATOR = "result of a decorator's call"
 DESCRIPTOR = "descriptor"
 FALLBACK = "__getattr__"
+DUCK_TYPE = "only class with these attributes"
 FEW = 4  # targets of one site that are each still likely
 _ASKED = (FALLBACK, DESCRIPTOR)
 

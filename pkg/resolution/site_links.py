@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Import, Label, RelationType, rank_confidence
 from pkg.resolution.classes import ClassInfo
+from pkg.resolution.duck_types import GUESSED, DuckTypes
 from pkg.resolution.machine import Machine
 from pkg.resolution.outcomes import Target, is_bound, settle
 from pkg.resolution.program import Code, ModuleInfo, Program
@@ -69,6 +70,7 @@ class LinkWriter:
         self._machine = machine
         self._program = machine.program
         self._ids = NodeIds(source, machine.program)
+        self._duck_types = DuckTypes(machine)
         self.counts: dict[str, CallCounts] = {}  # by file, of those that were written
 
     def write(self, path: str) -> UnitLinks:
@@ -85,7 +87,10 @@ class LinkWriter:
                 for site, found in enumerate(outcomes):
                     if found:
                         is_definition = code.summary.site_kinds[site] == o.SITE_DEFINITION
-                        calls.add(code, site, *settle(found, is_definition))
+                        targets, reasons = settle(found, is_definition)
+                        if not is_bound(targets) and not GUESSED.isdisjoint(reasons):
+                            targets += self._duck_types.find_functions(code, site)
+                        calls.add(code, site, targets, reasons)
                     elif code.summary.site_kinds[site] == o.SITE_CALL:  # of None alone there is nothing to call
                         calls.add(code, site, [], [Reason.NOTHING])
                 calls.add_requests(code, settle(self._machine.fixtures.list_requested(code), True)[0])

@@ -1,0 +1,111 @@
+"""Guess what an object is of which nothing is known: of the one class that has all the attributes asked of it (A-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from pkg.model import POSSIBLE
+from pkg.resolution.classes import ClassInfo, has_base
+from pkg.resolution.outcomes import DUCK_TYPE, Target
+from pkg.resolution.values import Function, Property, Reason
+from pkg.summary import operations as o
+
+if TYPE_CHECKING:
+    from pkg.resolution.machine import Machine
+    from pkg.resolution.program import Code
+
+MAX_FILES = 8  # whose classes have an attribute; one that more have picks no class out, it only has to be there
+GUESSED = frozenset((
+    Reason.PARAMETER, Reason.ARGUMENT, Reason.RESULT, Reason.ITEM, Reason.EXPRESSION, Reason.NOTHING,
+))  # fmt: skip
+"""Where nothing is known of a receiver, the one class that fits is better than nothing, and said to be a guess."""
+
+_COMMON = frozenset(
+    name for kind in (str, bytes, list, dict, set, int, float, complex, tuple) for name in dir(kind)
+) | {"read", "write", "close", "open", "flush", "seek", "readline", "readlines", "run", "send", "start", "main", "next"}
+"""Names that builtin objects have as well: that a class of the repository has them says nothing about an object."""
+_NAMED = {o.ATTR: 3, o.CALL_ATTR: 5, o.SET_ATTR: 4, o.DEL_ATTR: 3}
+"""Operations with the name of an attribute, and where their site stands."""
+
+
+class DuckTypes:
+    """Find classes by the attributes that are asked of one expression in one function."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._hierarchy = machine.program.hierarchy
+        self._asked: dict[Code, dict[Any, set[str]]] = {}
+        self._sites: dict[Code, dict[int, tuple[Any, str, bool]]] = {}
+        self._owners: dict[str, tuple[frozenset[ClassInfo], int]] = {}
+        self._found: dict[frozenset[str], ClassInfo | None] = {}
+
+    def find_functions(self, code: Code, site: int) -> Iterator[Target]:
+        """Find the functions that a call or read of an attribute may run: of the class, and of those derived from it."""
+        if code not in self._asked:
+            self._list_asked(code)
+        receiver, name, is_read = self._sites[code].get(site, (None, "", False))
+        if not name or name in _COMMON or name.startswith("__") or not self._list_owners(name)[0]:
+            return
+        is_module = code.parent is None
+        asked = frozenset((name,)) if is_module else frozenset(self._asked[code].get(receiver, ())) | {name}
+        if asked not in self._found:
+            self._found[asked] = self._find_class(asked)
+        found = self._found[asked]
+        owner = self._hierarchy.find(found, name) if found is not None else None
+        if found is None or owner is None:
+            return
+        for each in (owner, *self._hierarchy.look_up(found, name, True).overrides):
+            for member in self._machine.read(each.members[name]):
+                function = member.getter if isinstance(member, Property) else member
+                if isinstance(function, Function) and isinstance(member, Property) == is_read:
+                    yield Target(function.code, DUCK_TYPE, POSSIBLE)
+
+    def _list_asked(self, code: Code) -> None:
+        """List the attributes that a function asks of each expression, and the sites that ask."""
+        nodes, keys = code.summary.nodes, list[Any]()
+        asked, sites = dict[Any, set[str]](), dict[int, tuple[Any, str, bool]]()
+        for number, node in enumerate(nodes):
+            operation: int = node[0]
+            key: Any = number
+            place = _NAMED.get(operation)
+            if operation == o.NARROW and 0 <= node[1] < number:
+                key = keys[node[1]]
+            elif place is not None and node[1] >= 0:
+                receiver = keys[node[1]] if node[1] < number else node[1]
+                if not node[2].startswith("__"):
+                    asked.setdefault(receiver, set()).add(node[2])
+                if operation in (o.ATTR, o.CALL_ATTR):
+                    sites[node[place]] = receiver, node[2], operation == o.ATTR
+                if operation == o.ATTR:
+                    key = receiver, node[2]
+            elif operation == o.CALL and 0 <= node[1] < number and isinstance(keys[node[1]], tuple):
+                sites[node[4]] = *keys[node[1]], False
+            keys.append(key)
+        self._asked[code], self._sites[code] = asked, sites
+
+    def _find_class(self, asked: frozenset[str]) -> ClassInfo | None:
+        """Find the one class that has some attributes, those derived from it left out; it defines one of them itself."""
+        picking = {name: infos for name in asked for infos, files in [self._list_owners(name)] if files <= MAX_FILES}
+        if not picking:
+            return None
+        rarest = min(picking.values(), key=len)
+        candidates = rarest.union(*(self._hierarchy.list_derived(each) for each in rarest))
+        having = [
+            each
+            for each in candidates & frozenset[ClassInfo]().union(*picking.values())
+            if all(any(name in base.members or name in base.fields for base in each.order) for name in asked)
+        ]
+        top: ClassInfo | None = None
+        for each in sorted(having, key=lambda info: info.code.position):
+            if top is None or has_base(top, each):
+                top = each
+        return top if top is not None and all(has_base(each, top) for each in having) else None
+
+    def _list_owners(self, name: str) -> tuple[frozenset[ClassInfo], int]:
+        """List the classes that define an attribute or assign to it in methods, and the number of their files."""
+        found = self._owners.get(name)
+        if found is None:
+            infos = frozenset(self._hierarchy.list_owners(name))
+            found = self._owners[name] = infos, len({info.code.module.path for info in infos})
+        return found
