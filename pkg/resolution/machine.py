@@ -71,6 +71,7 @@ class Machine:
         self.special = Special(self)
         self.library = LibraryCalls(self)
         self.fixtures = Fixtures(self)
+        self._shared: dict[Values, Values] = {}  # so that equal sets are one object
         self.narrowed: dict[tuple[Values, str, Values, bool], Values] = {}  # by set and test, what passes it or fails
         self._globals: dict[tuple[ModuleInfo, str], Any] = {}
         self._handlers = self._list_handlers()
@@ -111,6 +112,7 @@ class Machine:
         """Evaluate the operations of a frame: all of them the first time, then those whose operands have changed."""
         self.code, self.outcomes = code, code.outcomes
         nodes, handlers, base, schedule = code.summary.nodes, self._handlers, code.base, self.schedule
+        shared = self._shared
         values = code.values
         dirty, code.dirty = code.dirty, set()
         if values is None:
@@ -119,7 +121,8 @@ class Machine:
             for number, node in enumerate(nodes):
                 self.number = number
                 schedule.node = base + number
-                values[number] = handlers[node[0]](node, values)
+                found = handlers[node[0]](node, values)
+                values[number] = shared.setdefault(found, found)
             if not code.summary.loops:
                 return
             dirty = {n for n, node in enumerate(nodes) if node[0] == o.PHI and any(each > n for each in node[1:])}
@@ -149,7 +152,7 @@ class Machine:
                     code.merged.add(number)
                     after = merge_constants(after)
             if after != before:
-                values[number] = after
+                values[number] = shared.setdefault(after, after)
                 for user in users[number]:
                     if user not in dirty:
                         dirty.add(user)
@@ -577,13 +580,13 @@ _SITES = {
 """By code, where the site stands in an operation, its last part: of reads of attributes, several."""
 
 
-def _list_users(nodes: Sequence[Sequence[Any]]) -> list[list[int]]:
+def _list_users(nodes: Sequence[Sequence[Any]]) -> list[tuple[int, ...]]:
     """List by operation those that refer to it."""
-    users: list[list[int]] = [[] for _ in nodes]
+    users: list[tuple[int, ...]] = [()] * len(nodes)
     for number, node in enumerate(nodes):
         for each in list_operands(node):
             if each >= 0:
-                users[each].append(number)
+                users[each] += (number,)
     return users
 
 

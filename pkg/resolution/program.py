@@ -62,7 +62,7 @@ class Code:
         self.values: list[Any] | None = None  # of its operations, once they were evaluated
         self.dirty: set[int] = set()  # operations to be evaluated again
         self.merged: set[int] = set()  # joins whose constants of one type are one value
-        self.users: list[list[int]] | None = None  # by operation, those that refer to it
+        self.users: list[tuple[int, ...]] | None = None  # by operation, those that refer to it
         self.outcomes: list[list[Any]] = []  # by site
 
     def __repr__(self) -> str:

@@ -20,7 +20,7 @@ class Variable:
 
     def __init__(self) -> None:
         self.values: Values = EMPTY
-        self.readers: set[int] | None = None  # operations, by their numbers in the whole program
+        self.readers: list[int] | None = None  # operations, by their numbers in the whole program; some twice
         self.is_merged = False  # whether constants of one type are one value
         self.copies: list[Variable] | None = None  # variables that get all that is written to this one
 
@@ -69,9 +69,9 @@ class Schedule:
         """Read a variable: the operation that is evaluated is evaluated again when it grows."""
         readers = variable.readers
         if readers is None:
-            variable.readers = {self.node}
-        else:
-            readers.add(self.node)
+            variable.readers = [self.node]
+        elif readers[-1] != self.node:
+            readers.append(self.node)
         return variable.values
 
     def write(self, variable: Variable, values: Values) -> None:

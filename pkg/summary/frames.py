@@ -22,7 +22,6 @@ from pkg.summary.operations import (
     PHI,
     PURE,
     SET_CELL,
-    UNPACK,
     Operation,
 )
 
@@ -191,40 +190,51 @@ class Frame:
 def compact(nodes: list[Operation]) -> list[Operation]:
     """Leave out joins of one thing and values that are not used, and number the rest."""
     alias = _find_aliases(nodes)
-    used = [False] * len(nodes)
-    waiting = [n for n, node in enumerate(nodes) if node[0] not in PURE or (node[0] == UNPACK and node[5] >= 0)]
-    for number in waiting:
-        used[number] = True
-    while waiting:
-        for each in list_operands(nodes[waiting.pop()]):
-            each = alias[each]
-            if each >= 0 and not used[each]:
-                used[each] = True
-                waiting.append(each)
+    used = _find_used(nodes, alias)
+    if all(used) and all(number == each for number, each in enumerate(alias[:-1])):
+        return nodes
     numbers, kept = [UNBOUND] * (len(nodes) + 1), 0
     for number, is_used in enumerate(used):
         if is_used:
             numbers[number] = kept
             kept += 1
-    moved = [numbers[alias[number]] for number in range(len(nodes))]
-    moved.append(UNBOUND)  # for -1
+    moved = [numbers[each] for each in alias]
     return [_renumber(node, moved) for node, is_used in zip(nodes, used, strict=True) if is_used]
 
 
-def _find_aliases(nodes: list[Operation]) -> list[int]:
-    """Find for each operation the one that it is equal to: a join of itself and one other is that other."""
-    alias = list(range(len(nodes)))
-    alias.append(UNBOUND)
+def _find_used(nodes: list[Operation], alias: list[int]) -> list[bool]:
+    """Find the operations that do something, and those that they refer to."""
+    used = [node[0] not in PURE or (node[0] == o.UNPACK and node[5] >= 0) for node in nodes]
     is_changed = True
+    while is_changed:  # a second time where a loop refers to later operations
+        is_changed = False
+        for number in range(len(nodes) - 1, -1, -1):
+            if used[number]:
+                for operand in list_operands(nodes[number]):
+                    each = alias[operand]
+                    if each >= 0 and not used[each]:
+                        used[each] = True
+                        is_changed |= each > number
+    return used
+
+
+def _find_aliases(nodes: list[Operation]) -> list[int]:
+    """Find for each operation the one that it is equal to: a join of itself and one other is that other.
+
+    Behind the others stands what -1 is equal to.
+    """
+    alias = [*range(len(nodes)), UNBOUND]
+    joins = [number for number, node in enumerate(nodes) if node[0] == PHI]
+    is_changed = bool(joins)
     while is_changed:
         is_changed = False
-        for number, node in enumerate(nodes):
-            if node[0] == PHI and alias[number] == number:
-                others = {_follow(alias, each) for each in node[1:]} - {number}
+        for number in joins:
+            if alias[number] == number:
+                others = {_follow(alias, each) for each in nodes[number][1:]} - {number}
                 if len(others) == 1:
                     alias[number] = others.pop()
                     is_changed = True
-    for number in range(len(nodes)):
+    for number in joins:
         alias[number] = _follow(alias, number)
     return alias
 
