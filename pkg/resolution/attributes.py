@@ -63,6 +63,11 @@ _TEXTS = frozenset(("__name__", "__qualname__", "__module__", "__doc__"))
 _PLAIN_MEMBERS = (o.FUNC, o.CONST, o.CLASS, o.COLLECT, o.TEXT)
 
 
+def _place(value: Value) -> int:
+    """Return where the class of a value stands in the program, to choose one of several by."""
+    return value.info.code.position if isinstance(value, Instance | Class) else -1
+
+
 class _Foreign:
     """The classes to whose attribute of one name code elsewhere assigns."""
 
@@ -161,8 +166,11 @@ class Attributes:
             if isinstance(value, Instance | Class):
                 lookup = self._hierarchy.look_up(value.info, name, value.is_open)
                 if lookup.owner is not None:
-                    key = type(value), lookup.owner, value.is_open, *lookup.fields, *lookup.overrides
-            found.setdefault(key, value)
+                    known_by = value.flavour if isinstance(value, Instance) else value.is_open
+                    key = type(value), known_by, lookup.owner, *lookup.fields, *lookup.overrides
+            other = found.setdefault(key, value)
+            if other is not value and _place(value) < _place(other):
+                found[key] = value
         listed = self._apart[values, name] = list(found.values())
         return listed
 

@@ -110,10 +110,13 @@ class Special:
             key: object = type(value)
             if isinstance(value, Instance):
                 look_up = self._hierarchy.look_up
-                key = tuple(look_up(value.info, name, False).owner for name in names if name in self._names)
+                owners = (look_up(value.info, name, False).owner for name in names if name in self._names)
+                key = value.flavour, *owners
             elif isinstance(value, Class | Container | Unknown):
                 key = value
-            found.setdefault(key, value)
+            other = found.setdefault(key, value)
+            if isinstance(value, Instance) and isinstance(other, Instance):
+                found[key] = min(value, other, key=lambda each: each.info.code.position)
         listed = self._apart[values, names[0]] = list(found.values())
         return listed
 
