@@ -144,7 +144,7 @@ class Attributes:
     def read_all(self, values: Values, name: str, sites: Sequence[int]) -> Values:
         """Read an attribute of every value; a property that is read is called."""
         result: set[Value] = set()
-        for value in self.list_apart(values, name) if len(values) > MOST_VALUES else values:
+        for value in self._machine.order(self.list_apart(values, name) if len(values) > MOST_VALUES else values):
             result |= self.read(value, name)
             if self._machine.outcomes is not None:
                 self.note_read(value, name, sites)
@@ -377,7 +377,7 @@ class Attributes:
         """Bind what a class holds to an object: functions become methods, properties their result."""
         result: set[Value] = set()
         has_property = any(type(value) is Property for value in values)
-        for value in values:
+        for value in self._machine.order(values):
             kind = type(value)
             if kind is Function:
                 result.add(self._bind_function(value, receiver))  # type: ignore[arg-type]
@@ -421,7 +421,7 @@ class Attributes:
             return frozenset({value})
         result: set[Value] = set()
         arguments = [(frozenset({receiver}), False), (frozenset({self.take_class(receiver)}), False)]
-        for method in self.bind(self._machine.read(getter.members["__get__"]), value):
+        for method in self._machine.order(self.bind(self._machine.read(getter.members["__get__"]), value)):
             found = self._machine.calls.call(method, Arguments(self._machine, arguments, []), -1, DESCRIPTOR, CERTAIN)
             result |= {each for each in found if each is not value}
         return frozenset(result)
@@ -498,7 +498,7 @@ class Attributes:
 
     def assign(self, receivers: Values, name: str, values: Values, site: int) -> None:
         """Assign to an attribute: to a field, a name of a class or module, or by a setter."""
-        for receiver in receivers:
+        for receiver in self._machine.order(receivers):
             self.assign_one(receiver, name, values, site)
 
     def assign_one(self, receiver: Value, name: str, values: Values, site: int) -> None:
@@ -555,7 +555,7 @@ class Attributes:
 
     def delete(self, receivers: Values, name: str, site: int) -> None:
         """Note what deleting an attribute calls."""
-        for receiver in receivers:
+        for receiver in self._machine.order(receivers):
             if not isinstance(receiver, Instance):
                 continue
             owner = self._hierarchy.find(receiver.info, name)
@@ -583,7 +583,7 @@ class Attributes:
         """Call a function that stands in a class with an object and further arguments."""
         arguments = Arguments(self._machine, [(each, False) for each in given], [])
         confidence = _confidence(receiver)
-        for method in self.bind(frozenset({function}), receiver):
+        for method in self._machine.order(self.bind(frozenset({function}), receiver)):
             self._machine.calls.call(method, arguments, site, rule, confidence)
 
     # What reading an attribute calls.

@@ -156,7 +156,7 @@ class Calls:
         """Call every value."""
         callees -= _NONE
         result: set[Value] = set()
-        for value in callees:
+        for value in self._machine.order(callees):
             overrides = self._list_overrides(value)
             sure = LIKELY if overrides and confidence == CERTAIN else confidence
             result |= self.call(value, arguments, site, rule, sure)
@@ -178,7 +178,7 @@ class Calls:
         machine = self._machine
         result: set[Value] = set()
         apart = machine.attributes.list_apart(receivers, name) if len(receivers) > MOST_VALUES else receivers
-        for receiver in apart:
+        for receiver in machine.order(apart):
             came = self._call_planned(receiver, name, arguments, site) if isinstance(receiver, Instance) else None
             result |= self._call_member(receiver, name, arguments, site) if came is None else came
         return MANY if len(receivers) > MOST_VALUES else frozenset(result)
@@ -333,14 +333,14 @@ class Calls:
         own = self._hierarchy.find(value.info, name, after=value.info)
         for owner in self._hierarchy.find_siblings(value.info, name):
             if owner is not own:
-                for member in self._machine.read(owner.members[name]):
+                for member in self._machine.order(self._machine.read(owner.members[name])):
                     if isinstance(member, Function):
                         self._machine.note(site, Target(member.code, "super", POSSIBLE))
 
     def _call_values(self, values: Values, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
         values -= _NONE
         result: set[Value] = set()
-        for value in values:
+        for value in self._machine.order(values):
             result |= self.call(value, arguments, site, rule, confidence)
         return self._limit(values, result)
 
@@ -372,7 +372,7 @@ class Calls:
         """Call a function of a class with an object alone."""
         arguments = Arguments(self._machine, [], [])
         result: Values = EMPTY
-        for each in self._machine.attributes.bind(frozenset({function}), receiver):
+        for each in self._machine.order(self._machine.attributes.bind(frozenset({function}), receiver)):
             result |= self.call(each, arguments, -1, "property", CERTAIN)
         return result
 
@@ -554,7 +554,7 @@ class Calls:
         result: set[Value] = set()
         if info.metaclass is not None:
             made = self._hierarchy.find(info.metaclass, "__call__")
-            for method in self._machine.read(made.members["__call__"]) if made is not None else ():
+            for method in self._machine.order(self._machine.read(made.members["__call__"])) if made is not None else ():
                 if isinstance(method, Function):
                     came = self._enter(method.code, value, arguments, site, "metaclass", confidence)
                     result |= {each for each in came if not isinstance(each, Unknown | Library)}
@@ -602,8 +602,8 @@ class Calls:
             self._fill(made, info, arguments, site, confidence)
             return
         owner = self._hierarchy.find(info, "__init__")
-        for member in self._machine.read(owner.members["__init__"]) if owner is not None else ():
-            for method in self._machine.attributes.bind(frozenset({member}), own):
+        for member in self._machine.order(self._machine.read(owner.members["__init__"])) if owner is not None else ():
+            for method in self._machine.order(self._machine.attributes.bind(frozenset({member}), own)):
                 self.call(method, arguments, site, "constructor", confidence)
 
     def _call_maker(self, value: Maker, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
@@ -646,10 +646,10 @@ class Calls:
             return unknown(Reason.RESULT)
         sure = LIKELY if value.flavour in (Flavour.TYPED, Flavour.NARROWED) else confidence
         result: Values = EMPTY
-        for method in self._machine.attributes.bind(self._machine.read(owner.members["__call__"]), value):
+        for method in self._machine.order(self._machine.attributes.bind(self._machine.read(owner.members["__call__"]), value)):
             result |= self.call(method, arguments, site, "__call__", sure)
         if value.is_open:
-            for member in self._machine.read(owner.members["__call__"]):
+            for member in self._machine.order(self._machine.read(owner.members["__call__"])):
                 self._note_overrides(member, self.list_overriding(value.info, "__call__"), site, POSSIBLE)
         return result
 
@@ -774,7 +774,7 @@ class Calls:
             callees = values[number] if number >= 0 else EMPTY
             arguments = Arguments(self._machine, [(made, False)], [])
             came: set[Value] = set()
-            for callee in callees:
+            for callee in self._machine.order(callees):
                 if isinstance(callee, Register) and not isinstance(callee.owner, Class):
                     self.register(callee.owner, frozenset(each for each in original if isinstance(each, Function | Class)))
                     came |= made

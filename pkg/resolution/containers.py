@@ -91,7 +91,7 @@ class Containers:
 
     def put_all(self, container: Container, values: Values, start: int) -> None:
         """Put the items of other containers in, from a place on."""
-        for value in values:
+        for value in self.machine.order(values):
             if isinstance(value, Container) and value.kind in _NUMBERED and value.keyed:
                 for key, variable in list(value.keyed.items()):
                     if isinstance(key, int) and key >= start:
@@ -102,7 +102,7 @@ class Containers:
 
     def merge(self, container: Container, values: Values) -> None:
         """Put the keys and items of mappings in."""
-        for value in values:
+        for value in self.machine.order(values):
             if isinstance(value, Container):
                 for key, variable in list(value.keyed.items()):
                     self.put(container, key, self.machine.read(variable))
@@ -132,7 +132,7 @@ class Containers:
     def read_place(self, values: Values, place: int) -> Values:
         """Return the items at a place of starred arguments."""
         result: set[Value] = set()
-        for value in values:
+        for value in self.machine.order(values):
             if isinstance(value, Container) and value.kind in _NUMBERED and value.keyed:
                 variable = value.keyed.get(place)
                 if variable is not None:
@@ -145,7 +145,7 @@ class Containers:
     def read_key(self, values: Values, key: str) -> Values:
         """Return what mappings have under a text."""
         result: set[Value] = set()
-        for value in values:
+        for value in self.machine.order(values):
             if isinstance(value, Container):
                 result |= self.read_keyed(value, key)
             elif isinstance(value, Unknown):
@@ -184,7 +184,7 @@ class Containers:
         return container
 
     def _put_starred(self, container: Container, values: Values, start: int) -> None:
-        for value in values:
+        for value in self.machine.order(values):
             if isinstance(value, Container) and value.kind in _NUMBERED and value.keyed:
                 for key, variable in list(value.keyed.items()):
                     if isinstance(key, int):
@@ -207,7 +207,7 @@ class Containers:
         if not owners:
             return EMPTY
         result: set[Value] = set()
-        for owner in owners:
+        for owner in self.machine.order(owners):
             result |= self._read_one(owner, key, site)
         return MANY if len(owners) > MOST_VALUES else frozenset(result)
 
@@ -289,7 +289,7 @@ class Containers:
 
     def assign(self, owners: Values, key: Values, values: Values, site: int) -> None:
         """Assign to an item of every value."""
-        for owner in owners:
+        for owner in self.machine.order(owners):
             if isinstance(owner, Container):
                 self.machine.special.ask_key(key, site)
                 if owner.kind in ("dict", "named"):
@@ -314,7 +314,7 @@ class Containers:
     def iterate(self, values: Values, site: int, is_async: bool) -> Values:
         """Return the items of every value; what gives them is called."""
         result: set[Value] = set()
-        for value in values:
+        for value in self.machine.order(values):
             result |= self._iterate_one(value, site, is_async)
         return frozenset(result)
 
@@ -371,7 +371,7 @@ class Containers:
     def unpack(self, values: Values, place: int, count: int, starred: int, site: int) -> Values:
         """Return what one of several targets gets of values that are unpacked."""
         result: set[Value] = set()
-        for value in values:
+        for value in self.machine.order(values):
             if isinstance(value, Container) and value.kind in _NUMBERED and value.keyed:
                 if place == starred:
                     result |= self.read_everything(value)
@@ -401,7 +401,7 @@ class Containers:
         """Return a new container of a kind with the items of others."""
         made = self.open(kind, self.machine.code, 20_000_000 + site)
         if kind == "dict":
-            for value in values:
+            for value in self.machine.order(values):
                 if isinstance(value, Container) and value.kind in ("dict", "named"):
                     self.merge(made, frozenset({value}))
                 else:
@@ -410,7 +410,7 @@ class Containers:
                         item = self._read_one(pair, frozenset({self._make(Constant, "int", 1)}), -1)
                         self._put_entry(made, key, item)
         else:
-            for value in values:
+            for value in self.machine.order(values):
                 if isinstance(value, Container) and value.kind in _NUMBERED and kind in _NUMBERED and value.keyed:
                     self.put_all(made, frozenset({value}), 0)
                 else:

@@ -109,7 +109,7 @@ class LibraryCalls:
         """Call functions that a library calls with known arguments."""
         arguments = Arguments(self.machine, [(each, False) for each in given], [])
         result: set[Value] = set()
-        for value in function:
+        for value in self.machine.order(function):
             if isinstance(value, Library | Unknown):
                 result |= self.made(value.name) if isinstance(value, Library) else {value}
             elif not isinstance(value, Constant):
@@ -166,13 +166,13 @@ class LibraryCalls:
     def read_chosen(self, owners: Values, keys: Values) -> Values:
         """Return the attributes that texts name."""
         result: set[Value] = set()
-        for key in keys:
+        for key in self.machine.order(keys):
             if isinstance(key, Constant) and isinstance(key.value, str):
-                for owner in owners:
+                for owner in self.machine.order(owners):
                     result |= self.machine.attributes.read(owner, key.value)
             elif isinstance(key, Text):
                 result |= unknown(Reason.CHOSEN)
-                for owner in owners:
+                for owner in self.machine.order(owners):
                     for name in self._list_names(owner):
                         if name.startswith(key.beginning) and name.endswith(key.end):
                             found = self.machine.attributes.read(owner, name)
@@ -226,7 +226,7 @@ def _ask_first(library: LibraryCalls, arguments: Arguments, site: int, name: str
         machine.special.note_methods(values, _ASKING[short], site, LIKELY)
     result: set[Value] = set()
     if short in ("abs", "round", "divmod", "pow", "aiter", "anext"):
-        for value in values:
+        for value in library.machine.order(values):
             first = machine.special.find_first(value, _ASKING[short]) if isinstance(value, Instance) else None
             if first is not None:
                 result |= machine.special.call_special(value, first, [arguments.get(1)], site)  # type: ignore[arg-type]
@@ -251,7 +251,7 @@ def _super(library: LibraryCalls, arguments: Arguments, site: int, name: str) ->
     machine = library.machine
     if arguments.placed:
         result: set[Value] = set()
-        for value in arguments.get(0):
+        for value in library.machine.order(arguments.get(0)):
             if isinstance(value, Class):
                 receivers = [each for each in arguments.get(1) if isinstance(each, Instance | Class)]
                 own: list[Value] = [library.make(Instance, value.info, Flavour.SELF)]
@@ -276,7 +276,7 @@ def _type(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> 
     if len(arguments.placed) != 1:
         return library.made(name)
     result: set[Value] = set()
-    for value in arguments.get(0):
+    for value in library.machine.order(arguments.get(0)):
         if isinstance(value, Instance):
             result |= library.machine.attributes.read(value, "__class__")
         elif isinstance(value, Constant):
@@ -297,9 +297,9 @@ def _getattr(library: LibraryCalls, arguments: Arguments, site: int, name: str) 
     found = library.read_chosen(arguments.get(0), arguments.get(1))
     machine = library.machine
     if machine.outcomes is not None:
-        for key in arguments.get(1):
+        for key in library.machine.order(arguments.get(1)):
             if isinstance(key, Constant) and isinstance(key.value, str):
-                for owner in arguments.get(0):
+                for owner in library.machine.order(arguments.get(0)):
                     for target in machine.attributes.list_properties(owner, key.value):
                         machine.note(site, target)
     default = arguments.get(2)
@@ -310,7 +310,7 @@ def _getattr(library: LibraryCalls, arguments: Arguments, site: int, name: str) 
 
 @models("builtins.setattr")
 def _setattr(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
-    for key in arguments.get(1):
+    for key in library.machine.order(arguments.get(1)):
         if isinstance(key, Constant) and isinstance(key.value, str):
             library.machine.attributes.assign(arguments.get(0), key.value, arguments.get(2), site)
     return frozenset({PLAIN["NoneType"]})
@@ -318,7 +318,7 @@ def _setattr(library: LibraryCalls, arguments: Arguments, site: int, name: str) 
 
 @models("builtins.delattr")
 def _delattr(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
-    for key in arguments.get(1):
+    for key in library.machine.order(arguments.get(1)):
         if isinstance(key, Constant) and isinstance(key.value, str):
             library.machine.attributes.delete(arguments.get(0), key.value, site)
     return frozenset({PLAIN["NoneType"]})
@@ -328,9 +328,9 @@ def _delattr(library: LibraryCalls, arguments: Arguments, site: int, name: str) 
 def _hasattr(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     machine = library.machine
     if machine.outcomes is not None:
-        for key in arguments.get(1):
+        for key in library.machine.order(arguments.get(1)):
             if isinstance(key, Constant) and isinstance(key.value, str):
-                for owner in arguments.get(0):
+                for owner in library.machine.order(arguments.get(0)):
                     for target in machine.attributes.list_properties(owner, key.value):
                         machine.note(site, target._replace(confidence=POSSIBLE))
     return frozenset({PLAIN["bool"]})
@@ -345,7 +345,7 @@ def _globals(library: LibraryCalls, arguments: Arguments, site: int, name: str) 
 @models("builtins.vars")
 def _vars(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     result: set[Value] = set()
-    for value in arguments.get(0):
+    for value in library.machine.order(arguments.get(0)):
         result |= library.machine.attributes.read(value, "__dict__")
     return frozenset(result) or library.made(name)
 
@@ -362,7 +362,7 @@ def _collect(library: LibraryCalls, arguments: Arguments, site: int, name: str) 
     if not arguments.placed:
         return machine.containers.fill(kind, EMPTY, site)
     if last == "reversed":
-        for value in values:
+        for value in library.machine.order(values):
             if isinstance(value, Instance) and machine.special.find_first(value, ("__reversed__",)) is not None:
                 return machine.special.call_special(value, "__reversed__", [], site)
     if last == "iter" and len(arguments.placed) == 2:
@@ -416,7 +416,7 @@ def _dict(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> 
 def _default_dict(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     containers = library.machine.containers
     items: set[Value] = set()
-    for value in arguments.get(0):
+    for value in library.machine.order(arguments.get(0)):
         last = value.name.rpartition(".")[2] if isinstance(value, Library) else ""
         if last in ("list", "dict", "set", "tuple", "deque", "OrderedDict"):
             kind = {"deque": "list", "OrderedDict": "dict"}.get(last, last)
@@ -454,7 +454,7 @@ def _pick(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> 
     machine = library.machine
     if name == "builtins.next":
         result: set[Value] = set(arguments.get(1))
-        for value in arguments.get(0):
+        for value in library.machine.order(arguments.get(0)):
             if isinstance(value, Instance) and machine.special.find_first(value, ("__next__",)) is not None:
                 result |= machine.special.call_special(value, "__next__", [], site)
             else:
@@ -476,7 +476,7 @@ def _pick(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> 
 
 @models("heapq.heappush", "bisect.insort")
 def _push(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
-    for owner in arguments.get(0):
+    for owner in library.machine.order(arguments.get(0)):
         if isinstance(owner, Container):
             library.machine.containers.put(owner, None, arguments.get(1))
     return frozenset({PLAIN["NoneType"]})
@@ -539,7 +539,7 @@ def _reduce(library: LibraryCalls, arguments: Arguments, site: int, name: str) -
 @models("functools.partial", "functools.partialmethod")
 def _partial(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     result: set[Value] = set()
-    for value in arguments.get(0):
+    for value in library.machine.order(arguments.get(0)):
         if isinstance(value, Function | Method | Class | Wrapped | Instance):  # of a partial no more is told
             made = library.make(Partial, value, library.machine.code, site)
             library.partials[made] = arguments.cut(1)
@@ -600,7 +600,7 @@ def _cast(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> 
 def _import_module(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     result: set[Value] = set()
     machine = library.machine
-    for key in arguments.get(0):
+    for key in library.machine.order(arguments.get(0)):
         if isinstance(key, Constant) and isinstance(key.value, str):
             dotted = key.value.lstrip(".")
             level = len(key.value) - len(dotted)
@@ -618,7 +618,7 @@ def _hold(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> 
     values = arguments.get(0)
     if not name.endswith("nullcontext"):
         close = "aclose" if name.endswith("aclosing") else "close"
-        for value in values:
+        for value in library.machine.order(values):
             if isinstance(value, Instance):
                 library.call_with(library.machine.attributes.read(value, close), [], site, "context")
     return library.machine.containers.fill("context", values, site)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
@@ -39,6 +39,7 @@ from pkg.resolution.values import (
     Unknown,
     Value,
     Values,
+    make_sort_key,
     merge_constants,
     unknown,
 )
@@ -71,6 +72,7 @@ class Machine:
         self.special = Special(self)
         self.library = LibraryCalls(self)
         self.fixtures = Fixtures(self)
+        self._ordered: dict[Values, list[Value]] = {}
         self._shared: dict[Values, Values] = {}  # so that equal sets are one object
         self.narrowed: dict[tuple[Values, str, Values, bool], Values] = {}  # by set and test, what passes it or fails
         self._globals: dict[tuple[ModuleInfo, str], Any] = {}
@@ -157,6 +159,15 @@ class Machine:
                     if user not in dirty:
                         dirty.add(user)
                         heappush(waiting, user)
+
+    def order(self, values: Iterable[Value]) -> Iterable[Value]:
+        """List values in an order that is the same for each run, for what is done with one may reach another."""
+        if not isinstance(values, frozenset) or len(values) < 2:
+            return values
+        found = self._ordered.get(values)
+        if found is None:
+            found = self._ordered[values] = sorted(values, key=make_sort_key)
+        return found
 
     def note(self, site: int, outcome: Outcome) -> None:
         """Note what a site calls."""
@@ -494,7 +505,7 @@ class Machine:
             return EMPTY
         self.write(self.code.yielded, self.containers.iterate(values[node[1]], node[2], False))
         result = EMPTY
-        for value in values[node[1]]:
+        for value in self.order(values[node[1]]):
             if isinstance(value, Generator):
                 result |= self.read(value.code.result)
         return result or unknown(Reason.EXPRESSION)
@@ -523,7 +534,7 @@ class Machine:
         return self.calls.decorate(node, values) if node[1] >= 0 else EMPTY
 
     def _raise(self, node: Sequence[Any], values: list[Values]) -> Values:
-        for value in values[node[1]] if node[1] >= 0 else ():
+        for value in self.order(values[node[1]]) if node[1] >= 0 else ():
             if isinstance(value, Class):
                 self.calls.call(value, Arguments(self, [], []), node[2], "raise", CERTAIN)
         return EMPTY

@@ -74,7 +74,7 @@ class Special:
         arguments = Arguments(machine, [(each, False) for each in given], [])
         is_promised = value.flavour in (Flavour.TYPED, Flavour.NARROWED)
         result: set[Value] = set()
-        for method in machine.attributes.bind(machine.read(owner.members[name]), value):
+        for method in machine.order(machine.attributes.bind(machine.read(owner.members[name]), value)):
             result |= machine.calls.call(method, arguments, site, "special method", LIKELY if is_promised else CERTAIN)
         return frozenset(result)
 
@@ -87,7 +87,7 @@ class Special:
         machine = self._machine
         arguments = Arguments(machine, [(each, False) for each in given], [])
         result: set[Value] = set()
-        for method in machine.attributes.bind(machine.read(owner.members[name]), value):
+        for method in machine.order(machine.attributes.bind(machine.read(owner.members[name]), value)):
             result |= machine.calls.call(method, arguments, site, "special method", CERTAIN)
         return frozenset(result)
 
@@ -106,7 +106,7 @@ class Special:
         if known is not None:
             return known
         found: dict[object, Value] = {}
-        for value in values:
+        for value in self._machine.order(values):
             key: object = type(value)
             if isinstance(value, Instance):
                 look_up = self._hierarchy.look_up
@@ -123,7 +123,7 @@ class Special:
     def ask_with(self, values: Values, names: Sequence[str], given: Sequence[Values], site: int) -> Values:
         """Call the first of some methods that each object has; one without any makes the others less sure."""
         result: set[Value] = set()
-        for value in self.list_apart(values, names):
+        for value in self._machine.order(self.list_apart(values, names)):
             name = self.find_first(value, names) if isinstance(value, Instance) else None
             if name is not None:
                 result |= self.call_special(value, name, given, site)  # type: ignore[arg-type]
@@ -138,7 +138,7 @@ class Special:
         """Note the first of some methods of each object, called with nothing that is known."""
         if self._machine.outcomes is None or site < 0:
             return
-        for value in self.list_apart(values, names):
+        for value in self._machine.order(self.list_apart(values, names)):
             name = self.find_first(value, names) if isinstance(value, Instance) else None
             owner = self._hierarchy.find(value.info, name) if name is not None else None  # type: ignore[attr-defined]
             for member in self._machine.read(owner.members[name]) if owner is not None and name is not None else ():
@@ -154,7 +154,7 @@ class Special:
     def ask_hash(self, values: Values, site: int) -> Values:
         """Note what makes a hash of values; returns these, and what is in tuples among them."""
         inside = set(values)
-        for value in values:
+        for value in self._machine.order(values):
             if isinstance(value, Container) and value.kind == "tuple":
                 inside |= self._machine.containers.read_everything(value)
         found = frozenset(inside)
@@ -164,11 +164,11 @@ class Special:
     def ask(self, question: str, values: Values, site: int) -> Values:
         """Ask what Python asks by itself where no method is named."""
         if question == "items":
-            for value in values:
+            for value in self._machine.order(values):
                 if isinstance(value, Instance):
                     self._machine.containers.iterate(frozenset({value}), site, False)
         elif question == "entries":
-            for value in values:
+            for value in self._machine.order(values):
                 if isinstance(value, Instance):
                     for name in ("keys", "__getitem__"):
                         self.call_special(value, name, [], site)
@@ -179,7 +179,7 @@ class Special:
     def ask_unary(self, question: str, values: Values, site: int) -> Values:
         """Apply a unary operator."""
         result: set[Value] = set()
-        for value in self.list_apart(values, _QUESTIONS[question]):
+        for value in self._machine.order(self.list_apart(values, _QUESTIONS[question])):
             name = self.find_first(value, _QUESTIONS[question]) if isinstance(value, Instance) else None
             if name is not None:
                 result |= self.call_special(value, name, (), site)  # type: ignore[arg-type]
@@ -196,7 +196,7 @@ class Special:
         methods = ([f"__i{name}__"] if in_place else []) + [f"__{name}__"]
         result: set[Value] = set()
         is_left_out = not left
-        for value in self.list_apart(left, methods):
+        for value in self._machine.order(self.list_apart(left, methods)):
             first = self.find_first(value, methods) if isinstance(value, Instance) else None
             if first is not None:
                 result |= self.call_special(value, first, (right,), site)  # type: ignore[arg-type]
@@ -207,7 +207,7 @@ class Special:
                 if isinstance(value, Unknown):
                     self._machine.note(site, Unbound(value.reason))
         if is_left_out and f"__r{name}__" in self._names:
-            for value in self.list_apart(right, (f"__r{name}__",)):
+            for value in self._machine.order(self.list_apart(right, (f"__r{name}__",))):
                 if isinstance(value, Instance) and self.find_first(value, (f"__r{name}__",)) is not None:
                     came = self.call_special(value, f"__r{name}__", (left,), site)
                     result |= came
@@ -272,7 +272,7 @@ class Special:
         """Apply a comparison, or ask whether something is in a container."""
         machine = self._machine
         if "in" in sign.split():
-            for value in right:
+            for value in self._machine.order(right):
                 if isinstance(value, Instance):
                     if self._hierarchy.find(value.info, "__contains__") is not None:
                         self.call_special(value, "__contains__", (left,), site)
@@ -294,7 +294,7 @@ class Special:
         result: set[Value] = set()
         asked = (names[0], "__eq__") if sign in ("!=", "<>") else (names[0],)
         is_left_out = False
-        for value in self.list_apart(left, asked):
+        for value in self._machine.order(self.list_apart(left, asked)):
             first = self.find_first(value, asked) if isinstance(value, Instance) else None
             if first is not None:
                 result |= self.call_special(value, first, (right,), site)  # type: ignore[arg-type]
@@ -306,7 +306,7 @@ class Special:
                     self.call_of_metaclass(value, names[0], (right,), site)
         if is_left_out:
             other = (names[1], "__eq__") if sign in ("!=", "<>") else (names[1],)
-            for value in self.list_apart(right, other):
+            for value in self._machine.order(self.list_apart(right, other)):
                 second = self.find_first(value, other) if isinstance(value, Instance) else None
                 if second is not None:
                     result |= self.call_special(value, second, (left,), site)  # type: ignore[arg-type]
@@ -317,7 +317,7 @@ class Special:
         machine = self._machine
         names = ("__aenter__", "__aexit__") if is_async else ("__enter__", "__exit__")
         result: set[Value] = set()
-        for value in values:
+        for value in self._machine.order(values):
             if isinstance(value, Instance):
                 came = self.call_special(value, names[0], [], site)
                 none = frozenset({PLAIN["NoneType"]})

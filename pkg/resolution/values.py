@@ -320,6 +320,32 @@ class Interner:
         return len(self._made)
 
 
+SortKey = tuple[Any, ...]
+
+
+def make_sort_key(value: Value) -> SortKey:
+    """Return what values are ordered by: where the code stands that they are of, not when they were made."""
+    kind = type(value).__name__
+    if isinstance(value, Function | Coroutine):
+        return kind, value.code.position, 0, "", ()
+    if isinstance(value, Method | Generator):
+        return kind, value.code.position, 0, "", make_sort_key(value.receiver) if value.receiver is not None else ()
+    if isinstance(value, Class):
+        return kind, value.info.code.position, int(value.is_open), "", ()
+    if isinstance(value, Instance):
+        return kind, value.info.code.position, 0, value.flavour.value, ()
+    if isinstance(value, Super):
+        return kind, value.info.code.position, 0, "", make_sort_key(value.receiver)
+    if isinstance(value, Container):
+        return kind, value.code.position, value.site, value.kind, ()
+    if isinstance(value, Partial):
+        return kind, value.code.position, value.site, "", make_sort_key(value.inner)
+    inner = [getattr(value, name) for name in ("inner", "owner", "container", "getter", "setter") if hasattr(value, name)]
+    nested = tuple(make_sort_key(each) for each in inner if isinstance(each, Value))
+    texts = [str(getattr(value, name, "")) for name in ("kind", "name", "path", "folder", "beginning", "end", "value")]
+    return kind, 0, 0, "\0".join((*texts, str(getattr(value, "reason", "")))), nested
+
+
 def name_item(name: str) -> str:
     """Name an item of something of a library. Names end, so that loops do."""
     return name if name.endswith("[]") else f"{name.removesuffix('()')}[]"
