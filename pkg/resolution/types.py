@@ -5,6 +5,7 @@ Bases of classes and types are told from the operations that bind their names, b
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pkg.resolution.classes import ClassInfo, is_protocol
@@ -22,6 +23,7 @@ from pkg.resolution.values import (
     Module,
     Reason,
     Signature,
+    Value,
     Values,
     unknown,
 )
@@ -78,6 +80,9 @@ class Types:
         self._kept: list[Any] = []
         self._names: dict[tuple[ModuleInfo, str], Values] = {}
         self._open_names: set[tuple[ModuleInfo, str]] = set()
+        self._heads: dict[ClassInfo, tuple[Code, Any]] = {}  # of classes whose bases are not known yet
+        self._is_ordered = False
+        self._nested = 0
         self._count = 0
 
     # Names without running anything.
@@ -89,7 +94,33 @@ class Types:
                 if node[0] == o.CLASS:
                     info = code.module.codes[node[1]].class_info
                     if info is not None:
-                        self._find_bases(code, node, info)
+                        self._heads[info] = code, node
+        for info in list(self._heads):
+            self._open_bases(info)
+        self._is_ordered = True
+
+    def _open_bases(self, info: ClassInfo) -> None:
+        """Find the bases of a class, unless that was done before."""
+        head = self._heads.pop(info, None)
+        if head is not None:
+            self._find_bases(*head, info)
+
+    def _list_order(self, info: ClassInfo) -> Iterable[ClassInfo]:
+        """List a class and its bases, which may not be known yet."""
+        return info.order if self._is_ordered else self._walk_bases(info)
+
+    def _walk_bases(self, info: ClassInfo) -> Iterator[ClassInfo]:
+        waiting, seen = [info], set[ClassInfo]()
+        while waiting:
+            each = waiting.pop()
+            if each not in seen:
+                seen.add(each)
+                yield each
+                if self._nested < _DEEPEST:
+                    self._nested += 1
+                    self._open_bases(each)
+                    self._nested -= 1
+                waiting += reversed(each.bases)
 
     def _find_bases(self, code: Code, node: Any, info: ClassInfo) -> None:
         bases: dict[ClassInfo, int] = {}
@@ -138,7 +169,7 @@ class Types:
         return [(each.info, info) for each in owners if isinstance(each, Class) for info in infos]
 
     def _find_base(self, code: Code, number: int, info: ClassInfo) -> Values:
-        node = code.summary.nodes[number] if number >= 0 else [o.UNKNOWN]
+        node: Any = code.summary.nodes[number] if number >= 0 else [o.UNKNOWN]
         if node[0] == o.CALL:
             callee = code.summary.nodes[node[1]]
             name = callee[1] if callee[0] == o.GLOBAL else ""
@@ -212,7 +243,7 @@ class Types:
         return frozenset(found)
 
     def _find_typed(self, code: Code, number: int, depth: int) -> Values:
-        node = code.summary.nodes[number] if number >= 0 else [o.UNKNOWN]
+        node: Any = code.summary.nodes[number] if number >= 0 else [o.UNKNOWN]
         if node[0] != o.COLLECT:
             return EMPTY
         return frozenset().union(*(self.find(code, each[1], depth) for each in node[2]))
@@ -298,10 +329,10 @@ class Types:
             elif isinstance(value, Folder):
                 found |= self._list_modules(self._program.map.step(Found(folder=value.folder), name))
             elif isinstance(value, Class):
-                for each in value.info.order:
-                    for node in each.code.summary.nodes if name in each.members else ():
-                        if node[0] == o.MEMBER and node[1] == name:
-                            found |= self.find(each.code, node[2], depth)
+                owner = next((each for each in self._list_order(value.info) if name in each.members), None)
+                for node in owner.code.summary.nodes if owner is not None else ():
+                    if node[0] == o.MEMBER and node[1] == name:
+                        found |= self.find(owner.code, node[2], depth)  # type: ignore[union-attr]
         return frozenset(found)
 
     # Annotations.
@@ -421,7 +452,7 @@ class Types:
             is_name = node[1] == "str" and isinstance(node[2], str) and node[2].replace(".", "").isidentifier()
             return ["n", "None"] if node[1] == "NoneType" else ["n", node[2]] if is_name else OTHER
         if operation == o.ITEM:
-            keys = code.summary.nodes[node[2]] if node[2] >= 0 else (o.UNKNOWN,)
+            keys: Any = code.summary.nodes[node[2]] if node[2] >= 0 else (o.UNKNOWN,)
             parts = [each[1] for each in keys[2]] if keys[0] == o.COLLECT and keys[1] == "tuple" else [node[2]]
             return ["s", self._spell(code, node[1], depth + 1), [self._spell(code, each, depth + 1) for each in parts]]
         if operation == o.BINARY and node[1] == "|":

@@ -81,3 +81,12 @@ def test_a_class_that_lacks_a_method_has_that_of_a_class_it_is_mixed_with() -> N
     hierarchy, classes = read_classes(text)
     assert hierarchy.look_up(classes["Mixin"], "save", True).overrides == [classes["Store"]]
     assert hierarchy.look_up(classes["Mixin"], "save", False).overrides == []
+
+
+def test_a_base_is_found_that_a_class_has_from_a_base_of_its_own() -> None:
+    text = (
+        "class Heir(Outer.Inner): pass\nclass Outer(Root): pass\nclass Other:\n    class Inner: pass\n"
+        "class Root(Other):\n    class Inner: pass\n"
+    )
+    _, classes = read_classes(text)
+    assert [each.code.qualname for each in classes["Heir"].order] == ["Heir", "Root.Inner"]
