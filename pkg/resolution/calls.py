@@ -828,25 +828,21 @@ class Calls:
 
     def note_class_creation(self, info: ClassInfo, site: int) -> None:
         """Note what Python calls to make a class: its metaclass, the hook of a base, those of its attributes."""
-        machine = self._machine
-        owner = self._hierarchy.find(info, "__init_subclass__", after=info)
-        for member in machine.read(owner.members["__init_subclass__"]) if owner is not None else ():
-            if isinstance(member, Function):
-                machine.note(site, Target(member.code, "class creation", CERTAIN))
-        if info.metaclass is not None:
-            for name in ("__prepare__", "__new__", "__init__"):
-                made = self._hierarchy.find(info.metaclass, name)
-                for member in machine.read(made.members[name]) if made is not None else ():
-                    if isinstance(member, Function):
-                        machine.note(site, Target(member.code, "class creation", CERTAIN))
-        if "__set_name__" not in machine.program.special_names:
-            return
-        for variable in info.members.values():
+        machine, find = self._machine, self._hierarchy.find
+        self._note_creation(find(info, "__init_subclass__", after=info), "__init_subclass__", site)
+        for name in ("__prepare__", "__new__", "__init__") if info.metaclass is not None else ():
+            self._note_creation(find(info.metaclass, name), name, site)  # type: ignore[arg-type]
+        for variable in info.members.values() if "__set_name__" in machine.program.special_names else ():
             for value in machine.read(variable):
-                found = self._hierarchy.find(value.info, "__set_name__") if isinstance(value, Instance) else None
-                for member in machine.read(found.members["__set_name__"]) if found is not None else ():
-                    if isinstance(member, Function):
-                        machine.note(site, Target(member.code, "class creation", CERTAIN))
+                if isinstance(value, Instance):
+                    self._note_creation(find(value.info, "__set_name__"), "__set_name__", site)
+
+    def _note_creation(self, owner: ClassInfo | None, name: str, site: int) -> None:
+        """Note a method that Python calls to make a class, which may be made a class method."""
+        for member in self._machine.read(owner.members[name]) if owner is not None else ():
+            code = _code_of(member)
+            if code is not None:
+                self._machine.note(site, Target(code, "class creation", CERTAIN))
 
 
 def is_property(code: Code) -> bool:
