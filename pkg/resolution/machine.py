@@ -48,6 +48,7 @@ from pkg.summary import operations as o
 from pkg.summary.frames import list_operands
 
 _CLASS_TAKING = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
+_ADDING = frozenset(("add", "append", "appendleft", "put"))
 _MOST_STEPS = 20  # evaluations of an operation at one time, on average
 
 Outcomes = list[list[Outcome]]
@@ -475,8 +476,22 @@ class Machine:
 
     def _set_cell(self, node: Sequence[Any], values: list[Values]) -> Values:
         if node[3] >= 0:
-            self.write(self.code.module.codes[node[1]].cell(node[2]), values[node[3]])
+            cell = self.code.module.codes[node[1]].cell(node[2])
+            self.write(cell, values[node[3]])
+            self._copy_parameter(node[3], values, cell)
         return EMPTY
+
+    def _copy_parameter(self, number: int, values: list[Values], *variables: Variable | None) -> None:
+        """Have variables get each value of a parameter that has too many to be written as one set."""
+        node = self.code.summary.nodes[number] if number >= 0 else (o.UNKNOWN,)
+        if node[0] != o.PARAM or len(values[number]) <= MOST_VALUES:
+            return
+        given = self.code.parameters[node[1]]
+        for each in variables:
+            if each is not None and each not in (given.copies or ()):
+                for value in values[number]:
+                    self.write(each, frozenset({value}))
+                self.schedule.copy(given, each)
 
     def _member(self, node: Sequence[Any], values: list[Values]) -> Values:
         info = self.code.class_info
@@ -528,6 +543,10 @@ class Machine:
             return EMPTY
         self.site_now = node[5]
         arguments = Arguments.of(self, node[3], node[4], values)
+        if node[2] in _ADDING and len(node[3]) == 1:
+            for owner in values[node[1]]:
+                if isinstance(owner, Container):
+                    self._copy_parameter(node[3][0][0], values, owner.everything, owner.rest)
         return self.calls.call_member(values[node[1]], node[2], arguments, node[5])
 
     def _decorate(self, node: Sequence[Any], values: list[Values]) -> Values:
