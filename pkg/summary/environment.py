@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from pkg.summary.operations import PHI, Operation
+from pkg.summary.operations import GLOBAL, NARROW, PHI, Operation
 
 Place = tuple[int, str]
 """An attribute or item of what an operation gives, by which it was assigned to or tested."""
@@ -98,7 +98,9 @@ class Joiner:
                 joined.names[name] = node
                 continue
             found = [self.look_up(each, name) for each in live]
-            joined.names[name] = self.add_join(UNBOUND if each is None else each for each in found)
+            node = self.add_join(UNBOUND if each is None else each for each in found)
+            if node < 0 or self._nodes[node][0] != GLOBAL or self._nodes[node][1] != name:
+                joined.names[name] = node
         if first.places:
             for place, node in first.places.items():
                 others = [each.places.get(place) for each in live]
@@ -111,10 +113,22 @@ class Joiner:
     def add_join(self, nodes: Iterable[int]) -> int:
         """Add what stands for any of several operations."""
         kept = tuple(dict.fromkeys(nodes))
+        if len(kept) > 1:
+            kept = self._drop_tests(kept)
         if len(kept) == 1:
             return kept[0]
         self._nodes.append((PHI, *kept))
         return len(self._nodes) - 1
+
+    def _drop_tests(self, kept: tuple[int, ...]) -> tuple[int, ...]:
+        """Put what was tested in the place of what has passed a test and what has failed it."""
+        tested = {self._nodes[each][1:]: each for each in kept if each >= 0 and self._nodes[each][0] == NARROW}
+        for (number, test, holds), each in tested.items():
+            other = tested.get((number, test, 1 - holds))
+            if other is not None:
+                rest = (number if node == each else node for node in kept if node != other)
+                return self._drop_tests(tuple(dict.fromkeys(rest)))
+        return kept
 
     def run_loop(self, outer: Environment, body: Callable[[Loop, Environment], Environment | None]) -> Environment:
         """Run the body of a loop, and join what comes back; returns the environment where the loop ends by itself.

@@ -7,6 +7,7 @@ apart from the operations, so that a comment leaves these equal.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,8 @@ from pkg.summary.frames import Frame
 from pkg.summary.statements import Builder
 
 VERSION = 1
+_DEEPEST = 50_000 if sys.version_info >= (3, 11) else 5_000
+"""Calls inside one another: of thousands of terms or `elif`, each holds the one before. Older versions use C for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +43,20 @@ class FrameSummary:
 def summarise(
     root: Node, definitions: Sequence[Class | Function], imports: Sequence[Import]
 ) -> bytes:
-    """Sum up a file by its syntax tree, written so that `read_summary` reads it."""
+    """Sum up a file by its syntax tree, written so that `read_summary` reads it; empty where that is too deep."""
     numbers = {(each.span.start, normalize("NFKC", each.name)): number for number, each in enumerate(definitions)}
     statements: dict[tuple[int, int], list[int]] = {}
     for number, record in enumerate(imports):
         statements.setdefault((record.span.start, record.span.end), []).append(number)
     builder = Builder(numbers, statements)
-    frames = builder.build(root, [(each.bound_name, each.name == "*") for each in imports])
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _DEEPEST))
+    try:
+        frames = builder.build(root, [(each.bound_name, each.name == "*") for each in imports])
+    except RecursionError:
+        return b""
+    finally:
+        sys.setrecursionlimit(before)
     return write_summary(frames)
 
 

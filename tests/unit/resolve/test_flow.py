@@ -164,6 +164,7 @@ if IS_BOUNDED:
         "name: made of itself in a branch", "name: in a branch, then behind", "name: while else", "name: with",
         "attribute: changed by another name", "item: written out, then stored", "item: list", "item: same dict",
     }  # fmt: skip
+    WIDER |= {"library in between"}
 
 
 def write(body: str) -> str:
@@ -232,4 +233,6 @@ def test_a_module_of_the_repository_may_store_what_a_library_does_not(module: st
     calls = resolve_tree({"main.py": f"import {module}\n{text}", "helper.py": "def run(): pass\n"})
     ends = {callee for caller, callee in calls.pairs(RelationType.CALLS) if caller == "main.Job.go"}
     assert {f"main.{name}" for name in found} <= ends
+    if IS_BOUNDED:  # which modules are of the repository is not known where operations are made
+        found = {"early", "late"}
     assert len(found) == len(ends & {"main.early", "main.late"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -179,6 +180,23 @@ def test_names_are_those_that_python_knows() -> None:
     assert method.definition >= 0
     assert [node[2] for node in method.nodes if node[0] == o.SET_ATTR] == ["_A__x"]
     assert (o.GLOBAL, "y") in map(tuple, method.nodes)
+
+
+DEEP = {
+    "terms": "x = " + " + ".join(["a()"] * 1200),
+    "parts": "x = " + " and ".join(["a()"] * 1200),
+    "calls": "x = a()" + ".b()" * 1199,
+    "branches": "if a(): pass\n" + "elif a(): pass\n" * 1199,
+}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="calls use the stack of C")
+@pytest.mark.parametrize("name", DEEP)
+def test_each_call_of_deep_code_is_summed_up(name: str) -> None:
+    before = sys.getrecursionlimit()
+    frames, _ = sum_up(DEEP[name])
+    assert frames[0].site_kinds.count(o.SITE_CALL) == 1200
+    assert sys.getrecursionlimit() == before
 
 
 @pytest.mark.parametrize("text", ["", "def f(:\n  x = (\n", "return 1\nx = 2\nx()", "global x\nx = 1", "raise\nx = 1"])
