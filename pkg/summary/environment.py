@@ -98,7 +98,9 @@ class Joiner:
                 joined.names[name] = node
                 continue
             found = [self.look_up(each, name) for each in live]
-            node = self.add_join(UNBOUND if each is None else each for each in found)
+            is_open = any(each is not None and self._is_open(each, name) for each in found)
+            missing = self._read_open(name) if is_open and None in found else UNBOUND
+            node = self.add_join(missing if each is None else each for each in found)
             if node < 0 or self._nodes[node][0] != GLOBAL or self._nodes[node][1] != name:
                 joined.names[name] = node
         if first.places:
@@ -120,10 +122,18 @@ class Joiner:
         self._nodes.append((PHI, *kept))
         return len(self._nodes) - 1
 
+    def _is_open(self, node: int, name: str) -> bool:
+        """Tell whether an operation is the read of a name that nothing before has bound, tested or not."""
+        while node >= 0 and self._nodes[node][0] == NARROW:
+            node = self._nodes[node][1]
+        return node >= 0 and self._nodes[node][:2] == (GLOBAL, name)
+
     def _drop_tests(self, kept: tuple[int, ...]) -> tuple[int, ...]:
         """Put what was tested in the place of what has passed a test and what has failed it."""
         tested = {self._nodes[each][1:]: each for each in kept if each >= 0 and self._nodes[each][0] == NARROW}
         for (number, test, holds), each in tested.items():
+            if number in kept:
+                return self._drop_tests(tuple(node for node in kept if node != each))
             other = tested.get((number, test, 1 - holds))
             if other is not None:
                 rest = (number if node == each else node for node in kept if node != other)

@@ -21,7 +21,7 @@ from pkg.summary.statements import Builder
 
 VERSION = 1
 _DEEPEST = 50_000 if sys.version_info >= (3, 11) else 5_000
-"""Calls inside one another: of thousands of terms or `elif`, each holds the one before. Older versions use C for each."""
+"""Calls inside one another: of thousands of terms, each holds those before it. Older versions use the stack of C."""
 
 
 @dataclass(frozen=True, slots=True)
