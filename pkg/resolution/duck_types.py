@@ -1,4 +1,4 @@
-"""Guess what an object is of which nothing is known: of the one class that has all the attributes asked of it (A-12)."""
+"""Guess the class of an object of which nothing is known: the one that has all the attributes asked of it (A-12)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class DuckTypes:
         self._found: dict[frozenset[str], ClassInfo | None] = {}
 
     def find_functions(self, code: Code, site: int) -> Iterator[Target]:
-        """Find the functions that a call or read of an attribute may run: of the class, and of those derived from it."""
+        """Find the functions that a call or read of an attribute may run: of the class, and of derived ones."""
         if code not in self._asked:
             self._list_asked(code)
         receiver, name, is_read = self._sites[code].get(site, (None, "", False))
@@ -85,7 +85,7 @@ class DuckTypes:
         self._asked[code], self._sites[code] = asked, sites
 
     def _find_class(self, asked: frozenset[str]) -> ClassInfo | None:
-        """Find the one class that has some attributes, those derived from it left out; it defines one of them itself."""
+        """Find the one class that has some attributes, derived ones left out; it defines one of them itself."""
         picking = {name: infos for name in asked for infos, files in [self._list_owners(name)] if files <= MAX_FILES}
         if not picking:
             return None
