@@ -209,6 +209,7 @@ class Containers:
         result: set[Value] = set()
         for owner in self.machine.order(owners):
             result |= self._read_one(owner, key, site)
+        self.machine.special.note_others(owners, site)
         return MANY if len(owners) > MOST_VALUES else frozenset(result)
 
     def _read_one(self, owner: Value, key: Values, site: int) -> Values:
@@ -289,6 +290,7 @@ class Containers:
 
     def assign(self, owners: Values, key: Values, values: Values, site: int) -> None:
         """Assign to an item of every value."""
+        self.machine.special.note_others(owners, site)
         for owner in self.machine.order(owners):
             if isinstance(owner, Container):
                 self.machine.special.ask_key(key, site)
@@ -316,6 +318,7 @@ class Containers:
         result: set[Value] = set()
         for value in self.machine.order(values):
             result |= self._iterate_one(value, site, is_async)
+        self.machine.special.note_others(values, site)
         return frozenset(result)
 
     def _iterate_one(self, value: Value, site: int, is_async: bool) -> Values:

@@ -27,6 +27,7 @@ from pkg.resolution.values import (
     Unknown,
     Value,
     Values,
+    is_none,
     name_item,
     unknown,
 )
@@ -130,6 +131,13 @@ class Special:
             else:
                 self._note_without(value, site)
         return frozenset(result)
+
+    def note_others(self, values: Values, site: int) -> None:
+        """Note what may stand beside objects whose methods are called, which makes these less sure."""
+        if site >= 0 and len(values) > 1 and any(isinstance(each, Instance) for each in values):
+            for each in values:
+                if not isinstance(each, Instance | Class) and not is_none(each):
+                    self._note_without(each, site)
 
     def _note_without(self, value: Value, site: int) -> None:
         self._machine.note(site, Unbound(value.reason) if isinstance(value, Unknown) else _WITHOUT)
