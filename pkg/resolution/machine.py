@@ -67,6 +67,7 @@ class Machine:
         self.code: Code = None  # type: ignore[assignment]  # that is evaluated
         self.outcomes: Outcomes = []  # by site, of the code that is evaluated
         self.number = 0  # of the operation that is evaluated
+        self.steps = 0  # operations that were evaluated
         self.containers = Containers(self)
         self.attributes = Attributes(self)
         self.calls = Calls(self)
@@ -126,6 +127,7 @@ class Machine:
                 schedule.node = base + number
                 found = handlers[node[0]](node, values)
                 values[number] = shared.setdefault(found, found)
+            self.steps += len(nodes)
             if not code.summary.loops:
                 return
             dirty = {n for n, node in enumerate(nodes) if node[0] == o.PHI and any(each > n for each in node[1:])}
@@ -136,6 +138,7 @@ class Machine:
         steps = 0
         while waiting:
             steps += 1
+            self.steps += 1
             if steps > _MOST_STEPS * len(nodes) + 1000:
                 raise RuntimeError(f"{code!r} has no fixpoint")
             number = heappop(waiting)

@@ -1,0 +1,73 @@
+"""The work of the solver: counted, linear in the size of shapes that once took its square, the same in each run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from pkg.model import RelationType
+from pkg.resolution.site_links import LinkWriter
+from tests.unit.resolution.solving import SOURCE, solve_tree
+
+SIZES = (40, 160)
+PROGRAM = """
+import sys
+from pkg.resolution.site_links import LinkWriter
+from tests.unit.resolution.solving import SOURCE, solve_tree
+links = LinkWriter(SOURCE, solve_tree({"main.py": sys.stdin.read()})).write("main.py")
+print(*map(repr, links.edges), *map(repr, links.unbound), sep="\\n")
+"""
+
+
+def make_ring(size: int) -> str:
+    """Write classes in a ring, and as many assignments in a loop that go from one to the next."""
+    classes = "".join(f"class C{i}:\n    def m(self):\n        return C{(i + 1) % size}()\n" for i in range(size))
+    return f"{classes}def go():\n    x = C0()\n    while True:\n" + "        x = x.m()\n" * size
+
+
+def make_recursion(size: int) -> str:
+    """Write a function with many loops that calls itself in each."""
+    loops = "".join(f"    for a{i} in x.items():\n        x = f(a{i})\n" for i in range(size))
+    return f"class A:\n    def items(self):\n        return [self]\ndef f(x):\n{loops}    return x\nf(A())\n"
+
+
+def make_table(size: int) -> str:
+    """Write a table of functions that are called by a key, and what each is handed on through."""
+    functions = "".join(f"def f{i}(x):\n    return x\n" for i in range(size))
+    table = ", ".join(f"{i}: f{i}" for i in range(size))
+    return f"{functions}TABLE = {{{table}}}\ndef call(key, x):\n    return TABLE[key](call(key, x))\ncall(0, call)\n"
+
+
+def make_overrides(size: int) -> str:
+    """Write many derived classes whose method is called through the base, from many places."""
+    classes = "".join(f"class N{i}(Node):\n    def value(self, x):\n        return x\n" for i in range(size))
+    calls = "".join(f"def call_{i}(node: Node):\n    return node.value(node)\n" for i in range(size))
+    return f"class Node:\n    def value(self, x):\n        return x\n{classes}{calls}"
+
+
+@pytest.mark.parametrize("make", [make_ring, make_recursion, make_table, make_overrides])
+def test_work_grows_with_the_size_alone(make: Callable[[int], str]) -> None:
+    small, large = (solve_tree({"main.py": make(size)}).steps for size in SIZES)
+    assert large / small < SIZES[1] / SIZES[0] * 1.25
+
+
+def test_each_function_of_a_table_is_called() -> None:
+    edges = LinkWriter(SOURCE, solve_tree({"main.py": make_table(SIZES[1])})).write("main.py").edges
+    lines = {edge.end for edge in edges if edge.type is RelationType.CALLS and edge.rule != "same module"}
+    assert len(lines) >= SIZES[1]
+
+
+@pytest.mark.parametrize("make", [make_ring, make_recursion, make_table, make_overrides])
+def test_hash_seeds_change_nothing(make: Callable[[int], str]) -> None:
+    def run(seed: str) -> str:
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        command = [sys.executable, "-c", PROGRAM]
+        return subprocess.run(
+            command, input=make(20), env=environment, capture_output=True, text=True, check=True
+        ).stdout
+
+    assert len({run(seed) for seed in ("1", "2", "3")}) == 1
