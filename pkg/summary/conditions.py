@@ -10,7 +10,7 @@ from tree_sitter import Node
 from pkg.extract.parser import find_first_child
 from pkg.summary import operations as o
 from pkg.summary.environment import SHARED, Environment, Place, copy
-from pkg.summary.expressions import place_key
+from pkg.summary.expressions import DEEPEST, place_key
 from pkg.summary.frames import Frame, read_identifier
 
 if TYPE_CHECKING:
@@ -88,6 +88,17 @@ class Conditions:
 
     def test(self, node: Node, is_value: bool = False) -> Tested:
         """Sum up a condition that is tested; of one that is a value, the truth of the last part is not asked."""
+        builder = self._expressions.builder
+        builder.depth += 1
+        found = self._test(node, is_value) if builder.depth < DEEPEST else self._test_deep(node)
+        builder.depth -= 1
+        return found
+
+    def _test_deep(self, node: Node) -> Tested:
+        value, environment = self._expressions.read_deep(node), self._frame.environment
+        return value, environment, copy(environment)
+
+    def _test(self, node: Node, is_value: bool) -> Tested:
         kind = node.type
         if kind == "parenthesized_expression":
             inner = find_first_child(node)

@@ -16,6 +16,7 @@ from pkg.summary.frames import Frame, read_identifier
 if TYPE_CHECKING:
     from pkg.summary.statements import Builder
 
+DEEPEST = 90  # expressions inside of one another
 LONGEST_TEXT = 200  # characters of a constant text that is kept: longer ones name no attribute and are no keys
 _SIGNS = {"-": "negative", "+": "positive", "~": "invert"}
 _CONVERSIONS = {b"!s": "string", b"!r": "representation", b"!a": "representation"}
@@ -52,7 +53,25 @@ class Expressions:
     def read(self, node: Node) -> int:
         """Sum up an expression; returns the number of its operation."""
         handler = _HANDLERS.get(node.type)
-        return handler(self, node) if handler is not None else self._read_other(node)
+        if handler is None:
+            return self._read_other(node)
+        builder = self.builder
+        builder.depth += 1
+        found = handler(self, node) if builder.depth < DEEPEST else self.read_deep(node)
+        builder.depth -= 1
+        return found
+
+    def read_deep(self, node: Node) -> int:
+        """Sum up an expression that is nested too deeply: its calls are there, and what they call is not known."""
+        waiting = [node]
+        while waiting:
+            each = waiting.pop()
+            callee = each.child_by_field_name("function") if each.type == "call" else None
+            if callee is not None:
+                site = self.site(callee, o.SITE_CALL)
+                self.frame.add(o.CALL, self.frame.add(o.UNKNOWN), [], [], site)
+            waiting += reversed(each.named_children)
+        return self.frame.add(o.UNKNOWN)
 
     def _read_other(self, node: Node) -> int:
         for child in node.named_children:

@@ -14,12 +14,15 @@ from pkg.summary.frames import Frame, read_identifier
 if TYPE_CHECKING:
     from pkg.summary.statements import Builder
 
+_DEEPEST = 60  # patterns inside of one another
+
 
 class Patterns:
     """Sum up the patterns of one match statement."""
 
     def __init__(self, builder: Builder, frame: Frame) -> None:
         self._frame = frame
+        self._depth = 0
         self._expressions = builder.expressions(frame)
 
     def enter(self, case: Node, value: int, subject: Node | None) -> tuple[Environment | None, int]:
@@ -85,7 +88,13 @@ class Patterns:
         return value
 
     def _match(self, node: Node, value: int) -> None:
-        """Bind what a pattern captures."""
+        """Bind what a pattern captures; of one that is nested too deeply, nothing."""
+        if self._depth < _DEEPEST:
+            self._depth += 1
+            self._match_one(node, value)
+            self._depth -= 1
+
+    def _match_one(self, node: Node, value: int) -> None:
         frame, kind = self._frame, node.type
         if kind == "case_pattern":
             inner = find_first_child(node)

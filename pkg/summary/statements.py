@@ -32,6 +32,7 @@ class Builder:
 
     def __init__(self, definitions: dict[tuple[int, str], int], imports: dict[tuple[int, int], list[int]]) -> None:
         self.frames: list[Frame] = []
+        self.depth = 0  # of the expression that is summed up
         self.definitions = definitions  # numbers, by where they begin and their names
         self.imports = imports  # numbers of the imports of each statement, by its span
         self._waiting: list[tuple[Frame, Node]] = []
@@ -537,29 +538,25 @@ class Statements:
         self._run_block(body)
 
     def _run_alternatives(self, nodes: list[Node], fails: Environment | None) -> None:
-        frame, first = self._frame, nodes[0]
-        if first.type == "else_clause":
-            if fails is None:
-                self._run_never(first.child_by_field_name("body"))
+        """Sum up what is tried where a condition fails, one after the other."""
+        frame = self._frame
+        ends: list[Environment | None] = []
+        for node in nodes:
+            frame.environment = fails
+            if node.type == "else_clause":
+                body, holds, fails = node.child_by_field_name("body"), fails, None
             else:
-                self._run_block(first.child_by_field_name("body"))
-            return
-        condition, body = first.child_by_field_name("condition"), first.child_by_field_name("consequence")
-        if condition is None:
-            return
-        if fails is None:
-            frame.environment = None
-        _, holds, others = self._builder.conditions(frame).test(condition)
-        if holds is None:
-            self._run_never(body)
-        else:
-            frame.environment = holds
-            self._run_block(body)
-        end = frame.environment
-        frame.environment = others
-        if len(nodes) > 1:
-            self._run_alternatives(nodes[1:], others)
-        frame.environment = frame.joiner.join([end, frame.environment])
+                condition, body = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
+                if condition is None:
+                    continue
+                _, holds, fails = self._builder.conditions(frame).test(condition)
+            if holds is None:
+                self._run_never(body)
+            else:
+                frame.environment = holds
+                self._run_block(body)
+            ends.append(frame.environment)
+        frame.environment = frame.joiner.join([*ends, fails])
 
     def _run_for(self, node: Node) -> None:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
