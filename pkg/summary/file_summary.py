@@ -7,7 +7,6 @@ apart from the operations, so that a comment leaves these equal.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +19,6 @@ from pkg.summary.frames import Frame
 from pkg.summary.statements import Builder
 
 VERSION = 1
-_DEEPEST = 50_000 if sys.version_info >= (3, 11) else 5_000
 """Calls inside one another: of thousands of terms, each holds those before it. Older versions use the stack of C."""
 
 
@@ -49,14 +47,7 @@ def summarise(
     for number, record in enumerate(imports):
         statements.setdefault((record.span.start, record.span.end), []).append(number)
     builder = Builder(numbers, statements)
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _DEEPEST))
-    try:
-        frames = builder.build(root, [(each.bound_name, each.name == "*") for each in imports])
-    except RecursionError:
-        return b""
-    finally:
-        sys.setrecursionlimit(before)
+    frames = builder.build(root, [(each.bound_name, each.name == "*") for each in imports])
     return write_summary(frames)
 
 
