@@ -821,6 +821,9 @@ class Calls:
     def _is_wrapper(self, made: Values, decorator: Value) -> bool:
         """Return whether calling what a decorator makes runs what was decorated in the end."""
         code = getattr(decorator, "code", None)
+        if isinstance(decorator, Instance):
+            owner = self._hierarchy.find(decorator.info, "__call__")
+            code = owner.methods.get("__call__") if owner is not None else None
         inner = (_code_of(each) for each in made)
         return any(isinstance(each, Instance | Partial) for each in made) or any(
             each is not None and code is not None and _stands_in(each, code) for each in inner
