@@ -20,18 +20,18 @@ from measure import Figures, make_parser, read_options, write_result
 from shared_data import PYCG, find_files, read_rows
 
 from pkg.extract.python import extract_unit
+from pkg.extract.summary.operations import LAMBDA, SITE_DEFINITION
+from pkg.extract.summary.switch import IS_BOUNDED
 from pkg.local_errors import LocalErrors
 from pkg.model import POSSIBLE
 from pkg.resolution.machine import Machine
-from pkg.resolution.outcomes import External
-from pkg.resolution.outcomes import settle as settle_bounded
 from pkg.resolution.program import Code, Program
+from pkg.resolution.site_outcomes import External
+from pkg.resolution.site_outcomes import settle as settle_bounded
 from pkg.resolve.facts.repository_files import Units
 from pkg.resolve.facts.scope_model import Scope
 from pkg.resolve.outcomes import Library, Outcome, Target, settle
 from pkg.resolve.project import resolve_project
-from pkg.summary.operations import LAMBDA, SITE_DEFINITION
-from pkg.summary.switch import IS_BOUNDED
 from pkg.units import UnitText, describe_code
 
 PRECISION, RECALL = 0.98, 0.90

@@ -252,7 +252,7 @@ class CodeUnit:
     imports: tuple[Import, ...] = ()
     calls: tuple[Call, ...] = ()
     facts: bytes = b""  # what gives values to names, packed as pkg.units says
-    summary: bytes = b""  # what its code does with names and values (pkg.summary.file_summary)
+    summary: bytes = b""  # what its code does with names and values (pkg.extract.summary.file_summary)
     comments: tuple[tuple[int, int], ...] = ()  # byte offsets [start, end), ascending
     constants: tuple[Constant, ...] = ()
     module: Module | None = None  # None where all the code is in definitions and imports

@@ -18,8 +18,8 @@ from pkg.extract.facts import Found, find_facts
 from pkg.extract.import_statements import parse_import
 from pkg.extract.long_text import extract_long_text, is_over_budget
 from pkg.extract.parser import PYTHON, Match, Patterns, find_first_child, parse
+from pkg.extract.summary.switch import IS_BOUNDED
 from pkg.model import BLOCK_KINDS, Block, Call, Class, CodeUnit, Constant, Function, Import, Span, Status
-from pkg.summary.switch import IS_BOUNDED
 from pkg.units import render_callee
 
 MAX_DEPTH = 100  # CPython refuses deeper indentation, so nothing below is real code; it bounds path lengths too
@@ -75,7 +75,7 @@ def extract_unit(text: bytes, tree: Tree | None = None, with_facts: bool = True)
 
 
 def _summarise(root: Node, walk: _Walk) -> bytes:
-    from pkg.summary.file_summary import summarise
+    from pkg.extract.summary.file_summary import summarise
 
     return summarise(root, walk.definitions, walk.imports)
 

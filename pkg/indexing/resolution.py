@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pkg.extract.python import extract_unit
+from pkg.extract.summary.switch import IS_BOUNDED
 from pkg.local_errors import LocalErrors
 from pkg.model import CALLS_CUT, Skip
 from pkg.resolve.changes.dependencies import Dependencies
@@ -22,7 +23,6 @@ from pkg.resolve.facts.repository_files import Units
 from pkg.resolve.following import Following
 from pkg.resolve.links import LinkWriter
 from pkg.resolve.project import Project, resolve_changes, resolve_project
-from pkg.summary.switch import IS_BOUNDED
 from pkg.units import UnitLinks, UnitText, describe_code
 
 if TYPE_CHECKING:

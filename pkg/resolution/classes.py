@@ -10,7 +10,7 @@ from pkg.resolution.variables import Variable
 
 if TYPE_CHECKING:
     from pkg.resolution.program import Code
-    from pkg.resolution.records import Record
+    from pkg.resolution.record_fields import Record
 
 _ENUMERATIONS = frozenset(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"))
 _LONGEST_ORDER = 2000  # classes that are merged by C3; longer towers are ordered depth first

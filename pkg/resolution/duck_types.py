@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from pkg.extract.summary import operations as o
 from pkg.model import POSSIBLE
 from pkg.resolution.classes import ClassInfo, has_base
-from pkg.resolution.outcomes import DUCK_TYPE, Target
-from pkg.resolution.values import Function, Property, Reason
-from pkg.summary import operations as o
+from pkg.resolution.site_outcomes import DUCK_TYPE, Target
+from pkg.resolution.value_sets import Function, Property, Reason
 
 if TYPE_CHECKING:
     from pkg.resolution.machine import Machine

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pkg.model import LIKELY
-from pkg.resolution.arguments import Arguments
+from pkg.resolution.call_arguments import Arguments
 from pkg.resolution.library import LibraryCalls, models
-from pkg.resolution.values import (
+from pkg.resolution.value_sets import (
     EMPTY,
     PLAIN,
     Class,
@@ -29,7 +29,7 @@ from pkg.resolution.values import (
 )
 
 if TYPE_CHECKING:
-    from pkg.resolution.containers import Containers
+    from pkg.resolution.container_values import Containers
 
 _CALLABLE = (Function, Method, Class, Partial, Wrapped, Instance)
 _NONE = frozenset({PLAIN["NoneType"]})

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pkg.model import LIKELY, POSSIBLE
-from pkg.resolution.arguments import Arguments
+from pkg.resolution.call_arguments import Arguments
 from pkg.resolution.program import Code
-from pkg.resolution.values import (
+from pkg.resolution.value_sets import (
     EMPTY,
     PLAIN,
     Class,
@@ -45,8 +45,8 @@ MAX_DOTS = 4  # of the dotted name of something in a library
 _PROPERTIES = ("property", "cached_property", "abstractproperty", "lazy_property", "reify", "hybrid_property")
 _TRANSPARENT_KINDS = (Function, Class, Method, Wrapped)
 _NOT_CALLING = (
-    "builtins.", "logging.", "functools.", "typing.", "dataclasses.", "abc.", "warnings.", "collections.", "contextlib.",
-    "operator.", "enum.", "inspect.", "types.", "copy.",
+    "builtins.", "logging.", "functools.", "typing.", "dataclasses.", "abc.", "warnings.", "collections.",
+    "contextlib.", "operator.", "enum.", "inspect.", "types.", "copy.",
 )  # fmt: skip
 Model = Callable[["LibraryCalls", Arguments, int, str], Values]
 _MODELS: dict[str, Model] = {}
@@ -260,14 +260,14 @@ def _super(library: LibraryCalls, arguments: Arguments, site: int, name: str) ->
             else:
                 result |= unknown(Reason.EXPRESSION)
         return frozenset(result)
-    each: Code | None = machine.code
-    while each is not None:
-        if each.owner_class is not None:
-            place = each.receiver_place
-            first = machine.parameter(each, 0) if place == 0 else EMPTY
-            info = each.owner_class
+    code: Code | None = machine.code
+    while code is not None:
+        if code.owner_class is not None:
+            place = code.receiver_place
+            first = machine.parameter(code, 0) if place == 0 else EMPTY
+            info = code.owner_class
             return frozenset(library.make(Super, info, value) for value in first) or unknown(Reason.EXPRESSION)
-        each = each.parent
+        code = code.parent
     return unknown(Reason.EXPRESSION)
 
 
@@ -353,10 +353,29 @@ def _vars(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> 
 # Collections.
 
 
-@models(".list", ".tuple", ".set", ".frozenset", ".WeakSet", ".deque", ".sorted", ".reversed", ".iter", "itertools.islice", "itertools.cycle")
+@models(
+    ".list",
+    ".tuple",
+    ".set",
+    ".frozenset",
+    ".WeakSet",
+    ".deque",
+    ".sorted",
+    ".reversed",
+    ".iter",
+    "itertools.islice",
+    "itertools.cycle",
+)
 def _collect(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     last = name.rpartition(".")[2]
-    kind = {"tuple": "tuple", "set": "set", "frozenset": "set", "WeakSet": "set", "iter": "iterator", "reversed": "iterator"}.get(last, "list")
+    kind = {
+        "tuple": "tuple",
+        "set": "set",
+        "frozenset": "set",
+        "WeakSet": "set",
+        "iter": "iterator",
+        "reversed": "iterator",
+    }.get(last, "list")
     values = arguments.get(0)
     machine = library.machine
     if not arguments.placed:
@@ -401,7 +420,9 @@ def _zip(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> V
     return containers.fill("iterator", frozenset({row}), site)
 
 
-@models("builtins.dict", ".OrderedDict", ".WeakValueDictionary", ".WeakKeyDictionary", ".ChainMap", "types.MappingProxyType")
+@models(
+    "builtins.dict", ".OrderedDict", ".WeakValueDictionary", ".WeakKeyDictionary", ".ChainMap", "types.MappingProxyType"
+)
 def _dict(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     containers = library.machine.containers
     made = containers.copy("dict", EMPTY.union(*(values for values, _ in arguments.placed)), site)
@@ -469,7 +490,9 @@ def _pick(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> 
         if key:
             library.call_with(key, [items], site)
         else:
-            machine.special.note_methods(items, ("__gt__" if name.endswith("max") else "__lt__", "__lt__", "__gt__"), site, LIKELY)
+            machine.special.note_methods(
+                items, ("__gt__" if name.endswith("max") else "__lt__", "__lt__", "__gt__"), site, LIKELY
+            )
         items |= arguments.get(9, "default")
     return items
 
@@ -525,7 +548,9 @@ def _group(library: LibraryCalls, arguments: Arguments, site: int, name: str) ->
     items = library.items_of(arguments.get(0), site)
     key = arguments.get(1, "key")
     keys = library.call_with(key, [items], site) if key else items
-    return containers.fill("iterator", containers.pair(keys, containers.fill("iterator", items, site + 1_000_000), site), site)
+    return containers.fill(
+        "iterator", containers.pair(keys, containers.fill("iterator", items, site + 1_000_000), site), site
+    )
 
 
 @models("functools.reduce")
@@ -658,4 +683,6 @@ def _gather(library: LibraryCalls, arguments: Arguments, site: int, name: str) -
     items: set[Value] = set()
     for values, starred in arguments.placed:
         items |= library.machine.calls.await_all(library.items_of(values, -1) if starred else values, -1)
-    return library.machine.containers.fill("awaitable", library.machine.containers.fill("list", frozenset(items), site + 1_000_000), site)
+    return library.machine.containers.fill(
+        "awaitable", library.machine.containers.fill("list", frozenset(items), site + 1_000_000), site
+    )

@@ -6,20 +6,22 @@ from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
+from pkg.extract.summary import operations as o
+from pkg.extract.summary.frame_operations import list_operands
 from pkg.model import CERTAIN, LIKELY
-from pkg.resolution.arguments import Arguments
-from pkg.resolution.attributes import Attributes
-from pkg.resolution.calls import Calls
-from pkg.resolution.containers import Containers
-from pkg.resolution.fixtures import Fixtures
+from pkg.resolution.attribute_access import Attributes
+from pkg.resolution.call_arguments import Arguments
+from pkg.resolution.call_values import Calls
+from pkg.resolution.container_values import Containers
 from pkg.resolution.library import LibraryCalls
-from pkg.resolution.narrowing import narrow
-from pkg.resolution.outcomes import External, Outcome, Target, Unbound
+from pkg.resolution.narrowed_values import narrow
 from pkg.resolution.program import BUILTINS, MODULE_TEXTS, Code, ModuleInfo, Program
-from pkg.resolution.records import find_records
+from pkg.resolution.pytest_fixtures import Fixtures
+from pkg.resolution.record_fields import find_records
+from pkg.resolution.site_outcomes import External, Outcome, Target, Unbound
 from pkg.resolution.special import Special
 from pkg.resolution.types import Promise, Types
-from pkg.resolution.values import (
+from pkg.resolution.value_sets import (
     EMPTY,
     MANY,
     MOST_VALUES,
@@ -44,8 +46,6 @@ from pkg.resolution.values import (
     unknown,
 )
 from pkg.resolution.variables import Variable
-from pkg.summary import operations as o
-from pkg.summary.frames import list_operands
 
 _CLASS_TAKING = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
 _ADDING = frozenset(("add", "append", "appendleft", "put"))
@@ -88,8 +88,8 @@ class Machine:
         self.types.register_classes()
         self.types.find_signatures()
         self.attributes.prepare()
-        for code in self.program.list_codes():
-            self.schedule.add(code)
+        for each in self.program.list_codes():
+            self.schedule.add(each)
         while (code := self.schedule.take()) is not None:
             try:
                 self.evaluate(code)
@@ -201,7 +201,7 @@ class Machine:
 
     def parameter(self, code: Code, place: int) -> Values:
         """Return the values of a parameter."""
-        name, kind, has_default, annotation = code.summary.parameters[place]
+        name, kind, _, annotation = code.summary.parameters[place]
         info = code.owner_class
         if place == code.receiver_place and info is not None:
             if code.name == "__init_subclass__":
@@ -250,7 +250,7 @@ class Machine:
                 each = each.parent
             if each is not None and each.owner_class is not None:
                 return frozenset({self.make(Class, each.owner_class, False)})
-        return found  # type: ignore[no-any-return]
+        return found
 
     def _find_global(self, module: ModuleInfo, name: str) -> Variable | Values | tuple[str, ...]:
         """Find the variable of a name, what it is for good, or the modules that a star import takes it from."""

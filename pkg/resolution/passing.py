@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, MutableSequence, Sequence
 from typing import Any, NamedTuple
 
-from pkg.summary import operations as o
+from pkg.extract.summary import operations as o
 
 Operations = MutableSequence[Any]
 Guards = tuple[tuple[int, str, bool], ...]

@@ -6,16 +6,16 @@ import builtins
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from pkg.extract.summary import operations as o
+from pkg.extract.summary.file_summary import FrameSummary, read_summary
+from pkg.extract.summary.statements import IS_ASYNC
 from pkg.local_errors import LocalErrors
 from pkg.model import Import
 from pkg.resolution.classes import ClassInfo, Hierarchy
 from pkg.resolution.passing import Guards, Passed, take_guards, take_passed
-from pkg.resolution.values import Interner, Signature
+from pkg.resolution.value_sets import Interner, Signature
 from pkg.resolution.variables import Schedule, Variable
 from pkg.resolve.facts.modules import Found, ModuleMap
-from pkg.summary import operations as o
-from pkg.summary.file_summary import FrameSummary, read_summary
-from pkg.summary.statements import IS_ASYNC
 from pkg.units import UnitText
 
 BUILTINS = frozenset(dir(builtins)) | {"reveal_type", "unicode", "basestring", "xrange", "raw_input", "long"}
@@ -31,7 +31,8 @@ class Code:
 
     __slots__ = (
         "base", "cases", "cells", "class_info", "decorated_by", "decorators", "defaults", "dirty", "is_async",
-        "is_generator", "is_waiting", "merged", "module", "number", "outcomes", "owner_class", "parameters", "parent", "passed", "position",
+        "is_generator", "is_waiting", "merged", "module", "number", "outcomes", "owner_class", "parameters", "parent",
+        "passed", "position",
         "promises", "receiver_place", "result", "signatures", "summary", "users", "values", "yielded",
     )  # fmt: skip
 

@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from pkg.extract.summary import operations as o
 from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Import, Label, RelationType, rank_confidence
 from pkg.resolution.classes import ClassInfo
 from pkg.resolution.duck_types import GUESSED, DuckTypes
 from pkg.resolution.machine import Machine
-from pkg.resolution.outcomes import Target, is_bound, settle
 from pkg.resolution.program import Code, ModuleInfo, Program
-from pkg.resolution.values import Class, Function, Library, Module, Reason, Value
+from pkg.resolution.site_outcomes import Target, is_bound, settle
+from pkg.resolution.value_sets import Class, Function, Library, Module, Reason, Value
 from pkg.resolve.facts.modules import Found
-from pkg.summary import operations as o
 from pkg.units import UnboundCall, UnitLinks, format_id, hash_inside, hash_key, name_library, render_callee
 
 
@@ -285,4 +285,4 @@ def _find_lines(text: bytes) -> list[int]:
     return starts
 
 
-__all__ = ["LinkWriter", "NodeIds", "POSSIBLE"]
+__all__ = ["POSSIBLE", "LinkWriter", "NodeIds"]

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
-from pkg.resolution.arguments import Arguments
-from pkg.resolution.outcomes import Target, Unbound
-from pkg.resolution.values import (
+from pkg.resolution.call_arguments import Arguments
+from pkg.resolution.site_outcomes import Target, Unbound
+from pkg.resolution.value_sets import (
     EMPTY,
     MOST_VALUES,
     PLAIN,
@@ -229,7 +229,11 @@ class Special:
                 if sign in ("+", "|"):
                     others = frozenset(each for each in right if isinstance(each, Container) and each is not value)
                     if others and site >= 0:
-                        return containers.copy(value.kind if value.kind in ("list", "dict", "set", "tuple") else "list", others | {value}, 60_000_000 + site)
+                        return containers.copy(
+                            value.kind if value.kind in ("list", "dict", "set", "tuple") else "list",
+                            others | {value},
+                            60_000_000 + site,
+                        )
                 return frozenset({value})
             return unknown(Reason.EXPRESSION)
         if isinstance(value, Constant | Text):

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from pkg.extract.summary import operations as o
+from pkg.extract.summary.annotation_trees import OTHER, Annotation
 from pkg.resolution.classes import ClassInfo, is_protocol
 from pkg.resolution.program import BUILTINS, Code, ModuleInfo, Program
-from pkg.resolution.values import (
+from pkg.resolution.value_sets import (
     EMPTY,
     PLAIN,
     Class,
@@ -29,8 +31,6 @@ from pkg.resolution.values import (
 )
 from pkg.resolution.variables import Variable
 from pkg.resolve.facts.modules import Found
-from pkg.summary import operations as o
-from pkg.summary.annotations import OTHER, Annotation
 
 _DEEPEST = 30
 _PLAIN_TYPES = frozenset(("str", "int", "float", "bool", "bytes", "complex", "NoneType", "None"))
@@ -41,7 +41,8 @@ _LISTS = {
     "Deque": "list", "Iterator": "iterator", "Generator": "iterator", "AsyncIterator": "iterator",
     "AsyncIterable": "iterator", "AsyncGenerator": "iterator", "KeysView": "set", "ValuesView": "list",
     "Queue": "queue", "LifoQueue": "queue", "PriorityQueue": "queue", "SimpleQueue": "queue",
-    "ContextVar": "variable", "ReferenceType": "reference", "ref": "reference", "Awaitable": "awaitable", "Coroutine": "awaitable", "Future": "awaitable", "Task": "awaitable",
+    "ContextVar": "variable", "ReferenceType": "reference", "ref": "reference", "Awaitable": "awaitable",
+    "Coroutine": "awaitable", "Future": "awaitable", "Task": "awaitable",
     "ContextManager": "context", "AbstractContextManager": "context", "AsyncContextManager": "context",
     "AbstractAsyncContextManager": "context",
 }  # fmt: skip
@@ -49,7 +50,8 @@ _MAPPINGS = frozenset((
     "dict", "Dict", "Mapping", "MutableMapping", "DefaultDict", "defaultdict", "OrderedDict", "ChainMap",
     "ItemsView", "Counter", "WeakKeyDictionary", "WeakValueDictionary",
 ))  # fmt: skip
-_CONTAINING = ("builtins.", "typing.", "collections", "queue.", "asyncio.", "multiprocessing.", "concurrent.", "contextvars.",
+_CONTAINING = ("builtins.", "typing.", "collections", "queue.", "asyncio.", "multiprocessing.", "concurrent.",
+               "contextvars.",
                "weakref.")  # fmt: skip
 _SAME = frozenset((
     "Optional", "ClassVar", "Final", "Annotated", "Required", "NotRequired", "ReadOnly", "InitVar", "TypeGuard",
@@ -139,7 +141,9 @@ class Types:
                     info.has_unknown = True
         info.is_protocol = not _PROTOCOLS.isdisjoint(libraries)
         info.bases, info.places = tuple(bases), tuple(bases.values())
-        info.libraries = tuple(each for each in libraries if each not in _PROTOCOLS and each not in ("object", "typing.Generic"))
+        info.libraries = tuple(
+            each for each in libraries if each not in _PROTOCOLS and each not in ("object", "typing.Generic")
+        )
         for name, number in node[3]:
             if name == "metaclass":
                 found = self.find(code, number)
@@ -211,7 +215,9 @@ class Types:
             star = self._program.find_brought(code.module.path, node[3], node[1])
             if not star:
                 return self.find(code, node[2], depth + 1)
-            return frozenset().union(*(self._find_member(self._program.map.open(each), node[1], depth + 1) for each in star))
+            return frozenset().union(
+                *(self._find_member(self._program.map.open(each), node[1], depth + 1) for each in star)
+            )
         if operation in (o.ITEM, o.NARROW, o.DECORATE):
             return self.find(code, node[1], depth + 1)
         if operation == o.CELL:
@@ -437,7 +443,7 @@ class Types:
 
     def _spell(self, code: Code, number: int, depth: int) -> Annotation:
         """Spell a type that is written as an expression as annotations are."""
-        node = code.summary.nodes[number] if 0 <= number and depth <= _DEEPEST else (o.UNKNOWN,)
+        node = code.summary.nodes[number] if number >= 0 and depth <= _DEEPEST else (o.UNKNOWN,)
         operation = node[0]
         if operation == o.GLOBAL:
             return ["n", node[1]]
@@ -501,7 +507,9 @@ class Types:
             place = -1 if last == "Coroutine" else 0
             if kind == "tuple":
                 return frozenset({self._make_tuple(code, arguments, depth)}), False
-            return frozenset({self._make_container(code, kind, self._read(code, arguments[place], depth + 1)[0], EMPTY)}), False
+            return frozenset(
+                {self._make_container(code, kind, self._read(code, arguments[place], depth + 1)[0], EMPTY)}
+            ), False
         if last == "Callable" and len(arguments) == 2:
             return self._read_signature(code, arguments[0], arguments[1], depth)
         return OPEN if not values else self._read_name(code, base[1], depth)
@@ -511,7 +519,11 @@ class Types:
         parts = given[1] if given[0] == "l" else []
         known = tuple(self._read(code, each, depth + 1)[0] for each in parts)
         came = self._read(code, result, depth + 1)[0]
-        return (frozenset({self._make(Signature, known if any(known) else (), came)}), True) if came or any(known) else OPEN
+        return (
+            (frozenset({self._make(Signature, known if any(known) else (), came)}), True)
+            if came or any(known)
+            else OPEN
+        )
 
     def find_signatures(self) -> None:
         """Find what annotations say of the callables that functions are given."""
@@ -529,10 +541,9 @@ class Types:
         self._count += 1
         made = self._make(Container, kind, code, -1 - self._count)
         made.everything, made.rest, made.keys = Variable(), Variable(), Variable()
-        is_known = items or kind == "dict"
         made.everything.values = made.rest.values = items if items else unknown(Reason.ITEM)
         made.keys.values = keys
-        return made if is_known or not items else made
+        return made
 
     def _make_tuple(self, code: Code, arguments: list[Any], depth: int) -> Container:
         parts = [self._read(code, each, depth + 1)[0] or unknown(Reason.ITEM) for each in arguments]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
-from pkg.resolution.values import EMPTY, MANY, MOST_VALUES, Values, merge_constants
+from pkg.resolution.value_sets import EMPTY, MANY, MOST_VALUES, Values, merge_constants
 
 if TYPE_CHECKING:
     from pkg.resolution.program import Code

@@ -171,9 +171,9 @@ class ModuleMap:
     def _search_roots(self, importer: str, name: str) -> _Roots:
         """Find the nearest folders from which a name leads to a module.
 
-        A package of its first part decides, even where it has not the rest; a module decides where there is no rest, and
-        a namespace package does not. One that the whole name stands for is taken where nothing else is found, if it lies
-        around the importer.
+        A package of its first part decides, even where it has not the rest; a module decides where there is no rest,
+        and a namespace package does not. One that the whole name stands for is taken where nothing else is found, if it
+        lies around the importer.
         """
         top, here = name.partition(".")[0], self._find_folder(importer)
         groups = list(self._group_homes(importer, top))

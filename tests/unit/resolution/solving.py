@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pkg.extract.parser import parse
 from pkg.extract.python import extract_unit
+from pkg.extract.summary.file_summary import summarise
 from pkg.local_errors import LocalErrors
 from pkg.model import Label, RelationType
 from pkg.resolution.classes import ClassInfo, Hierarchy
 from pkg.resolution.machine import Machine
 from pkg.resolution.program import Program
 from pkg.resolution.site_links import LinkWriter
-from pkg.summary.file_summary import summarise
 from pkg.units import UnitText, format_id, hash_key
 
 SOURCE = "s"

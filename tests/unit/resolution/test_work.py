@@ -8,16 +8,16 @@ import sys
 from collections.abc import Callable
 
 import pytest
+from unit.resolution.solving import SOURCE, solve_tree
 
 from pkg.model import RelationType
 from pkg.resolution.site_links import LinkWriter
-from tests.unit.resolution.solving import SOURCE, solve_tree
 
 SIZES = (40, 160)
 PROGRAM = """
 import sys
 from pkg.resolution.site_links import LinkWriter
-from tests.unit.resolution.solving import SOURCE, solve_tree
+from unit.resolution.solving import SOURCE, solve_tree
 links = LinkWriter(SOURCE, solve_tree({"main.py": sys.stdin.read()})).write("main.py")
 print(*map(repr, links.edges), *map(repr, links.unbound), sep="\\n")
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pkg.extract.python import extract_unit
+from pkg.extract.summary.switch import IS_BOUNDED
 from pkg.local_errors import LocalErrors
 from pkg.model import Edge, Label, RelationType
 from pkg.resolution.machine import Machine
@@ -13,7 +14,6 @@ from pkg.resolution.site_links import LinkWriter as BoundedWriter
 from pkg.resolve.facts.repository_files import Units
 from pkg.resolve.links import LinkWriter
 from pkg.resolve.project import resolve_project
-from pkg.summary.switch import IS_BOUNDED
 from pkg.units import UnboundCall, UnitLinks, UnitText, describe_code, format_id, hash_key, name_library
 
 SOURCE = "tree"

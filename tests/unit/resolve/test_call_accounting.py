@@ -11,11 +11,11 @@ import pytest
 
 from pkg.extract.parser import parse
 from pkg.extract.python import extract_unit
+from pkg.extract.summary.switch import IS_BOUNDED
 from pkg.local_errors import LocalErrors
 from pkg.resolution.machine import Machine
 from pkg.resolution.program import Program
 from pkg.resolution.site_links import CallCounts, LinkWriter
-from pkg.summary.switch import IS_BOUNDED
 from pkg.units import UnitLinks, describe_code
 
 pytestmark = pytest.mark.skipif(not IS_BOUNDED, reason="the other resolver does not count calls")

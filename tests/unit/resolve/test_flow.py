@@ -11,8 +11,8 @@ from types import FrameType
 import pytest
 from unit.resolve.resolving import resolve_tree
 
+from pkg.extract.summary.switch import IS_BOUNDED
 from pkg.model import RelationType
-from pkg.summary.switch import IS_BOUNDED
 
 START = """
 def early(*_): pass

@@ -9,6 +9,7 @@ from unit.resolve.resolving import resolve_tree
 
 from pkg.extract.code_pieces import parse_expression
 from pkg.extract.python import extract_unit
+from pkg.extract.summary.switch import IS_BOUNDED
 from pkg.model import RelationType
 from pkg.resolve import queries as q
 from pkg.resolve.abstract_values import CONSTANT
@@ -17,7 +18,6 @@ from pkg.resolve.facts.scopes import build_scopes
 from pkg.resolve.origins import Written
 from pkg.resolve.project import resolve_project
 from pkg.resolve.rules.contents import MAX_WRITTEN
-from pkg.summary.switch import IS_BOUNDED
 from pkg.units import describe_code
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from pkg.extract.summary import operations as o
 from pkg.resolution.classes import ClassInfo
 from pkg.resolution.program import name_last
 from pkg.resolution.variables import Variable
-from pkg.summary import operations as o
 
 AFTER_INIT = ("__post_init__", "__attrs_post_init__")  # what such a constructor calls at its end
 CONSTRUCTORS = ("__init__", "__new__")

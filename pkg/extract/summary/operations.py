@@ -59,10 +59,24 @@ Operation = tuple[Any, ...]
     BROUGHT,  # name, n, numbers of star imports below: the name is n's unless one of them brings it
 ) = range(41)
 
-PURE = frozenset((
-    CONST, PARAM, GLOBAL, CELL, PHI, NARROW, FUNC, IMPORT, DECLARE, TEXT, UNKNOWN, UNPACK, CAUGHT,
-    BROUGHT,
-))
+PURE = frozenset(
+    (
+        CONST,
+        PARAM,
+        GLOBAL,
+        CELL,
+        PHI,
+        NARROW,
+        FUNC,
+        IMPORT,
+        DECLARE,
+        TEXT,
+        UNKNOWN,
+        UNPACK,
+        CAUGHT,
+        BROUGHT,
+    )
+)
 """Operations that do nothing but give a value: one that nothing refers to is left out."""
 
 MODULE, CLASS_BODY, FUNCTION, LAMBDA = range(4)

@@ -14,12 +14,11 @@ from unicodedata import normalize
 
 from tree_sitter import Node
 
+from pkg.extract.summary.frame_operations import Frame
+from pkg.extract.summary.statements import Builder
 from pkg.model import Class, Function, Import
-from pkg.summary.frames import Frame
-from pkg.summary.statements import Builder
 
 VERSION = 1
-"""Calls inside one another: of thousands of terms, each holds those before it. Older versions use the stack of C."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +37,7 @@ class FrameSummary:
     site_kinds: list[int]
 
 
-def summarise(
-    root: Node, definitions: Sequence[Class | Function], imports: Sequence[Import]
-) -> bytes:
+def summarise(root: Node, definitions: Sequence[Class | Function], imports: Sequence[Import]) -> bytes:
     """Sum up a file by its syntax tree, written so that `read_summary` reads it; empty where that is too deep."""
     numbers = {(each.span.start, normalize("NFKC", each.name)): number for number, each in enumerate(definitions)}
     statements: dict[tuple[int, int], list[int]] = {}

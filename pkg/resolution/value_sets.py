@@ -340,7 +340,9 @@ def make_sort_key(value: Value) -> SortKey:
         return kind, value.code.position, value.site, value.kind, ()
     if isinstance(value, Partial):
         return kind, value.code.position, value.site, "", make_sort_key(value.inner)
-    inner = [getattr(value, name) for name in ("inner", "owner", "container", "getter", "setter") if hasattr(value, name)]
+    inner = [
+        getattr(value, name) for name in ("inner", "owner", "container", "getter", "setter") if hasattr(value, name)
+    ]
     nested = tuple(make_sort_key(each) for each in inner if isinstance(each, Value))
     texts = [str(getattr(value, name, "")) for name in ("kind", "name", "path", "folder", "beginning", "end", "value")]
     return kind, 0, 0, "\0".join((*texts, str(getattr(value, "reason", "")))), nested

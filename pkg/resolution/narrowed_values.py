@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pkg.resolution.classes import ClassInfo, has_base, is_protocol, passes_for
-from pkg.resolution.values import (
+from pkg.resolution.value_sets import (
     EMPTY,
     PLAIN,
     Class,
@@ -76,9 +76,7 @@ def may_pass(machine: Machine, value: Value, test: str, holds: bool) -> bool:
 
 
 def _is_false(value: Value) -> bool:
-    return is_none(value) or (
-        isinstance(value, Constant) and value.value is not None and not value.value
-    )
+    return is_none(value) or (isinstance(value, Constant) and value.value is not None and not value.value)
 
 
 def _may_be_called(machine: Machine, value: Value) -> bool:
@@ -126,7 +124,9 @@ def _keep_object(machine: Machine, value: Value, tested: Value) -> Values:
                 return frozenset({value})
             if value.is_open and has_base(info, value.info):
                 return frozenset({machine.make(Instance, info, Flavour.NARROWED)})
-            if value.is_open and any(has_base(each, value.info) for each in machine.program.hierarchy.list_derived(info)):
+            if value.is_open and any(
+                has_base(each, value.info) for each in machine.program.hierarchy.list_derived(info)
+            ):
                 return frozenset({machine.make(Instance, info, Flavour.NARROWED)})
             return frozenset({value}) if is_protocol(info) else EMPTY
         if isinstance(value, Unknown | Library):
@@ -188,9 +188,7 @@ def _narrow_exact(machine: Machine, values: Values, classes: Values, holds: bool
         names = {each.name.removeprefix("builtins.") for each in classes if isinstance(each, Library)}
         if not holds or infos:
             return values
-        return frozenset(
-            each for each in values if not isinstance(each, Constant) or each.kind in names
-        )
+        return frozenset(each for each in values if not isinstance(each, Constant) or each.kind in names)
     if not holds:
         return frozenset(
             each for each in values

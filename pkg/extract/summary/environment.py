@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from pkg.summary.operations import GLOBAL, NARROW, PHI, Operation
+from pkg.extract.summary.operations import GLOBAL, NARROW, PHI, Operation
 
 Place = tuple[int, str]
 """An attribute or item of what an operation gives, by which it was assigned to or tested."""

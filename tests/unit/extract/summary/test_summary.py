@@ -9,9 +9,9 @@ import pytest
 
 from pkg.extract.parser import parse
 from pkg.extract.python import extract_unit
-from pkg.summary import operations as o
-from pkg.summary.file_summary import FrameSummary, read_summary, summarise
-from pkg.summary.frames import compact, list_operands
+from pkg.extract.summary import operations as o
+from pkg.extract.summary.file_summary import FrameSummary, read_summary, summarise
+from pkg.extract.summary.frame_operations import compact, list_operands
 
 Places = list[list[tuple[int, int]]]
 

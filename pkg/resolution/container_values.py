@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pkg.extract.summary import operations as o
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
-from pkg.resolution.arguments import Arguments
+from pkg.resolution.call_arguments import Arguments
 from pkg.resolution.holders import HOLDERS
-from pkg.resolution.outcomes import Target
 from pkg.resolution.program import Code
-from pkg.resolution.values import (
+from pkg.resolution.site_outcomes import Target
+from pkg.resolution.value_sets import (
     EMPTY,
     MANY,
     MOST_VALUES,
@@ -36,7 +37,6 @@ from pkg.resolution.values import (
     unknown,
 )
 from pkg.resolution.variables import Variable
-from pkg.summary import operations as o
 
 if TYPE_CHECKING:
     from pkg.resolution.machine import Machine
@@ -330,7 +330,11 @@ class Containers:
                 return keys or named or frozenset({PLAIN["str"]})
             return self.read_everything(value)
         if isinstance(value, Generator):
-            return machine.calls.adapt(machine.read(value.code.yielded), value.receiver) if value.receiver is not None else machine.read(value.code.yielded)
+            return (
+                machine.calls.adapt(machine.read(value.code.yielded), value.receiver)
+                if value.receiver is not None
+                else machine.read(value.code.yielded)
+            )
         if isinstance(value, Instance):
             return self._iterate_object(value, site, is_async)
         if isinstance(value, Class):
@@ -524,7 +528,9 @@ class Containers:
         return self.fill("list", self._pop_item(owner, arguments, site), site)
 
     def _copy_own(self, owner: Container, arguments: Arguments, site: int) -> Values:
-        return self.copy(owner.kind if owner.kind in ("dict", "set", "list", "tuple") else "list", frozenset({owner}), site)
+        return self.copy(
+            owner.kind if owner.kind in ("dict", "set", "list", "tuple") else "list", frozenset({owner}), site
+        )
 
     def _combine(self, owner: Container, arguments: Arguments, site: int) -> Values:
         made = self.copy("set", frozenset({owner}), site)
@@ -538,7 +544,9 @@ class Containers:
         key = arguments.get(9, "key")
         if key:
             for value in key:
-                self.machine.calls.call(value, Arguments(self.machine, [(items, False)], []), site, "callback", POSSIBLE)
+                self.machine.calls.call(
+                    value, Arguments(self.machine, [(items, False)], []), site, "callback", POSSIBLE
+                )
         else:
             self.machine.special.note_methods(items, ("__lt__",), site, LIKELY)
         return frozenset({PLAIN["NoneType"]})
@@ -550,7 +558,9 @@ class Containers:
     def _remove(self, owner: Container, arguments: Arguments, site: int) -> Values:
         name = ("__hash__", "__eq__") if owner.kind == "set" else ("__eq__",)
         for each in name:
-            self.machine.special.note_methods(arguments.get(0), (each,), site, LIKELY if each == "__hash__" else POSSIBLE)
+            self.machine.special.note_methods(
+                arguments.get(0), (each,), site, LIKELY if each == "__hash__" else POSSIBLE
+            )
         return frozenset({PLAIN["NoneType"]})
 
     def _get_item(self, owner: Container, arguments: Arguments, site: int) -> Values:
@@ -573,13 +583,16 @@ _KINDS = {
     "UserList": "list", "tuple": "tuple", "set": "set", "frozenset": "set", "deque": "list",
 }  # fmt: skip
 _METHODS: dict[str, Callable[[Containers, Container, Arguments, int], Values]] = {
-    "append": Containers._append, "add": Containers._append, "appendleft": Containers._append, "put": Containers._append,
+    "append": Containers._append, "add": Containers._append, "appendleft": Containers._append,
+    "put": Containers._append,
     "put_nowait": Containers._append, "insert": Containers._insert, "extend": Containers._extend,
     "update": Containers._extend, "extendleft": Containers._extend, "get": Containers._get, "pop": Containers._pop,
     "popleft": Containers._pop, "get_nowait": Containers._pop, "setdefault": Containers._set_default,
     "values": Containers._values, "keys": Containers._keys, "items": Containers._items,
-    "popitem": Containers._pop_item, "most_common": Containers._pair_all, "elements": Containers._keys, "copy": Containers._copy_own, "union": Containers._combine,
-    "intersection": Containers._copy_own, "difference": Containers._copy_own, "symmetric_difference": Containers._combine,
+    "popitem": Containers._pop_item, "most_common": Containers._pair_all, "elements": Containers._keys,
+    "copy": Containers._copy_own, "union": Containers._combine,
+    "intersection": Containers._copy_own, "difference": Containers._copy_own,
+    "symmetric_difference": Containers._combine,
     "sort": Containers._sort, "index": Containers._find, "count": Containers._find, "remove": Containers._remove,
     "discard": Containers._remove, "__getitem__": Containers._get_item, "__setitem__": Containers._set_item,
     "__iter__": Containers._self, "__next__": Containers._pop,

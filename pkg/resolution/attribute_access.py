@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from pkg.extract.summary import operations as o
+from pkg.extract.summary.statements import IS_RAISING, IS_STUB
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
-from pkg.resolution.arguments import Arguments
+from pkg.resolution.call_arguments import Arguments
 from pkg.resolution.classes import ClassInfo, Lookup, has_base
-from pkg.resolution.outcomes import DESCRIPTOR, FALLBACK, Outcome, Target, Unbound
 from pkg.resolution.program import FORWARDED
-from pkg.resolution.records import CONSTRUCTORS, find_generated
-from pkg.resolution.values import (
+from pkg.resolution.record_fields import CONSTRUCTORS, find_generated
+from pkg.resolution.site_outcomes import DESCRIPTOR, FALLBACK, Outcome, Target, Unbound
+from pkg.resolution.value_sets import (
     EMPTY,
     MANY,
     MOST_VALUES,
@@ -48,8 +50,6 @@ from pkg.resolution.values import (
 )
 from pkg.resolution.variables import Variable
 from pkg.resolve.facts.modules import Found
-from pkg.summary import operations as o
-from pkg.summary.statements import IS_RAISING, IS_STUB
 
 if TYPE_CHECKING:
     from pkg.resolution.machine import Machine
@@ -261,7 +261,9 @@ class Attributes:
         return unknown(Reason.ATTRIBUTE)
 
     def _read_property(self, value: Property, name: str) -> Values:
-        return frozenset({self._make(ContainerMethod, value, name)}) if name in ("setter", "deleter", "getter") else EMPTY
+        return (
+            frozenset({self._make(ContainerMethod, value, name)}) if name in ("setter", "deleter", "getter") else EMPTY
+        )
 
     def _read_register(self, value: Value, name: str) -> Values:
         return unknown(Reason.EXPRESSION)
@@ -390,8 +392,6 @@ class Attributes:
             elif kind is Instance:
                 came = self._read_descriptor(value, receiver)  # type: ignore[arg-type]
                 result |= came if not has_property else EMPTY  # a class that is made like property gives what this does
-            elif kind is Partial and value.inner.__class__ is Function and "partialmethod" in _kinds(value):  # type: ignore[attr-defined]
-                result.add(value)
             else:
                 result.add(value)
         return frozenset(result)
@@ -412,8 +412,8 @@ class Attributes:
             if isinstance(inner, Function):
                 return frozenset({self._make(Method, inner.code, self.take_class(receiver))})
             return frozenset({inner})
-        inner = self.bind(frozenset({value.inner}), receiver)
-        return frozenset(self._make(Wrapped, value.kind, each, value.manager) for each in inner)
+        bound = self.bind(frozenset({value.inner}), receiver)
+        return frozenset(self._make(Wrapped, value.kind, each, value.manager) for each in bound)
 
     def _read_descriptor(self, value: Instance, receiver: Value) -> Values:
         getter = self._hierarchy.find(value.info, "__get__")
@@ -545,7 +545,9 @@ class Attributes:
         if owner is None and isinstance(receiver, Instance):
             hook = self._hierarchy.find(info, "__setattr__")
             for member in self._machine.read(hook.members["__setattr__"]) if hook is not None else ():
-                self._run(member, receiver, [frozenset({self._make(Constant, "str", name)}), values], site, "special method")
+                self._run(
+                    member, receiver, [frozenset({self._make(Constant, "str", name)}), values], site, "special method"
+                )
         if is_set and isinstance(receiver, Instance) and receiver.is_open:
             for each in self._hierarchy.look_up(info, name, True).overrides:
                 for member in self._machine.read(each.members[name]):
@@ -687,10 +689,6 @@ def _info_of(receiver: Value, info: ClassInfo) -> ClassInfo:
     return found if isinstance(found, ClassInfo) and has_base(found, info) else info
 
 
-def _kinds(value: Partial) -> frozenset[str]:
-    return frozenset()
-
-
 def _code_of(value: Value) -> Code | None:
     if isinstance(value, Function | Method):
         return value.code
@@ -702,7 +700,7 @@ def _confidence(receiver: Value) -> str:
     return LIKELY if is_promised else CERTAIN
 
 
-_READERS = {
+_READERS: dict[type[Value], Callable[[Attributes, Any, str], Values]] = {
     Library: Attributes._read_library,
     Module: Attributes._read_module,
     Folder: Attributes._read_folder,

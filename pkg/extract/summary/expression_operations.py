@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from pkg.extract.parser import find_first_child
-from pkg.summary import operations as o
-from pkg.summary.environment import Environment, copy
-from pkg.summary.frames import Frame, read_identifier
+from pkg.extract.summary import operations as o
+from pkg.extract.summary.environment import Environment, copy
+from pkg.extract.summary.frame_operations import Frame, read_identifier
 
 if TYPE_CHECKING:
-    from pkg.summary.statements import Builder
+    from pkg.extract.summary.statements import Builder
 
 DEEPEST = 90  # expressions inside of one another
 LONGEST_TEXT = 200  # characters of a constant text that is kept: longer ones name no attribute and are no keys

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 from unicodedata import normalize
 
 from tree_sitter import Node
 
-from pkg.summary import operations as o
-from pkg.summary.environment import SHARED, UNBOUND, Environment, Joiner
-from pkg.summary.operations import (
+from pkg.extract.summary import operations as o
+from pkg.extract.summary.environment import SHARED, UNBOUND, Environment, Joiner
+from pkg.extract.summary.operations import (
     BROUGHT,
     CELL,
     CLASS_BODY,
@@ -262,7 +262,7 @@ def _fill_shapes() -> None:
 _fill_shapes()
 
 
-def list_operands(node: Operation) -> list[int]:
+def list_operands(node: Sequence[Any]) -> list[int]:
     """List the operations that one refers to."""
     code = node[0]
     shape = SHAPES.get(code)
@@ -291,7 +291,7 @@ def _renumber(node: Operation, moved: list[int]) -> Operation:
     return _renumber_lists(node, moved.__getitem__)
 
 
-def _renumber_lists(node: Operation, move: Any) -> Operation:
+def _renumber_lists(node: Sequence[Any], move: Any) -> Operation:
     code = node[0]
     if code == o.RETURN:
         return (code, [move(each) for each in node[1]], node[2])

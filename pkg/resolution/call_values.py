@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pkg.extract.summary import operations as o
+from pkg.extract.summary.statements import IS_RAISING, IS_STUB
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
-from pkg.resolution.arguments import Arguments
-from pkg.resolution.attributes import is_replaced
+from pkg.resolution.attribute_access import is_replaced
+from pkg.resolution.call_arguments import Arguments
 from pkg.resolution.classes import ClassInfo, Lookup, has_base
-from pkg.resolution.narrowing import may_pass, narrow
-from pkg.resolution.outcomes import MADE_DECORATOR, External, Outcome, Overriding, Target, Unbound
+from pkg.resolution.narrowed_values import may_pass, narrow
 from pkg.resolution.passing import Guards
 from pkg.resolution.program import Code
-from pkg.resolution.records import AFTER_INIT, Field, find_generated, list_parameters
-from pkg.resolution.values import (
+from pkg.resolution.record_fields import AFTER_INIT, Field, find_generated, list_parameters
+from pkg.resolution.site_outcomes import MADE_DECORATOR, External, Outcome, Overriding, Target, Unbound
+from pkg.resolution.value_sets import (
     EMPTY,
     MANY,
     MOST_VALUES,
@@ -46,8 +48,6 @@ from pkg.resolution.values import (
     unknown,
 )
 from pkg.resolution.variables import Variable
-from pkg.summary import operations as o
-from pkg.summary.statements import IS_RAISING, IS_STUB
 
 if TYPE_CHECKING:
     from pkg.resolution.machine import Machine
@@ -121,7 +121,9 @@ class Calls:
         if numbers is None or root is None:
             return ("star import", CERTAIN) if name not in module.names else ("assigned value", LIKELY)
         nodes = [self._skip_stars(root, each) for each in numbers]
-        parts = [root.summary.nodes[each] for node in nodes for each in (node[1:] if node[0] == o.PHI else ()) if each >= 0]
+        parts = [
+            root.summary.nodes[each] for node in nodes for each in (node[1:] if node[0] == o.PHI else ()) if each >= 0
+        ]
         parts += [node for node in nodes if node[0] != o.PHI]
         confidence = CERTAIN if len(parts) == 1 else LIKELY
         if all(node[0] in _DEFINED for node in parts):
@@ -249,7 +251,13 @@ class Calls:
         self, receiver: Instance | Class, name: str, found: Values, arguments: Arguments, site: int
     ) -> Values:
         """Call an attribute of an object or class; of one that may be derived, overriding methods as well."""
-        rule = _FLAVOURS[receiver.flavour] if isinstance(receiver, Instance) else "cls" if receiver.is_open else "class attribute"
+        rule = (
+            _FLAVOURS[receiver.flavour]
+            if isinstance(receiver, Instance)
+            else "cls"
+            if receiver.is_open
+            else "class attribute"
+        )
         if not receiver.is_open:
             return self._call_values(found, arguments, site, rule, CERTAIN)
         lookup = self._hierarchy.look_up(receiver.info, name, True)
@@ -264,7 +272,11 @@ class Calls:
             found -= exchanged - self._machine.read(lookup.owner.members[name])
         for each in exchanged:
             self.call(each, arguments, site, "override", POSSIBLE)
-        result = self._call_values(found.difference(abstract) if abstract else found, arguments, site, rule, confidence) if len(abstract) < len(found) or not abstract else EMPTY
+        result = (
+            self._call_values(found.difference(abstract) if abstract else found, arguments, site, rule, confidence)
+            if len(abstract) < len(found) or not abstract
+            else EMPTY
+        )
         if abstract:
             result |= self._call_values(frozenset(abstract), arguments, site, rule, POSSIBLE)
         sure = LIKELY if abstract else POSSIBLE
@@ -480,11 +492,10 @@ class Calls:
         parameters = code.summary.parameters
         write, variables = self._machine.write, code.parameters
         place = 0
-        if receiver is not None:
-            if parameters and parameters[0][1] == o.PLACED:
-                if code.receiver_place != 0:
-                    write(variables[0], frozenset({receiver}))
-                place = 1
+        if receiver is not None and parameters and parameters[0][1] == o.PLACED:
+            if code.receiver_place != 0:
+                write(variables[0], frozenset({receiver}))
+            place = 1
         for values, starred in arguments.placed:
             if starred:
                 self._spread(code, values, place)
@@ -646,7 +657,9 @@ class Calls:
             return unknown(Reason.RESULT)
         sure = LIKELY if value.flavour in (Flavour.TYPED, Flavour.NARROWED) else confidence
         result: Values = EMPTY
-        for method in self._machine.order(self._machine.attributes.bind(self._machine.read(owner.members["__call__"]), value)):
+        for method in self._machine.order(
+            self._machine.attributes.bind(self._machine.read(owner.members["__call__"]), value)
+        ):
             result |= self.call(method, arguments, site, "__call__", sure)
         if value.is_open:
             for member in self._machine.order(self._machine.read(owner.members["__call__"])):
@@ -698,7 +711,8 @@ class Calls:
         if value.kind != "contextmanager":
             return came
         return frozenset(
-            self._make(Generator, each.code, each.receiver, True) if isinstance(each, Generator) else each for each in came
+            self._make(Generator, each.code, each.receiver, True) if isinstance(each, Generator) else each
+            for each in came
         )
 
     def _get_by(self, kind: str, key: Constant, arguments: Arguments, site: int) -> Values:
@@ -776,7 +790,9 @@ class Calls:
             came: set[Value] = set()
             for callee in self._machine.order(callees):
                 if isinstance(callee, Register) and not isinstance(callee.owner, Class):
-                    self.register(callee.owner, frozenset(each for each in original if isinstance(each, Function | Class)))
+                    self.register(
+                        callee.owner, frozenset(each for each in original if isinstance(each, Function | Class))
+                    )
                     came |= made
                 elif isinstance(callee, Unknown | Library) or not callees:
                     came |= self._machine.library.decorate(callee, made, arguments)
@@ -796,7 +812,8 @@ class Calls:
                     else:
                         is_kept |= self._is_wrapper(known, callee)
             made = frozenset(came)
-        return made | original if is_kept or not made else made
+        result_values: Values = made | original if is_kept or not made else made
+        return result_values
 
     def _call_decorator(self, callee: Value, arguments: Arguments, site: int, is_made: bool, index: int) -> Values:
         machine = self._machine
@@ -806,7 +823,10 @@ class Calls:
             return self.call(callee, arguments, -1, rule, CERTAIN)
         kept, outcomes[site] = outcomes[site], []
         result = self.call(callee, arguments, site, rule, CERTAIN)
-        own = [each._replace(group=index) if isinstance(each, Target) and each.rule == rule else each for each in outcomes[site]]
+        own = [
+            each._replace(group=index) if isinstance(each, Target) and each.rule == rule else each
+            for each in outcomes[site]
+        ]
         outcomes[site] = kept + [each for each in own if isinstance(each, Target)]
         return result
 
@@ -908,7 +928,7 @@ def _stands_in(inner: Code, outer: Code) -> bool:
     return False
 
 
-_CALLERS: dict[type[Value], Any] = {
+_CALLERS: dict[type[Value], Callable[[Calls, Any, Arguments, int, str, str], Values]] = {
     Function: Calls._call_function,
     Method: Calls._call_method,
     Class: Calls._call_class,

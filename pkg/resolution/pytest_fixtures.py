@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from pkg.extract.summary import operations as o
 from pkg.model import CERTAIN
-from pkg.resolution.outcomes import Target
 from pkg.resolution.program import Code, ModuleInfo, list_texts, name_last
-from pkg.resolution.values import EMPTY, Class, Function, Library, Values
-from pkg.summary import operations as o
+from pkg.resolution.site_outcomes import Target
+from pkg.resolution.value_sets import EMPTY, Class, Function, Library, Values
 
 if TYPE_CHECKING:
     from pkg.resolution.machine import Machine

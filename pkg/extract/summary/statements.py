@@ -9,13 +9,13 @@ from typing import Any
 from tree_sitter import Node
 
 from pkg.extract.parser import find_first_child
-from pkg.summary import operations as o
-from pkg.summary.annotations import Annotation, read_annotation
-from pkg.summary.conditions import Conditions, decide, is_checking
-from pkg.summary.environment import SHARED, UNBOUND, Environment, Loop, copy
-from pkg.summary.expressions import Expressions, is_plain_text, place_key
-from pkg.summary.frames import Frame, Parameter, read_identifier
-from pkg.summary.patterns import Patterns
+from pkg.extract.summary import operations as o
+from pkg.extract.summary.annotation_trees import Annotation, read_annotation
+from pkg.extract.summary.environment import SHARED, UNBOUND, Environment, Loop, copy
+from pkg.extract.summary.expression_operations import Expressions, is_plain_text, place_key
+from pkg.extract.summary.frame_operations import Frame, Parameter, read_identifier
+from pkg.extract.summary.patterns import Patterns
+from pkg.extract.summary.tested_conditions import Conditions, decide, is_checking
 
 IS_GENERATOR, IS_ASYNC, IS_STUB, IS_RAISING = 1, 2, 4, 8
 """Flags of a frame: it yields, it is a coroutine, its body does nothing, its body raises NotImplementedError."""
@@ -491,9 +491,7 @@ class Statements:
         if heads is not None:
             placed, keywords = self._expressions.read_arguments(heads)
             bases = [each for each, starred in placed if not starred]
-        inner = self._builder.open_frame(
-            o.CLASS_BODY, name, frame, self._builder.definitions.get((start, name), -1)
-        )
+        inner = self._builder.open_frame(o.CLASS_BODY, name, frame, self._builder.definitions.get((start, name), -1))
         value = frame.add(o.CLASS, inner.number, bases, keywords, site)
         body = node.child_by_field_name("body")
         self._builder.statements(inner)._run_block(body)
@@ -595,9 +593,7 @@ class Statements:
 
         self._run_loop(node, run_body, never_ends=decide(condition) is True)
 
-    def _run_loop(
-        self, node: Node, body: Callable[[Loop, Environment], Environment | None], never_ends: bool
-    ) -> None:
+    def _run_loop(self, node: Node, body: Callable[[Loop, Environment], Environment | None], never_ends: bool) -> None:
         frame = self._frame
         outer = frame.environment
         if outer is None:
@@ -751,9 +747,7 @@ class Statements:
             joined = self._run_finally(last, joined, start)
         frame.environment = joined
 
-    def _run_finally(
-        self, clause: Node, end: Environment | None, fault: Environment | None
-    ) -> Environment | None:
+    def _run_finally(self, clause: Node, end: Environment | None, fault: Environment | None) -> Environment | None:
         """Sum up what runs at the end and after a fault; behind it, only what was known at the end holds on."""
         frame = self._frame
         before = frame.joiner.join([copy(end), fault])

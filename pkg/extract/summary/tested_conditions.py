@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from tree_sitter import Node
 
 from pkg.extract.parser import find_first_child
-from pkg.summary import operations as o
-from pkg.summary.environment import SHARED, Environment, Place, copy
-from pkg.summary.expressions import DEEPEST, place_key
-from pkg.summary.frames import Frame, read_identifier
+from pkg.extract.summary import operations as o
+from pkg.extract.summary.environment import SHARED, Environment, Place, copy
+from pkg.extract.summary.expression_operations import DEEPEST, place_key
+from pkg.extract.summary.frame_operations import Frame, read_identifier
 
 if TYPE_CHECKING:
-    from pkg.summary.expressions import Expressions
-    from pkg.summary.statements import Builder
+    from pkg.extract.summary.expression_operations import Expressions
+    from pkg.extract.summary.statements import Builder
 
 Tested = tuple[int, "Environment | None", "Environment | None"]
 """The operation of a condition, and the environments where it holds and where it fails; None where it never does."""
@@ -220,9 +220,7 @@ class Conditions:
         found = [each for each in found if each.type != "comment"]
         return [] if any(each.type in ("list_splat", "keyword_argument") for each in found) else found
 
-    def _narrow(
-        self, subject: Node, test: tuple[Any, ...], holds: Environment, fails: Environment | None
-    ) -> None:
+    def _narrow(self, subject: Node, test: tuple[Any, ...], holds: Environment, fails: Environment | None) -> None:
         """Note what a tested name or place stands for where a test holds, and where it fails."""
         if subject.type == "named_expression":
             name = subject.child_by_field_name("name")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from pkg.extract.parser import find_first_child
-from pkg.summary import operations as o
-from pkg.summary.environment import Environment
-from pkg.summary.frames import Frame, read_identifier
+from pkg.extract.summary import operations as o
+from pkg.extract.summary.environment import Environment
+from pkg.extract.summary.frame_operations import Frame, read_identifier
 
 if TYPE_CHECKING:
-    from pkg.summary.statements import Builder
+    from pkg.extract.summary.statements import Builder
 
 _DEEPEST = 60  # patterns inside of one another
 

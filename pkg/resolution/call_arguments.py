@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pkg.resolution.values import EMPTY, Values
+from pkg.resolution.value_sets import EMPTY, Values
 
 if TYPE_CHECKING:
     from pkg.resolution.machine import Machine
@@ -25,9 +25,7 @@ class Arguments:
         self.named = named
 
     @classmethod
-    def of(
-        cls, machine: Machine, placed: Sequence[Any], named: Sequence[Any], values: list[Values]
-    ) -> Arguments:
+    def of(cls, machine: Machine, placed: Sequence[Any], named: Sequence[Any], values: list[Values]) -> Arguments:
         """Read the arguments of an operation."""
         return cls(
             machine,
