@@ -812,8 +812,8 @@ class Calls:
                     else:
                         is_kept |= self._is_wrapper(known, callee)
             made = frozenset(came)
-        result_values: Values = made | original if is_kept or not made else made
-        return result_values
+        kept: Values = made | original if is_kept or not made else made
+        return kept
 
     def _call_decorator(self, callee: Value, arguments: Arguments, site: int, is_made: bool, index: int) -> Values:
         machine = self._machine
