@@ -113,7 +113,10 @@ class Machine:
         return [code.outcomes for code in module.codes]
 
     def evaluate(self, code: Code) -> None:
-        """Evaluate the operations of a frame: all of them the first time, then those whose operands have changed."""
+        """Evaluate the operations of a frame: all of them the first time, then those whose operands have changed.
+
+        Raises RuntimeError where the values of a frame change without end, which is a fault of the rules.
+        """
         self.code, self.outcomes = code, code.outcomes
         nodes, handlers, base, schedule = code.summary.nodes, self._handlers, code.base, self.schedule
         shared = self._shared

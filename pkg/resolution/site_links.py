@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pkg.extract.summary import operations as o
 from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Import, Label, RelationType, rank_confidence
 from pkg.resolution.classes import ClassInfo
-from pkg.resolution.duck_types import GUESSED, DuckTypes
+from pkg.resolution.guessed_methods import GUESSED, DuckTypes
 from pkg.resolution.machine import Machine
 from pkg.resolution.program import Code, ModuleInfo, Program
 from pkg.resolution.site_outcomes import Target, is_bound, settle

@@ -67,6 +67,10 @@ def list_covered() -> list[Public]:
     return [each for path in list_modules() for each in list_public(path)]
 
 
+OPEN: set[Path] = set()
+"""Modules whose array names are being found."""
+
+
 @cache
 def find_array_names(path: Path) -> frozenset[str]:
     """Give the names by which a module speaks of arrays and that leave their dtype or their shape open.
@@ -75,11 +79,14 @@ def find_array_names(path: Path) -> frozenset[str]:
     both is not among them: it says in the signature what a docstring would repeat.
     """
     names = {ARRAY}
+    OPEN.add(path)
     for statement in ast.walk(read_tree(path)):
         if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith("pkg."):
             source = ROOT / f"{str(statement.module).replace('.', '/')}.py"
-            exported = find_array_names(source) if source.exists() else frozenset()
+            is_read = source.exists() and source not in OPEN  # modules that name one another's types
+            exported = find_array_names(source) if is_read else frozenset()
             names |= {alias.asname or alias.name for alias in statement.names if alias.name in exported}
+    OPEN.discard(path)
     body = read_tree(path).body
     for statement, following in zip(body, [*body[1:], None], strict=True):
         if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value and names & mention(statement.value):
