@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from unit.resolution.solving import SOURCE, solve_tree
@@ -14,6 +15,7 @@ from pkg.model import RelationType
 from pkg.resolution.site_links import LinkWriter
 
 SIZES = (40, 160)
+TESTS = str(Path(__file__).parents[2])
 PROGRAM = """
 import sys
 from pkg.resolution.site_links import LinkWriter
@@ -64,7 +66,7 @@ def test_each_function_of_a_table_is_called() -> None:
 @pytest.mark.parametrize("make", [make_ring, make_recursion, make_table, make_overrides])
 def test_hash_seeds_change_nothing(make: Callable[[int], str]) -> None:
     def run(seed: str) -> str:
-        environment = os.environ | {"PYTHONHASHSEED": seed}
+        environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": TESTS}
         command = [sys.executable, "-c", PROGRAM]
         return subprocess.run(
             command, input=make(20), env=environment, capture_output=True, text=True, check=True
