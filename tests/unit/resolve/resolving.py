@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from pkg.extract.parser import parse
 from pkg.extract.python import extract_unit
+from pkg.extract.summary.file_summary import summarise
 from pkg.extract.summary.switch import IS_BOUNDED
 from pkg.local_errors import LocalErrors
 from pkg.model import Edge, Label, RelationType
@@ -43,15 +45,15 @@ class Resolved:
         return [call for links in self.links.values() for call in links.unbound]
 
 
-def resolve_tree(files: dict[str, str], package: str = "") -> Resolved:
-    """Extract and resolve a tree of Python files, whose root is the folder of a package."""
+def resolve_tree(files: dict[str, str], package: str = "", *, is_bounded: bool = IS_BOUNDED) -> Resolved:
+    """Extract and resolve a tree of Python files, whose root is the folder of a package, by one of the resolvers."""
     texts = {path: text.encode("utf-8", "surrogatepass") for path, text in files.items()}
     units = {
         path: describe_code(SOURCE, path, extract_unit(text))
         for path, text in texts.items()
         if path.endswith((".py", ".pyi"))
     }
-    links = _link_bounded(units, package) if IS_BOUNDED else _link(units, package)
+    links = _link_bounded(units, package) if is_bounded else _link(units, package)
     names = {identity: name for unit in units.values() for identity, name in _name_nodes(unit)}
     libraries = {library for each in links.values() for library in each.libraries}
     return Resolved(links, names | {name_library(SOURCE, each): f"library:{each}" for each in libraries})
@@ -64,10 +66,16 @@ def _link(units: dict[str, UnitText], package: str) -> dict[str, UnitLinks]:
 
 
 def _link_bounded(units: dict[str, UnitText], package: str) -> dict[str, UnitLinks]:
-    machine = Machine(Program(units, package, LocalErrors()))
+    machine = Machine(Program({path: _sum_up(unit) for path, unit in units.items()}, package, LocalErrors()))
     machine.solve()
     writer = BoundedWriter(SOURCE, machine)
     return {path: writer.write(path) for path in sorted(units)}
+
+
+def _sum_up(unit: UnitText) -> UnitText:
+    if unit.summary:
+        return unit
+    return replace(unit, summary=summarise(parse(unit.text).root_node, unit.definitions, unit.imports))
 
 
 def _name_nodes(unit: UnitText) -> list[tuple[str, str]]:

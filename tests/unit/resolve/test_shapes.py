@@ -12,12 +12,15 @@ from pkg.resolve.facts import parsed_trees
 SHAPES = {f"{shape.category}: {shape.name}": shape for shape in read_shapes()}
 
 
+@pytest.mark.parametrize("is_bounded", [False, True])
 @pytest.mark.parametrize("category", sorted({shape.category for shape in SHAPES.values()}))
-def test_the_links_of_a_shape_are_found_and_no_others(category: str, subtests: pytest.Subtests) -> None:
+def test_the_links_of_a_shape_are_found_and_no_others(
+    category: str, is_bounded: bool, subtests: pytest.Subtests
+) -> None:
     for name, shape in SHAPES.items():
         if shape.category == category:
             with subtests.test(name):
-                resolved = resolve_tree(shape.files)
+                resolved = resolve_tree(shape.files, is_bounded=is_bounded)
                 check_calls(shape, resolved)
                 check_classes(shape, resolved)
                 check_imports(shape, resolved)
