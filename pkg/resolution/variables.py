@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from heapq import heappop, heappush
+from math import inf
 from typing import TYPE_CHECKING
 
-from pkg.resolution.value_sets import EMPTY, MANY, MOST_VALUES, Values, merge_constants
+from pkg.resolution.value_sets import EMPTY, MANY, MOST_VALUES, Value, Values, merge_constants
 
 if TYPE_CHECKING:
     from pkg.resolution.program import Code
 
+_MOST_AT_ONCE = 32  # values of a variable to which more are added one by one
 _MOST_MERGED = 64  # values of a set whose constants are still looked at
 
 
 class Variable:
     """A parameter, result, field, name of a module or the like: a set of values that only grows."""
 
-    __slots__ = ("copies", "is_merged", "readers", "values")
+    __slots__ = ("copies", "is_merged", "pending", "readers", "values")
 
     def __init__(self) -> None:
         self.values: Values = EMPTY
         self.readers: list[int] | None = None  # operations, by their numbers in the whole program; some twice
         self.is_merged = False  # whether constants of one type are one value
+        self.pending: set[Value] | None = None  # what a large variable gets with the next round
         self.copies: list[Variable] | None = None  # variables that get all that is written to this one
 
 
@@ -35,7 +38,8 @@ class Schedule:
     def __init__(self) -> None:
         self._now: list[tuple[int, Code]] = []
         self._next: list[Code] = []
-        self._position = -1
+        self._position: float = -1
+        self._pending: list[Variable] = []
         self.owners: list[Code] = []  # the code that each operation of the program is of
         self.node = 0  # the operation that is evaluated, by its number in the whole program
         self.evaluations = 0  # of the code of a function, or of what changed in it
@@ -54,6 +58,7 @@ class Schedule:
     def take(self) -> Code | None:
         """Take what is to be evaluated next; None where nothing is."""
         if not self._now:
+            self._add_pending()
             if not self._next:
                 self._position = -1
                 return None
@@ -91,9 +96,28 @@ class Schedule:
             after = merge_constants(after)
         if after == before:
             return
-        variable.values = after if before else values
+        if len(before) > _MOST_AT_ONCE:
+            if variable.pending is None:
+                variable.pending = set()
+                self._pending.append(variable)
+            variable.pending |= values
+            return
+        self._grow(variable, after if before else values, values)
+
+    def _add_pending(self) -> None:
+        """Add to large variables what was written to them in a round: one by one, each value would be a set of all."""
+        self._position = inf  # what reads them comes with the next round
+        waiting, self._pending = self._pending, []
+        for variable in waiting:
+            pending, variable.pending = variable.pending or set(), None
+            after = variable.values | pending
+            if len(after) > len(variable.values):
+                self._grow(variable, after, frozenset(pending))
+
+    def _grow(self, variable: Variable, after: Values, added: Values) -> None:
+        variable.values = after
         for other in variable.copies or ():
-            self.write(other, values)
+            self.write(other, added)
         owners = self.owners
         for node in variable.readers or ():
             code = owners[node]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -17,11 +18,14 @@ from pkg.resolution.site_links import LinkWriter
 SIZES = (40, 160)
 TESTS = str(Path(__file__).parents[2])
 PROGRAM = """
-import sys
+import json, sys
 from pkg.resolution.site_links import LinkWriter
 from unit.resolution.solving import SOURCE, solve_tree
-links = LinkWriter(SOURCE, solve_tree({"main.py": sys.stdin.read()})).write("main.py")
-print(*map(repr, links.edges), *map(repr, links.unbound), sep="\\n")
+files = json.load(sys.stdin)
+writer = LinkWriter(SOURCE, solve_tree(files))
+for path in files:
+    links = writer.write(path)
+    print(*map(repr, links.edges), *map(repr, links.unbound), sep="\\n")
 """
 
 
@@ -63,13 +67,13 @@ def test_each_function_of_a_table_is_called() -> None:
     assert len(lines) >= SIZES[1]
 
 
-@pytest.mark.parametrize("make", [make_ring, make_recursion, make_table, make_overrides])
-def test_hash_seeds_change_nothing(make: Callable[[int], str]) -> None:
+def test_hash_seeds_change_nothing() -> None:
+    files = {f"{make.__name__}.py": make(20) for make in (make_ring, make_recursion, make_table, make_overrides)}
+
     def run(seed: str) -> str:
         environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": TESTS}
         command = [sys.executable, "-c", PROGRAM]
-        return subprocess.run(
-            command, input=make(20), env=environment, capture_output=True, text=True, check=True
-        ).stdout
+        given = json.dumps(files)
+        return subprocess.run(command, input=given, env=environment, capture_output=True, text=True, check=True).stdout
 
-    assert len({run(seed) for seed in ("1", "2", "3")}) == 1
+    assert len({run(seed) for seed in ("1", "2")}) == 1
