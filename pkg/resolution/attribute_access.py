@@ -146,8 +146,7 @@ class Attributes:
         result: set[Value] = set()
         for value in self._machine.order(self.list_apart(values, name) if len(values) > MOST_VALUES else values):
             result |= self.read(value, name)
-            if self._machine.outcomes is not None:
-                self.note_read(value, name, sites)
+            self.note_read(value, name, sites)
         return MANY if len(values) > MOST_VALUES else frozenset(result)
 
     def list_apart(self, values: Values, name: str) -> list[Value]:

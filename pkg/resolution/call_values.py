@@ -80,7 +80,6 @@ class Calls:
         self._make = machine.make
         self._hierarchy = machine.program.hierarchy
         self._records: dict[ClassInfo, list[Field]] = {}
-        self._registered: dict[Value, Variable] = {}
         self._depth = 0
         self._promised: dict[tuple[Values, Values], Values] = {}
         self._plans: dict[tuple[Instance, str], _Plan] = {}
@@ -751,7 +750,7 @@ class Calls:
 
     def hand_over(self, arguments: Arguments, site: int, confidence: str) -> None:
         """Note the functions that a call hands over to what is outside: they may be called there."""
-        if self._machine.outcomes is None or site < 0:
+        if site < 0:
             return
         for values in (*(values for values, _ in arguments.placed), *(values for _, values in arguments.named)):
             for value in values:
@@ -819,7 +818,7 @@ class Calls:
         machine = self._machine
         outcomes = machine.outcomes
         rule = MADE_DECORATOR if is_made else "decorator"
-        if outcomes is None or site < 0:
+        if site < 0:
             return self.call(callee, arguments, -1, rule, CERTAIN)
         kept, outcomes[site] = outcomes[site], []
         result = self.call(callee, arguments, site, rule, CERTAIN)

@@ -240,8 +240,3 @@ def passes_for(info: ClassInfo, kind: ClassInfo) -> bool:
 def is_protocol(info: ClassInfo) -> bool:
     """Tell whether what a class stands for need not be derived from it."""
     return any(each.is_protocol for each in info.order)
-
-
-def list_names(infos: Iterable[ClassInfo]) -> set[str]:
-    """List the names that classes bind."""
-    return {name for info in infos for name in info.members}

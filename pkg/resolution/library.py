@@ -296,12 +296,11 @@ def _type(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> 
 def _getattr(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     found = library.read_chosen(arguments.get(0), arguments.get(1))
     machine = library.machine
-    if machine.outcomes is not None:
-        for key in library.machine.order(arguments.get(1)):
-            if isinstance(key, Constant) and isinstance(key.value, str):
-                for owner in library.machine.order(arguments.get(0)):
-                    for target in machine.attributes.list_properties(owner, key.value):
-                        machine.note(site, target)
+    for key in library.machine.order(arguments.get(1)):
+        if isinstance(key, Constant) and isinstance(key.value, str):
+            for owner in library.machine.order(arguments.get(0)):
+                for target in machine.attributes.list_properties(owner, key.value):
+                    machine.note(site, target)
     default = arguments.get(2)
     if default and any(isinstance(each, Unknown) for each in found):
         found = frozenset(each for each in found if not (isinstance(each, Unknown) and each.reason is Reason.ATTRIBUTE))
@@ -327,12 +326,11 @@ def _delattr(library: LibraryCalls, arguments: Arguments, site: int, name: str) 
 @models("builtins.hasattr")
 def _hasattr(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     machine = library.machine
-    if machine.outcomes is not None:
-        for key in library.machine.order(arguments.get(1)):
-            if isinstance(key, Constant) and isinstance(key.value, str):
-                for owner in library.machine.order(arguments.get(0)):
-                    for target in machine.attributes.list_properties(owner, key.value):
-                        machine.note(site, target._replace(confidence=POSSIBLE))
+    for key in library.machine.order(arguments.get(1)):
+        if isinstance(key, Constant) and isinstance(key.value, str):
+            for owner in library.machine.order(arguments.get(0)):
+                for target in machine.attributes.list_properties(owner, key.value):
+                    machine.note(site, target._replace(confidence=POSSIBLE))
     return frozenset({PLAIN["bool"]})
 
 

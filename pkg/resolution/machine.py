@@ -18,12 +18,11 @@ from pkg.resolution.narrowed_values import narrow
 from pkg.resolution.program import BUILTINS, MODULE_TEXTS, Code, ModuleInfo, Program
 from pkg.resolution.pytest_fixtures import Fixtures
 from pkg.resolution.record_fields import find_records
-from pkg.resolution.site_outcomes import External, Outcome, Target, Unbound
+from pkg.resolution.site_outcomes import Outcome, Target, Unbound
 from pkg.resolution.special import Special
 from pkg.resolution.types import Promise, Types
 from pkg.resolution.value_sets import (
     EMPTY,
-    MANY,
     MOST_VALUES,
     PLAIN,
     Class,
@@ -378,8 +377,7 @@ class Machine:
         info = self.code.module.codes[node[1]].class_info
         if info is None:
             return EMPTY
-        if self.outcomes is not None:
-            self.calls.note_class_creation(info, node[4])
+        self.calls.note_class_creation(info, node[4])
         return frozenset({self.make(Class, info, False)})
 
     def _declare(self, node: Sequence[Any], values: list[Values]) -> Values:
@@ -454,7 +452,7 @@ class Machine:
         return EMPTY
 
     def _delete_attribute(self, node: Sequence[Any], values: list[Values]) -> Values:
-        if node[1] >= 0 and self.outcomes is not None:
+        if node[1] >= 0:
             self.attributes.delete(values[node[1]], node[2], node[3])
         return EMPTY
 
@@ -636,11 +634,3 @@ def _read_text(values: Values) -> str | None:
         return None
     (value,) = values
     return value.value if isinstance(value, Constant) and isinstance(value.value, str) else None
-
-
-def is_large(values: Values) -> bool:
-    """Tell whether there are too many values to follow each."""
-    return len(values) > MOST_VALUES
-
-
-__all__ = ["CERTAIN", "MANY", "Container", "External", "Folder", "Machine", "is_large"]

@@ -359,8 +359,3 @@ def list_texts(nodes: Sequence[Any], number: int, depth: int = 0) -> set[str] | 
         first, second = (list_texts(nodes, each, depth + 1) for each in node[2:4])
         return None if first is None or second is None else first | second
     return None
-
-
-def list_placed(codes: Iterable[Code]) -> list[Code]:
-    """List code in the order of evaluation."""
-    return sorted(codes, key=lambda code: code.position)

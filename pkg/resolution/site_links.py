@@ -283,6 +283,3 @@ def _find_lines(text: bytes) -> list[int]:
         starts.append(position + 1)
         position = text.find(b"\n", position + 1)
     return starts
-
-
-__all__ = ["POSSIBLE", "LinkWriter", "NodeIds"]

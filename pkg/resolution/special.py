@@ -144,7 +144,7 @@ class Special:
 
     def note_methods(self, values: Values, names: Sequence[str], site: int, confidence: str) -> None:
         """Note the first of some methods of each object, called with nothing that is known."""
-        if self._machine.outcomes is None or site < 0:
+        if site < 0:
             return
         for value in self._machine.order(self.list_apart(values, names)):
             name = self.find_first(value, names) if isinstance(value, Instance) else None

@@ -287,7 +287,6 @@ Made = TypeVar("Made", bound=Value)
 
 EMPTY: Values = frozenset()
 _UNKNOWN = {reason: frozenset({Unknown(reason)}) for reason in Reason}
-UNKNOWN_VALUES = {reason: next(iter(values)) for reason, values in _UNKNOWN.items()}
 
 
 def unknown(reason: Reason) -> Values:

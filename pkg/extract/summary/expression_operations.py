@@ -452,9 +452,6 @@ class Expressions:
     def _read_lambda(self, node: Node) -> int:
         return self.builder.open_lambda(self.frame, node)
 
-    def _read_import_text(self, node: Node) -> int:
-        return self.frame.add(o.UNKNOWN)
-
 
 def _begins_with_star(node: Node) -> bool:
     """Tell whether a star stands before an element: the parser has it belong to the first name of that."""
