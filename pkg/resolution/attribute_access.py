@@ -36,7 +36,6 @@ from pkg.resolution.value_sets import (
     Namespace,
     Partial,
     Property,
-    Reason,
     Register,
     Super,
     Text,
@@ -49,6 +48,7 @@ from pkg.resolution.value_sets import (
     unknown,
 )
 from pkg.resolution.variables import Variable
+from pkg.resolve.abstract_values import Reason
 from pkg.resolve.facts.modules import Found
 
 if TYPE_CHECKING:

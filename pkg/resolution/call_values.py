@@ -36,7 +36,6 @@ from pkg.resolution.value_sets import (
     Module,
     Partial,
     Property,
-    Reason,
     Register,
     Signature,
     Super,
@@ -48,6 +47,7 @@ from pkg.resolution.value_sets import (
     unknown,
 )
 from pkg.resolution.variables import Variable
+from pkg.resolve.abstract_values import Reason
 
 if TYPE_CHECKING:
     from pkg.resolution.machine import Machine

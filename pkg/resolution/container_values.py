@@ -28,7 +28,6 @@ from pkg.resolution.value_sets import (
     Library,
     Namespace,
     Property,
-    Reason,
     Text,
     Unknown,
     Value,
@@ -37,6 +36,7 @@ from pkg.resolution.value_sets import (
     unknown,
 )
 from pkg.resolution.variables import Variable
+from pkg.resolve.abstract_values import Reason
 
 if TYPE_CHECKING:
     from pkg.resolution.machine import Machine

@@ -9,7 +9,8 @@ from pkg.extract.summary import operations as o
 from pkg.model import POSSIBLE
 from pkg.resolution.classes import ClassInfo, has_base
 from pkg.resolution.site_outcomes import DUCK_TYPE, Target
-from pkg.resolution.value_sets import Function, Property, Reason
+from pkg.resolution.value_sets import Function, Property
+from pkg.resolve.abstract_values import Reason
 
 if TYPE_CHECKING:
     from pkg.resolution.machine import Machine

@@ -22,11 +22,11 @@ from pkg.resolution.value_sets import (
     Instance,
     Method,
     Partial,
-    Reason,
     Values,
     Wrapped,
     unknown,
 )
+from pkg.resolve.abstract_values import Reason
 
 if TYPE_CHECKING:
     from pkg.resolution.container_values import Containers

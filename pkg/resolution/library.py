@@ -28,7 +28,6 @@ from pkg.resolution.value_sets import (
     Namespace,
     Partial,
     Property,
-    Reason,
     Super,
     Text,
     Unknown,
@@ -37,6 +36,7 @@ from pkg.resolution.value_sets import (
     Wrapped,
     unknown,
 )
+from pkg.resolve.abstract_values import Reason
 
 if TYPE_CHECKING:
     from pkg.resolution.machine import Machine

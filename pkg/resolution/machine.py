@@ -35,7 +35,6 @@ from pkg.resolution.value_sets import (
     Instance,
     Library,
     Module,
-    Reason,
     Text,
     Unknown,
     Value,
@@ -45,6 +44,7 @@ from pkg.resolution.value_sets import (
     unknown,
 )
 from pkg.resolution.variables import Variable
+from pkg.resolve.abstract_values import Reason
 
 _CLASS_TAKING = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
 _ADDING = frozenset(("add", "append", "appendleft", "put"))

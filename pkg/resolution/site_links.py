@@ -8,14 +8,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pkg.extract.summary import operations as o
-from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Import, Label, RelationType, rank_confidence
+from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Import, Label, RelationType
 from pkg.resolution.classes import ClassInfo
 from pkg.resolution.guessed_methods import GUESSED, DuckTypes
 from pkg.resolution.machine import Machine
 from pkg.resolution.program import Code, ModuleInfo, Program
 from pkg.resolution.site_outcomes import Target, is_bound, settle
-from pkg.resolution.value_sets import Class, Function, Library, Module, Reason, Value
+from pkg.resolution.value_sets import Class, Function, Library, Module, Value
+from pkg.resolve.abstract_values import Reason
 from pkg.resolve.facts.modules import Found
+from pkg.resolve.link_order import drop_doubles, find_lines
 from pkg.units import UnboundCall, UnitLinks, format_id, hash_inside, hash_key, name_library, render_callee
 
 
@@ -96,7 +98,7 @@ class LinkWriter:
                 calls.add_requests(code, settle(self._machine.fixtures.list_requested(code), True)[0])
         self.counts[path] = CallCounts(**calls.counts)
         unbound = sorted(calls.unbound, key=lambda each: (each.line, each.id))
-        edges = _drop_doubles([*edges, *calls.edges])
+        edges = drop_doubles([*edges, *calls.edges])
         return UnitLinks(path, tuple(edges), tuple(unbound), tuple(sorted(imports.libraries)))
 
     def _link_classes(self, module: ModuleInfo) -> Iterator[Edge]:
@@ -215,7 +217,7 @@ class _CallLinks:
     def __init__(self, ids: NodeIds, module: ModuleInfo) -> None:
         self._ids = ids
         self._module = module
-        self._starts = _find_lines(module.unit.text)
+        self._starts = find_lines(module.unit.text)
         self._equals: dict[tuple[str, str], int] = {}
         self.edges: list[Edge] = []
         self.unbound: list[UnboundCall] = []
@@ -259,27 +261,3 @@ def _judge(targets: Iterable[Target]) -> str:
     """Tell whether a call that is not unbound is bound, possible or external."""
     found = {target.confidence for target in targets if is_bound((target,))}
     return "external" if not found else "possible" if found == {POSSIBLE} else "bound"
-
-
-def _drop_doubles(edges: Iterable[Edge]) -> list[Edge]:
-    """Sort edges; of those that differ in rule or confidence alone, the surest is kept."""
-    kept: dict[tuple[RelationType, str, str, int | None], Edge] = {}
-    for edge in edges:
-        key = edge.type, edge.start, edge.end, edge.line
-        before = kept.get(key)
-        if before is None or (edge != before and _rank(edge) < _rank(before)):
-            kept[key] = edge
-    return sorted(kept.values(), key=lambda edge: (edge.type, edge.start, edge.line or 0, edge.end))
-
-
-def _rank(edge: Edge) -> tuple[int, str]:
-    return rank_confidence(edge.confidence), edge.rule or ""
-
-
-def _find_lines(text: bytes) -> list[int]:
-    """List the offsets at which each line begins."""
-    starts, position = [0], text.find(b"\n")
-    while position >= 0:
-        starts.append(position + 1)
-        position = text.find(b"\n", position + 1)
-    return starts

@@ -22,7 +22,6 @@ from pkg.resolution.value_sets import (
     Generator,
     Instance,
     Library,
-    Reason,
     Text,
     Unknown,
     Value,
@@ -31,6 +30,7 @@ from pkg.resolution.value_sets import (
     name_item,
     unknown,
 )
+from pkg.resolve.abstract_values import Reason
 
 if TYPE_CHECKING:
     from pkg.resolution.machine import Machine

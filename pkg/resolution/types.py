@@ -23,13 +23,13 @@ from pkg.resolution.value_sets import (
     Instance,
     Library,
     Module,
-    Reason,
     Signature,
     Value,
     Values,
     unknown,
 )
 from pkg.resolution.variables import Variable
+from pkg.resolve.abstract_values import Reason
 from pkg.resolve.facts.modules import Found
 
 _DEEPEST = 30

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Import, Label, RelationType, rank_confidence
+from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Import, Label, RelationType
 from pkg.resolve import queries as q
 from pkg.resolve.abstract_values import CLASS, FUNCTION, LIBRARY, MODULE, Reason, Value, Values
 from pkg.resolve.duck_types import DuckTypes
@@ -14,6 +14,7 @@ from pkg.resolve.facts.scope_model import ModuleScopes, Scope, Site
 from pkg.resolve.facts.special_names import FALLBACK
 from pkg.resolve.fault_places import find_place
 from pkg.resolve.hierarchy import Hierarchy
+from pkg.resolve.link_order import drop_doubles, find_lines
 from pkg.resolve.outcomes import DESCRIPTOR, Outcome, Target, Unbound, settle
 from pkg.resolve.resolution_context import Context
 from pkg.units import (
@@ -215,7 +216,7 @@ class LinkWriter:
                 errors.note(fault, "link", *find_place((site,), path))
         unbound = sorted(calls.unbound, key=lambda each: (each.line, each.id))
         return UnitLinks(
-            path, tuple(_drop_doubles([*edges, *calls.edges])), tuple(unbound), tuple(sorted(imports.libraries))
+            path, tuple(drop_doubles([*edges, *calls.edges])), tuple(unbound), tuple(sorted(imports.libraries))
         )
 
     def _settle(self, site: Site) -> Settled:
@@ -247,7 +248,7 @@ class _CallLinks:
 
     def __init__(self, ids: NodeIds, text: bytes) -> None:
         self._ids = ids
-        self._starts = _find_lines(text)
+        self._starts = find_lines(text)
         self._equals: dict[tuple[str, str], int] = {}
         self.edges: list[Edge] = []
         self.unbound: list[UnboundCall] = []
@@ -269,27 +270,3 @@ class _CallLinks:
         self._equals[owner, expression] = position + 1
         identity = format_id(hash_inside(int(owner, 16), f"call/{expression}[{position}]"))
         return UnboundCall(identity, owner, expression, line, reason.value)
-
-
-def _drop_doubles(edges: Iterable[Edge]) -> list[Edge]:
-    """Sort edges; of those that differ in rule or confidence alone, the surest is kept."""
-    kept: dict[tuple[RelationType, str, str, int | None], Edge] = {}
-    for edge in edges:
-        key = edge.type, edge.start, edge.end, edge.line
-        before = kept.get(key)
-        if before is None or (edge != before and _rank(edge) < _rank(before)):
-            kept[key] = edge
-    return sorted(kept.values(), key=lambda edge: (edge.type, edge.start, edge.line or 0, edge.end))
-
-
-def _rank(edge: Edge) -> tuple[int, str]:
-    return rank_confidence(edge.confidence), edge.rule or ""
-
-
-def _find_lines(text: bytes) -> list[int]:
-    """Give the offset at which each line begins."""
-    starts, position = [0], text.find(b"\n")
-    while position >= 0:
-        starts.append(position + 1)
-        position = text.find(b"\n", position + 1)
-    return starts
