@@ -601,9 +601,8 @@ class Machine:
 
     def release(self) -> None:
         """Let go of what refers to one another."""
-        self._globals.clear()
-        self._handlers = []
         self.program.release()
+        vars(self).clear()
 
 
 _SITES = {

@@ -309,15 +309,21 @@ class Program:
         return None if None in found else frozenset().union(*found)  # type: ignore[arg-type]
 
     def release(self) -> None:
-        """Let go of what refers to one another."""
+        """Let go of what refers to one another, so that no garbage collector has to find it."""
         for module in self.modules.values():
             for code in module.codes:
-                code.values = code.users = None
-                code.parent = None
+                _clear(code, Code.__slots__)
             module.release()
+        for info in self.hierarchy.classes:
+            _clear(info, ClassInfo.__slots__)
+        vars(self.hierarchy).clear()
         self.interner.clear()
         self.infos.clear()
-        self.hierarchy.classes.clear()
+
+
+def _clear(holder: Code | ClassInfo, names: Sequence[str]) -> None:
+    for name in names:
+        delattr(holder, name)
 
 
 def name_last(code: Code, number: int) -> str:

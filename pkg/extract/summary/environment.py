@@ -56,15 +56,15 @@ def copy(environment: Environment | None) -> Environment | None:
 
 
 class Joiner:
-    """Look names up and join environments; joins are operations that are added to a frame.
+    """Look names up and join environments; joins are operations that are added to those of a frame."""
 
-    read_open: adds the read of a name that nothing before has bound.
-    """
-
-    def __init__(self, nodes: list[Operation], read_open: Callable[[str], int]) -> None:
-        self._nodes = nodes
-        self._read_open = read_open
+    def __init__(self) -> None:
+        self.nodes: list[Operation] = []
         self.has_loops = False
+
+    def read_open(self, name: str) -> int:
+        """Find or add the read of a name that nothing before has bound."""
+        raise NotImplementedError
 
     def look_up(self, environment: Environment, name: str) -> int | None:
         """Find what a name stands for; None where nothing before has bound it."""
@@ -76,9 +76,9 @@ class Joiner:
         if node is None:
             outer = self.look_up(loop.outer, name)
             if outer is None:
-                outer = self._read_open(name)
-            node = loop.joins[name] = len(self._nodes)
-            self._nodes.append((PHI, outer))
+                outer = self.read_open(name)
+            node = loop.joins[name] = len(self.nodes)
+            self.nodes.append((PHI, outer))
         return node
 
     def join(self, environments: Sequence[Environment | None]) -> Environment | None:
@@ -99,9 +99,9 @@ class Joiner:
                 continue
             found = [self.look_up(each, name) for each in live]
             is_open = any(each is not None and self._is_open(each, name) for each in found)
-            missing = self._read_open(name) if is_open and None in found else UNBOUND
+            missing = self.read_open(name) if is_open and None in found else UNBOUND
             node = self.add_join(missing if each is None else each for each in found)
-            if node < 0 or self._nodes[node][0] != GLOBAL or self._nodes[node][1] != name:
+            if node < 0 or self.nodes[node][0] != GLOBAL or self.nodes[node][1] != name:
                 joined.names[name] = node
         if first.places:
             for place, node in first.places.items():
@@ -119,18 +119,18 @@ class Joiner:
             kept = self._drop_tests(kept)
         if len(kept) == 1:
             return kept[0]
-        self._nodes.append((PHI, *kept))
-        return len(self._nodes) - 1
+        self.nodes.append((PHI, *kept))
+        return len(self.nodes) - 1
 
     def _is_open(self, node: int, name: str) -> bool:
         """Tell whether an operation is the read of a name that nothing before has bound, tested or not."""
-        while node >= 0 and self._nodes[node][0] == NARROW:
-            node = self._nodes[node][1]
-        return node >= 0 and self._nodes[node][:2] == (GLOBAL, name)
+        while node >= 0 and self.nodes[node][0] == NARROW:
+            node = self.nodes[node][1]
+        return node >= 0 and self.nodes[node][:2] == (GLOBAL, name)
 
     def _drop_tests(self, kept: tuple[int, ...]) -> tuple[int, ...]:
         """Put what was tested in the place of what has passed a test and what has failed it."""
-        tested = {self._nodes[each][1:]: each for each in kept if each >= 0 and self._nodes[each][0] == NARROW}
+        tested = {self.nodes[each][1:]: each for each in kept if each >= 0 and self.nodes[each][0] == NARROW}
         for (number, test, holds), each in tested.items():
             if number in kept:
                 return self._drop_tests(tuple(node for node in kept if node != each))
@@ -148,13 +148,14 @@ class Joiner:
         loop = Loop(outer)
         end = body(loop, Environment(loop))
         back = self.join([end, *loop.continued])
+        loop.continued.clear()  # or environments and loop refer to one another
         after = Environment(outer.loop, outer.names.copy(), {})
         self.has_loops = True
         for name, head in loop.joins.items():
             came = back.names.get(name, head) if back is not None else head
             if came != head:
-                before = self._nodes[head]
-                self._nodes[head] = (*before, came) if came not in before[1:] else before
+                before = self.nodes[head]
+                self.nodes[head] = (*before, came) if came not in before[1:] else before
             after.names[name] = head
         for name, node in back.names.items() if back is not None else ():
             if name not in loop.joins:

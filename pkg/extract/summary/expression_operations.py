@@ -330,7 +330,7 @@ class Expressions:
         before = frame.environment
         value, holds, fails = self.builder.conditions(frame).test(node, is_value=True)
         if before is not None:
-            joined = frame.joiner.join([holds, fails])
+            joined = frame.join([holds, fails])
             frame.environment = joined if joined is not None else before
         return value
 
@@ -347,10 +347,10 @@ class Expressions:
         frame.environment = fails if fails is not None else copy(before)
         second = self.read(parts[2])
         ends.append(frame.environment)
-        frame.environment = frame.joiner.join(ends) if before is not None else None
+        frame.environment = frame.join(ends) if before is not None else None
         if holds is None:
             return second
-        return frame.joiner.add_join((first, second)) if fails is not None else first
+        return frame.add_join((first, second)) if fails is not None else first
 
     def _read_await(self, node: Node) -> int:
         inner = find_first_child(node)

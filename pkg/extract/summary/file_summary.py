@@ -53,7 +53,7 @@ def write_summary(frames: Sequence[Frame]) -> bytes:
     code = [
         [
             frame.kind, frame.name, frame.parent.number if frame.parent is not None else -1, frame.definition,
-            frame.flags, frame.parameters, frame.returns, frame.joiner.has_loops, frame.compact(),
+            frame.flags, frame.parameters, frame.returns, frame.has_loops, frame.compact(),
             [kind for kind, _, _ in frame.sites],
         ]
         for frame in frames

@@ -29,10 +29,11 @@ Parameter = tuple[str, int, bool, Any]
 """Name, kind, whether it has a default, annotation or None."""
 
 
-class Frame:
+class Frame(Joiner):
     """One frame that is being summed up."""
 
     def __init__(self, kind: int, name: str, number: int, parent: Frame | None, definition: int = -1) -> None:
+        super().__init__()
         self.kind = kind
         self.name = name
         self.number = number
@@ -41,8 +42,6 @@ class Frame:
         self.class_name: str = (
             name if kind == CLASS_BODY else parent.class_name if parent is not None else ""
         )  # by which private names are mangled
-        self.nodes: list[Operation] = []
-        self.joiner = Joiner(self.nodes, self._read_open)
         self.environment: Environment | None = Environment()
         self.sites: list[tuple[int, int, int]] = []  # kind, and the span in bytes
         self.parameters: list[Parameter] = []
@@ -87,12 +86,12 @@ class Frame:
         environment = self.environment
         if environment is not None:
             is_shared = name in self.shared
-            node = environment.places.get((SHARED, name)) if is_shared else self.joiner.look_up(environment, name)
+            node = environment.places.get((SHARED, name)) if is_shared else self.look_up(environment, name)
             if node is not None and node != UNBOUND:
                 return node
-        return self._read_open(name)
+        return self.read_open(name)
 
-    def _read_open(self, name: str) -> int:
+    def read_open(self, name: str) -> int:
         """Find or add the read of a name that nothing before has bound here."""
         node = self._constants.get((GLOBAL, name))
         if node is None:

@@ -53,6 +53,7 @@ class Builder:
             frame.settle_reads()
         for frame in self.frames:
             self._finish(frame)
+        self._parts.clear()  # they refer to this builder
         return self.frames
 
     def _find_shared(self, root: Node) -> None:
@@ -524,7 +525,7 @@ class Statements:
         if others:
             self._run_alternatives(others, fails)
         ends.append(frame.environment)
-        frame.environment = frame.joiner.join(ends)
+        frame.environment = frame.join(ends)
         if promised is not None and frame.environment is not None:
             for name, number in promised.names.items():
                 frame.environment.names.setdefault(name, number)
@@ -554,7 +555,7 @@ class Statements:
                 frame.environment = holds
                 self._run_block(body)
             ends.append(frame.environment)
-        frame.environment = frame.joiner.join([*ends, fails])
+        frame.environment = frame.join([*ends, fails])
 
     def _run_for(self, node: Node) -> None:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -608,7 +609,7 @@ class Statements:
             self._loops.pop()
             return end
 
-        after: Environment | None = frame.joiner.run_loop(outer, run_body)
+        after: Environment | None = frame.run_loop(outer, run_body)
         if never_ends:
             after = None
         frame.environment = after
@@ -619,7 +620,7 @@ class Statements:
         for each in ends:
             if each is not None:
                 each.places = {}
-        frame.environment = frame.joiner.join(ends)
+        frame.environment = frame.join(ends)
 
     def _break(self, node: Node) -> None:
         frame = self._frame
@@ -688,7 +689,7 @@ class Statements:
                     is_guarded |= _SUPPRESSING.match(value.text or b"") is not None
         if is_guarded:
             fault = self._run_guarded(node.child_by_field_name("body"))
-            self._frame.environment = self._frame.joiner.join([self._frame.environment, fault])
+            self._frame.environment = self._frame.join([self._frame.environment, fault])
         else:
             self._run_block(node.child_by_field_name("body"))
         self._frame.forget_places()
@@ -722,8 +723,8 @@ class Statements:
         if start is not None:
             start.places = {}
             for name, nodes in log.items():
-                before = frame.joiner.look_up(start, name)
-                start.names[name] = frame.joiner.add_join((UNBOUND if before is None else before, *nodes))
+                before = frame.look_up(start, name)
+                start.names[name] = frame.add_join((UNBOUND if before is None else before, *nodes))
         return start
 
     def _run_try(self, node: Node) -> None:
@@ -742,7 +743,7 @@ class Statements:
                 ends.append(frame.environment)
             elif clause.type == "finally_clause":
                 last = clause
-        joined = frame.joiner.join(ends)
+        joined = frame.join(ends)
         if last is not None:
             joined = self._run_finally(last, joined, start)
         frame.environment = joined
@@ -750,7 +751,7 @@ class Statements:
     def _run_finally(self, clause: Node, end: Environment | None, fault: Environment | None) -> Environment | None:
         """Sum up what runs at the end and after a fault; behind it, only what was known at the end holds on."""
         frame = self._frame
-        before = frame.joiner.join([copy(end), fault])
+        before = frame.join([copy(end), fault])
         frame.environment = copy(before)
         for child in clause.named_children:
             self._run_block(child)
@@ -800,13 +801,13 @@ class Statements:
                 if test is not None:
                     remaining = value
                     _, holds, fails = self._builder.conditions(frame).test(test)
-                    rest = frame.joiner.join([rest, fails])
+                    rest = frame.join([rest, fails])
                     frame.environment = holds
             self._run_block(case.child_by_field_name("consequence"))
             ends.append(frame.environment)
             frame.environment, value = rest, remaining
         ends.append(frame.environment)
-        frame.environment = frame.joiner.join(ends)
+        frame.environment = frame.join(ends)
 
     def _alias_type(self, node: Node) -> None:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")

@@ -148,12 +148,12 @@ class Conditions:
         kept = copy(frame.environment)
         second, other_holds, other_fails = self.test(right, is_value)
         if is_and:
-            holds, fails = other_holds, frame.joiner.join([fails, other_fails])
+            holds, fails = other_holds, frame.join([fails, other_fails])
         else:
-            holds, fails = frame.joiner.join([holds, other_holds]), other_fails
+            holds, fails = frame.join([holds, other_holds]), other_fails
         frame.environment = holds if holds is not None else fails if fails is not None else kept
         value = frame.add(o.NARROW, first, ("true",), int(not is_and))
-        return frame.joiner.add_join((value, second)), holds, fails
+        return frame.add_join((value, second)), holds, fails
 
     def _compare(self, node: Node) -> Tested:
         parts = [child for child in node.named_children if child.type not in ("comment", "ERROR")]
@@ -233,7 +233,7 @@ class Conditions:
             if name_text in frame.shared:
                 self._narrow_place((SHARED, name_text), frame.read(name_text), test, holds, fails)
                 return
-            node = frame.joiner.look_up(holds, name_text)
+            node = frame.look_up(holds, name_text)
             node = frame.read(name_text) if node is None else node
             for environment, is_held in ((holds, 1), (fails, 0)):
                 if environment is not None:
@@ -270,7 +270,7 @@ class Conditions:
     def _find_value(self, node: Node, environment: Environment) -> int | None:
         if node.type == "identifier":
             name = self._frame.mangle(read_identifier(node))
-            found = self._frame.joiner.look_up(environment, name) if name not in self._frame.shared else None
+            found = self._frame.look_up(environment, name) if name not in self._frame.shared else None
             return found if found is not None else self._frame.read(name)
         place = self.find_place(node, environment)
         return environment.places.get(place) if place is not None else None
