@@ -47,7 +47,7 @@ from pkg.resolution.value_sets import (
     merge_constants,
     unknown,
 )
-from pkg.resolution.variables import Variable
+from pkg.resolution.variables import Home, Variable
 from pkg.resolve.abstract_values import Reason
 from pkg.resolve.facts.modules import Found
 
@@ -73,9 +73,16 @@ class _Foreign:
 
     __slots__ = ("changed", "variables")
 
-    def __init__(self) -> None:
-        self.changed = Variable()  # grows with each class
+    def __init__(self, shared: Home) -> None:
+        self.changed = Variable(shared)  # grows with each class
         self.variables: dict[ClassInfo, Variable] = {}
+
+    def find(self, info: ClassInfo) -> Variable:
+        """Find the variable of the attribute of a class."""
+        found = self.variables.get(info)
+        if found is None:
+            found = self.variables[info] = Variable(info.code.module)
+        return found
 
 
 class Attributes:
@@ -107,7 +114,7 @@ class Attributes:
                 if node[0] == o.SET_ATTR:
                     is_own = code.receiver_place == 0 and nodes[node[1]] == [o.PARAM, 0]
                     if not is_own:
-                        self._foreign.setdefault(node[2], _Foreign())
+                        self._foreign.setdefault(node[2], _Foreign(self._machine.program.shared))
                     elif code.name == "__init__" and code.owner_class is not None:
                         self._initialised.setdefault(code.owner_class, set()).add(node[2])
                 elif node[0] == o.CALL and nodes[node[1]][0] == o.GLOBAL and nodes[node[1]][1] == "setattr":
@@ -117,7 +124,7 @@ class Attributes:
         """Find the classes to whose attribute of a name code elsewhere assigns; None where none does."""
         found = self._foreign.get(name)
         if found is None and self._is_any_foreign:
-            found = self._foreign[name] = _Foreign()
+            found = self._foreign[name] = _Foreign(self._machine.program.shared)
         return found
 
     def read_foreign(self, info: ClassInfo, name: str) -> set[Value]:
@@ -125,21 +132,17 @@ class Attributes:
         result: set[Value] = set()
         foreign = self._find_foreign(name)
         if foreign is not None:
-            self._machine.read(foreign.changed)
-            for each in info.order if foreign.variables else ():
-                variable = foreign.variables.get(each)
-                if variable is not None:
-                    result |= self._machine.read(variable)
+            known = self._machine.read(foreign.changed)
+            for each in info.order if known else ():
+                if self._make(Class, each, False) in known:
+                    result |= self._machine.read(foreign.find(each))
         return result
 
     def write_foreign(self, info: ClassInfo, name: str, values: Values) -> None:
         """Assign to an attribute of a class or its objects from elsewhere."""
-        foreign = self._foreign.setdefault(name, _Foreign())
-        variable = foreign.variables.get(info)
-        if variable is None:
-            variable = foreign.variables[info] = Variable()
-            self._machine.write(foreign.changed, frozenset({self._make(Class, info, False)}))
-        self._machine.write(variable, values)
+        foreign = self._foreign.setdefault(name, _Foreign(self._machine.program.shared))
+        self._machine.write(foreign.changed, frozenset({self._make(Class, info, False)}))
+        self._machine.write(foreign.find(info), values)
 
     def read_all(self, values: Values, name: str, sites: Sequence[int]) -> Values:
         """Read an attribute of every value; a property that is read is called."""
@@ -152,10 +155,8 @@ class Attributes:
     def list_apart(self, values: Values, name: str) -> list[Value]:
         """List one of the values each that have an attribute from the same place, out of too many to look at each."""
         foreign = self._find_foreign(name)
-        if foreign is not None:
-            self._machine.read(foreign.changed)
-            if foreign.variables:
-                return list(values)
+        if foreign is not None and self._machine.read(foreign.changed):
+            return list(values)
         known = self._apart.get((values, name))
         if known is not None:
             return known

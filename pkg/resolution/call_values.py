@@ -46,7 +46,7 @@ from pkg.resolution.value_sets import (
     is_none,
     unknown,
 )
-from pkg.resolution.variables import Variable
+from pkg.resolution.variables import Substitutes, Variable
 from pkg.resolve.abstract_values import Reason
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ class Calls:
         self._promised: dict[tuple[Values, Values], Values] = {}
         self._plans: dict[tuple[Instance, str], _Plan] = {}
         self._overriding: dict[tuple[ClassInfo, str], tuple[Code, ...]] = {}
-        self._linked: dict[Code, int] = {}  # by method, how many may run in its place
         self._copied: set[tuple[Code, Code]] = set()  # methods, and those that get what they are given
+        machine.schedule.substitute = self._link_overrides
 
     # Which rule binds a call by a name.
 
@@ -162,7 +162,7 @@ class Calls:
             sure = LIKELY if overrides and confidence == CERTAIN else confidence
             result |= self.call(value, arguments, site, rule, sure)
             if overrides:
-                self._note_overrides(value, overrides, site, POSSIBLE)
+                self._note_overrides(value, value.receiver.info, overrides, site, POSSIBLE)  # type: ignore[attr-defined]
         return self._limit(callees, result)
 
     def _list_overrides(self, value: Value) -> tuple[Code, ...]:
@@ -219,7 +219,7 @@ class Calls:
             machine.note(site, outcome)
         code = plan.code
         if plan.outcomes[1:]:
-            self._link_overrides(code, plan.outcomes[1].codes)  # type: ignore[union-attr]
+            self._note_receiver(code, receiver.info)
         return self._run(code, receiver, arguments)
 
     def _run(self, code: Code, receiver: Value | None, arguments: Arguments) -> Values:
@@ -281,7 +281,7 @@ class Calls:
         sure = LIKELY if abstract else POSSIBLE
         is_empty = all(isinstance(each, Method) and each.code.summary.flags & (IS_STUB | IS_RAISING) for each in found)
         for each in found:
-            self._note_overrides(each, overrides, site, sure)
+            self._note_overrides(each, receiver.info, overrides, site, sure)
         if is_empty and overrides:
             if len(overrides) > MOST_VALUES:
                 return result | MANY
@@ -311,23 +311,30 @@ class Calls:
             found = self._overriding[key] = tuple(each for each in codes if not is_property(each))
         return found
 
-    def _note_overrides(self, value: Value, overrides: tuple[Code, ...], site: int, confidence: str) -> None:
-        """Note that others may run in the place of a method, which get all that it is given."""
-        base = _code_of(value)
-        if overrides:
-            self._machine.note(site, Overriding(overrides, confidence))
-        if base is not None:
-            self._link_overrides(base, overrides)
-
-    def _link_overrides(self, base: Code, overrides: tuple[Code, ...]) -> None:
-        """Have methods get what one is given in whose place they may run."""
-        if self._linked.get(base, -1) >= len(overrides):
+    def _note_overrides(
+        self, value: Value, info: ClassInfo, overrides: tuple[Code, ...], site: int, confidence: str
+    ) -> None:
+        """Note that others may run in the place of a method of an object, which get all that it is given."""
+        if not overrides:
             return
-        self._linked[base] = len(overrides)
-        for code in overrides:
-            if (base, code) not in self._copied:
-                self._copied.add((base, code))
-                self._copy_parameters(base, code)
+        self._machine.note(site, Overriding(overrides, confidence))
+        base = _code_of(value)
+        if base is not None:
+            self._note_receiver(base, info)
+
+    def _note_receiver(self, base: Code, info: ClassInfo) -> None:
+        """Note that a method is called on an object of a class or of one derived from it."""
+        if base.substitutes is None:
+            base.substitutes = Substitutes(base)
+        self._machine.write(base.substitutes, frozenset({self._make(Class, info, True)}))
+
+    def _link_overrides(self, base: Code, receivers: Values) -> None:
+        """Have methods get what one is given in whose place they may run for objects of some classes."""
+        for receiver in self._machine.order(receivers):
+            for code in self.list_overriding(receiver.info, base.name):  # type: ignore[attr-defined]
+                if (base, code) not in self._copied:
+                    self._copied.add((base, code))
+                    self._copy_parameters(base, code)
 
     def _copy_parameters(self, base: Code, code: Code) -> None:
         """Have the parameters of a method get what those of another get, by place or by name."""
@@ -662,7 +669,7 @@ class Calls:
             result |= self.call(method, arguments, site, "__call__", sure)
         if value.is_open:
             for member in self._machine.order(self._machine.read(owner.members["__call__"])):
-                self._note_overrides(member, self.list_overriding(value.info, "__call__"), site, POSSIBLE)
+                self._note_overrides(member, value.info, self.list_overriding(value.info, "__call__"), site, POSSIBLE)
         return result
 
     def _call_library(self, value: Library, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
@@ -696,8 +703,8 @@ class Calls:
         return unknown(Reason.RESULT)
 
     def _call_partial(self, value: Partial, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
-        given = self._machine.library.partials.get(value)
-        return self.call(value.inner, given.join(arguments) if given is not None else arguments, site, rule, confidence)
+        given = self._machine.library.read_partial(value)
+        return self.call(value.inner, given.join(arguments), site, rule, confidence)
 
     def _call_wrapped(self, value: Wrapped, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
         if isinstance(value.inner, Constant):

@@ -35,7 +35,7 @@ from pkg.resolution.value_sets import (
     name_item,
     unknown,
 )
-from pkg.resolution.variables import Variable
+from pkg.resolution.variables import Variable, find_key, open_container
 from pkg.resolve.abstract_values import Reason
 
 if TYPE_CHECKING:
@@ -44,6 +44,13 @@ if TYPE_CHECKING:
 _REST, _NAMED = -1_000_000, -2_000_000
 _ANY_ARGUMENT = unknown(Reason.PARAMETER)
 _NUMBERED = ("tuple", "list", "rest")
+_MOST_KEYS = 64  # of a container that are told apart
+
+
+def _place_key(keyed: tuple[Any, Variable]) -> tuple[str, Any]:
+    """Order constant keys: those of one type by value."""
+    key = keyed[0]
+    return type(key).__name__, key if isinstance(key, int | str) else repr(key)
 
 
 class Containers:
@@ -57,10 +64,18 @@ class Containers:
 
     def open(self, kind: str, code: Code, site: int) -> Container:
         """Return the container that a site makes."""
-        made = self._make(Container, kind, code, site)
-        if made.everything is None:
-            made.everything, made.rest, made.keys = Variable(), Variable(), Variable()
-        return made
+        return open_container(self._make(Container, kind, code, site))
+
+    def list_keyed(self, container: Container) -> list[tuple[Any, Variable]]:
+        """List the constant keys under which a container has something, as the module that is evaluated sees it."""
+        see = self.machine.schedule.see
+        found = [each for each in container.keyed.items() if see(each[1])]
+        return sorted(found, key=_place_key) if len(found) > 1 else found
+
+    def find_keyed(self, container: Container, key: object) -> Variable | None:
+        """Find the variable under a constant key; None where nothing is seen in it."""
+        variable = container.keyed.get(key)
+        return variable if variable is not None and self.machine.schedule.see(variable) else None
 
     def open_rest(self, code: Code, place: int, kind: int) -> Container:
         """Return what *args or **kwargs of a function are."""
@@ -81,30 +96,37 @@ class Containers:
         if key is None:
             write(container.rest, values)  # type: ignore[arg-type]
             return
-        variable = container.keyed.get(key)
-        if variable is None:
-            if len(container.keyed) > 64:
-                write(container.rest, values)  # type: ignore[arg-type]
-                return
-            variable = container.keyed[key] = Variable()
-        write(variable, values)
+        is_large = len(container.keyed) > _MOST_KEYS and self.find_keyed(container, key) is None
+        if is_large and len(self.list_keyed(container)) > _MOST_KEYS:
+            write(container.rest, values)  # type: ignore[arg-type]
+            return
+        write(find_key(container, key), values)
 
     def put_all(self, container: Container, values: Values, start: int) -> None:
         """Put the items of other containers in, from a place on."""
         for value in self.machine.order(values):
-            if isinstance(value, Container) and value.kind in _NUMBERED and value.keyed:
-                for key, variable in list(value.keyed.items()):
+            keyed = self._list_placed(value)
+            if isinstance(value, Container) and keyed:
+                for key, variable in keyed:
                     if isinstance(key, int) and key >= start:
                         self.put(container, key - start, self.machine.read(variable))
                 self.put(container, None, self.machine.read(value.rest))  # type: ignore[arg-type]
             else:
                 self.put(container, None, self.iterate(frozenset({value}), -1, False))
 
+    def _list_placed(self, value: Value) -> list[tuple[Any, Variable]]:
+        """List the items of a tuple or list whose places are known, and read it, so that more of them are noticed."""
+        if not isinstance(value, Container) or value.kind not in _NUMBERED:
+            return []
+        self.machine.read(value.everything)  # type: ignore[arg-type]
+        return self.list_keyed(value)
+
     def merge(self, container: Container, values: Values) -> None:
         """Put the keys and items of mappings in."""
         for value in self.machine.order(values):
             if isinstance(value, Container):
-                for key, variable in list(value.keyed.items()):
+                self.machine.read(value.everything)  # type: ignore[arg-type]  # which grows with each further key
+                for key, variable in self.list_keyed(value):
                     self.put(container, key, self.machine.read(variable))
                 self.put(container, None, self.machine.read(value.rest))  # type: ignore[arg-type]
                 self.machine.write(container.keys, self.machine.read(value.keys))  # type: ignore[arg-type]
@@ -118,25 +140,23 @@ class Containers:
     def read_keyed(self, container: Container, key: object) -> Values:
         """Return what a container has under a key that is known."""
         read = self.machine.read
-        variable = container.keyed.get(key)
+        variable = self.find_keyed(container, key)
         if variable is None:
-            if isinstance(key, int) and key < 0 and container.kind in _NUMBERED and container.keyed:
-                last = max((each for each in container.keyed if isinstance(each, int)), default=-1)
-                variable = container.keyed.get(last + 1 + key)
+            if isinstance(key, int) and key < 0 and container.kind in _NUMBERED:
+                last = max((each for each, _ in self.list_keyed(container) if isinstance(each, int)), default=-1)
+                variable = self.find_keyed(container, last + 1 + key)
             if variable is None:
                 if isinstance(key, int) and container.kind not in ("dict", "named"):
                     return read(container.everything)  # type: ignore[arg-type]
-                variable = container.keyed[key] = Variable()
+                variable = find_key(container, key)
         return read(variable) | read(container.rest)  # type: ignore[arg-type]
 
     def read_place(self, values: Values, place: int) -> Values:
         """Return the items at a place of starred arguments."""
         result: set[Value] = set()
         for value in self.machine.order(values):
-            if isinstance(value, Container) and value.kind in _NUMBERED and value.keyed:
-                variable = value.keyed.get(place)
-                if variable is not None:
-                    result |= self.machine.read(variable)
+            if isinstance(value, Container) and self._list_placed(value):
+                result |= self.machine.read(find_key(value, place))
                 result |= self.machine.read(value.rest)  # type: ignore[arg-type]
             else:
                 result |= self.iterate(frozenset({value}), -1, False)
@@ -185,8 +205,9 @@ class Containers:
 
     def _put_starred(self, container: Container, values: Values, start: int) -> None:
         for value in self.machine.order(values):
-            if isinstance(value, Container) and value.kind in _NUMBERED and value.keyed:
-                for key, variable in list(value.keyed.items()):
+            keyed = self._list_placed(value)
+            if isinstance(value, Container) and keyed:
+                for key, variable in keyed:
                     if isinstance(key, int):
                         self.put(container, start + key, self.machine.read(variable))
                 self.put(container, None, self.machine.read(value.rest))  # type: ignore[arg-type]
@@ -300,7 +321,7 @@ class Containers:
                     self.put(owner, None, self.iterate(values, -1, False))
                 else:
                     known = [each.value for each in key if isinstance(each, Constant) and isinstance(each.value, int)]
-                    self.put(owner, known[0] if len(known) == 1 and known[0] in owner.keyed else None, values)
+                    self.put(owner, known[0] if len(known) == 1 and self.find_keyed(owner, known[0]) else None, values)
             elif isinstance(owner, Instance):
                 if self.machine.program.hierarchy.find(owner.info, "__setitem__") is not None:
                     self.machine.special.call_special(owner, "__setitem__", [key, values], site)
@@ -326,7 +347,9 @@ class Containers:
         if isinstance(value, Container):
             if value.kind in ("dict", "named"):
                 keys = machine.read(value.keys)  # type: ignore[arg-type]
-                named = frozenset(self._make(Constant, "str", key) for key in value.keyed if isinstance(key, str))
+                machine.read(value.everything)  # type: ignore[arg-type]  # which grows with each further key
+                names = [key for key, _ in self.list_keyed(value) if isinstance(key, str)] if not keys else ()
+                named = frozenset(self._make(Constant, "str", key) for key in names)
                 return keys or named or frozenset({PLAIN["str"]})
             return self.read_everything(value)
         if isinstance(value, Generator):
@@ -379,7 +402,7 @@ class Containers:
         """Return what one of several targets gets of values that are unpacked."""
         result: set[Value] = set()
         for value in self.machine.order(values):
-            if isinstance(value, Container) and value.kind in _NUMBERED and value.keyed:
+            if isinstance(value, Container) and self._list_placed(value):
                 if place == starred:
                     result |= self.read_everything(value)
                 elif starred < 0 or place < starred:
@@ -418,7 +441,7 @@ class Containers:
                         self._put_entry(made, key, item)
         else:
             for value in self.machine.order(values):
-                if isinstance(value, Container) and value.kind in _NUMBERED and kind in _NUMBERED and value.keyed:
+                if kind in _NUMBERED and self._list_placed(value):
                     self.put_all(made, frozenset({value}), 0)
                 else:
                     self.put(made, None, self._iterate_one(value, site, False))
@@ -509,14 +532,15 @@ class Containers:
     def _items(self, owner: Container, arguments: Arguments, site: int) -> Values:
         made = self.open("list", self.machine.code, 40_000_000 + site)
         pairs = set[Value]()
-        for key, variable in list(owner.keyed.items())[:MOST_VALUES]:
+        keyed = self.list_keyed(owner)
+        for key, variable in keyed[:MOST_VALUES]:
             kind = "str" if isinstance(key, str) else "int"
             pair = self.open("tuple", self.machine.code, 50_000_000 + site * 64 + len(pairs))
             self.put(pair, 0, frozenset({self._make(Constant, kind, key)}))
             self.put(pair, 1, self.machine.read(variable))
             pairs.add(pair)
         rest = self.machine.read(owner.rest)  # type: ignore[arg-type]
-        if rest or len(owner.keyed) > MOST_VALUES or not pairs:
+        if rest or len(keyed) > MOST_VALUES or not pairs:
             pairs = set(self.pair(self._iterate_one(owner, -1, False), self.read_everything(owner), site))
         self.put(made, None, frozenset(pairs))
         return frozenset({made})

@@ -63,13 +63,47 @@ def models(*names: str) -> Callable[[Model], Model]:
     return register
 
 
+_PARTIAL = 90_000_000  # added to the site of a partial call, where its arguments are kept
+
+
 class LibraryCalls:
     """Call functions and classes of libraries."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.make = machine.make
-        self.partials: dict[Partial, Arguments] = {}
+
+    def _open_given(self, partial: Partial) -> tuple[Container, Container]:
+        """Return what holds the arguments of a partial call, those by position and those by name."""
+        site = _PARTIAL + partial.site
+        containers = self.machine.containers
+        return containers.open("rest", partial.code, site), containers.open("named", partial.code, site)
+
+    def keep_partial(self, partial: Partial, arguments: Arguments) -> None:
+        """Keep the arguments that a callable is given before it is called."""
+        placed, named = self._open_given(partial)
+        containers = self.machine.containers
+        for place, (values, is_starred) in enumerate(arguments.placed):
+            if is_starred:
+                containers.put(placed, None, containers.iterate(values, -1, False))
+                break
+            containers.put(placed, place, values)
+        for name, values in arguments.named:
+            if name:
+                containers.put(named, name, values)
+            else:
+                containers.merge(named, values)
+
+    def read_partial(self, partial: Partial) -> Arguments:
+        """Return the arguments that a callable was given before it is called."""
+        placed, named = self._open_given(partial)
+        read, list_keyed = self.machine.read, self.machine.containers.list_keyed
+        read(placed.everything)  # type: ignore[arg-type]  # which grows with each further one
+        read(named.everything)  # type: ignore[arg-type]
+        by_place = [(read(variable), False) for _, variable in list_keyed(placed)]
+        if read(placed.rest):  # type: ignore[arg-type]
+            by_place.append((frozenset({placed}), True))
+        return Arguments(self.machine, by_place, [(name, read(variable)) for name, variable in list_keyed(named)])
 
     def name(self, name: str) -> Values:
         """Return a value of a library. Names end, so that loops do."""
@@ -565,7 +599,7 @@ def _partial(library: LibraryCalls, arguments: Arguments, site: int, name: str) 
     for value in library.machine.order(arguments.get(0)):
         if isinstance(value, Function | Method | Class | Wrapped | Instance):  # of a partial no more is told
             made = library.make(Partial, value, library.machine.code, site)
-            library.partials[made] = arguments.cut(1)
+            library.keep_partial(made, arguments.cut(1))
             result.add(made)
         else:
             result.add(value)

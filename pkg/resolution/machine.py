@@ -43,7 +43,7 @@ from pkg.resolution.value_sets import (
     merge_constants,
     unknown,
 )
-from pkg.resolution.variables import Variable
+from pkg.resolution.variables import Home, Variable
 from pkg.resolve.abstract_values import Reason
 
 _CLASS_TAKING = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
@@ -89,11 +89,20 @@ class Machine:
         self.attributes.prepare()
         for each in self.program.list_codes():
             self.schedule.add(each)
+        while homes := self.schedule.take_round():
+            for home in homes:
+                self._evaluate_module(home)
+            self.schedule.end_round()
+
+    def _evaluate_module(self, home: Home) -> None:
+        """Evaluate the code of a module until nothing grows inside of it."""
+        self.schedule.enter(home)
         while (code := self.schedule.take()) is not None:
             try:
                 self.evaluate(code)
             except Exception as fault:
                 self._drop(code, fault)
+        self.schedule.leave()
 
     def _drop(self, code: Code, fault: Exception) -> None:
         """Take out the operation that failed: what it gives is not known, and the others are evaluated again."""

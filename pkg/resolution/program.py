@@ -14,7 +14,7 @@ from pkg.model import Import
 from pkg.resolution.classes import ClassInfo, Hierarchy
 from pkg.resolution.passing import Guards, Passed, take_guards, take_passed
 from pkg.resolution.value_sets import Interner, Signature
-from pkg.resolution.variables import Schedule, Variable
+from pkg.resolution.variables import Home, Schedule, Substitutes, Variable
 from pkg.resolve.facts.modules import Found, ModuleMap
 from pkg.units import UnitText
 
@@ -33,7 +33,7 @@ class Code:
         "base", "cases", "cells", "class_info", "decorated_by", "decorators", "defaults", "dirty", "is_async",
         "is_generator", "is_waiting", "merged", "module", "number", "outcomes", "owner_class", "parameters", "parent",
         "passed", "position",
-        "promises", "receiver_place", "result", "signatures", "summary", "users", "values", "yielded",
+        "promises", "receiver_place", "result", "signatures", "substitutes", "summary", "users", "values", "yielded",
     )  # fmt: skip
 
     def __init__(self, module: ModuleInfo, number: int, summary: FrameSummary, parent: Code | None) -> None:
@@ -43,9 +43,10 @@ class Code:
         self.parent = parent
         self.position = 0  # in the order of evaluation
         self.is_waiting = False
-        self.parameters = [Variable() for _ in summary.parameters]
-        self.result = Variable()
-        self.yielded = Variable()
+        self.parameters = [Variable(module) for _ in summary.parameters]
+        self.result = Variable(module)
+        self.yielded = Variable(module)
+        self.substitutes: Substitutes | None = None
         self.cells: dict[str, Variable] = {}
         self.class_info: ClassInfo | None = None  # of the body of a class
         self.owner_class: ClassInfo | None = None  # of a method
@@ -88,15 +89,15 @@ class Code:
         """Return the variable of a name that functions inside read."""
         found = self.cells.get(name)
         if found is None:
-            found = self.cells[name] = Variable()
+            found = self.cells[name] = Variable(self.module)
         return found
 
 
-class ModuleInfo:
+class ModuleInfo(Home):
     """One file as a module."""
 
     def __init__(self, path: str, unit: UnitText) -> None:
-        self.path = path
+        super().__init__(path)
         self.unit = unit
         frames, self.places = read_summary(unit.summary) if unit.summary else ([], [])
         self.codes: list[Code] = []
@@ -118,7 +119,7 @@ class ModuleInfo:
         for node in code.summary.nodes:
             operation = node[0]
             if operation == o.SET_GLOBAL:
-                self.names.setdefault(node[1], Variable())
+                self.names.setdefault(node[1], Variable(self))
                 if code.number == 0:
                     self.bindings.setdefault(node[1], []).append(node[2])
             elif operation == o.STAR:
@@ -139,6 +140,7 @@ class Program:
         self.map = ModuleMap(units, package)
         self.interner = Interner()
         self.schedule = Schedule()
+        self.shared = Home("")  # of what belongs to no file
         self.hierarchy = Hierarchy()
         self.modules: dict[str, ModuleInfo] = {}
         self.infos: dict[Code, ClassInfo] = {}
@@ -175,7 +177,7 @@ class Program:
             members = code.class_info.members
             for node in code.summary.nodes:
                 if node[0] == o.MEMBER:
-                    members[node[1]] = Variable()
+                    members[node[1]] = Variable(code.module)
                     value = code.summary.nodes[node[2]]
                     made = code.summary.nodes[value[1]] if value[0] == o.DECORATE else value
                     if made[0] == o.FUNC:
@@ -203,10 +205,10 @@ class Program:
             places = [place for place, each in enumerate(code.summary.parameters) if each[1] in (o.PLACED, o.BY_NAME)]
             tested = frozenset(places) - {code.receiver_place}
             guards = take_guards(code.summary.nodes, tested)
-            code.cases = {each: Variable() for each in guards} if any(guards) else {}
+            code.cases = {each: Variable(code.module) for each in guards} if any(guards) else {}
             code.passed = take_passed(code.summary.nodes, tested)
             asked = {each.place for each in code.passed}.union(place for each in guards for place, _, _ in each)
-            code.defaults = {place: Variable() for place in sorted(asked)}
+            code.defaults = {place: Variable(code.module) for place in sorted(asked)}
 
     def _note_forwarded(self, code: Code) -> None:
         """Keep that of which a __getattr__ reads the attribute whose name it is asked for."""
@@ -242,7 +244,7 @@ class Program:
         nodes = code.summary.nodes
         for node in nodes:
             if node[0] == o.SET_ATTR and nodes[node[1]] == [o.PARAM, 0]:
-                info.fields.setdefault(node[2], Variable())
+                info.fields.setdefault(node[2], Variable(code.module))
 
     # Names of modules.
 

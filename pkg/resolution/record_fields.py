@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pkg.extract.summary import operations as o
@@ -36,7 +36,7 @@ class Record:
     constructor: str  # the name of the one that is made; nothing where none is
     is_attrs: bool
     fields: dict[str, Field]
-    factories: Variable = field(default_factory=Variable)  # that make defaults
+    factories: Variable  # that make defaults
 
 
 def find_records(classes: Iterable[ClassInfo]) -> None:
@@ -47,7 +47,7 @@ def find_records(classes: Iterable[ClassInfo]) -> None:
             info.record = _read_record(info, is_tuple)
             for name, each in info.record.fields.items():
                 if each.is_taken:
-                    info.fields.setdefault(name, Variable())
+                    info.fields.setdefault(name, Variable(info.code.module))
 
 
 def find_generated(info: ClassInfo, name: str, after: ClassInfo | None = None) -> ClassInfo | None:
@@ -85,7 +85,7 @@ def _read_record(info: ClassInfo, is_tuple: bool) -> Record:
     is_attrs = not _ATTRS.isdisjoint(info.code.decorators)
     constructor = "__new__" if is_tuple else "" if options.get("init") is False else "__init__"
     fields = {each.name: each for each in _list_fields(info, options.get("kw_only") is True, is_attrs)}
-    return Record(constructor, is_attrs, fields)
+    return Record(constructor, is_attrs, fields, Variable(info.code.module))
 
 
 def _list_options(info: ClassInfo) -> Iterator[tuple[str, object]]:

@@ -5,7 +5,7 @@ Bases of classes and types are told from the operations that bind their names, b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pkg.extract.summary import operations as o
@@ -15,6 +15,7 @@ from pkg.resolution.program import BUILTINS, Code, ModuleInfo, Program
 from pkg.resolution.value_sets import (
     EMPTY,
     PLAIN,
+    PROMISED,
     Class,
     Container,
     Flavour,
@@ -28,7 +29,7 @@ from pkg.resolution.value_sets import (
     Values,
     unknown,
 )
-from pkg.resolution.variables import Variable
+from pkg.resolution.variables import find_key, open_container
 from pkg.resolve.abstract_values import Reason
 from pkg.resolve.facts.modules import Found
 
@@ -85,7 +86,6 @@ class Types:
         self._heads: dict[ClassInfo, tuple[Code, Any]] = {}  # of classes whose bases are not known yet
         self._is_ordered = False
         self._nested = 0
-        self._count = 0
 
     # Names without running anything.
 
@@ -538,23 +538,28 @@ class Types:
 
     def _make_container(self, code: Code, kind: str, items: Values, keys: Values) -> Container:
         """Make the container that an annotation promises; it has a site of its own."""
-        self._count += 1
-        made = self._make(Container, kind, code, -1 - self._count)
-        made.everything, made.rest, made.keys = Variable(), Variable(), Variable()
-        made.everything.values = made.rest.values = items if items else unknown(Reason.ITEM)
-        made.keys.values = keys
-        return made
+        return promise_container(self._make, code, kind, items if items else unknown(Reason.ITEM), keys)
 
     def _make_tuple(self, code: Code, arguments: list[Any], depth: int) -> Container:
         parts = [self._read(code, each, depth + 1)[0] or unknown(Reason.ITEM) for each in arguments]
-        made = self._make_container(code, "tuple", EMPTY.union(*parts), EMPTY)
         if len(arguments) == 2 and arguments[1] == ["k", ""]:
             return self._make_container(code, "tuple", parts[0], EMPTY)
+        return promise_container(self._make, code, "tuple", EMPTY, EMPTY, tuple(parts))
+
+
+def promise_container(
+    make: Callable[..., Any], code: Code, kind: str, items: Values, keys: Values, parts: tuple[Values, ...] = ()
+) -> Container:
+    """Make the container that an annotation promises: one for all with the same contents in the code of a scope."""
+    made: Container = make(Container, kind, code, PROMISED, (items, keys, parts))
+    if made.everything is None:
+        open_container(made)
+        made.everything.preset(items.union(*parts))  # type: ignore[attr-defined]
+        made.rest.preset(items)  # type: ignore[union-attr]
+        made.keys.preset(keys)  # type: ignore[union-attr]
         for place, values in enumerate(parts):
-            variable = made.keyed[place] = Variable()
-            variable.values = values
-        made.rest.values = EMPTY  # type: ignore[union-attr]
-        return made
+            find_key(made, place).preset(values)
+    return made
 
 
 def _names(annotation: Any, name: str) -> bool:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pkg.resolution.program import Code
     from pkg.resolution.variables import Variable
 
+PROMISED = -1
+"""The site of containers that annotations promise."""
 MOST_VALUES = 8
 """Values of a set that something is still derived from one by one."""
 
@@ -130,12 +132,15 @@ class Text(Value):
 class Container(Value):
     """A list, tuple, dict, set or the like, told apart by the site that makes it."""
 
-    __slots__ = ("code", "everything", "keyed", "keys", "kind", "rest", "site")
+    __slots__ = ("code", "everything", "keyed", "keys", "kind", "promised", "rest", "site")
 
-    def __init__(self, kind: str, code: Code, site: int) -> None:
+    def __init__(
+        self, kind: str, code: Code, site: int, promised: tuple[Values, Values, tuple[Values, ...]] | None = None
+    ) -> None:
         self.kind = kind
         self.code = code
         self.site = site
+        self.promised = promised  # of one that an annotation promises: items, keys, and the parts of a tuple
         self.keyed: dict[object, Variable] = {}  # by constant keys
         self.rest: Variable | None = None  # under keys that are not known
         self.keys: Variable | None = None
@@ -318,7 +323,7 @@ def make_sort_key(value: Value) -> SortKey:
     if isinstance(value, Super):
         return kind, value.info.code.position, 0, "", make_sort_key(value.receiver)
     if isinstance(value, Container):
-        return kind, value.code.position, value.site, value.kind, ()
+        return kind, value.code.position, value.site, value.kind, _spell_promise(value)
     if isinstance(value, Partial):
         return kind, value.code.position, value.site, "", make_sort_key(value.inner)
     inner = [
@@ -327,6 +332,14 @@ def make_sort_key(value: Value) -> SortKey:
     nested = tuple(make_sort_key(each) for each in inner if isinstance(each, Value))
     texts = [str(getattr(value, name, "")) for name in ("kind", "name", "path", "folder", "beginning", "end", "value")]
     return kind, 0, 0, "\0".join((*texts, str(getattr(value, "reason", "")))), nested
+
+
+def _spell_promise(value: Container) -> SortKey:
+    """Return what containers are ordered by that annotations in one scope promise."""
+    if value.promised is None:
+        return ()
+    items, keys, parts = value.promised
+    return tuple(tuple(sorted(map(make_sort_key, each))) for each in (items, keys, *parts))
 
 
 def name_item(name: str) -> str:

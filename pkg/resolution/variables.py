@@ -1,12 +1,12 @@
-"""Variables: what holds values across functions, and who reads them (A-12)."""
+"""Variables: what holds values across functions, who reads them, and when each reader sees what was written (A-12)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
-from math import inf
 from typing import TYPE_CHECKING
 
-from pkg.resolution.value_sets import EMPTY, MANY, MOST_VALUES, Value, Values, merge_constants
+from pkg.resolution.value_sets import EMPTY, MANY, MOST_VALUES, Container, Value, Values, merge_constants
 
 if TYPE_CHECKING:
     from pkg.resolution.program import Code
@@ -15,80 +15,183 @@ _MOST_AT_ONCE = 32  # values of a variable to which more are added one by one
 _MOST_MERGED = 64  # values of a set whose constants are still looked at
 
 
+def _ignore(code: Code, values: Values) -> None:
+    pass
+
+
+class Home:
+    """A module as the owner of variables: its code sees what is written to them at once, other code a round later."""
+
+    __slots__ = ("due", "path", "waiting")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.waiting: list[Code] = []  # code to be evaluated with the next round
+        self.due: dict[Variable, Values] = {}  # variables with copies, and what these lack
+
+
 class Variable:
     """A parameter, result, field, name of a module or the like: a set of values that only grows."""
 
-    __slots__ = ("copies", "is_merged", "pending", "readers", "values")
+    __slots__ = ("copies", "home", "is_changed", "is_merged", "others", "readers", "shown", "values")
 
-    def __init__(self) -> None:
+    def __init__(self, home: Home) -> None:
+        self.home = home
         self.values: Values = EMPTY
-        self.readers: list[int] | None = None  # operations, by their numbers in the whole program; some twice
+        self.shown: Values = EMPTY  # what code of other modules sees
+        self.readers: list[int] | None = None  # operations of its module, by their numbers in the program; some twice
+        self.others: list[int] | None = None  # those of other modules
         self.is_merged = False  # whether constants of one type are one value
-        self.pending: set[Value] | None = None  # what a large variable gets with the next round
+        self.is_changed = False  # since the last round
         self.copies: list[Variable] | None = None  # variables that get all that is written to this one
+
+    def preset(self, values: Values) -> None:
+        """Have the variable hold values from the start."""
+        self.values = self.shown = values
+
+
+def open_container(container: Container) -> Container:
+    """Make the variables of a container, unless it has them."""
+    if container.everything is None:
+        home = container.code.module
+        container.everything, container.rest, container.keys = Variable(home), Variable(home), Variable(home)
+    return container
+
+
+def find_key(container: Container, key: object) -> Variable:
+    """Find the variable of what a container has under a constant key."""
+    found = container.keyed.get(key)
+    if found is None:
+        found = container.keyed[key] = Variable(container.code.module)
+    return found
+
+
+class Substitutes(Variable):
+    """The classes of the objects on which a method is called, of which derived ones may have another in its place."""
+
+    __slots__ = ("code",)
+
+    def __init__(self, code: Code) -> None:
+        super().__init__(code.module)
+        self.code = code
+        self.copies = []
 
 
 class Schedule:
-    """Evaluate the code of functions until nothing changes, in rounds of a fixed order.
+    """Evaluate the code of functions until nothing changes, in rounds.
 
-    What is evaluated in a round sees what was written before in it. So the outcome depends on the order of the code
-    alone, and not on what was evaluated before the round began.
+    In a round each module is evaluated by itself until nothing changes inside of it, in the order of its text. What
+    it writes to variables of other modules is added between rounds, and it sees the variables of others as they were
+    before the round. So what a module does in a round depends on its own code and on the values that it was shown
+    alone, and not on the order of modules.
     """
 
     def __init__(self) -> None:
-        self._now: list[tuple[int, Code]] = []
-        self._next: list[Code] = []
-        self._position: float = -1
-        self._pending: list[Variable] = []
+        self.home: Home | None = None  # the module that is evaluated
         self.owners: list[Code] = []  # the code that each operation of the program is of
         self.node = 0  # the operation that is evaluated, by its number in the whole program
         self.evaluations = 0  # of the code of a function, or of what changed in it
         self.rounds = 0
+        self._here: list[tuple[int, Code]] = []  # of the module that is evaluated, what is to be evaluated
+        self._after: list[Code] = []  # and what has its turn behind those
+        self._position = -1
+        self._waiting: set[Home] = set()
+        self._changed: list[Variable] = []  # since the last round
+        self._sent: list[dict[Variable, set[Value]]] = []  # what modules wrote to variables of others in this round
+        self._sending: dict[Variable, set[Value]] = {}
+        self.substitute: Callable[[Code, Values], None] = _ignore  # called with a method, and classes it is called on
+
+    # The order of evaluation.
+
+    def take_round(self) -> list[Home]:
+        """Begin a round, and list the modules to be evaluated in it; none where everything is done."""
+        found, self._waiting = sorted(self._waiting, key=lambda home: home.path), set()
+        self.rounds += bool(found)
+        return found
+
+    def enter(self, home: Home) -> None:
+        """Begin to evaluate a module."""
+        self.home = home
+        waiting, home.waiting = home.waiting, []
+        self._here = sorted((code.position, code) for code in waiting)
+        self._position = -1
+        due, home.due = home.due, {}
+        for variable, values in due.items():
+            self._hand_on(variable, values)
+
+    def leave(self) -> None:
+        """End the evaluation of a module."""
+        self.home = None
+        if self._sending:
+            self._sent.append(self._sending)
+            self._sending = {}
 
     def add(self, code: Code) -> None:
-        """Have code evaluated again: in this round if its turn has not come."""
+        """Have code evaluated again: in this round if it is of the module that is evaluated."""
         if code.is_waiting:
             return
         code.is_waiting = True
-        if code.position > self._position:
-            heappush(self._now, (code.position, code))
+        home = code.module
+        if home is not self.home:
+            home.waiting.append(code)
+            self._waiting.add(home)
+        elif code.position > self._position:
+            heappush(self._here, (code.position, code))
         else:
-            self._next.append(code)
+            self._after.append(code)
 
     def take(self) -> Code | None:
-        """Take what is to be evaluated next; None where nothing is."""
-        if not self._now:
-            self._add_pending()
-            if not self._next:
-                self._position = -1
+        """Take what is to be evaluated next in the module; None where nothing is."""
+        if not self._here:
+            if not self._after:
                 return None
-            self.rounds += 1
-            self._now = sorted((code.position, code) for code in self._next)
-            self._next = []
-        self._position, code = heappop(self._now)
+            self._here = sorted((code.position, code) for code in self._after)
+            self._after = []
+        self._position, code = heappop(self._here)
         code.is_waiting = False
         self.evaluations += 1
         return code
 
+    # Reading and writing.
+
     def read(self, variable: Variable) -> Values:
         """Read a variable: the operation that is evaluated is evaluated again when it grows."""
-        readers = variable.readers
-        if readers is None:
-            variable.readers = [self.node]
-        elif readers[-1] != self.node:
-            readers.append(self.node)
-        return variable.values
+        if variable.home is self.home:
+            readers = variable.readers
+            if readers is None:
+                variable.readers = [self.node]
+            elif readers[-1] != self.node:
+                readers.append(self.node)
+            return variable.values
+        others = variable.others
+        if others is None:
+            variable.others = [self.node]
+        elif others[-1] != self.node:
+            others.append(self.node)
+        return variable.shown
+
+    def see(self, variable: Variable) -> Values:
+        """Return what the module that is evaluated sees of a variable, without being told when it grows."""
+        return variable.values if variable.home is self.home else variable.shown
 
     def write(self, variable: Variable, values: Values) -> None:
         """Add values to a variable; more than MOST_VALUES together are written as too many."""
-        before = variable.values
+        is_own = variable.home is self.home
+        before = variable.values if is_own else variable.shown
         if values is before or values <= before:
             return
         if len(values) > MOST_VALUES:
             values = merge_constants(values) if len(values) < _MOST_MERGED else MANY
             if len(values) > MOST_VALUES:
                 values = MANY
-        elif variable.is_merged:
+        if is_own and len(before) <= _MOST_AT_ONCE:
+            self._grow(variable, values)
+        else:  # added one by one, each value of a large variable would be a set of all
+            self._sending.setdefault(variable, set()).update(values)
+
+    def _grow(self, variable: Variable, values: Values) -> None:
+        before = variable.values
+        if variable.is_merged:
             values = merge_constants(values)
         after = before | values
         if len(after) > MOST_VALUES and not variable.is_merged:
@@ -96,39 +199,57 @@ class Schedule:
             after = merge_constants(after)
         if after == before:
             return
-        if len(before) > _MOST_AT_ONCE:
-            if variable.pending is None:
-                variable.pending = set()
-                self._pending.append(variable)
-            variable.pending |= values
-            return
-        self._grow(variable, after if before else values, values)
+        variable.values = after if before else values
+        if not variable.is_changed:
+            variable.is_changed = True
+            self._changed.append(variable)
+        if variable.copies is not None:
+            self._hand_on(variable, after - before)
+        self._wake(variable.readers or ())
 
-    def _add_pending(self) -> None:
-        """Add to large variables what was written to them in a round: one by one, each value would be a set of all."""
-        self._position = inf  # what reads them comes with the next round
-        waiting, self._pending = self._pending, []
-        for variable in waiting:
-            pending, variable.pending = variable.pending or set(), None
-            after = variable.values | pending
-            if len(after) > len(variable.values):
-                self._grow(variable, after, frozenset(pending))
-
-    def _grow(self, variable: Variable, after: Values, added: Values) -> None:
-        variable.values = after
-        for other in variable.copies or ():
-            self.write(other, added)
+    def _wake(self, readers: Iterable[int]) -> None:
         owners = self.owners
-        for node in variable.readers or ():
+        for node in readers:
             code = owners[node]
             code.dirty.add(node - code.base)
             if not code.is_waiting:
                 self.add(code)
 
+    def end_round(self) -> None:
+        """Add what modules wrote to variables of others, and show all what has changed."""
+        sent, self._sent = self._sent, []
+        for written in sent:
+            for variable, values in written.items():
+                self._grow(variable, frozenset(values))
+        changed, self._changed = self._changed, []
+        for variable in changed:
+            variable.is_changed = False
+            variable.shown = variable.values
+            if variable.others is not None:
+                self._wake(variable.others)
+
+    # Copies.
+
     def copy(self, variable: Variable, other: Variable) -> None:
-        """Have all that is written to a variable written to another as well."""
+        """Have all that is written to a variable of the module that is evaluated written to another as well."""
         if variable.copies is None:
             variable.copies = []
         variable.copies.append(other)
-        if variable.values:
-            self.write(other, variable.values)
+        self._write_all(other, variable.values)
+
+    def _write_all(self, variable: Variable, values: Values) -> None:
+        """Add values to a variable, however many."""
+        for each in (values,) if len(values) <= MOST_VALUES else [frozenset((value,)) for value in values]:
+            self.write(variable, each)
+
+    def _hand_on(self, variable: Variable, added: Values) -> None:
+        """Write what a variable has got to its copies; between rounds, have its module do so."""
+        if variable.home is self.home:
+            if isinstance(variable, Substitutes):
+                self.substitute(variable.code, added)
+            for other in variable.copies or ():
+                self._write_all(other, added)
+            return
+        home = variable.home
+        home.due[variable] = home.due.get(variable, EMPTY) | added
+        self._waiting.add(home)
