@@ -112,7 +112,7 @@ class Attributes:
             nodes = code.summary.nodes
             for node in nodes:
                 if node[0] == o.SET_ATTR:
-                    is_own = code.receiver_place == 0 and nodes[node[1]] == [o.PARAM, 0]
+                    is_own = code.receiver_place == 0 and nodes[node[1]] == (o.PARAM, 0)
                     if not is_own:
                         self._foreign.setdefault(node[2], _Foreign(self._machine.program.shared))
                     elif code.name == "__init__" and code.owner_class is not None:

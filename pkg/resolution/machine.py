@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from pkg.extract.summary import operations as o
-from pkg.extract.summary.frame_operations import list_operands
+from pkg.extract.summary.compaction import list_operands
 from pkg.model import CERTAIN, LIKELY
 from pkg.resolution.attribute_access import Attributes
 from pkg.resolution.call_arguments import Arguments
@@ -109,7 +109,7 @@ class Machine:
         nodes = code.summary.nodes
         place = _SITES.get(nodes[self.number][0])
         site = nodes[self.number][place] if place is not None else -1
-        start = code.module.places[code.number][site][0] if site >= 0 else 0
+        start = code.module.find_place(code, site)[0] if site >= 0 else 0
         line = code.module.unit.text.count(b"\n", 0, start) + 1 if site >= 0 else 0
         self.program.errors.note(fault, "resolve", code.module.path, line)
         nodes[self.number] = (o.UNKNOWN, site)

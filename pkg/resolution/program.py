@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -99,7 +100,7 @@ class ModuleInfo(Home):
     def __init__(self, path: str, unit: UnitText) -> None:
         super().__init__(path)
         self.unit = unit
-        frames, self.places = read_summary(unit.summary) if unit.summary else ([], [])
+        frames, self._places = read_summary(unit.summary) if unit.summary else ([], array("i"))
         self.codes: list[Code] = []
         self.names: dict[str, Variable] = {}
         self.bindings: dict[str, list[int]] = {}  # by name, the operations of the module's code that it ends with
@@ -114,6 +115,11 @@ class ModuleInfo(Home):
     def root(self) -> Code | None:
         """Return the code of the module itself; None for a file without a summary."""
         return self.codes[0] if self.codes else None
+
+    def find_place(self, code: Code, site: int) -> tuple[int, int]:
+        """Return where a site begins and ends in the text of the file."""
+        number = 2 * (code.summary.first_site + site)
+        return self._places[number], self._places[number + 1]
 
     def _scan(self, code: Code) -> None:
         for node in code.summary.nodes:
@@ -215,11 +221,11 @@ class Program:
         nodes, place = code.summary.nodes, len(code.parameters) - 1
         for node in list(nodes):
             is_call = node[0] == o.CALL and len(node[2]) >= 2 and node[1] >= 0
-            if is_call and list(nodes[node[1]]) == [o.GLOBAL, "getattr"]:
+            if is_call and nodes[node[1]] == (o.GLOBAL, "getattr"):
                 asked = node[2][1][0]
                 while asked >= 0 and nodes[asked][0] == o.NARROW:
                     asked = nodes[asked][1]
-                if asked >= 0 and list(nodes[asked]) == [o.PARAM, place]:
+                if asked >= 0 and nodes[asked] == (o.PARAM, place):
                     code.cell(FORWARDED)
                     nodes.append((o.SET_CELL, code.number, FORWARDED, node[2][0][0]))
 
@@ -243,7 +249,7 @@ class Program:
     def _list_fields(self, code: Code, info: ClassInfo) -> None:
         nodes = code.summary.nodes
         for node in nodes:
-            if node[0] == o.SET_ATTR and nodes[node[1]] == [o.PARAM, 0]:
+            if node[0] == o.SET_ATTR and nodes[node[1]] == (o.PARAM, 0):
                 info.fields.setdefault(node[2], Variable(code.module))
 
     # Names of modules.

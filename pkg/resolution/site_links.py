@@ -228,7 +228,7 @@ class _CallLinks:
         is_unbound = code.summary.site_kinds[site] == o.SITE_CALL and bool(reasons) and not is_bound(targets)
         if code.summary.site_kinds[site] == o.SITE_CALL:
             self.counts["unbound" if is_unbound else _judge(targets)] += 1
-        start, end = self._module.places[code.number][site]
+        start, end = self._module.find_place(code, site)
         line = bisect_right(self._starts, start)
         owner = self._ids.of_owner(code.parent if code.class_info is not None and code.parent is not None else code)
         self._add_edges(owner, line, targets)

@@ -7,6 +7,7 @@ apart from the operations, so that a comment leaves these equal.
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +15,15 @@ from unicodedata import normalize
 
 from tree_sitter import Node
 
+from pkg.extract.summary.compaction import compact
 from pkg.extract.summary.frame_operations import Frame
+from pkg.extract.summary.operations import Operation
 from pkg.extract.summary.statements import Builder
+from pkg.extract.summary.written_operations import Table, read_operations, write_operations
 from pkg.model import Class, Function, Import
 
-VERSION = 1
+VERSION = 2
+_HEAD = 4  # bytes that tell the length of the head
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +38,9 @@ class FrameSummary:
     parameters: list[tuple[str, int, bool, Any]]
     returns: Any
     loops: bool
-    nodes: list[tuple[Any, ...]]
-    site_kinds: list[int]
+    first_site: int  # the number of its first site among those of the file
+    nodes: list[Operation]
+    site_kinds: bytes
 
 
 def summarise(root: Node, definitions: Sequence[Class | Function], imports: Sequence[Import]) -> bytes:
@@ -49,22 +55,43 @@ def summarise(root: Node, definitions: Sequence[Class | Function], imports: Sequ
 
 
 def write_summary(frames: Sequence[Frame]) -> bytes:
-    """Write the frames of a file: their operations, then the places of their sites."""
-    code = [
-        [
+    """Write the frames of a file: what stands around their code, then operations, kinds of sites and their places.
+
+    The numbers are in the byte order of the machine.
+    """
+    table, operations, kinds, places = Table(), list[int](), list[int](), list[int]()
+    heads: list[list[Any]] = []
+    for frame in frames:
+        first, first_site = len(operations), len(kinds)
+        write_operations(frame.nodes, compact(frame.nodes), table, operations)
+        for kind, start, end in frame.sites:
+            kinds.append(kind)
+            places += (start, end)
+        heads.append([
             frame.kind, frame.name, frame.parent.number if frame.parent is not None else -1, frame.definition,
-            frame.flags, frame.parameters, frame.returns, frame.has_loops, frame.compact(),
-            [kind for kind, _, _ in frame.sites],
-        ]
-        for frame in frames
-    ]  # fmt: skip
-    places = [[(start, end) for _, start, end in frame.sites] for frame in frames]
-    return json.dumps([VERSION, code, places], separators=(",", ":"), ensure_ascii=False).encode(
-        "utf-8", "surrogatepass"
-    )
+            frame.flags, frame.parameters, frame.returns, frame.has_loops, first_site, len(operations) - first,
+        ])  # fmt: skip
+    counts = len(operations), len(kinds)
+    head = json.dumps([VERSION, counts, table.list_values(), heads], separators=(",", ":"), ensure_ascii=False)
+    written = head.encode("utf-8", "surrogatepass")
+    parts = array("i", operations).tobytes(), bytes(kinds), array("i", places).tobytes()
+    return b"".join((len(written).to_bytes(_HEAD, "little"), written, *parts))
 
 
-def read_summary(written: bytes) -> tuple[list[FrameSummary], list[list[tuple[int, int]]]]:
-    """Read the frames of a file and the places of their sites."""
-    _, code, places = json.loads(written)
-    return [FrameSummary(*each) for each in code], places
+def read_summary(written: bytes) -> tuple[list[FrameSummary], array[int]]:
+    """Read the frames of a file and the places of their sites: start and end of each in turn."""
+    start = _HEAD + int.from_bytes(written[:_HEAD], "little")
+    _, (count, sites), values, heads = json.loads(written[_HEAD:start])
+    operations, places = array("i"), array("i")
+    middle = start + count * operations.itemsize
+    operations.frombytes(written[start:middle])
+    kinds = written[middle : middle + sites]
+    places.frombytes(written[middle + sites :])
+    flat, first, frames = tuple(operations), 0, list[FrameSummary]()
+    ends = [*(head[8] for head in heads[1:]), sites]
+    for head, end in zip(heads, ends, strict=True):
+        last = first + head[9]
+        nodes = read_operations(flat, first, last, values)
+        frames.append(FrameSummary(*head[:9], nodes=nodes, site_kinds=kinds[head[8] : end]))
+        first = last
+    return frames, places

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 from unicodedata import normalize
 
 from tree_sitter import Node
 
-from pkg.extract.summary import operations as o
 from pkg.extract.summary.environment import SHARED, UNBOUND, Environment, Joiner
 from pkg.extract.summary.operations import (
     BROUGHT,
@@ -20,9 +18,7 @@ from pkg.extract.summary.operations import (
     NARROW,
     PARAM,
     PHI,
-    PURE,
     SET_CELL,
-    Operation,
 )
 
 Parameter = tuple[str, int, bool, Any]
@@ -180,151 +176,6 @@ class Frame(Joiner):
         for name in sorted(self.captured) if self.kind != MODULE else ():
             for node in dict.fromkeys((*self.versions.get(name, ()), *self.hidden.get(name, ()))):
                 self.add(SET_CELL, self.number, name, node)
-
-    def compact(self) -> list[Operation]:
-        """List the operations without those that give what nothing refers to, and joins of one thing."""
-        return compact(self.nodes)
-
-
-def compact(nodes: list[Operation]) -> list[Operation]:
-    """Leave out joins of one thing and values that are not used, and number the rest."""
-    alias = _find_aliases(nodes)
-    used = _find_used(nodes, alias)
-    if all(used) and all(number == each for number, each in enumerate(alias[:-1])):
-        return nodes
-    numbers, kept = [UNBOUND] * (len(nodes) + 1), 0
-    for number, is_used in enumerate(used):
-        if is_used:
-            numbers[number] = kept
-            kept += 1
-    moved = [numbers[each] for each in alias]
-    return [_renumber(node, moved) for node, is_used in zip(nodes, used, strict=True) if is_used]
-
-
-def _find_used(nodes: list[Operation], alias: list[int]) -> list[bool]:
-    """Find the operations that do something, and those that they refer to."""
-    used = [node[0] not in PURE or (node[0] == o.UNPACK and node[5] >= 0) for node in nodes]
-    is_changed = True
-    while is_changed:  # a second time where a loop refers to later operations
-        is_changed = False
-        for number in range(len(nodes) - 1, -1, -1):
-            if used[number]:
-                for operand in list_operands(nodes[number]):
-                    each = alias[operand]
-                    if each >= 0 and not used[each]:
-                        used[each] = True
-                        is_changed |= each > number
-    return used
-
-
-def _find_aliases(nodes: list[Operation]) -> list[int]:
-    """Find for each operation the one that it is equal to: a join of itself and one other is that other.
-
-    Behind the others stands what -1 is equal to.
-    """
-    alias = [*range(len(nodes)), UNBOUND]
-    joins = [number for number, node in enumerate(nodes) if node[0] == PHI]
-    is_changed = bool(joins)
-    while is_changed:
-        is_changed = False
-        for number in joins:
-            if alias[number] == number:
-                others = {_follow(alias, each) for each in nodes[number][1:]} - {number}
-                if len(others) == 1:
-                    alias[number] = others.pop()
-                    is_changed = True
-    for number in joins:
-        alias[number] = _follow(alias, number)
-    return alias
-
-
-def _follow(alias: list[int], number: int) -> int:
-    while number >= 0 and alias[number] != number:
-        number = alias[number]
-    return number
-
-
-SHAPES: dict[int, tuple[int, ...]] = {}
-"""By code, the positions in an operation at which the numbers of others stand; operations with lists are not here."""
-
-
-def _fill_shapes() -> None:
-    SHAPES.update({
-        o.CONST: (), o.PARAM: (), o.GLOBAL: (), o.CELL: (), o.ATTR: (1,), o.ITEM: (1, 2), o.ITER: (1,), o.UNPACK: (1,),
-        o.BINARY: (2, 3), o.INPLACE: (2, 3), o.UNARY: (2,), o.COMPARE: (2, 3), o.AWAIT: (1,), o.YIELD: (1,),
-        o.YIELD_FROM: (1,), o.ASK: (2,), o.ENTER: (1,), o.IMPORT: (), o.DECLARE: (2,), o.UNKNOWN: (),
-        o.SET_ATTR: (1, 3), o.SET_ITEM: (1, 2, 3), o.DEL_ATTR: (1,), o.DEL_ITEM: (1, 2), o.SET_GLOBAL: (2,),
-        o.SET_CELL: (3,), o.MEMBER: (2,), o.RAISE: (1,), o.STAR: (), o.CAUGHT: (1,), o.BROUGHT: (2,),
-    })  # fmt: skip
-
-
-_fill_shapes()
-
-
-def list_operands(node: Sequence[Any]) -> list[int]:
-    """List the operations that one refers to."""
-    code = node[0]
-    shape = SHAPES.get(code)
-    if shape is not None:
-        return [node[place] for place in shape]
-    if code == o.CALL_ATTR:
-        return [node[1], *[each[0] for each in node[3]], *[each[1] for each in node[4]]]
-    if code == o.CALL:
-        return [node[1], *[each[0] for each in node[2]], *[each[1] for each in node[3]]]
-    if code == o.PHI:
-        return list(node[1:])
-    found: list[int] = []
-    _renumber_lists(node, found.append)
-    return found
-
-
-def _renumber(node: Operation, moved: list[int]) -> Operation:
-    shape = SHAPES.get(node[0])
-    if shape is not None:
-        if not shape:
-            return node
-        changed = list(node)
-        for place in shape:
-            changed[place] = moved[node[place]]
-        return tuple(changed)
-    return _renumber_lists(node, moved.__getitem__)
-
-
-def _renumber_lists(node: Sequence[Any], move: Any) -> Operation:
-    code = node[0]
-    if code == o.RETURN:
-        return (code, [move(each) for each in node[1]], node[2])
-    if code == o.PHI:
-        return (code, *dict.fromkeys(move(each) for each in node[1:]))
-    if code == o.CALL:
-        return (code, move(node[1]), _move_placed(node[2], move), _move_named(node[3], move), node[4])
-    if code == o.CALL_ATTR:
-        return (code, move(node[1]), node[2], _move_placed(node[3], move), _move_named(node[4], move), node[5])
-    if code == o.COLLECT:
-        return (code, node[1], [tuple(move(x) if i else x for i, x in enumerate(each)) for each in node[2]], node[3])
-    if code == o.NARROW:
-        return (code, move(node[1]), _move_test(node[2], move), node[3])
-    if code == o.CLASS:
-        return (code, node[1], [move(each) for each in node[2]], _move_named(node[3], move), node[4])
-    if code == o.DECORATE:
-        return (code, move(node[1]), [(move(each), made) for each, made in node[2]], node[3])
-    if code == o.FUNC:
-        return (code, node[1], _move_named(node[2], move))
-    if code == o.TEXT:
-        return (code, [move(each) for each in node[1]])
-    raise ValueError(f"operation {code} has no shape")
-
-
-def _move_placed(placed: Iterable[tuple[int, int]], move: Any) -> list[tuple[int, int]]:
-    return [(move(each), starred) for each, starred in placed]
-
-
-def _move_named(named: Iterable[tuple[Any, int]], move: Any) -> list[tuple[Any, int]]:
-    return [(name, move(each)) for name, each in named]
-
-
-def _move_test(test: tuple[Any, ...], move: Any) -> tuple[Any, ...]:
-    return (test[0], *(move(each) for each in test[1:]))
 
 
 def read_identifier(node: Node) -> str:

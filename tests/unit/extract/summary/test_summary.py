@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from array import array
+from typing import Any, TypeAlias
 
 import pytest
 
 from pkg.extract.parser import parse
 from pkg.extract.python import extract_unit
 from pkg.extract.summary import operations as o
+from pkg.extract.summary.compaction import compact, list_operands
 from pkg.extract.summary.file_summary import FrameSummary, read_summary, summarise
-from pkg.extract.summary.frame_operations import compact, list_operands
+from pkg.extract.summary.written_operations import Table, read_operations, write_operations
 
-Places = list[list[tuple[int, int]]]
+Places: TypeAlias = "array[int]"
 
 BODIES: dict[str, list[tuple[Any, ...]]] = {
     "x = a\nx = b\nx()": [(o.GLOBAL, "b"), (o.CALL, 0)],
@@ -31,10 +33,10 @@ BODIES: dict[str, list[tuple[Any, ...]]] = {
     "p['k'] = a\np[b] = c\np['k']()": [(o.ITEM, 0, 2), (o.CALL, 7)],
     "global x\nx = a\nx()": [(o.CALL, 0), (o.SET_GLOBAL, "x", 0)],
     "global x\nx = a\nb()\nx()": [(o.GLOBAL, "x"), (o.CALL, 3), (o.SET_GLOBAL, "x", 0)],
-    "if isinstance(p, a): p()": [(o.NARROW, 0, ["instance", 2], 1), (o.CALL, 5)],
-    "if p is None: return\np()": [(o.NARROW, 0, ["none"], 0), (o.CALL, 2)],
+    "if isinstance(p, a): p()": [(o.NARROW, 0, ("instance", 2), 1), (o.CALL, 5)],
+    "if p is None: return\np()": [(o.NARROW, 0, ("none",), 0), (o.CALL, 2)],
     "if False: p()": [(o.CALL, 0)],
-    "[*p(), a]": [(o.CALL, 0), (o.ASK, "items", 1), (o.GLOBAL, "a"), (o.COLLECT, "list", [[1, 1], [0, 3]])],
+    "[*p(), a]": [(o.CALL, 0), (o.ASK, "items", 1), (o.GLOBAL, "a"), (o.COLLECT, "list", ((1, 1), (0, 3)))],
 }
 """By the body of a function of a parameter p, operations that end it; what stands behind their parts is left open."""
 
@@ -93,7 +95,7 @@ def test_statements_become_operations(body: str) -> None:
     nodes = find(sum_up(f"def f(p):\n{lines}")[0], "f").nodes
     expected = BODIES[body]
     kept = [node for node in nodes if node[0] != o.RETURN][-len(expected) :]
-    assert [tuple(node[: len(part)]) for node, part in zip(kept, expected, strict=True)] == expected
+    assert [node[: len(part)] for node, part in zip(kept, expected, strict=True)] == expected
 
 
 @pytest.mark.parametrize(
@@ -110,10 +112,10 @@ def test_comments_and_moved_lines_leave_operations_equal(change: tuple[str, str]
 
 def test_operations_refer_to_earlier_ones_and_joins_of_loops_to_any() -> None:
     frames, places = sum_up(EVERYTHING)
-    assert len(frames) == len(places)
+    assert 2 * sum(len(frame.site_kinds) for frame in frames) == len(places)
     for frame in frames:
         for number, node in enumerate(frame.nodes):
-            for operand in list_operands(tuple(node)):
+            for operand in list_operands(node):
                 assert operand < len(frame.nodes)
                 assert operand < number or node[0] == o.PHI
 
@@ -121,10 +123,13 @@ def test_operations_refer_to_earlier_ones_and_joins_of_loops_to_any() -> None:
 def test_places_are_those_of_the_text() -> None:
     text = "def f(a):\n    a.b(a.c)  # é\n    return a.d()\n"
     frames, places = sum_up(text)
-    number = frames.index(find(frames, "f"))
-    found = [text.encode()[start:end].decode() for start, end in places[number]]
+    frame = find(frames, "f")
+    first = 2 * frame.first_site
+    found = [
+        text.encode()[start:end].decode() for start, end in zip(places[first::2], places[first + 1 :: 2], strict=True)
+    ]
     assert found == ["a.c", "a.b", "a.d"]
-    assert frames[number].site_kinds == [o.SITE_READ, o.SITE_CALL, o.SITE_CALL]
+    assert list(frame.site_kinds) == [o.SITE_READ, o.SITE_CALL, o.SITE_CALL]
 
 
 def test_code_that_never_runs_is_summed_up_and_binds_nothing() -> None:
@@ -132,7 +137,7 @@ def test_code_that_never_runs_is_summed_up_and_binds_nothing() -> None:
     calls = [node for node in frame.nodes if node[0] == o.CALL]
     assert len(calls) == 2
     (result,) = (node for node in frame.nodes if node[0] == o.RETURN)
-    assert [frame.nodes[number] for number in result[1]] == [[o.PARAM, 0]]
+    assert [frame.nodes[number] for number in result[1]] == [(o.PARAM, 0)]
 
 
 def test_what_inner_functions_read_is_stored_for_them() -> None:
@@ -166,12 +171,28 @@ def test_what_nothing_refers_to_is_left_out() -> None:
         (o.CALL, 2, [], [], 0),
         (o.CONST, "int", 2),
     ]
-    assert compact(nodes) == [(o.GLOBAL, "a"), (o.CALL, 0, [], [], 0)]
+    assert compact(nodes) == [-1, 0, 0, 1, -1, -1]
 
 
 def test_a_join_of_itself_and_one_other_is_that() -> None:
     nodes: list[o.Operation] = [(o.GLOBAL, "a"), (o.PHI, 0, 2), (o.PHI, 1, 2), (o.CALL, 2, [], [], -1)]
-    assert compact(nodes) == [(o.GLOBAL, "a"), (o.CALL, 0, [], [], -1)]
+    assert compact(nodes) == [0, 0, 0, 1, -1]
+
+
+def test_operations_come_back_as_they_were_written() -> None:
+    nodes: list[o.Operation] = [
+        (o.CONST, "bool", True),
+        (o.CONST, "int", 1),
+        (o.CONST, "str", "1"),
+        (o.DECLARE, ["s", ["n", "list"], [["n", "int"]]], -1),
+        (o.COLLECT, "dict", ((0, 1, 2), (2, -1)), 0),
+        (o.CALL_ATTR, 0, "a", ((1, 0), (2, 1)), (("", 3),), 1),
+        (o.CLASS, 1, (0, 1), (("metaclass", 2),), 2),
+        (o.RETURN, (0, 5), ((0, "none", 1),)),
+    ]
+    table, flat = Table(), list[int]()
+    write_operations(nodes, [*range(len(nodes)), -1], table, flat)
+    assert read_operations(tuple(flat), 0, len(flat), table.list_values()) == nodes
 
 
 def test_names_are_those_that_python_knows() -> None:

@@ -1,0 +1,111 @@
+"""Which operations of a frame are kept when its code has been summed up, and by which numbers (A-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pkg.extract.summary import operations as o
+from pkg.extract.summary.environment import UNBOUND
+from pkg.extract.summary.operations import PHI, PURE, Operation
+
+_PLACES: dict[int, tuple[int, ...]] = {
+    o.CONST: (), o.PARAM: (), o.GLOBAL: (), o.CELL: (), o.ATTR: (1,), o.ITEM: (1, 2), o.ITER: (1,), o.UNPACK: (1,),
+    o.BINARY: (2, 3), o.INPLACE: (2, 3), o.UNARY: (2,), o.COMPARE: (2, 3), o.AWAIT: (1,), o.YIELD: (1,),
+    o.YIELD_FROM: (1,), o.ASK: (2,), o.ENTER: (1,), o.IMPORT: (), o.DECLARE: (2,), o.UNKNOWN: (),
+    o.SET_ATTR: (1, 3), o.SET_ITEM: (1, 2, 3), o.DEL_ATTR: (1,), o.DEL_ITEM: (1, 2), o.SET_GLOBAL: (2,),
+    o.SET_CELL: (3,), o.MEMBER: (2,), o.RAISE: (1,), o.STAR: (), o.CAUGHT: (1,), o.BROUGHT: (2,),
+}  # fmt: skip
+OPERANDS: list[tuple[int, ...] | None] = [_PLACES.get(code) for code in range(o.BROUGHT + 1)]
+"""By code, the positions in an operation at which the numbers of others stand; None for one that has lists of them."""
+_IS_PURE = [code in PURE for code in range(o.BROUGHT + 1)]
+
+
+def list_operands(node: Sequence[Any]) -> list[int]:
+    """List the operations that one refers to."""
+    code = node[0]
+    places = OPERANDS[code]
+    if places is not None:
+        return [node[place] for place in places]
+    if code == o.CALL_ATTR:
+        return [node[1], *[each[0] for each in node[3]], *[each[1] for each in node[4]]]
+    if code == o.CALL:
+        return [node[1], *[each[0] for each in node[2]], *[each[1] for each in node[3]]]
+    if code == o.PHI:
+        return list(node[1:])
+    if code in (o.RETURN, o.TEXT):
+        return list(node[1])
+    if code == o.COLLECT:
+        return [number for element in node[2] for number in element[1:]]
+    if code == o.NARROW:
+        return [node[1], *node[2][1:]]
+    if code == o.CLASS:
+        return [*node[2], *[each[1] for each in node[3]]]
+    if code == o.DECORATE:
+        return [node[1], *[each[0] for each in node[2]]]
+    return [each[1] for each in node[2]]  # of a function, its defaults
+
+
+def compact(nodes: list[Operation]) -> list[int]:
+    """Number the operations without joins of one thing, and without those that only give what nothing refers to.
+
+    Returns the new number by the old one: that of the operation itself, or of what it is equal to. -1 where none is
+    left, also as the last item, so that -1 stays what it is.
+    """
+    joins = [number for number, node in enumerate(nodes) if node[0] == PHI]
+    alias = _find_aliases(nodes, joins)
+    used = _find_used(nodes, alias)
+    kept = 0
+    numbers = [UNBOUND] * (len(nodes) + 1)
+    for number in range(len(nodes)):
+        if used[number]:
+            numbers[number] = kept
+            kept += 1
+    for number in joins:
+        numbers[number] = numbers[alias[number]]
+    return numbers
+
+
+def _find_used(nodes: list[Operation], alias: list[int]) -> list[bool]:
+    """Find the operations that do something, and those that they refer to; the last item is for -1."""
+    used = [not _IS_PURE[node[0]] or (node[0] == o.UNPACK and node[5] >= 0) for node in nodes]
+    used.append(True)
+    is_changed = True
+    while is_changed:  # a second time where a loop refers to later operations
+        is_changed = False
+        for number in range(len(nodes) - 1, -1, -1):
+            if used[number]:
+                node = nodes[number]
+                places = OPERANDS[node[0]]
+                for operand in list_operands(node) if places is None else [node[place] for place in places]:
+                    each = alias[operand]
+                    if not used[each]:
+                        used[each] = True
+                        is_changed |= each > number
+    return used
+
+
+def _find_aliases(nodes: list[Operation], joins: list[int]) -> list[int]:
+    """Find for each operation the one that it is equal to: a join of itself and one other is that other.
+
+    Behind the others stands what -1 is equal to.
+    """
+    alias = [*range(len(nodes)), UNBOUND]
+    is_changed = bool(joins)
+    while is_changed:
+        is_changed = False
+        for number in joins:
+            if alias[number] == number:
+                others = {_follow(alias, each) for each in nodes[number][1:]} - {number}
+                if len(others) == 1:
+                    alias[number] = others.pop()
+                    is_changed = True
+    for number in joins:
+        alias[number] = _follow(alias, number)
+    return alias
+
+
+def _follow(alias: list[int], number: int) -> int:
+    while number >= 0 and alias[number] != number:
+        number = alias[number]
+    return number
