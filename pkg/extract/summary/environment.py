@@ -26,28 +26,64 @@ class Loop:
         self.left: list[Environment] = []
 
 
+class Changes:
+    """The names that one environment has bound since it parted from another, and what both had bound before that."""
+
+    __slots__ = ("before", "depth", "names")
+
+    def __init__(self, before: Changes | None, names: dict[str, None]) -> None:
+        self.before = before
+        self.depth: int = before.depth + 1 if before is not None else 0
+        self.names = names
+
+
 class Environment:
     """What names and places stand for. Inside of a loop, only what was bound or tested there is its own."""
 
-    __slots__ = ("loop", "names", "places")
+    __slots__ = ("changes", "loop", "names", "places")
 
     def __init__(
         self,
         loop: Loop | None = None,
         names: dict[str, int] | None = None,
         places: dict[Place, int] | None = None,
+        changes: Changes | None = None,
     ) -> None:
         self.loop = loop
         self.names = names if names is not None else {}
         self.places = places if places is not None else {}
+        self.changes = Changes(changes, {})
 
     def copy(self) -> Environment:
         """Make one that a branch can change."""
-        return Environment(self.loop, self.names.copy(), self.places.copy() if self.places else {})
+        common = self.changes
+        self.changes = Changes(common, {})
+        return Environment(self.loop, self.names.copy(), self.places.copy() if self.places else {}, common)
 
     def bind(self, name: str, node: int) -> None:
         """Let a name stand for something else from here on."""
         self.names[name] = node
+        self.changes.names[name] = None
+
+
+def find_changes(environments: Sequence[Environment]) -> tuple[Changes | None, dict[str, None]]:
+    """Find where several environments parted, and the names that any of them has bound since then."""
+    names: dict[str, None] = {}
+    common: Changes | None = environments[0].changes
+    seen: set[Changes] = set()
+    for environment in environments[1:]:
+        other: Changes | None = environment.changes
+        while other is not common and other not in seen:
+            if other is None or (common is not None and common.depth >= other.depth):
+                assert common is not None
+                seen.add(common)
+                names.update(common.names)
+                common = common.before
+            else:
+                seen.add(other)
+                names.update(other.names)
+                other = other.before
+    return common, names
 
 
 def copy(environment: Environment | None) -> Environment | None:
@@ -87,22 +123,22 @@ class Joiner:
         if len(live) < 2:
             return live[0] if live else None
         first = live[0]
-        joined = Environment(first.loop)
-        names: dict[str, None] = {}
-        for each in live:
-            names.update(dict.fromkeys(each.names))
-        own = first.names
-        for name in names:
-            node = own.get(name)
+        common, changed = find_changes(live)
+        joined = Environment(first.loop, first.names.copy(), {}, common)
+        joined.changes.names = changed
+        names = joined.names
+        for name in changed:
+            node = first.names.get(name)
             if node is not None and all(each.names.get(name) == node for each in live):
-                joined.names[name] = node
                 continue
             found = [self.look_up(each, name) for each in live]
             is_open = any(each is not None and self._is_open(each, name) for each in found)
             missing = self.read_open(name) if is_open and None in found else UNBOUND
             node = self.add_join(missing if each is None else each for each in found)
             if node < 0 or self.nodes[node][0] != GLOBAL or self.nodes[node][1] != name:
-                joined.names[name] = node
+                names[name] = node
+            else:
+                names.pop(name, None)
         if first.places:
             for place, node in first.places.items():
                 others = [each.places.get(place) for each in live]
@@ -146,24 +182,23 @@ class Joiner:
         The loop's `left` has those of its breaks; names in them are as they were there.
         """
         loop = Loop(outer)
-        end = body(loop, Environment(loop))
+        end = body(loop, Environment(loop, changes=outer.changes))
         back = self.join([end, *loop.continued])
         loop.continued.clear()  # or environments and loop refer to one another
-        after = Environment(outer.loop, outer.names.copy(), {})
+        after = Environment(outer.loop, outer.names.copy(), {}, outer.changes)
         self.has_loops = True
         for name, head in loop.joins.items():
             came = back.names.get(name, head) if back is not None else head
             if came != head:
                 before = self.nodes[head]
                 self.nodes[head] = (*before, came) if came not in before[1:] else before
-            after.names[name] = head
+            after.bind(name, head)
         for name, node in back.names.items() if back is not None else ():
             if name not in loop.joins:
                 outside = self.look_up(outer, name)
-                after.names[name] = self.add_join((UNBOUND if outside is None else outside, node))
+                after.bind(name, self.add_join((UNBOUND if outside is None else outside, node)))
         for each in loop.left:
             each.loop = outer.loop
-            for names in (loop.joins, outer.names):
-                for name, node in names.items():
-                    each.names.setdefault(name, node)
+            each.names = {**outer.names, **loop.joins, **each.names}
+            each.changes.names.update(dict.fromkeys(loop.joins))
         return after

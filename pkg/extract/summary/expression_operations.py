@@ -11,7 +11,7 @@ from tree_sitter import Node
 from pkg.extract.parser import find_first_child
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.environment import Environment, copy
-from pkg.extract.summary.frame_operations import Frame, read_identifier
+from pkg.extract.summary.frame_operations import Frame
 
 if TYPE_CHECKING:
     from pkg.extract.summary.statements import Builder
@@ -52,7 +52,10 @@ class Expressions:
 
     def read(self, node: Node) -> int:
         """Sum up an expression; returns the number of its operation."""
-        handler = _HANDLERS.get(node.type)
+        kind = node.type
+        if kind == "identifier":
+            return self.frame.read(self.frame.spell(node))
+        handler = _HANDLERS.get(kind)
         if handler is None:
             return self._read_other(node)
         builder = self.builder
@@ -93,7 +96,7 @@ class Expressions:
 
     def read_name(self, node: Node) -> int:
         """Read a name."""
-        return self.frame.read(read_identifier(node))
+        return self.frame.read(self.frame.spell(node))
 
     def _read_inner(self, node: Node) -> int:
         inner = find_first_child(node)
@@ -177,7 +180,7 @@ class Expressions:
         name = node.child_by_field_name("attribute")
         if base is None or name is None:
             return self._read_other(node)
-        value, attribute = self.read(base), self.frame.mangle(read_identifier(name))
+        value, attribute = self.read(base), self.frame.spell(name)
         return self.read_member(value, attribute, node)
 
     def read_member(self, value: int, attribute: str, node: Node) -> int:
@@ -246,7 +249,7 @@ class Expressions:
             target, attribute = self.read(callee), ""
             is_quiet = callee.type == "identifier" and self._is_quiet(target)
         else:
-            value, attribute, is_quiet = self.read(base), frame.mangle(read_identifier(name)), False
+            value, attribute, is_quiet = self.read(base), frame.spell(name), False
             known = frame.environment.places.get((value, attribute)) if frame.environment is not None else None
             if known is None or frame.nodes[known][:3] == (o.ATTR, value, attribute):
                 target = value
@@ -279,7 +282,7 @@ class Expressions:
             if kind == "keyword_argument":
                 name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
                 if name is not None and value is not None:
-                    named.append((self.frame.mangle(read_identifier(name)), self.read(value)))
+                    named.append((self.frame.spell(name), self.read(value)))
             elif kind == "list_splat":
                 placed.append((self._read_starred(child), 1))
             elif kind == "dictionary_splat":
@@ -375,9 +378,9 @@ class Expressions:
         if name is None or value is None:
             return self._read_other(node)
         found = self.read(value)
-        self.frame.bind(read_identifier(name), found)
+        self.frame.bind(self.frame.spell(name), found)
         if self.walrus is not None:
-            self.walrus.append((read_identifier(name), found))
+            self.walrus.append((self.frame.spell(name), found))
         return found
 
     # Containers.

@@ -90,8 +90,8 @@ def read_summary(written: bytes) -> tuple[list[FrameSummary], array[int]]:
     flat, first, frames = tuple(operations), 0, list[FrameSummary]()
     ends = [*(head[8] for head in heads[1:]), sites]
     for head, end in zip(heads, ends, strict=True):
-        last = first + head[9]
-        nodes = read_operations(flat, first, last, values)
-        frames.append(FrameSummary(*head[:9], nodes=nodes, site_kinds=kinds[head[8] : end]))
+        last, first_site = first + head.pop(), head[-1]
+        head += read_operations(flat, first, last, values), kinds[first_site:end]
+        frames.append(FrameSummary(*head))
         first = last
     return frames, places

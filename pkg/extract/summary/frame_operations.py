@@ -21,6 +21,30 @@ from pkg.extract.summary.operations import (
     SET_CELL,
 )
 
+
+class Names(dict[bytes, str]):
+    """Write names as Python knows them inside of a class, those of one outside as they are; each only once."""
+
+    def __init__(self, class_name: str = "", outside: Names | None = None) -> None:
+        super().__init__()
+        self._prefix = "_" + class_name.lstrip("_")
+        self._outside = outside
+
+    def __missing__(self, written: bytes) -> str:
+        if self._outside is None:
+            text = written.decode("utf-8", "replace")
+            name = text if text.isascii() else normalize("NFKC", text)
+        else:
+            name = self.mangle(self._outside[written])
+        self[written] = name
+        return name
+
+    def mangle(self, name: str) -> str:
+        """Write a name that is private to the class."""
+        is_private = name.startswith("__") and self._outside is not None and not name.endswith("__")
+        return self._prefix + name if is_private else name
+
+
 Parameter = tuple[str, int, bool, Any]
 """Name, kind, whether it has a default, annotation or None."""
 
@@ -28,16 +52,22 @@ Parameter = tuple[str, int, bool, Any]
 class Frame(Joiner):
     """One frame that is being summed up."""
 
-    def __init__(self, kind: int, name: str, number: int, parent: Frame | None, definition: int = -1) -> None:
+    def __init__(
+        self, kind: int, name: str, number: int, parent: Frame | None, source: bytes, definition: int = -1
+    ) -> None:
         super().__init__()
         self.kind = kind
         self.name = name
         self.number = number
         self.parent = parent
         self.definition = definition
-        self.class_name: str = (
-            name if kind == CLASS_BODY else parent.class_name if parent is not None else ""
-        )  # by which private names are mangled
+        self.source = source
+        self.spelling: Names = parent.spelling if parent is not None else Names()
+        if kind == CLASS_BODY:
+            outside = parent
+            while outside is not None and outside.parent is not None:
+                outside = outside.parent
+            self.spelling = Names(name, outside.spelling if outside is not None else Names())
         self.environment: Environment | None = Environment()
         self.sites: list[tuple[int, int, int]] = []  # kind, and the span in bytes
         self.parameters: list[Parameter] = []
@@ -78,7 +108,6 @@ class Frame(Joiner):
 
     def read(self, name: str) -> int:
         """Find or add what a name stands for here."""
-        name = self.mangle(name)
         environment = self.environment
         if environment is not None:
             is_shared = name in self.shared
@@ -97,13 +126,12 @@ class Frame(Joiner):
 
     def bind(self, name: str, node: int) -> None:
         """Bind a name to what an operation gives."""
-        name = self.mangle(name)
         if self.environment is None:
             return
         if name in self.shared:
             self.environment.places[SHARED, name] = node
         else:
-            self.environment.names[name] = node
+            self.environment.bind(name, node)
         self.versions.setdefault(name, []).append(node)
         for log in self.logs:
             log.setdefault(name, []).append(node)
@@ -131,11 +159,9 @@ class Frame(Joiner):
                 found += reversed(tests)
         return found
 
-    def mangle(self, name: str) -> str:
-        """Write a name as Python knows it inside of its class."""
-        if name.startswith("__") and self.class_name and not name.endswith("__"):
-            return f"_{self.class_name.lstrip('_')}{name}"
-        return name
+    def spell(self, node: Node) -> str:
+        """Read a name as Python knows it inside of its class."""
+        return self.spelling[self.source[node.start_byte : node.end_byte]]
 
     def forget_places(self) -> None:
         """Forget what attributes and items stand for: code that may assign to them runs."""

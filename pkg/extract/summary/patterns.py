@@ -9,7 +9,7 @@ from tree_sitter import Node
 from pkg.extract.parser import find_first_child
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.environment import Environment
-from pkg.extract.summary.frame_operations import Frame, read_identifier
+from pkg.extract.summary.frame_operations import Frame
 
 if TYPE_CHECKING:
     from pkg.extract.summary.statements import Builder
@@ -41,16 +41,16 @@ class Patterns:
                 self._match(each, frame.add(o.UNPACK, value, place, len(patterns), -1, -1))
             return rest, value
         kind, classes = self._find_class(patterns[0])
-        name = frame.mangle(read_identifier(subject)) if subject is not None and subject.type == "identifier" else ""
+        name = frame.spell(subject) if subject is not None and subject.type == "identifier" else ""
         passed = remaining = value
         if classes is not None:
             passed = frame.add(o.NARROW, value, ("instance", classes), 1)
             if kind == "all":
                 remaining = frame.add(o.NARROW, value, ("instance", classes), 0)
             if name:
-                before.names[name] = passed
+                before.bind(name, passed)
                 if rest is not None:
-                    rest.names[name] = remaining
+                    rest.bind(name, remaining)
         self._match(patterns[0], passed)
         if _takes_all(patterns[0]) and case.child_by_field_name("guard") is None:
             return None, value
@@ -82,9 +82,9 @@ class Patterns:
 
     def _read_dotted(self, node: Node) -> int:
         names = [child for child in node.named_children if child.type == "identifier"] or [node]
-        value = self._frame.read(read_identifier(names[0]))
+        value = self._frame.read(self._frame.spell(names[0]))
         for child in names[1:]:
-            value = self._expressions.read_member(value, read_identifier(child), child)
+            value = self._expressions.read_member(value, self._frame.spell(child), child)
         return value
 
     def _match(self, node: Node, value: int) -> None:
@@ -102,7 +102,7 @@ class Patterns:
                 self._match(inner, value)
         elif kind == "dotted_name":
             if node.named_child_count == 1:
-                frame.bind(read_identifier(node.named_children[0]), value)
+                frame.bind(frame.spell(node.named_children[0]), value)
             else:
                 self._read_dotted(node)
         elif kind == "as_pattern":
@@ -112,7 +112,7 @@ class Patterns:
             self._match(first, passed)
             for each in rest:
                 if each.type == "identifier":
-                    frame.bind(read_identifier(each), passed)
+                    frame.bind(frame.spell(each), passed)
         elif kind == "class_pattern":
             self._match_class(node, value)
         elif kind in ("list_pattern", "tuple_pattern"):
@@ -122,7 +122,7 @@ class Patterns:
         elif kind == "splat_pattern":
             for child in node.named_children:
                 if child.type == "identifier":
-                    frame.bind(read_identifier(child), value)
+                    frame.bind(frame.spell(child), value)
         elif kind == "union_pattern":
             for child in node.named_children:
                 if child.type not in ("dotted_name",):
@@ -137,7 +137,7 @@ class Patterns:
                 continue
             if inner.type == "keyword_pattern":
                 key, *rest = inner.named_children
-                found = self._expressions.read_member(passed, read_identifier(key), inner)
+                found = self._expressions.read_member(passed, self._frame.spell(key), inner)
                 for each in rest:
                     self._match(each, found)
             else:
@@ -158,7 +158,7 @@ class Patterns:
                 for name in child.named_children:
                     if name.type == "identifier":
                         rest = self._frame.add(o.COLLECT, "dict", [(2, value)], -1)
-                        self._frame.bind(read_identifier(name), rest)
+                        self._frame.bind(self._frame.spell(name), rest)
 
 
 def _is_splat(node: Node) -> bool:

@@ -33,6 +33,7 @@ class Builder:
     def __init__(self, definitions: dict[tuple[int, str], int], imports: dict[tuple[int, int], list[int]]) -> None:
         self.frames: list[Frame] = []
         self.depth = 0  # of the expression that is summed up
+        self._source = b""  # the text of the file
         self.definitions = definitions  # numbers, by where they begin and their names
         self.imports = imports  # numbers of the imports of each statement, by its span
         self._waiting: list[tuple[Frame, Node]] = []
@@ -42,6 +43,7 @@ class Builder:
     def build(self, root: Node, import_names: list[tuple[str, bool]]) -> list[Frame]:
         """Sum up a file; `import_names` has what each import binds, and whether it is a star import."""
         self.import_names = import_names
+        self._source = bytes(root.start_byte) + (root.text or b"")
         self._find_shared(root)
         module = self.open_frame(o.MODULE, "", None)
         module.shared |= self._shared.get(-1, set())
@@ -58,8 +60,9 @@ class Builder:
 
     def _find_shared(self, root: Node) -> None:
         """Find the names that functions bind in the module or in a function around them."""
-        for match in _ELSEWHERE.finditer(root.text or b""):
-            start = root.start_byte + match.start()
+        has_any = b"global" in self._source or b"nonlocal" in self._source
+        for match in _ELSEWHERE.finditer(self._source) if has_any else ():
+            start = match.start()
             word = root.descendant_for_byte_range(start, start + len(match[1]))
             statement = word.parent if word is not None else None
             if statement is None or statement.type not in ("global_statement", "nonlocal_statement"):
@@ -77,7 +80,7 @@ class Builder:
 
     def open_frame(self, kind: int, name: str, parent: Frame | None, definition: int = -1) -> Frame:
         """Open a frame."""
-        frame = Frame(kind, name, len(self.frames), parent, definition)
+        frame = Frame(kind, name, len(self.frames), parent, self._source, definition)
         self.frames.append(frame)
         expressions = Expressions(self, frame)
         self._parts[frame.number] = (expressions, None, None)  # type: ignore[assignment]
@@ -152,7 +155,7 @@ class Builder:
             name = node
             while name.type != "identifier" and (inner := find_first_child(name)) is not None:
                 name = inner
-        return frame.mangle(read_identifier(name)), kind, value is not None, annotation
+        return frame.spell(name), kind, value is not None, annotation
 
     def _run_function(self, frame: Frame, node: Node) -> None:
         body = node.child_by_field_name("body")
@@ -280,7 +283,7 @@ class Statements:
         if left is None:
             return value
         if annotation is None and left.type == "identifier" and self._frame.declared:
-            annotation = self._frame.declared.get(self._frame.mangle(read_identifier(left)))
+            annotation = self._frame.declared.get(self._frame.spell(left))
         if annotation is not None:
             value = self._declare(left, annotation, value)
             if value == UNBOUND:
@@ -292,17 +295,17 @@ class Statements:
         """Add what an annotation promises; one without a value declares what is not bound yet."""
         frame = self._frame
         is_bare = value == UNBOUND and left.type == "identifier" and frame.kind == o.FUNCTION
-        if is_bare and frame.mangle(read_identifier(left)) in frame.versions:
+        if is_bare and frame.spell(left) in frame.versions:
             return UNBOUND
         if value == UNBOUND and left.type == "identifier":
-            frame.declared[frame.mangle(read_identifier(left))] = annotation
+            frame.declared[frame.spell(left)] = annotation
         return frame.add(o.DECLARE, annotation, value)
 
     def assign(self, target: Node, value: int, source: Node | None = None) -> None:
         """Bind a target to what an operation gives."""
         frame, kind = self._frame, target.type
         if kind in ("identifier", "keyword_identifier"):
-            frame.bind(read_identifier(target), value)
+            frame.bind(frame.spell(target), value)
         elif kind in ("attribute", "subscript"):
             place = self._open_place(target)
             if place is not None:
@@ -322,7 +325,7 @@ class Statements:
             base, name = target.child_by_field_name("object"), target.child_by_field_name("attribute")
             if base is None or name is None:
                 return None
-            return self._expressions.read(base), self._frame.mangle(read_identifier(name))
+            return self._expressions.read(base), self._frame.spell(name)
         base = target.child_by_field_name("value")
         if base is None:
             return None
@@ -407,10 +410,10 @@ class Statements:
                 frame.add(o.STAR, number)
                 frame.bind_star(number)
             else:
-                frame.bind(name, frame.add(o.IMPORT, number))
+                frame.bind(frame.spelling.mangle(name), frame.add(o.IMPORT, number))
 
     def _run_names(self, node: Node) -> None:
-        names = {self._frame.mangle(read_identifier(child)) for child in node.named_children}
+        names = {self._frame.spell(child) for child in node.named_children}
         if node.type == "global_statement":
             self._frame.globals |= names
         elif self._frame.kind != o.MODULE:
@@ -425,15 +428,15 @@ class Statements:
     def _delete_target(self, node: Node) -> None:
         frame = self._frame
         if node.type == "identifier":
-            name = frame.mangle(read_identifier(node))
+            name = frame.spell(node)
             frame.versions.setdefault(name, [])
             if frame.environment is not None:
-                frame.environment.names[name] = UNBOUND
+                frame.environment.bind(name, UNBOUND)
                 frame.environment.places.pop((SHARED, name), None)
         elif node.type == "attribute":
             base, name_node = node.child_by_field_name("object"), node.child_by_field_name("attribute")
             if base is not None and name_node is not None:
-                owner, attribute = self._expressions.read(base), frame.mangle(read_identifier(name_node))
+                owner, attribute = self._expressions.read(base), frame.spell(name_node)
                 frame.add(o.DEL_ATTR, owner, attribute, self._expressions.site(node))
                 frame.forget_places()
         elif node.type == "subscript":
@@ -481,7 +484,7 @@ class Statements:
         if decorators:
             value = frame.add(o.DECORATE, value, decorators, site)
             frame.forget_places()
-        frame.bind(name, value)
+        frame.bind(frame.spell(name_node), value)
 
     def _open_class(self, node: Node, name: str, start: int) -> int:
         site = self._frame.add_site(o.SITE_DEFINITION, start, node.start_byte)
@@ -528,7 +531,8 @@ class Statements:
         frame.environment = frame.join(ends)
         if promised is not None and frame.environment is not None:
             for name, number in promised.names.items():
-                frame.environment.names.setdefault(name, number)
+                if name not in frame.environment.names:
+                    frame.environment.bind(name, number)
 
     def _run_never(self, body: Node | None) -> None:
         """Sum up what never runs by itself."""
@@ -724,7 +728,7 @@ class Statements:
             start.places = {}
             for name, nodes in log.items():
                 before = frame.look_up(start, name)
-                start.names[name] = frame.add_join((UNBOUND if before is None else before, *nodes))
+                start.bind(name, frame.add_join((UNBOUND if before is None else before, *nodes)))
         return start
 
     def _run_try(self, node: Node) -> None:
@@ -760,7 +764,7 @@ class Statements:
             return None if end is None else after
         for name, node in after.names.items():
             if before.names.get(name) != node:
-                end.names[name] = node
+                end.bind(name, node)
         end.places = {}
         return end
 
@@ -775,12 +779,12 @@ class Statements:
                     value = frame.add(o.CAUGHT, self._expressions.read(expression))
                     target = find_first_child(alias) if alias is not None else None
                     if target is not None and target.type == "identifier":
-                        name = read_identifier(target)
+                        name = frame.spell(target)
                         frame.bind(name, value)
             elif child.type != "comment":
                 self._expressions.read(child)
         if name and frame.environment is not None:
-            frame.environment.names[frame.mangle(name)] = UNBOUND
+            frame.environment.bind(name, UNBOUND)
 
     def _run_match(self, node: Node) -> None:
         frame = self._frame
@@ -818,7 +822,7 @@ class Statements:
                 name = find_first_child(name)
             number = self._expressions.read(value) if value is not None else UNBOUND
             if name is not None and name.type == "identifier":
-                self._frame.bind(read_identifier(name), number)
+                self._frame.bind(self._frame.spell(name), number)
 
     def _print(self, node: Node) -> None:
         for child in node.named_children:

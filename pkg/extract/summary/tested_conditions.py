@@ -229,7 +229,7 @@ class Conditions:
             subject = inner
         frame = self._frame
         if subject.type == "identifier":
-            name_text = frame.mangle(read_identifier(subject))
+            name_text = frame.spell(subject)
             if name_text in frame.shared:
                 self._narrow_place((SHARED, name_text), frame.read(name_text), test, holds, fails)
                 return
@@ -237,7 +237,7 @@ class Conditions:
             node = frame.read(name_text) if node is None else node
             for environment, is_held in ((holds, 1), (fails, 0)):
                 if environment is not None:
-                    environment.names[name_text] = frame.add(o.NARROW, node, test, is_held)
+                    environment.bind(name_text, frame.add(o.NARROW, node, test, is_held))
             return
         place = self.find_place(subject, holds)
         if place is None:
@@ -257,7 +257,7 @@ class Conditions:
         """Find the place that an attribute or item names, as far as it was read before."""
         if subject.type == "attribute":
             base, name = subject.child_by_field_name("object"), subject.child_by_field_name("attribute")
-            key = self._frame.mangle(read_identifier(name)) if name is not None else None
+            key = self._frame.spell(name) if name is not None else None
         elif subject.type == "subscript":
             base = subject.child_by_field_name("value")
             keys = subject.children_by_field_name("subscript")
@@ -269,7 +269,7 @@ class Conditions:
 
     def _find_value(self, node: Node, environment: Environment) -> int | None:
         if node.type == "identifier":
-            name = self._frame.mangle(read_identifier(node))
+            name = self._frame.spell(node)
             found = self._frame.look_up(environment, name) if name not in self._frame.shared else None
             return found if found is not None else self._frame.read(name)
         place = self.find_place(node, environment)
