@@ -7,7 +7,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from pkg.extract.summary import operations as o
-from pkg.extract.summary.statements import IS_RAISING, IS_STUB
+from pkg.extract.summary.operations import IS_RAISING, IS_STUB
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolution.call_arguments import Arguments
 from pkg.resolution.classes import ClassInfo, Lookup, has_base

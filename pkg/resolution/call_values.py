@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkg.extract.summary import operations as o
-from pkg.extract.summary.statements import IS_RAISING, IS_STUB
+from pkg.extract.summary.operations import IS_RAISING, IS_STUB
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolution.attribute_access import is_replaced
 from pkg.resolution.call_arguments import Arguments

@@ -9,7 +9,7 @@ from typing import Any
 
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.file_summary import FrameSummary, read_summary
-from pkg.extract.summary.statements import IS_ASYNC
+from pkg.extract.summary.operations import IS_ASYNC
 from pkg.local_errors import LocalErrors
 from pkg.model import Import
 from pkg.resolution.classes import ClassInfo, Hierarchy

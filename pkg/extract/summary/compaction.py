@@ -77,11 +77,18 @@ def _find_used(nodes: list[Operation], alias: list[int]) -> list[bool]:
             if used[number]:
                 node = nodes[number]
                 places = OPERANDS[node[0]]
-                for operand in list_operands(node) if places is None else [node[place] for place in places]:
-                    each = alias[operand]
-                    if not used[each]:
-                        used[each] = True
-                        is_changed |= each > number
+                if places is None:
+                    for operand in list_operands(node):
+                        each = alias[operand]
+                        if not used[each]:
+                            used[each] = True
+                            is_changed |= each > number
+                else:
+                    for place in places:
+                        each = alias[node[place]]
+                        if not used[each]:
+                            used[each] = True
+                            is_changed |= each > number
     return used
 
 

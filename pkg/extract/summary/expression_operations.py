@@ -14,7 +14,7 @@ from pkg.extract.summary.environment import Environment, copy
 from pkg.extract.summary.frame_operations import Frame
 
 if TYPE_CHECKING:
-    from pkg.extract.summary.statements import Builder
+    from pkg.extract.summary.file_frames import Builder
 
 DEEPEST = 90  # expressions inside of one another
 LONGEST_TEXT = 200  # characters of a constant text that is kept: longer ones name no attribute and are no keys
@@ -409,7 +409,7 @@ class Expressions:
         return self.frame.add(o.COLLECT, kind, elements, self.site(node))
 
     def _read_comprehension(self, node: Node) -> int:
-        frame, statements = self.frame, self.builder.statements(self.frame)
+        frame, targets = self.frame, self.builder.targets(self.frame)
         before, outer_walrus = frame.environment, self.walrus
         self.walrus = []
         frame.environment = copy(before)
@@ -423,7 +423,7 @@ class Expressions:
                 item = frame.add(o.ITER, self.read(right), int(is_async), self.site(right))
                 if frame.kind == o.CLASS_BODY and not bound and frame.environment is not None:
                     frame.environment = Environment()  # what follows does not see the names of the class
-                statements.assign_hidden(left, item, bound)
+                targets.assign_hidden(left, item, bound)
             elif clause.type == "if_clause":
                 test = find_first_child(clause)
                 if test is not None:

@@ -16,9 +16,9 @@ from unicodedata import normalize
 from tree_sitter import Node
 
 from pkg.extract.summary.compaction import compact
+from pkg.extract.summary.file_frames import Builder
 from pkg.extract.summary.frame_operations import Frame
 from pkg.extract.summary.operations import Operation
-from pkg.extract.summary.statements import Builder
 from pkg.extract.summary.written_operations import Table, read_operations, write_operations
 from pkg.model import Class, Function, Import
 
@@ -64,9 +64,8 @@ def write_summary(frames: Sequence[Frame]) -> bytes:
     for frame in frames:
         first, first_site = len(operations), len(kinds)
         write_operations(frame.nodes, compact(frame.nodes), table, operations)
-        for kind, start, end in frame.sites:
-            kinds.append(kind)
-            places += (start, end)
+        kinds += frame.site_kinds
+        places += frame.places
         heads.append([
             frame.kind, frame.name, frame.parent.number if frame.parent is not None else -1, frame.definition,
             frame.flags, frame.parameters, frame.returns, frame.has_loops, first_site, len(operations) - first,

@@ -69,7 +69,8 @@ class Frame(Joiner):
                 outside = outside.parent
             self.spelling = Names(name, outside.spelling if outside is not None else Names())
         self.environment: Environment | None = Environment()
-        self.sites: list[tuple[int, int, int]] = []  # kind, and the span in bytes
+        self.site_kinds: list[int] = []
+        self.places: list[int] = []  # where each site begins and ends, in bytes
         self.parameters: list[Parameter] = []
         self.returns: Any = None  # annotation
         self.flags = 0
@@ -103,8 +104,9 @@ class Frame(Joiner):
 
     def add_site(self, kind: int, start: int, end: int) -> int:
         """Add a site."""
-        self.sites.append((kind, start, end))
-        return len(self.sites) - 1
+        self.site_kinds.append(kind)
+        self.places += (start, end)
+        return len(self.site_kinds) - 1
 
     def read(self, name: str) -> int:
         """Find or add what a name stands for here."""

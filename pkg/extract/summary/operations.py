@@ -82,6 +82,9 @@ PURE = frozenset(
 MODULE, CLASS_BODY, FUNCTION, LAMBDA = range(4)
 """Kinds of frames."""
 
+IS_ASYNC, IS_STUB, IS_RAISING = 1, 2, 4
+"""Flags of a frame: it is a coroutine, its body does nothing, its body raises NotImplementedError."""
+
 PLACED, BY_NAME, REST, NAMED_REST = range(4)
 """Kinds of parameters: by place or name, by name alone, *args, **kwargs."""
 

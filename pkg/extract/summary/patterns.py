@@ -12,7 +12,7 @@ from pkg.extract.summary.environment import Environment
 from pkg.extract.summary.frame_operations import Frame
 
 if TYPE_CHECKING:
-    from pkg.extract.summary.statements import Builder
+    from pkg.extract.summary.file_frames import Builder
 
 _DEEPEST = 60  # patterns inside of one another
 

@@ -4,225 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tree_sitter import Node
 
 from pkg.extract.parser import find_first_child
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.annotation_trees import Annotation, read_annotation
-from pkg.extract.summary.environment import SHARED, UNBOUND, Environment, Loop, copy
-from pkg.extract.summary.expression_operations import Expressions, is_plain_text, place_key
-from pkg.extract.summary.frame_operations import Frame, Parameter, read_identifier
+from pkg.extract.summary.environment import UNBOUND, Environment, Loop, copy
+from pkg.extract.summary.expression_operations import is_plain_text
+from pkg.extract.summary.frame_operations import Frame, read_identifier
 from pkg.extract.summary.patterns import Patterns
-from pkg.extract.summary.tested_conditions import Conditions, decide, is_checking
+from pkg.extract.summary.tested_conditions import decide, is_checking
 
-IS_GENERATOR, IS_ASYNC, IS_STUB, IS_RAISING = 1, 2, 4, 8
-"""Flags of a frame: it yields, it is a coroutine, its body does nothing, its body raises NotImplementedError."""
+if TYPE_CHECKING:
+    from pkg.extract.summary.assigned_targets import Targets
+    from pkg.extract.summary.expression_operations import Expressions
+    from pkg.extract.summary.file_frames import Builder
 
-_SEVERAL = ("pattern_list", "tuple_pattern", "list_pattern", "tuple", "list", "expression_list")
-_ELSEWHERE = re.compile(rb"\b(global|nonlocal)[ \t\\]")
 _SUPPRESSING = re.compile(rb"[\w.]*\b(?:suppress|raises|assertRaises|assertRaisesRegex)\s*\(")
 """Contexts that go on behind a fault."""
-_SPLATS = ("list_splat_pattern", "list_splat")
-
-
-class Builder:
-    """Sum up the frames of one file."""
-
-    def __init__(self, definitions: dict[tuple[int, str], int], imports: dict[tuple[int, int], list[int]]) -> None:
-        self.frames: list[Frame] = []
-        self.depth = 0  # of the expression that is summed up
-        self._source = b""  # the text of the file
-        self.definitions = definitions  # numbers, by where they begin and their names
-        self.imports = imports  # numbers of the imports of each statement, by its span
-        self._waiting: list[tuple[Frame, Node]] = []
-        self._shared: dict[int, set[str]] = {}  # by where a function begins, names that functions inside bind
-        self._parts: dict[int, tuple[Expressions, Statements, Conditions]] = {}
-
-    def build(self, root: Node, import_names: list[tuple[str, bool]]) -> list[Frame]:
-        """Sum up a file; `import_names` has what each import binds, and whether it is a star import."""
-        self.import_names = import_names
-        self._source = bytes(root.start_byte) + (root.text or b"")
-        self._find_shared(root)
-        module = self.open_frame(o.MODULE, "", None)
-        module.shared |= self._shared.get(-1, set())
-        self.statements(module).run(root.named_children)
-        while self._waiting:
-            frame, node = self._waiting.pop()
-            self._run_function(frame, node)
-        for frame in self.frames:
-            frame.settle_reads()
-        for frame in self.frames:
-            self._finish(frame)
-        self._parts.clear()  # they refer to this builder
-        return self.frames
-
-    def _find_shared(self, root: Node) -> None:
-        """Find the names that functions bind in the module or in a function around them."""
-        has_any = b"global" in self._source or b"nonlocal" in self._source
-        for match in _ELSEWHERE.finditer(self._source) if has_any else ():
-            start = match.start()
-            word = root.descendant_for_byte_range(start, start + len(match[1]))
-            statement = word.parent if word is not None else None
-            if statement is None or statement.type not in ("global_statement", "nonlocal_statement"):
-                continue
-            names = {read_identifier(child) for child in statement.named_children}
-            above, is_inside = statement.parent, False
-            while above is not None:
-                if above.type == "function_definition":
-                    if is_inside and statement.type == "nonlocal_statement":
-                        self._shared.setdefault(above.start_byte, set()).update(names)
-                    is_inside = True
-                above = above.parent
-            if is_inside and statement.type == "global_statement":
-                self._shared.setdefault(-1, set()).update(names)
-
-    def open_frame(self, kind: int, name: str, parent: Frame | None, definition: int = -1) -> Frame:
-        """Open a frame."""
-        frame = Frame(kind, name, len(self.frames), parent, self._source, definition)
-        self.frames.append(frame)
-        expressions = Expressions(self, frame)
-        self._parts[frame.number] = (expressions, None, None)  # type: ignore[assignment]
-        self._parts[frame.number] = (expressions, Statements(self, frame), Conditions(self, frame))
-        return frame
-
-    def expressions(self, frame: Frame) -> Expressions:
-        """Return what sums up the expressions of a frame."""
-        return self._parts[frame.number][0]
-
-    def statements(self, frame: Frame) -> Statements:
-        """Return what sums up the statements of a frame."""
-        return self._parts[frame.number][1]
-
-    def conditions(self, frame: Frame) -> Conditions:
-        """Return what sums up the conditions of a frame."""
-        return self._parts[frame.number][2]
-
-    def open_lambda(self, outer: Frame, node: Node) -> int:
-        """Open the frame of a lambda; returns the operation that makes it."""
-        frame = self.open_frame(o.LAMBDA, "<lambda>", outer)
-        defaults = self._open_parameters(outer, frame, node.child_by_field_name("parameters"))
-        self._waiting.append((frame, node))
-        return outer.add(o.FUNC, frame.number, defaults)
-
-    def open_function(self, outer: Frame, node: Node, name: str, start: int) -> int:
-        """Open the frame of a function; returns the operation that makes it."""
-        frame = self.open_frame(o.FUNCTION, name, outer, self.definitions.get((start, name), -1))
-        bounds = node.child_by_field_name("type_parameters")
-        if bounds is not None:
-            self.expressions(outer).read_calls(bounds)
-        defaults = self._open_parameters(outer, frame, node.child_by_field_name("parameters"))
-        returns = node.child_by_field_name("return_type")
-        frame.returns = self._read_annotation(outer, returns) if returns is not None else None
-        if node.child_count and node.children[0].type == "async":
-            frame.flags |= IS_ASYNC
-        self._waiting.append((frame, node))
-        return outer.add(o.FUNC, frame.number, defaults)
-
-    def _open_parameters(self, outer: Frame, frame: Frame, node: Node | None) -> list[tuple[int, int]]:
-        """Read parameters; returns the operations of their defaults, by the places of the parameters."""
-        kind, defaults = o.PLACED, list[tuple[int, int]]()
-        for child in node.named_children if node is not None else ():
-            if child.type == "keyword_separator":
-                kind = o.BY_NAME
-                continue
-            if child.type in ("list_splat_pattern", "typed_parameter") and _find_splat(child) == "list_splat_pattern":
-                frame.parameters.append(self._read_parameter(outer, frame, child, o.REST))
-                kind = o.BY_NAME
-            elif _find_splat(child) == "dictionary_splat_pattern":
-                frame.parameters.append(self._read_parameter(outer, frame, child, o.NAMED_REST))
-            elif child.type in ("identifier", "typed_parameter", "default_parameter", "typed_default_parameter"):
-                frame.parameters.append(self._read_parameter(outer, frame, child, kind))
-            elif child.type == "tuple_pattern":  # of Python 2
-                frame.parameters.append(("", kind, False, None))
-            value = child.child_by_field_name("value")
-            if value is not None:
-                defaults.append((len(frame.parameters) - 1, self.expressions(outer).read(value)))
-        return defaults
-
-    def _read_annotation(self, outer: Frame, node: Node) -> Annotation:
-        """Read an annotation; what it calls is called by the code that it stands in."""
-        self.expressions(outer).read_calls(node)
-        return read_annotation(node)
-
-    def _read_parameter(self, outer: Frame, frame: Frame, node: Node, kind: int) -> Parameter:
-        name, annotation = node.child_by_field_name("name"), None
-        value, kind_node = node.child_by_field_name("value"), node.child_by_field_name("type")
-        if kind_node is not None:
-            annotation = self._read_annotation(outer, kind_node)
-        if name is None:
-            name = node
-            while name.type != "identifier" and (inner := find_first_child(name)) is not None:
-                name = inner
-        return frame.spell(name), kind, value is not None, annotation
-
-    def _run_function(self, frame: Frame, node: Node) -> None:
-        body = node.child_by_field_name("body")
-        frame.shared |= self._shared.get(node.start_byte, set())
-        for place, (name, _, _, _) in enumerate(frame.parameters):
-            if name:
-                frame.bind(name, frame.add_once(o.PARAM, place))
-        if body is None:
-            return
-        if frame.kind == o.LAMBDA:
-            frame.add(o.RETURN, [self.expressions(frame).read(body)], [])
-            return
-        frame.flags |= _judge_body(body)
-        self.statements(frame).run(body.named_children)
-
-    def _finish(self, frame: Frame) -> None:
-        """Add what is left of the names of a frame when its code has run."""
-        for name, nodes in frame.versions.items():
-            if name in frame.globals:
-                for node in dict.fromkeys(nodes):
-                    frame.add(o.SET_GLOBAL, name, node)
-            elif name in frame.nonlocals:
-                owner = frame.find_owner(name)
-                for node in dict.fromkeys(nodes) if owner is not None else ():
-                    owner.captured.add(name)  # type: ignore[union-attr]
-                    frame.add(o.SET_CELL, owner.number, name, node)  # type: ignore[union-attr]
-        if frame.kind in (o.MODULE, o.CLASS_BODY):
-            environment = frame.environment
-            for name, nodes in frame.versions.items():
-                if frame.kind == o.MODULE and name in frame.shared:
-                    for each in dict.fromkeys(nodes):
-                        frame.add(o.SET_GLOBAL, name, each)
-                    continue
-                node = environment.names.get(name, UNBOUND) if environment is not None else (nodes or [UNBOUND])[-1]
-                if node != UNBOUND and name not in frame.globals and name not in frame.nonlocals:
-                    frame.add(o.SET_GLOBAL if frame.kind == o.MODULE else o.MEMBER, name, node)
-        frame.store_cells()
-
-
-def _find_splat(node: Node) -> str:
-    inner = find_first_child(node) if node.type == "typed_parameter" else node
-    return inner.type if inner is not None else ""
-
-
-def _judge_body(body: Node) -> int:
-    """Tell whether a body does nothing, or only raises NotImplementedError; a docstring does not count."""
-    statements = [child for child in body.named_children if child.type != "comment"]
-    if statements and statements[0].type == "expression_statement":
-        inner = find_first_child(statements[0])
-        if inner is not None and inner.type in ("string", "concatenated_string"):
-            statements = statements[1:]
-    if not statements or len(statements) == 1:
-        text = (statements[0].text or b"") if statements else b""
-        if text in (b"", b"pass", b"..."):
-            return IS_STUB
-        if statements[0].type == "raise_statement" and b"NotImplementedError" in text:
-            return IS_RAISING
-    return 0
 
 
 class Statements:
     """Sum up the statements of one frame."""
 
-    def __init__(self, builder: Builder, frame: Frame) -> None:
+    def __init__(self, builder: Builder, frame: Frame, expressions: Expressions, targets: Targets) -> None:
         self._builder = builder
         self._frame = frame
-        self._expressions = builder.expressions(frame)
+        self._expressions = expressions
+        self._targets = targets
         self._loops: list[Loop] = []
 
     def run(self, nodes: Iterable[Node]) -> None:
@@ -256,7 +67,8 @@ class Statements:
             elif child.type != "comment":
                 self._expressions.read(child)
 
-    def _run_block(self, node: Node | None) -> None:
+    def run_block(self, node: Node | None) -> None:
+        """Sum up the statements of a block."""
         if node is not None:
             self.run(node.named_children)
 
@@ -288,7 +100,7 @@ class Statements:
             value = self._declare(left, annotation, value)
             if value == UNBOUND:
                 return value
-        self.assign(left, value, right)
+        self._targets.assign(left, value, right)
         return value
 
     def _declare(self, left: Node, annotation: Annotation, value: int) -> int:
@@ -301,92 +113,13 @@ class Statements:
             frame.declared[frame.spell(left)] = annotation
         return frame.add(o.DECLARE, annotation, value)
 
-    def assign(self, target: Node, value: int, source: Node | None = None) -> None:
-        """Bind a target to what an operation gives."""
-        frame, kind = self._frame, target.type
-        if kind in ("identifier", "keyword_identifier"):
-            frame.bind(frame.spell(target), value)
-        elif kind in ("attribute", "subscript"):
-            place = self._open_place(target)
-            if place is not None:
-                self._assign_place(target, place, value)
-        elif kind in _SEVERAL:
-            self._unpack(target, value, source)
-        elif kind in _SPLATS or kind in ("parenthesized_expression", "as_pattern_target"):
-            inner = find_first_child(target)
-            if inner is not None:
-                self.assign(inner, value)
-        else:
-            self._expressions.read_calls(target)
-
-    def _open_place(self, target: Node) -> tuple[int, int | str] | None:
-        """Read what an attribute or item that is assigned to is of, and its name or key."""
-        if target.type == "attribute":
-            base, name = target.child_by_field_name("object"), target.child_by_field_name("attribute")
-            if base is None or name is None:
-                return None
-            return self._expressions.read(base), self._frame.spell(name)
-        base = target.child_by_field_name("value")
-        if base is None:
-            return None
-        owner = self._expressions.read(base)
-        return owner, self._expressions.read_key(target.children_by_field_name("subscript"))
-
-    def _assign_place(self, target: Node, place: tuple[int, int | str], value: int) -> None:
-        """Assign to an attribute or item."""
-        owner, key = place
-        if isinstance(key, str):
-            self._frame.add(o.SET_ATTR, owner, key, value, self._expressions.site(target))
-            self._store(owner, key, value)
-            return
-        self._frame.add(o.SET_ITEM, owner, key, value, self._expressions.site(target.named_children[0]))
-        keys = target.children_by_field_name("subscript")
-        written = place_key(keys[0]) if len(keys) == 1 else None
-        if written is not None:
-            self._store(owner, written, value)
-        elif self._frame.environment is not None:
-            places = self._frame.environment.places
-            self._frame.environment.places = {each: places[each] for each in places if each[1][:1] != "["}
-
-    def _store(self, owner: int, place: str, value: int) -> None:
-        """Note what was stored at a place: other objects may have been stored to by the same name."""
-        environment = self._frame.environment
-        if environment is not None:
-            for other in [each for each in environment.places if each[1] == place and each[0] != owner]:
-                del environment.places[other]
-            environment.places[owner, place] = value
-
-    def _unpack(self, target: Node, value: int, source: Node | None) -> None:
-        targets = [child for child in target.named_children if child.type != "comment"]
-        starred = next((place for place, each in enumerate(targets) if each.type in _SPLATS), -1)
-        sources = _list_sources(source)
-        if sources is not None and starred < 0 and len(sources) == len(targets):
-            operation = self._frame.nodes[value]
-            if operation[0] == o.COLLECT and len(operation[2]) == len(targets):
-                for each, element, origin in zip(targets, operation[2], sources, strict=True):
-                    self.assign(each, element[1], origin)
-                return
-        site = self._expressions.site(target)
-        for place, each in enumerate(targets):
-            self.assign(each, self._frame.add(o.UNPACK, value, place, len(targets), starred, site if not place else -1))
-
-    def assign_hidden(self, target: Node, value: int, bound: list[str]) -> None:
-        """Bind a target of a comprehension, which is no name of the frame."""
-        frame = self._frame
-        versions, frame.versions = frame.versions, {}
-        self.assign(target, value)
-        for name, nodes in frame.versions.items():
-            frame.hidden.setdefault(name, []).extend(nodes)
-            bound.append(name)
-        frame.versions = versions
-
     def _augment(self, node: Node) -> int:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         sign = node.child_by_field_name("operator")
         if left is None or right is None:
             return UNBOUND
         expressions = self._expressions
-        place = self._open_place(left) if left.type in ("attribute", "subscript") else None
+        place = self._targets.open_place(left) if left.type in ("attribute", "subscript") else None
         if place is None:
             before = expressions.read(left)
         elif isinstance(place[1], str):
@@ -397,9 +130,9 @@ class Statements:
         mark = sign.type[:-1] if sign is not None else "+"
         value = self._frame.add(o.INPLACE, mark, before, other, expressions.site(left))
         if place is None:
-            self.assign(left, value)
+            self._targets.assign(left, value)
         else:
-            self._assign_place(left, place, value)
+            self._targets.assign_place(left, place, value)
         return value
 
     def _run_import(self, node: Node) -> None:
@@ -423,32 +156,7 @@ class Statements:
 
     def _delete(self, node: Node) -> None:
         for child in node.named_children:
-            self._delete_target(child)
-
-    def _delete_target(self, node: Node) -> None:
-        frame = self._frame
-        if node.type == "identifier":
-            name = frame.spell(node)
-            frame.versions.setdefault(name, [])
-            if frame.environment is not None:
-                frame.environment.bind(name, UNBOUND)
-                frame.environment.places.pop((SHARED, name), None)
-        elif node.type == "attribute":
-            base, name_node = node.child_by_field_name("object"), node.child_by_field_name("attribute")
-            if base is not None and name_node is not None:
-                owner, attribute = self._expressions.read(base), frame.spell(name_node)
-                frame.add(o.DEL_ATTR, owner, attribute, self._expressions.site(node))
-                frame.forget_places()
-        elif node.type == "subscript":
-            base = node.child_by_field_name("value")
-            if base is not None:
-                owner = self._expressions.read(base)
-                key = self._expressions.read_key(node.children_by_field_name("subscript"))
-                frame.add(o.DEL_ITEM, owner, key, self._expressions.site(base))
-                frame.forget_places()
-        else:
-            for child in node.named_children:
-                self._delete_target(child)
+            self._targets.delete(child)
 
     # Definitions.
 
@@ -498,7 +206,7 @@ class Statements:
         inner = self._builder.open_frame(o.CLASS_BODY, name, frame, self._builder.definitions.get((start, name), -1))
         value = frame.add(o.CLASS, inner.number, bases, keywords, site)
         body = node.child_by_field_name("body")
-        self._builder.statements(inner)._run_block(body)
+        self._builder.statements(inner).run_block(body)
         return value
 
     # What decides which statements run.
@@ -516,13 +224,13 @@ class Statements:
         promised: Environment | None = None
         if checking and frame.environment is not None:
             frame.environment = frame.environment.copy()
-            self._run_block(body)
+            self.run_block(body)
             promised = frame.environment
         elif holds is None:
             self._run_never(body)
         else:
             frame.environment = holds
-            self._run_block(body)
+            self.run_block(body)
             ends.append(frame.environment)
         frame.environment = fails
         if others:
@@ -538,7 +246,7 @@ class Statements:
         """Sum up what never runs by itself."""
         frame = self._frame
         frame.environment = None
-        self._run_block(body)
+        self.run_block(body)
 
     def _run_alternatives(self, nodes: list[Node], fails: Environment | None) -> None:
         """Sum up what is tried where a condition fails, one after the other."""
@@ -557,7 +265,7 @@ class Statements:
                 self._run_never(body)
             else:
                 frame.environment = holds
-                self._run_block(body)
+                self.run_block(body)
             ends.append(frame.environment)
         frame.environment = frame.join([*ends, fails])
 
@@ -572,8 +280,8 @@ class Statements:
 
         def run_body(loop: Loop, environment: Environment) -> Environment | None:
             self._frame.environment = environment
-            self.assign(left, self._frame.add(o.ITER, value, is_async, site))
-            self._run_block(node.child_by_field_name("body"))
+            self._targets.assign(left, self._frame.add(o.ITER, value, is_async, site))
+            self.run_block(node.child_by_field_name("body"))
             return self._frame.environment
 
         self._run_loop(node, run_body, never_ends=False)
@@ -593,7 +301,7 @@ class Statements:
                 self._run_never(node.child_by_field_name("body"))
                 return None
             self._frame.environment = holds
-            self._run_block(node.child_by_field_name("body"))
+            self.run_block(node.child_by_field_name("body"))
             return self._frame.environment
 
         self._run_loop(node, run_body, never_ends=decide(condition) is True)
@@ -619,7 +327,7 @@ class Statements:
         frame.environment = after
         alternative = node.child_by_field_name("alternative")
         if alternative is not None:
-            self._run_block(alternative.child_by_field_name("body"))
+            self.run_block(alternative.child_by_field_name("body"))
         ends = [frame.environment, *(each for loop in opened for each in loop.left)]
         for each in ends:
             if each is not None:
@@ -695,7 +403,7 @@ class Statements:
             fault = self._run_guarded(node.child_by_field_name("body"))
             self._frame.environment = self._frame.join([self._frame.environment, fault])
         else:
-            self._run_block(node.child_by_field_name("body"))
+            self.run_block(node.child_by_field_name("body"))
         self._frame.forget_places()
 
     def _enter(self, node: Node, is_async: int) -> None:
@@ -714,7 +422,7 @@ class Statements:
         )
         self._frame.forget_places()
         if alias is not None:
-            self.assign(alias, value)
+            self._targets.assign(alias, value)
 
     def _run_guarded(self, body: Node | None) -> Environment | None:
         """Sum up a block that a fault may end anywhere; returns the environment behind the fault."""
@@ -722,7 +430,7 @@ class Statements:
         start = copy(frame.environment)
         log: dict[str, list[int]] = {}
         frame.logs.append(log)
-        self._run_block(body)
+        self.run_block(body)
         frame.logs.pop()
         if start is not None:
             start.places = {}
@@ -739,7 +447,7 @@ class Statements:
         for clause in node.named_children:
             if clause.type == "else_clause":
                 frame.environment = ends[0]
-                self._run_block(clause.child_by_field_name("body"))
+                self.run_block(clause.child_by_field_name("body"))
                 ends[0] = frame.environment
             elif clause.type in ("except_clause", "except_group_clause"):
                 frame.environment = copy(start)
@@ -758,7 +466,7 @@ class Statements:
         before = frame.join([copy(end), fault])
         frame.environment = copy(before)
         for child in clause.named_children:
-            self._run_block(child)
+            self.run_block(child)
         after = frame.environment
         if end is None or before is None or after is None:
             return None if end is None else after
@@ -772,7 +480,7 @@ class Statements:
         frame, name = self._frame, ""
         for child in clause.named_children:
             if child.type == "block":
-                self._run_block(child)
+                self.run_block(child)
             elif child.type == "as_pattern":
                 expression, alias = find_first_child(child), child.child_by_field_name("alias")
                 if expression is not None:
@@ -807,7 +515,7 @@ class Statements:
                     _, holds, fails = self._builder.conditions(frame).test(test)
                     rest = frame.join([rest, fails])
                     frame.environment = holds
-            self._run_block(case.child_by_field_name("consequence"))
+            self.run_block(case.child_by_field_name("consequence"))
             ends.append(frame.environment)
             frame.environment, value = rest, remaining
         ends.append(frame.environment)
@@ -827,14 +535,6 @@ class Statements:
     def _print(self, node: Node) -> None:
         for child in node.named_children:
             self._expressions.read(find_first_child(child) or child if child.type == "chevron" else child)
-
-
-def _list_sources(node: Node | None) -> list[Node] | None:
-    """List what stands on the right side for each target, where that is written out."""
-    if node is None or node.type not in ("expression_list", "tuple", "list"):
-        return None
-    found = [child for child in node.named_children if child.type != "comment"]
-    return None if any(child.type in _SPLATS for child in found) else found
 
 
 _HANDLERS: dict[str, Callable[[Statements, Node], Any]] = {

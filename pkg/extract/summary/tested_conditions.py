@@ -15,7 +15,6 @@ from pkg.extract.summary.frame_operations import Frame, read_identifier
 
 if TYPE_CHECKING:
     from pkg.extract.summary.expression_operations import Expressions
-    from pkg.extract.summary.statements import Builder
 
 Tested = tuple[int, "Environment | None", "Environment | None"]
 """The operation of a condition, and the environments where it holds and where it fails; None where it never does."""
@@ -82,8 +81,8 @@ def _decide_version(node: Node) -> bool | None:
 class Conditions:
     """Sum up the conditions of one frame."""
 
-    def __init__(self, builder: Builder, frame: Frame) -> None:
-        self._expressions: Expressions = builder.expressions(frame)
+    def __init__(self, expressions: Expressions, frame: Frame) -> None:
+        self._expressions = expressions
         self._frame = frame
 
     def test(self, node: Node, is_value: bool = False) -> Tested:
