@@ -17,7 +17,6 @@ from pkg.resolution.site_outcomes import DESCRIPTOR, FALLBACK, Outcome, Target, 
 from pkg.resolution.value_sets import (
     EMPTY,
     MANY,
-    MOST_VALUES,
     PLAIN,
     Class,
     Constant,
@@ -43,8 +42,9 @@ from pkg.resolution.value_sets import (
     Value,
     Values,
     Wrapped,
+    is_large,
     is_none,
-    merge_constants,
+    merge_alike,
     unknown,
 )
 from pkg.resolution.variables import Home, Variable
@@ -147,10 +147,10 @@ class Attributes:
     def read_all(self, values: Values, name: str, sites: Sequence[int]) -> Values:
         """Read an attribute of every value; a property that is read is called."""
         result: set[Value] = set()
-        for value in self._machine.order(self.list_apart(values, name) if len(values) > MOST_VALUES else values):
+        for value in self._machine.order(self.list_apart(values, name) if is_large(values) else values):
             result |= self.read(value, name)
             self.note_read(value, name, sites)
-        return MANY if len(values) > MOST_VALUES else frozenset(result)
+        return MANY if is_large(values) else frozenset(result)
 
     def list_apart(self, values: Values, name: str) -> list[Value]:
         """List one of the values each that have an attribute from the same place, out of too many to look at each."""
@@ -329,7 +329,7 @@ class Attributes:
                     result |= self.bind_to_class(member, self._make(Class, each, True))
                 elif not isinstance(member, Property):
                     result |= self.bind(frozenset({member}), self._make(Instance, each, value.flavour))
-        return merge_constants(frozenset(result))
+        return merge_alike(frozenset(result))
 
     def _is_always_stored(self, info: ClassInfo, name: str) -> bool:
         """Tell whether __init__ stores an attribute, which then stands before what the class has."""

@@ -43,6 +43,7 @@ from pkg.resolution.value_sets import (
     Value,
     Values,
     Wrapped,
+    is_large,
     is_none,
     unknown,
 )
@@ -178,11 +179,11 @@ class Calls:
         """Call an attribute of every value."""
         machine = self._machine
         result: set[Value] = set()
-        apart = machine.attributes.list_apart(receivers, name) if len(receivers) > MOST_VALUES else receivers
+        apart = machine.attributes.list_apart(receivers, name) if is_large(receivers) else receivers
         for receiver in machine.order(apart):
             came = self._call_planned(receiver, name, arguments, site) if isinstance(receiver, Instance) else None
             result |= self._call_member(receiver, name, arguments, site) if came is None else came
-        return MANY if len(receivers) > MOST_VALUES else frozenset(result)
+        return MANY if is_large(receivers) else frozenset(result)
 
     def _call_member(self, receiver: Value, name: str, arguments: Arguments, site: int) -> Values:
         machine = self._machine
@@ -364,7 +365,7 @@ class Calls:
 
     def _limit(self, callees: Values, result: set[Value]) -> Values:
         """Return what calls of many values give: that is not followed, but for objects of classes that are called."""
-        if len(callees) <= MOST_VALUES:
+        if not is_large(callees):
             return frozenset(result)
         infos = {each.info for each in callees if isinstance(each, Class)}
         made = frozenset(each for each in result if isinstance(each, Instance) and each.info in infos)

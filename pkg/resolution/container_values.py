@@ -32,6 +32,7 @@ from pkg.resolution.value_sets import (
     Unknown,
     Value,
     Values,
+    is_large,
     name_item,
     unknown,
 )
@@ -231,7 +232,7 @@ class Containers:
         for owner in self.machine.order(owners):
             result |= self._read_one(owner, key, site)
         self.machine.special.note_others(owners, site)
-        return MANY if len(owners) > MOST_VALUES else frozenset(result)
+        return MANY if is_large(owners) else frozenset(result)
 
     def _read_one(self, owner: Value, key: Values, site: int) -> Values:
         machine = self.machine

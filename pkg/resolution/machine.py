@@ -39,8 +39,9 @@ from pkg.resolution.value_sets import (
     Unknown,
     Value,
     Values,
+    is_large,
     make_sort_key,
-    merge_constants,
+    merge_alike,
     unknown,
 )
 from pkg.resolution.variables import Home, Variable
@@ -165,9 +166,9 @@ class Machine:
             before = values[number]
             if node[0] == o.PHI:
                 after |= before
-                if len(after) > MOST_VALUES or number in code.merged:
+                if is_large(after) or number in code.merged:
                     code.merged.add(number)
-                    after = merge_constants(after)
+                    after = merge_alike(after)
             if after != before:
                 values[number] = shared.setdefault(after, after)
                 for user in users[number]:
@@ -497,7 +498,7 @@ class Machine:
     def _copy_parameter(self, number: int, values: list[Values], *variables: Variable | None) -> None:
         """Have variables get each value of a parameter that has too many to be written as one set."""
         node = self.code.summary.nodes[number] if number >= 0 else (o.UNKNOWN,)
-        if node[0] != o.PARAM or len(values[number]) <= MOST_VALUES:
+        if node[0] != o.PARAM or not is_large(values[number]):
             return
         given = self.code.parameters[node[1]]
         for each in variables:

@@ -11,7 +11,6 @@ from pkg.resolution.call_arguments import Arguments
 from pkg.resolution.site_outcomes import Target, Unbound
 from pkg.resolution.value_sets import (
     EMPTY,
-    MOST_VALUES,
     PLAIN,
     Class,
     Constant,
@@ -26,6 +25,7 @@ from pkg.resolution.value_sets import (
     Unknown,
     Value,
     Values,
+    is_large,
     is_none,
     name_item,
     unknown,
@@ -101,7 +101,7 @@ class Special:
 
     def list_apart(self, values: Values, names: Sequence[str]) -> Iterable[Value]:
         """List one of the values each that have their methods from the same classes, out of too many to ask each."""
-        if len(values) <= MOST_VALUES:
+        if not is_large(values):
             return values
         known = self._apart.get((values, names[0]))
         if known is not None:

@@ -6,6 +6,7 @@ one that holds more than MOST_VALUES is `Unknown(Reason.MANY)`.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -348,17 +349,39 @@ def name_item(name: str) -> str:
 
 
 _TEXTS = (Constant, Text)
+_VAGUE = frozenset().union(*map(unknown, (Reason.PARAMETER, Reason.ARGUMENT, Reason.ITEM, Reason.RESULT)))
+_CALLED = (Function, Method, Partial, Wrapped, Signature, Library, Constant, Unknown)
+"""Of a set of these alone nothing is derived but by calling them, so that it may be large."""
+_MOST_MERGED = 64  # values of a set whose constants are still looked at
+(_NOT_FOLLOWED,) = unknown(Reason.EXPRESSION)
 
 
-def merge_constants(values: Values) -> Values:
-    """Leave one constant of each type among values."""
-    constants = [value for value in values if type(value) in _TEXTS]
-    return values.difference(constants).union(PLAIN[kind_of(each)] for each in constants) if constants else values
+def merge_alike(values: Values) -> Values:
+    """Leave one constant of each type among values, and one value for all of which merely nothing is known."""
+    alike = [value for value in values if type(value) in _TEXTS or value in _VAGUE]
+    return values.difference(alike).union(map(_find_alike, alike)) if alike else values
+
+
+def _find_alike(value: Value) -> Value:
+    return _NOT_FOLLOWED if isinstance(value, Unknown) else PLAIN[kind_of(value)]
 
 
 def is_none(value: Value) -> bool:
     """Return whether a value is None."""
     return isinstance(value, Constant) and value.kind == "NoneType"
+
+
+def is_large(values: Collection[Value]) -> bool:
+    """Return whether a set has more than MOST_VALUES values that are known."""
+    return len(values) > MOST_VALUES and sum(type(each) is not Unknown for each in values) > MOST_VALUES
+
+
+def bound(values: Values) -> Values:
+    """Return what a variable gets of a large set: all callables of a set of such, as in a registry; else too many."""
+    if all(type(each) in _CALLED for each in values):
+        return merge_alike(values)
+    merged = merge_alike(values) if len(values) < _MOST_MERGED else MANY
+    return MANY if is_large(merged) else merged
 
 
 def kind_of(value: Value) -> str:

@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
-from pkg.resolution.value_sets import EMPTY, MANY, MOST_VALUES, Container, Value, Values, merge_constants
+from pkg.resolution.value_sets import EMPTY, MOST_VALUES, Container, Value, Values, bound, is_large, merge_alike
 
 if TYPE_CHECKING:
     from pkg.resolution.program import Code
 
 _MOST_AT_ONCE = 32  # values of a variable to which more are added one by one
-_MOST_MERGED = 64  # values of a set whose constants are still looked at
 
 
 def _ignore(code: Code, values: Values) -> None:
@@ -175,15 +174,13 @@ class Schedule:
         return variable.values if variable.home is self.home else variable.shown
 
     def write(self, variable: Variable, values: Values) -> None:
-        """Add values to a variable; more than MOST_VALUES together are written as too many."""
+        """Add values to a variable; more than MOST_VALUES together are bounded."""
         is_own = variable.home is self.home
         before = variable.values if is_own else variable.shown
         if values is before or values <= before:
             return
-        if len(values) > MOST_VALUES:
-            values = merge_constants(values) if len(values) < _MOST_MERGED else MANY
-            if len(values) > MOST_VALUES:
-                values = MANY
+        if is_large(values):
+            values = bound(values)
         if is_own and len(before) <= _MOST_AT_ONCE:
             self._grow(variable, values)
         else:  # added one by one, each value of a large variable would be a set of all
@@ -192,11 +189,11 @@ class Schedule:
     def _grow(self, variable: Variable, values: Values) -> None:
         before = variable.values
         if variable.is_merged:
-            values = merge_constants(values)
+            values = merge_alike(values)
         after = before | values
         if len(after) > MOST_VALUES and not variable.is_merged:
             variable.is_merged = True
-            after = merge_constants(after)
+            after = merge_alike(after)
         if after == before:
             return
         variable.values = after if before else values

@@ -1,0 +1,48 @@
+"""Sets of many values are bounded, but for callables, and reasons why something is not known do not count."""
+
+from __future__ import annotations
+
+from unit.resolution.solving import list_calls
+
+from pkg.resolution.value_sets import (
+    MANY,
+    MOST_VALUES,
+    PLAIN,
+    Constant,
+    Library,
+    Module,
+    Value,
+    bound,
+    is_large,
+    merge_alike,
+    unknown,
+)
+from pkg.resolve.abstract_values import Reason
+
+
+def test_what_is_not_known_does_not_make_a_set_large() -> None:
+    known: set[Value] = {Library(str(number)) for number in range(MOST_VALUES)}
+    assert not is_large(known.union(*map(unknown, Reason)))
+    assert is_large({*known, PLAIN["int"]})
+
+
+def test_values_of_which_merely_nothing_is_known_are_one() -> None:
+    merged = merge_alike(unknown(Reason.PARAMETER) | unknown(Reason.ITEM) | unknown(Reason.CHOSEN))
+    assert merged == unknown(Reason.EXPRESSION) | unknown(Reason.CHOSEN)
+
+
+def test_a_large_set_is_handed_on_where_it_holds_callables_alone() -> None:
+    callables: frozenset[Value] = frozenset(Library(f"builtins.{number}") for number in range(99))
+    assert bound(callables) == callables
+    assert bound(frozenset(Constant("int", number) for number in range(99))) == {PLAIN["int"]}
+    assert bound(frozenset(Module(str(number)) for number in range(99))) == MANY
+
+
+def test_functions_of_a_registry_are_called_through_two_parameters() -> None:
+    functions = "".join(f"def f{n}(): print()\n" for n in range(12))
+    text = (
+        f"{functions}class Registry:\n    def add(self, function): self.keep(function)\n"
+        "    def keep(self, function): function()\n"
+        f"registry = Registry()\n{''.join(f'registry.add(f{n})' + chr(10) for n in range(12))}"
+    )
+    assert {callee for caller, callee in list_calls(text) if caller == "Registry.keep"} == {f"f{n}" for n in range(12)}
