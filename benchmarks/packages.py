@@ -137,6 +137,8 @@ LARK = _pin_source("lark", "1.3.1", "b426a7a6d6d53189d318f2b6236ab5d6429eaf09259
 MISTUNE = _pin_source("mistune", "3.4.0", "2eaf7952af928ca8d33b779762effc1da517b62c6ad85ec8ca957e3b07b9782a")
 PYPARSING = _pin_source("pyparsing", "3.3.3", "928ae7e20211f3b6f3915a72f06a0cfd29ab9d24279dd6346b6b1a7146397d36")
 TINYDB = _pin_source("tinydb", "4.9.0", "6928b1fa785186bda7952a0ba05aaeedc883ede565ca9c7d608de44e5e75de70")
+MARKDOWN = _pin_source("markdown", "3.11.3", "81eb91631dc97ad1efbc76019ef0f80fe90ca49ddf81546752d79989c3bfff3e")
+SQLPARSE = _pin_source("sqlparse", "0.6.1", "ca722573f848ff2d30e40ea30f53a104b7dea7635ea9285891263eb2c58fb6e7")
 TOMLKIT = _pin_source("tomlkit", "0.15.2", "83e32755ba1d20d9340bd069ee97e9f6232ba2346b63ffcba425de01f7e327a6")
 """Those whose tests are run."""
 
