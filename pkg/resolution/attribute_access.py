@@ -622,11 +622,11 @@ class Attributes:
         info = value.info
         lookup = self._hierarchy.look_up(info, name, value.is_open)
         overrides = [each for each in lookup.overrides if any(True for _ in self._list_getters(each, name, POSSIBLE))]
-        confidence = LIKELY if overrides or value.flavour in (Flavour.TYPED, Flavour.NARROWED) else CERTAIN
+        confidence = LIKELY if lookup.overrides or value.flavour in (Flavour.TYPED, Flavour.NARROWED) else CERTAIN
         if lookup.owner is None and not lookup.fields:
             yield from self._list_fallback(value, info, name)
         for target in self._list_getters(lookup.owner, name, confidence):
-            is_abstract = is_replaced(target.code) and (bool(overrides) or is_of_protocol(target.code))
+            is_abstract = is_replaced(target.code) and (bool(lookup.overrides) or is_of_protocol(target.code))
             yield target._replace(confidence=POSSIBLE) if is_abstract else target
         for each in overrides:
             yield from self._list_getters(each, name, POSSIBLE)

@@ -163,7 +163,7 @@ class Calls:
             sure = LIKELY if overrides and confidence == CERTAIN else confidence
             result |= self.call(value, arguments, site, rule, sure)
             if overrides:
-                self._note_overrides(value, value.receiver.info, overrides, site, POSSIBLE)  # type: ignore[attr-defined]
+                self._note_overrides(value, value.receiver.info, overrides, site)  # type: ignore[attr-defined]
         return self._limit(callees, result)
 
     def _list_overrides(self, value: Value) -> tuple[Code, ...]:
@@ -244,7 +244,7 @@ class Calls:
         confidence = LIKELY if receiver.is_open and (is_promised or lookup.overrides) else CERTAIN
         outcomes: list[Outcome] = [Target(code, _FLAVOURS[receiver.flavour], confidence)]
         if overrides:
-            outcomes.append(Overriding(overrides, POSSIBLE))
+            outcomes.append(Overriding(overrides))
         return _Plan(owner.members[name], self._machine.attributes.find_changes(name), code, tuple(outcomes))
 
     def _call_of_class(
@@ -279,10 +279,9 @@ class Calls:
         )
         if abstract:
             result |= self._call_values(frozenset(abstract), arguments, site, rule, POSSIBLE)
-        sure = LIKELY if abstract else POSSIBLE
         is_empty = all(isinstance(each, Method) and each.code.summary.flags & (IS_STUB | IS_RAISING) for each in found)
         for each in found:
-            self._note_overrides(each, receiver.info, overrides, site, sure)
+            self._note_overrides(each, receiver.info, overrides, site)
         if is_empty and overrides:
             if len(overrides) > MOST_VALUES:
                 return result | MANY
@@ -312,13 +311,11 @@ class Calls:
             found = self._overriding[key] = tuple(each for each in codes if not is_property(each))
         return found
 
-    def _note_overrides(
-        self, value: Value, info: ClassInfo, overrides: tuple[Code, ...], site: int, confidence: str
-    ) -> None:
+    def _note_overrides(self, value: Value, info: ClassInfo, overrides: tuple[Code, ...], site: int) -> None:
         """Note that others may run in the place of a method of an object, which get all that it is given."""
         if not overrides:
             return
-        self._machine.note(site, Overriding(overrides, confidence))
+        self._machine.note(site, Overriding(overrides))
         base = _code_of(value)
         if base is not None:
             self._note_receiver(base, info)
@@ -667,10 +664,11 @@ class Calls:
         for method in self._machine.order(
             self._machine.attributes.bind(self._machine.read(owner.members["__call__"]), value)
         ):
-            result |= self.call(method, arguments, site, "__call__", sure)
+            is_abstract = value.is_open and isinstance(method, Method) and is_replaced(method.code)
+            result |= self.call(method, arguments, site, "__call__", POSSIBLE if is_abstract else sure)
         if value.is_open:
             for member in self._machine.order(self._machine.read(owner.members["__call__"])):
-                self._note_overrides(member, value.info, self.list_overriding(value.info, "__call__"), site, POSSIBLE)
+                self._note_overrides(member, value.info, self.list_overriding(value.info, "__call__"), site)
         return result
 
     def _call_library(self, value: Library, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from pkg.extract.summary import operations as o
-from pkg.model import POSSIBLE
+from pkg.model import LIKELY
 from pkg.resolution.classes import ClassInfo, has_base
 from pkg.resolution.site_outcomes import DUCK_TYPE, Target
 from pkg.resolution.value_sets import Function, Property
@@ -60,7 +60,7 @@ class DuckTypes:
             for member in self._machine.read(each.members[name]):
                 function = member.getter if isinstance(member, Property) else member
                 if isinstance(function, Function) and isinstance(member, Property) == is_read:
-                    yield Target(function.code, DUCK_TYPE, POSSIBLE)
+                    yield Target(function.code, DUCK_TYPE, LIKELY)
 
     def _list_asked(self, code: Code) -> None:
         """List the attributes that a function asks of each expression, and the sites that ask."""

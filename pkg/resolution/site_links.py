@@ -13,6 +13,7 @@ from pkg.resolution.classes import ClassInfo
 from pkg.resolution.guessed_methods import GUESSED, DuckTypes
 from pkg.resolution.machine import Machine
 from pkg.resolution.program import Code, ModuleInfo, Program
+from pkg.resolution.self_calls import SelfCalls
 from pkg.resolution.site_outcomes import Target, is_bound, settle
 from pkg.resolution.value_sets import Class, Function, Library, Module, Value
 from pkg.resolve.abstract_values import Reason
@@ -73,6 +74,7 @@ class LinkWriter:
         self._program = machine.program
         self._ids = NodeIds(source, machine.program)
         self._duck_types = DuckTypes(machine)
+        self._self_calls = SelfCalls(machine.program.hierarchy)
         self.counts: dict[str, CallCounts] = {}  # by file, of those that were written
 
     def write(self, path: str) -> UnitLinks:
@@ -89,7 +91,8 @@ class LinkWriter:
                 for site, found in enumerate(outcomes):
                     if found:
                         is_definition = code.summary.site_kinds[site] == o.SITE_DEFINITION
-                        targets, reasons = settle(found, is_definition)
+                        judged = self._self_calls.judge(code, site, found)
+                        targets, reasons = settle(judged, is_definition)
                         if not is_bound(targets) and not GUESSED.isdisjoint(reasons):
                             targets += self._duck_types.find_functions(code, site)
                         calls.add(code, site, targets, reasons)

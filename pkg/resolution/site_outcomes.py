@@ -14,8 +14,34 @@ MADE_DECORATOR = "result of a decorator's call"
 DESCRIPTOR = "descriptor"
 FALLBACK = "__getattr__"
 DUCK_TYPE = "only class with these attributes"
-FEW = 4  # targets of one site that are each still likely
+GETATTR = "getattr"
+OVERRIDE = "override"
+OVERRIDE_OF_SELF = "override of self"
+FEW = 4  # targets of one site that are each still likely, unless their rule is firm
 _ASKED = (FALLBACK, DESCRIPTOR)
+
+
+class Grade(NamedTuple):
+    """How sure a rule may be at most of a target that is not all that its site may call."""
+
+    beside_unknown: str  # where something unknown, or a library, may be called as well
+    of_few: str  # one of up to FEW targets
+    of_few_beside_unknown: str
+    of_many: str
+
+
+_FIRM = Grade(LIKELY, LIKELY, LIKELY, LIKELY)
+_PLAIN = Grade(LIKELY, LIKELY, LIKELY, POSSIBLE)
+_LOOSE = Grade(LIKELY, LIKELY, POSSIBLE, POSSIBLE)
+GRADES = {
+    "argument": _FIRM, "constructor": _FIRM, "annotated type": _FIRM, "narrowed type": _FIRM, "self": _FIRM,
+    "cls": _FIRM, "super": _FIRM, "class attribute": _FIRM, "import": _FIRM, "same module": _FIRM,
+    OVERRIDE_OF_SELF: _FIRM, DUCK_TYPE: _FIRM, GETATTR: _FIRM,
+    "special method": _LOOSE, "property": _LOOSE, "__call__": _LOOSE, DESCRIPTOR: _LOOSE, FALLBACK: _LOOSE,
+    "callback": _LOOSE,
+}  # fmt: skip
+"""By rule, how sure it may be, where not as `_PLAIN`: as the shares of edges that were seen at run time tell, which
+are in docs/resolution.md (benchmarks/results/dynamic_edges.json)."""
 
 
 class Target(NamedTuple):
@@ -43,7 +69,6 @@ class Overriding(NamedTuple):
     """The methods of derived classes that may run in the place of one."""
 
     codes: tuple[Code, ...]
-    confidence: str
 
 
 Outcome = Target | External | Unbound | Overriding
@@ -65,19 +90,38 @@ def settle(outcomes: Iterable[Outcome], is_definition: bool) -> tuple[list[Targe
         if made > 1:
             best = [each._replace(confidence=POSSIBLE) if each.rule == MADE_DECORATOR else each for each in best]
     if Reason.CHOSEN in reasons:
-        best = [target if target.rule == "argument" else target._replace(confidence=POSSIBLE) for target in best]
-    if is_definition:
-        names = Counter(target.code.name for target in best if target.rule != "constructor")
-        settled = [_lower(target, names[target.code.name], has_others) for target in best]
-    else:
-        sure = sum(target.confidence != POSSIBLE and target.rule != "constructor" for target in best)
-        settled = [_lower(target, sure, has_others) for target in best]
+        best = [_choose(target) for target in best]
+    counted = [target for target in best if _is_counted(target, is_definition)]
+    names = Counter(target.code.name for target in counted)
+    settled = [
+        _lower(target, names[target.code.name], is_definition or len(counted) <= 1, has_others)
+        if is_definition or _is_loose(target)
+        else _lower(target, len(counted), True, has_others)
+        for target in best
+    ]
     return settled, sorted(reasons, key=lambda each: each.value)
+
+
+def _is_counted(target: Target, is_definition: bool) -> bool:
+    """Return whether a target makes others less sure: not one that is possible, nor a constructor beside its class."""
+    return target.rule != "constructor" and (is_definition or target.confidence != POSSIBLE)
+
+
+def _is_loose(target: Target) -> bool:
+    """Return whether a target is called beside those of other names, as `__exit__` is beside `__enter__`."""
+    return GRADES.get(target.rule) is _LOOSE
+
+
+def _choose(target: Target) -> Target:
+    """Make a target less sure beside an attribute whose name is made at run time, unless it may be that one itself."""
+    if target.rule == "result":
+        return target._replace(rule=GETATTR, confidence=LIKELY)
+    return target if target.rule == "argument" else target._replace(confidence=POSSIBLE)
 
 
 def _list_parts(outcome: Outcome) -> Iterable[Outcome]:
     if isinstance(outcome, Overriding):
-        return [Target(code, "override", outcome.confidence) for code in outcome.codes]
+        return [Target(code, OVERRIDE, LIKELY) for code in outcome.codes]
     return (outcome,)
 
 
@@ -105,11 +149,13 @@ def _share(target: Target, count: int) -> Target:
     return target._replace(confidence=sure, group=-1)
 
 
-def _lower(target: Target, sure: int, has_more: bool) -> Target:
-    """Make one of several targets less sure."""
-    confidence = target.confidence
-    if confidence == CERTAIN and (has_more or sure > 1):
-        confidence = LIKELY
-    if confidence == LIKELY and sure > FEW:
-        confidence = POSSIBLE
-    return target._replace(confidence=confidence) if confidence != target.confidence else target
+def _lower(target: Target, count: int, is_only: bool, has_more: bool) -> Target:
+    """Make one of several targets less sure, as its rule tells."""
+    grade = GRADES.get(target.rule, _PLAIN)
+    if count > FEW:
+        most = grade.of_many
+    elif count > 1:
+        most = grade.of_few_beside_unknown if has_more else grade.of_few
+    else:
+        most = grade.beside_unknown if has_more or not is_only else CERTAIN
+    return target if rank_confidence(target.confidence) >= rank_confidence(most) else target._replace(confidence=most)
