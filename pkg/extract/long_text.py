@@ -13,6 +13,8 @@ from typing import NamedTuple
 from pkg.extract.import_statements import parse_import
 from pkg.extract.logical_lines import LogicalLine, find_colon, list_logical_lines, skip_string, split_arguments
 from pkg.extract.parser import parse
+from pkg.extract.summary.outline_summary import summarise_outline
+from pkg.extract.summary.switch import IS_BOUNDED
 from pkg.extract.token_budget import ONLY_OUTLINE, TOKEN_BUDGET
 from pkg.model import Class, CodeUnit, Function, Import, Span, Status
 from pkg.units import Code, pack_facts
@@ -50,7 +52,8 @@ def extract_long_text(text: bytes) -> CodeUnit:
         f"over {TOKEN_BUDGET:,} tokens: {ONLY_OUTLINE}",
         tuple(outline.definitions),
         imports=tuple(outline.imports),
-        facts=b"".join(outline.facts),
+        facts=b"" if IS_BOUNDED else b"".join(outline.facts),
+        summary=summarise_outline(outline.definitions, outline.imports) if IS_BOUNDED else b"",
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pkg.extract.python import extract_unit
 from pkg.extract.summary.switch import IS_BOUNDED
+from pkg.indexing.solved_links import put_solved_links
 from pkg.local_errors import LocalErrors
 from pkg.model import CALLS_CUT, Skip
 from pkg.resolve.changes.dependencies import Dependencies
@@ -51,7 +52,7 @@ def put_links(
     with one is resolved again with the next change, for its record does not say what its links stand on.
     """
     if IS_BOUNDED:
-        put_all_links(store, writer, source, change, errors)
+        put_solved_links(store, writer, source, change, notes, errors)
         return []
     records = {path: record for path, each in notes.items() if (record := cut_record(each)) is not None}
     snapshot = {
@@ -86,22 +87,6 @@ def put_links(
     following = project.following
     project.release()
     return [Skip(CALLS_CUT, SHORT_OF_ALL[following])] if following in SHORT_OF_ALL else []
-
-
-def put_all_links(store: GraphStore, writer: StoreWriter, source: str, change: Change, errors: LocalErrors) -> None:
-    """Resolve all files of a repository from nothing, and put their links."""
-    from pkg.resolution.machine import Machine
-    from pkg.resolution.program import Program
-    from pkg.resolution.site_links import LinkWriter as BoundedWriter
-
-    kept = [path for path in change.unchanged if path not in change.before]
-    lost = _extract(source, store.texts(source, kept), errors)
-    units = {unit.path: unit for unit in (*change.fresh.values(), *lost)}
-    machine = Machine(Program(units, change.package, errors))
-    machine.solve()
-    links = BoundedWriter(source, machine)
-    writer.put_links(source, (links.write(path) for path in sorted(units)))
-    machine.release()
 
 
 def _write_nothing(units: Units) -> Iterator[UnitLinks]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -100,7 +99,7 @@ class ModuleInfo(Home):
     def __init__(self, path: str, unit: UnitText) -> None:
         super().__init__(path)
         self.unit = unit
-        frames, self._places = read_summary(unit.summary) if unit.summary else ([], array("i"))
+        frames, self._places = read_summary(unit.summary)
         self.codes: list[Code] = []
         self.names: dict[str, Variable] = {}
         self.bindings: dict[str, list[int]] = {}  # by name, the operations of the module's code that it ends with
@@ -167,7 +166,11 @@ class Program:
                 info = code.class_info = self.infos[code] = ClassInfo(code)
                 self.hierarchy.classes.append(info)
         for code in self.list_codes():
-            self._describe(code)
+            try:
+                self._describe(code)
+            except Exception as fault:
+                errors.note(fault, "resolve", code.module.path)
+                code.summary.nodes.clear()  # it is as if it did nothing
         for info in self.hierarchy.classes:
             self.special_names.update(name for name in info.members if name.startswith("__"))
 

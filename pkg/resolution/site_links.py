@@ -1,8 +1,7 @@
-"""Write what was resolved of each file as relationships: imports, base classes, overrides, calls, unbound calls."""
+"""List what was resolved of each file: imports, base classes, overrides, calls, unbound calls."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,14 +11,14 @@ from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Import, Label, RelationTy
 from pkg.resolution.classes import ClassInfo
 from pkg.resolution.guessed_methods import GUESSED, DuckTypes
 from pkg.resolution.machine import Machine
+from pkg.resolution.placed_links import CallEnd, FileLinks, SiteLinks, place_links
 from pkg.resolution.program import Code, ModuleInfo, Program
 from pkg.resolution.self_calls import SelfCalls
 from pkg.resolution.site_outcomes import Target, is_bound, settle
 from pkg.resolution.value_sets import Class, Function, Library, Module, Value
 from pkg.resolve.abstract_values import Reason
 from pkg.resolve.facts.modules import Found
-from pkg.resolve.link_order import drop_doubles, find_lines
-from pkg.units import UnboundCall, UnitLinks, format_id, hash_inside, hash_key, name_library, render_callee
+from pkg.units import UnitLinks, format_id, hash_key, name_library
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +78,21 @@ class LinkWriter:
 
     def write(self, path: str) -> UnitLinks:
         """Write the links of one file."""
-        module, errors = self._program.modules[path], self._program.errors
+        unit = self._program.units[path]
+        return place_links(unit, self.list_links(path))
+
+    def list_links(self, path: str) -> FileLinks:
+        """List the links of one file by its sites, without their lines."""
+        module, errors = self._program.modules.get(path), self._program.errors
+        if module is None:  # its summary could not be read
+            self.counts[path] = CallCounts()
+            return FileLinks()
         imports, edges = _ImportLinks(self._machine, self._ids, module), list[Edge]()
         with errors.keep("link", path):
             edges += imports.link()
         with errors.keep("link", path):
             edges += self._link_classes(module)
-        calls = _CallLinks(self._ids, module)
+        calls = _CallLinks(self._ids)
         with errors.keep("link", path):
             for code, outcomes in zip(module.codes, self._machine.record(module), strict=True):
                 for site, found in enumerate(outcomes):
@@ -100,9 +107,7 @@ class LinkWriter:
                         calls.add(code, site, [], [Reason.NOTHING])
                 calls.add_requests(code, settle(self._machine.fixtures.list_requested(code), True)[0])
         self.counts[path] = CallCounts(**calls.counts)
-        unbound = sorted(calls.unbound, key=lambda each: (each.line, each.id))
-        edges = drop_doubles([*edges, *calls.edges])
-        return UnitLinks(path, tuple(edges), tuple(unbound), tuple(sorted(imports.libraries)))
+        return FileLinks(edges, calls.sites, sorted(imports.libraries))
 
     def _link_classes(self, module: ModuleInfo) -> Iterator[Edge]:
         for code in module.codes:
@@ -215,15 +220,11 @@ def _is_importable(name: str) -> bool:
 
 
 class _CallLinks:
-    """Collect the calls of one file: those that are bound, and those that could not be."""
+    """Collect what the sites of one file call."""
 
-    def __init__(self, ids: NodeIds, module: ModuleInfo) -> None:
+    def __init__(self, ids: NodeIds) -> None:
         self._ids = ids
-        self._module = module
-        self._starts = find_lines(module.unit.text)
-        self._equals: dict[tuple[str, str], int] = {}
-        self.edges: list[Edge] = []
-        self.unbound: list[UnboundCall] = []
+        self.sites: list[SiteLinks] = []
         self.counts: Counter[str] = Counter()  # of calls, as CallCounts has them
 
     def add(self, code: Code, site: int, targets: list[Target], reasons: list[Reason]) -> None:
@@ -231,33 +232,27 @@ class _CallLinks:
         is_unbound = code.summary.site_kinds[site] == o.SITE_CALL and bool(reasons) and not is_bound(targets)
         if code.summary.site_kinds[site] == o.SITE_CALL:
             self.counts["unbound" if is_unbound else _judge(targets)] += 1
-        start, end = self._module.find_place(code, site)
-        line = bisect_right(self._starts, start)
-        owner = self._ids.of_owner(code.parent if code.class_info is not None and code.parent is not None else code)
-        self._add_edges(owner, line, targets)
-        if is_unbound:
-            text = self._module.unit.text[start:end]
-            self.unbound.append(self._make_unbound(text, owner, line, reasons[0]))
+        ends = self._list_ends(targets)
+        if ends or is_unbound:
+            owner = self._ids.of_owner(code.parent if code.class_info is not None and code.parent is not None else code)
+            self.sites.append(
+                SiteLinks(code.summary.first_site + site, -1, owner, ends, _pick(reasons).value if is_unbound else "")
+            )
 
     def add_requests(self, code: Code, fixtures: list[Target]) -> None:
         """Add the fixtures that pytest calls for a function."""
         owner = self._ids.of_definition(code) if fixtures else None
         if owner is not None:
-            line = self._module.unit.definitions[code.summary.definition].span.start_line
-            self._add_edges(owner, line, fixtures)
+            self.sites.append(SiteLinks(-1, code.summary.definition, owner, self._list_ends(fixtures)))
 
-    def _add_edges(self, owner: str, line: int, targets: list[Target]) -> None:
-        for target in targets:
-            identity = self._ids.of_definition(target.code)
-            if identity is not None:
-                self.edges.append(Edge(RelationType.CALLS, owner, identity, line, target.rule, target.confidence))
+    def _list_ends(self, targets: list[Target]) -> list[CallEnd]:
+        named = ((self._ids.of_definition(each.code), each) for each in targets)
+        return [(identity, each.rule, each.confidence) for identity, each in named if identity is not None]
 
-    def _make_unbound(self, text: bytes, owner: str, line: int, reason: Reason) -> UnboundCall:
-        expression = render_callee(text)
-        position = self._equals.get((owner, expression), 0)
-        self._equals[owner, expression] = position + 1
-        identity = format_id(hash_inside(int(owner, 16), f"call/{expression}[{position}]"))
-        return UnboundCall(identity, owner, expression, line, reason.value)
+
+def _pick(reasons: list[Reason]) -> Reason:
+    """Pick the reason that is told: that there are too many values, which the others may come from, or the first."""
+    return Reason.MANY if Reason.MANY in reasons else reasons[0]
 
 
 def _judge(targets: Iterable[Target]) -> str:

@@ -166,15 +166,28 @@ class Joiner:
 
     def _drop_tests(self, kept: tuple[int, ...]) -> tuple[int, ...]:
         """Put what was tested in the place of what has passed a test and what has failed it."""
-        tested = {self.nodes[each][1:]: each for each in kept if each >= 0 and self.nodes[each][0] == NARROW}
-        for (number, test, holds), each in tested.items():
-            if number in kept:
-                return self._drop_tests(tuple(node for node in kept if node != each))
+        places = {each: place for place, each in enumerate(kept)}
+        waiting = [each for each in reversed(kept) if each >= 0 and self.nodes[each][0] == NARROW]
+        tested: dict[Operation, int] = {}
+        beside: dict[int, list[int]] = {}  # by what was tested
+        while waiting:
+            each = waiting.pop()
+            if each not in places:
+                continue
+            _, number, test, holds = self.nodes[each]
             other = tested.get((number, test, 1 - holds))
-            if other is not None:
-                rest = (number if node == each else node for node in kept if node != other)
-                return self._drop_tests(tuple(dict.fromkeys(rest)))
-        return kept
+            if number in places:
+                del places[each]
+            elif other is None or other not in places:
+                tested[number, test, holds] = each
+                beside.setdefault(number, []).append(each)
+            else:
+                places[number] = min(places.pop(each), places.pop(other))
+                for same in beside.pop(number):
+                    places.pop(same, None)
+                if number >= 0 and self.nodes[number][0] == NARROW:
+                    waiting.append(number)
+        return tuple(sorted(places, key=places.__getitem__))
 
     def run_loop(self, outer: Environment, body: Callable[[Loop, Environment], Environment | None]) -> Environment:
         """Run the body of a loop, and join what comes back; returns the environment where the loop ends by itself.

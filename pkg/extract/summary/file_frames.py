@@ -37,6 +37,7 @@ class Builder:
     def __init__(self, definitions: dict[tuple[int, str], int], imports: dict[tuple[int, int], list[int]]) -> None:
         self.frames: list[Frame] = []
         self.depth = 0  # of the expression that is summed up
+        self.levels = 0  # of blocks around the statement that is summed up
         self._source = b""  # the text of the file
         self.definitions = definitions  # numbers, by where they begin and their names
         self.imports = imports  # numbers of the imports of each statement, by its span

@@ -78,14 +78,14 @@ def write_summary(frames: Sequence[Frame]) -> bytes:
 
 
 def read_summary(written: bytes) -> tuple[list[FrameSummary], array[int]]:
-    """Read the frames of a file and the places of their sites: start and end of each in turn."""
-    start = _HEAD + int.from_bytes(written[:_HEAD], "little")
-    _, (count, sites), values, heads = json.loads(written[_HEAD:start])
-    operations, places = array("i"), array("i")
+    """Read the frames of a file and the places of their sites; none of an empty summary."""
+    if not written:
+        return [], array("i")
+    start, (_, (count, sites), values, heads) = _read_head(written)
+    operations = array("i")
     middle = start + count * operations.itemsize
     operations.frombytes(written[start:middle])
     kinds = written[middle : middle + sites]
-    places.frombytes(written[middle + sites :])
     flat, first, frames = tuple(operations), 0, list[FrameSummary]()
     ends = [*(head[8] for head in heads[1:]), sites]
     for head, end in zip(heads, ends, strict=True):
@@ -93,4 +93,24 @@ def read_summary(written: bytes) -> tuple[list[FrameSummary], array[int]]:
         head += read_operations(flat, first, last, values), kinds[first_site:end]
         frames.append(FrameSummary(*head))
         first = last
-    return frames, places
+    return frames, _read_places(written[middle + sites :])
+
+
+def split_summary(written: bytes) -> tuple[bytes, array[int]]:
+    """Split a summary into what is the same wherever its sites stand, and their places, as `read_summary` has them."""
+    if not written:
+        return b"", array("i")
+    start, (_, (count, sites), _, _) = _read_head(written)
+    end: int = start + count * array("i").itemsize + sites
+    return written[:end], _read_places(written[end:])
+
+
+def _read_head(written: bytes) -> tuple[int, list[Any]]:
+    start = _HEAD + int.from_bytes(written[:_HEAD], "little")
+    return start, json.loads(written[_HEAD:start])
+
+
+def _read_places(written: bytes) -> array[int]:
+    places = array("i")
+    places.frombytes(written)
+    return places

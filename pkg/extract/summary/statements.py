@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _SUPPRESSING = re.compile(rb"[\w.]*\b(?:suppress|raises|assertRaises|assertRaisesRegex)\s*\(")
 """Contexts that go on behind a fault."""
+_MOST_LEVELS = 100  # CPython refuses deeper indentation, so nothing below is real code
 
 
 class Statements:
@@ -69,8 +70,10 @@ class Statements:
 
     def run_block(self, node: Node | None) -> None:
         """Sum up the statements of a block."""
-        if node is not None:
+        if node is not None and self._builder.levels < _MOST_LEVELS:
+            self._builder.levels += 1
             self.run(node.named_children)
+            self._builder.levels -= 1
 
     def _run_expression(self, node: Node) -> None:
         for child in node.named_children:

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 import os
 
-IS_BOUNDED = os.environ.get("PKG_RESOLVER") == "bounded"
+IS_BOUNDED = os.environ.get("PKG_RESOLVER") != "old"

@@ -11,10 +11,11 @@ import zlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from pkg.extract.summary.switch import IS_BOUNDED
 from pkg.model import Class, Function, Import, Span
 from pkg.units import UnitLinks, UnitText, hash_bytes
 
-VERSION = 19
+VERSION = 20 if IS_BOUNDED else 19
 _HEAD = struct.Struct("<BI6I")  # version, checksum of the parts, bytes of each
 _WIDTH = 6  # numbers of a fact
 _BEFORE = [0, 2, 3, 4]  # of the last four, those that they are told from

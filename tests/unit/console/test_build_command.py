@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from tree_sitter import Node
 from trees import write_tree
 
 from pkg.cli import main
-from pkg.extract.facts import Found, find_facts
+from pkg.extract.summary.file_summary import summarise
 
 
 @pytest.fixture
 def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Break the facts of one file of two, and give the words that build both."""
+    """Break the summary of one file of two, and give the words that build both."""
     tree = write_tree(tmp_path / "repo", {"a.py": "def work(): pass\n", "b.py": "def boom(): pass\n"})
 
-    def fail(found: Found) -> bytes:
-        if any(match["name"][0].text == b"boom" for match in found["function"]):
+    def fail(root: Node, *rest: Any) -> bytes:
+        if b"boom" in (root.text or b""):
             raise KeyError("odd")
-        return find_facts(found)
+        return summarise(root, *rest)
 
-    monkeypatch.setattr("pkg.extract.python.find_facts", fail)
+    monkeypatch.setattr("pkg.extract.summary.file_summary.summarise", fail)
     return ["build", str(tree), "--jobs", "1", "--store", f"sqlite:///{tmp_path / 'graph.db'}"]
 
 

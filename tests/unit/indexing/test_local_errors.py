@@ -34,20 +34,18 @@ def is_odd(*given: Any) -> bool:
 
 
 FAULTS: dict[str, tuple[str, Callable[..., bool]]] = {
-    "facts": ("pkg.extract.python.find_facts", lambda found: any(b"Odd" in m["name"][0].text for m in found["class"])),
+    "summary": ("pkg.extract.summary.file_summary.summarise", lambda root, *rest: b"class Odd" in root.text),
     "extraction": ("pkg.indexing.prepare.extract_unit", is_odd),
     "drafts": ("pkg.indexing.prepare.CodePieces", lambda code: b"class Odd" in code.text),
     "terms": ("pkg.indexing.prepare.extract_terms", lambda reader, fields: any("Odd" in repr(vars(f)) for f in fields)),
-    "scopes": ("pkg.resolve.facts.repository_files.build_scopes", lambda path, *rest: path == "odd.py" and rest[1]),
-    "summary": ("pkg.resolve.facts.repository_files.summarise", lambda module: is_odd(module.path) and module.stores),
-    "sites": ("pkg.resolve.binder.list_sites", lambda module, *rest: is_odd(module.path)),
-    "bases": ("pkg.resolve.rules.bases.Bases._find_bases", lambda rule, scope: scope.name == "Odd"),
-    "names": ("pkg.resolve.rules.name_lookup.Names.look_up", lambda rule, scope, *rest: is_odd(scope.module.path)),
-    "calls": ("pkg.resolve.rules.callees.CalleeFinder.find", lambda rule, site: is_odd(site.scope.module.path)),
-    "patches": ("pkg.resolve.rules.bindings.Bindings._list_patches", lambda rule, module: is_odd(module.path)),
-    "settling": ("pkg.resolve.links._CallLinks.add", lambda links, site, *rest: is_odd(site.scope.module.path)),
-    "classes": ("pkg.resolve.links.link_classes", lambda hierarchy, ids, module: is_odd(module.path)),
-    "dependencies": ("pkg.resolve.changes.dependencies.Dependencies.describe", lambda found, path, *rest: is_odd(path)),
+    "reading": ("pkg.resolution.program.read_summary", lambda written: b"Odd" in written),
+    "members": ("pkg.resolution.program.Program._describe", lambda program, code: is_odd(code.module.path)),
+    "calls": ("pkg.resolution.machine.Machine._call", lambda machine, *rest: is_odd(machine.code.module.path)),
+    "settling": ("pkg.resolution.site_links._CallLinks.add", lambda links, code, *rest: is_odd(code.module.path)),
+    "classes": ("pkg.resolution.site_links.LinkWriter._link_classes", lambda writer, module: is_odd(module.path)),
+    "imports": ("pkg.resolution.site_links._ImportLinks._resolve", lambda links, *rest: is_odd(links._module.path)),
+    "places": ("pkg.indexing.solved_links.place_links", lambda unit, *rest: is_odd(unit.path)),
+    "digest": ("pkg.indexing.solved_links.digest_unit", lambda unit: is_odd(unit.path)),
 }  # fmt: skip
 
 
@@ -121,7 +119,7 @@ def test_a_fault_in_all_of_resolution_leaves_files_without_links(
 ) -> None:
     build(str(tree), store)
     with monkeypatch.context() as broken:
-        broken.setattr("pkg.resolve.hierarchy.Hierarchy.fill", fail_always)
+        broken.setattr("pkg.resolution.classes.Hierarchy.order", fail_always)
         change(tree / "helpers.py", "def help_out(): pass\n\ndef more(): help_out()\n")
         assert [error.stage for error in build(str(tree), store).errors] == ["resolve"]
         assert list_calls(store) == set()
@@ -144,7 +142,7 @@ def test_an_error_stays_on_record_until_its_file_is_read_again(
     assert build(str(tree), store).errors == ()
 
 
-@pytest.mark.parametrize("name", ["facts", "calls"])
+@pytest.mark.parametrize("name", ["summary", "calls"])
 def test_another_version_tries_again(
     name: str, tree: Path, store: EmbeddedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,7 +158,7 @@ def test_another_version_resolves_again_where_all_of_it_failed(
     tree: Path, store: EmbeddedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr("pkg.resolve.hierarchy.Hierarchy.fill", fail_always)
+        broken.setattr("pkg.resolution.classes.Hierarchy.order", fail_always)
         assert build(str(tree), store).errors
     monkeypatch.setattr(local_errors, "find_version", lambda: "99.0")
     report = build(str(tree), store)
@@ -185,7 +183,7 @@ def test_a_text_file_and_a_row_are_lost_alone(
 
 
 @pytest.mark.parametrize("fault", [MemoryError, StoreError, OSError])
-@pytest.mark.parametrize("name", ["facts", "calls", "settling"])
+@pytest.mark.parametrize("name", ["summary", "calls", "settling"])
 def test_a_fault_of_the_store_or_the_machine_ends_the_build(
     name: str, fault: type[Exception], tree: Path, store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,10 +193,10 @@ def test_a_fault_of_the_store_or_the_machine_ends_the_build(
     assert store.stats().nodes["Source"] == 0
 
 
-def test_a_file_without_facts_is_partly_understood(
+def test_a_file_without_a_summary_is_partly_understood(
     tree: Path, store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    break_at(monkeypatch, "facts")
+    break_at(monkeypatch, "summary")
     build(str(tree), store)
     lines = [json.loads(line) for line in export_lines(store)]
     (odd,) = (line for line in lines if line.get("path") == "odd.py" and line.get("label") == "File")

@@ -6,25 +6,9 @@ import pytest
 from unit.resolve.bad_inputs import make_bad_inputs
 from unit.resolve.resolving import resolve_tree
 
-from pkg.model import RelationType
-from pkg.resolve import project
-
 TREES = make_bad_inputs()
 SLOW = ("a generated class of 5000 methods", "a generated file of 5000 lines")  # seconds each
 SEVERAL = [name for name, files in TREES.items() if 1 < len(files) < 60 and name != "a deep chain of attributes"]
-MADE = """
-def make():
-    return Thing()
-
-class Thing:
-    def work(self):
-        self.rest()
-
-    def rest(self):
-        pass
-
-make().work()
-"""
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in TREES])
@@ -40,12 +24,3 @@ def test_a_bad_tree_is_resolved(name: str) -> None:
 def test_the_order_of_the_files_does_not_matter(name: str) -> None:
     files = TREES[name]
     assert resolve_tree(dict(reversed(files.items()))) == resolve_tree(files)
-
-
-def test_values_that_spread_too_widely_are_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
-    followed = resolve_tree({"main.py": MADE}).pairs(RelationType.CALLS)
-    monkeypatch.setattr(project, "WORK", 0)
-    monkeypatch.setattr(project, "WORK_OF_SITE", 1)
-    plain = resolve_tree({"main.py": MADE}).pairs(RelationType.CALLS)
-    assert followed["main", "main.Thing.work"].confidence == "certain"
-    assert followed.keys() - plain.keys() == {("main", "main.Thing.work")}

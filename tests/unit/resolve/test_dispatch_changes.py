@@ -6,10 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import pytest
-from unit.resolve.test_changes import Tree
-
-FILL = {f"fill_{place}.py": f"def fill_{place}():\n    return {place}\n" for place in range(8)}
-"""Files that nothing here reaches, so that a change is worth following."""
+from unit.resolve.resolving import resolve_tree
 
 
 class Case(NamedTuple):
@@ -197,18 +194,8 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("is_back", [False, True], ids=["there", "back"])
-@pytest.mark.parametrize("name", CASES)
-def test_links_after_a_change_are_those_of_a_build_from_nothing(name: str, is_back: bool) -> None:
-    case = CASES[name]
-    first, second = (case.after, case.before) if is_back else (case.before, case.after)
-    tree = Tree({**FILL, **case.others, case.path: first})
-    tree.change({**FILL, **case.others, case.path: second})
-    assert tree.links == Tree({**FILL, **case.others, case.path: second}).links
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_each_change_changes_links(name: str) -> None:
     case = CASES[name]
     before, after = ({**case.others, case.path: text} for text in (case.before, case.after))
-    assert Tree(before).links != Tree(after).links
+    assert resolve_tree(before).links != resolve_tree(after).links

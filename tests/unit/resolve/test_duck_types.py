@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from unit.resolve.resolving import resolve_tree
-from unit.resolve.test_changes import Tree
 
 from pkg.model import RelationType
 
@@ -73,28 +72,3 @@ def test_what_is_known_is_not_guessed() -> None:
 
 USE = "def use(x):\n    x.pay_out()\n    x.currency\n    x.owner\n\n\ndef other(x):\n    return x.balance\n"
 BOTH = "\n\nclass Both(Account, Wallet):\n    {}\n"
-
-
-@pytest.mark.parametrize(
-    "models",
-    [
-        pytest.param(MODELS.replace("currency", "unit"), id="an attribute gone"),
-        pytest.param(MODELS.replace("self.owner", "self.currency"), id="a field"),
-        pytest.param(MODELS.replace("def __init__(self)", "def __init__(that, self)"), id="a field of something else"),
-        pytest.param(
-            MODELS.replace("def pay_out(self):\n        pass\n\n    @", "pay_out = 1\n\n    @"), id="no function"
-        ),
-        pytest.param(MODELS.replace("Safe(Account)", "Safe(Account, Wallet)"), id="another base"),
-        pytest.param(MODELS + BOTH.format("pass"), id="a class of two bases"),
-        pytest.param(MODELS + BOTH.format("currency = 1"), id="one that has an attribute of its own"),
-        pytest.param(MODELS.replace("@property", "@staticmethod"), id="no property"),
-    ],
-)
-def test_a_guess_changes_with_the_classes(models: str) -> None:
-    """Whatever is changed in one file, links are those of a build from nothing; also when it is undone."""
-    fillers = {f"other{i}.py": "def go():\n    pass\n" for i in range(6)}
-    texts = {"models.py": MODELS, "use.py": USE} | fillers
-    tree = Tree(texts)
-    for each in (models, MODELS):
-        tree.change(texts | {"models.py": each})
-        assert tree.links == Tree(tree.texts).links

@@ -7,20 +7,16 @@ from unit.resolve.resolving import Resolved, resolve_tree
 from unit.resolve.shapes import CONFIDENCES, Shape, read_shapes
 
 from pkg.model import RelationType
-from pkg.resolve.facts import parsed_trees
 
 SHAPES = {f"{shape.category}: {shape.name}": shape for shape in read_shapes()}
 
 
-@pytest.mark.parametrize("is_bounded", [False, True])
 @pytest.mark.parametrize("category", sorted({shape.category for shape in SHAPES.values()}))
-def test_the_links_of_a_shape_are_found_and_no_others(
-    category: str, is_bounded: bool, subtests: pytest.Subtests
-) -> None:
+def test_the_links_of_a_shape_are_found_and_no_others(category: str, subtests: pytest.Subtests) -> None:
     for name, shape in SHAPES.items():
         if shape.category == category:
             with subtests.test(name):
-                resolved = resolve_tree(shape.files, is_bounded=is_bounded)
+                resolved = resolve_tree(shape.files)
                 check_calls(shape, resolved)
                 check_classes(shape, resolved)
                 check_imports(shape, resolved)
@@ -56,16 +52,6 @@ def check_imports(shape: Shape, resolved: Resolved) -> None:
     """Check that imports lead where they should."""
     found = {(*pair, edge.rule) for pair, edge in resolved.pairs(RelationType.RESOLVES_TO).items()}
     assert set(shape.imports) <= found
-
-
-def test_a_shape_is_resolved_the_same_when_every_expression_is_parsed_again(
-    monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
-) -> None:
-    expected = {name: resolve_tree(shape.files) for name, shape in SHAPES.items()}
-    monkeypatch.setattr(parsed_trees, "MAX_TREES", 1)
-    for name, shape in SHAPES.items():
-        with subtests.test(name):
-            assert resolve_tree(shape.files) == expected[name]
 
 
 def test_what_cannot_be_bound_is_kept_with_its_reason() -> None:

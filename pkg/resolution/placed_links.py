@@ -1,0 +1,76 @@
+"""The links of a file without lines, which an edit may move, and where they stand in its text (A-12)."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pkg.extract.summary.file_summary import split_summary
+from pkg.model import Edge, RelationType
+from pkg.resolve.link_order import drop_doubles, find_lines
+from pkg.units import UnboundCall, UnitLinks, UnitText, format_id, hash_inside, render_callee
+
+CallEnd = tuple[str, str, str]
+"""The id of a function or class that is called, the rule that tells it, and how sure that is."""
+
+
+class SiteLinks(NamedTuple):
+    """What one site calls, or what pytest calls for a function."""
+
+    site: int  # its number among those of the file; -1 where pytest calls
+    definition: int  # the number of the function that it calls for; -1 for a site
+    owner: str  # id of the function, or of the file for module code
+    ends: list[CallEnd]
+    reason: str = ""  # why the call could not be bound
+
+
+@dataclass(slots=True)
+class FileLinks:
+    """The links of one file by its sites: they are the same wherever these stand."""
+
+    edges: list[Edge] = field(default_factory=list)  # of imports and classes
+    sites: list[SiteLinks] = field(default_factory=list)
+    libraries: list[str] = field(default_factory=list)
+
+
+def place_links(unit: UnitText, links: FileLinks, notes: bytes = b"") -> UnitLinks:
+    """Write the links of a file with the lines that its sites stand on in its text."""
+    placing = _Placing(unit)
+    edges = drop_doubles([*links.edges, *placing.place_calls(links.sites)])
+    unbound = sorted(placing.unbound, key=lambda each: (each.line, each.id))
+    return UnitLinks(unit.path, tuple(edges), tuple(unbound), tuple(links.libraries), notes)
+
+
+class _Placing:
+    """Find where the sites of one file stand."""
+
+    def __init__(self, unit: UnitText) -> None:
+        self._unit = unit
+        _, self._places = split_summary(unit.summary)
+        self._starts = find_lines(unit.text)
+        self._equals: dict[tuple[str, str], int] = {}
+        self.unbound: list[UnboundCall] = []
+
+    def place_calls(self, sites: Iterable[SiteLinks]) -> list[Edge]:
+        """List the calls of sites, each with its line; those that are not bound are collected."""
+        edges: list[Edge] = []
+        for site, definition, owner, ends, reason in sites:
+            if definition >= 0:
+                line = self._unit.definitions[definition].span.start_line
+            else:
+                start, end = self._places[2 * site : 2 * site + 2]
+                line = bisect_right(self._starts, start)
+                if reason:
+                    self.unbound.append(self._make_unbound(self._unit.text[start:end], owner, line, reason))
+            for identity, rule, confidence in ends:
+                edges.append(Edge(RelationType.CALLS, owner, identity, line, rule, confidence))
+        return edges
+
+    def _make_unbound(self, text: bytes, owner: str, line: int, reason: str) -> UnboundCall:
+        expression = render_callee(text)
+        position = self._equals.get((owner, expression), 0)
+        self._equals[owner, expression] = position + 1
+        identity = format_id(hash_inside(int(owner, 16), f"call/{expression}[{position}]"))
+        return UnboundCall(identity, owner, expression, line, reason)
