@@ -314,7 +314,7 @@ class Attributes:
             result |= read(variable)
         for each in lookup.overrides if not result else ():
             result |= self.bind(read(each.members[name]), self._make(Instance, each, value.flavour))
-        if result:
+        if result or lookup.lower or lookup.overrides:
             return frozenset(result)
         return self._explain(value, info, name)
 

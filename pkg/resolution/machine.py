@@ -335,9 +335,8 @@ class Machine:
             return values
         if own is None:
             star = self.program.find_star(path, name) if module.stars else ()
-            found = self._read_stars(star, name)
-            if found:
-                return found
+            if star:
+                return self._read_stars(star, name)
         inner = self.program.map.step(self.program.map.open(path), name)
         if inner:
             return self.open_modules(inner.list_all())

@@ -299,11 +299,25 @@ class Program:
         if name not in shown if shown is not None else name.startswith("_"):
             return ()
         if name in module.names:
-            return (module.path,)
+            return () if self._is_from(module, name, seen) else (module.path,)
         seen.add(module.path)
         found = self._search_stars(module.path, module.stars, name, seen)
         is_inner = not found and shown is not None and self.map.step(self.map.open(module.path), name)
         return (module.path,) if is_inner else found
+
+    def _is_from(self, module: ModuleInfo, name: str, others: set[str]) -> bool:
+        """Return whether a module imports a name from others that are asked for it: they have it from elsewhere."""
+        nodes = module.root.summary.nodes if module.root is not None else ()
+        made = [nodes[number] for number in module.bindings.get(name, ())]
+        records = [(node[1], module.unit.imports[node[1]]) for node in made if node[0] == o.IMPORT]
+        return (
+            bool(made)
+            and len(records) == len(made)
+            and all(
+                record.name == name and others.issuperset(self.find_bound(module.path, number).modules)
+                for number, record in records
+            )
+        )
 
     def list_exported(self, module: ModuleInfo) -> frozenset[str] | None:
         """List the names in `__all__` of a module, as far as it is written out; None where it is not."""
