@@ -22,17 +22,16 @@ _ASKED = (FALLBACK, DESCRIPTOR)
 
 
 class Grade(NamedTuple):
-    """How sure a rule may be at most of a target that is not all that its site may call."""
+    """How sure a rule may be of one of several targets; of one beside something unknown it is likely at most."""
 
-    beside_unknown: str  # where something unknown, or a library, may be called as well
-    of_few: str  # one of up to FEW targets
-    of_few_beside_unknown: str
-    of_many: str
+    name: str
+    of_few_beside_unknown: str  # one of up to FEW targets, where something unknown, or a library, may be called as well
+    of_many: str  # one of more than FEW
 
 
-_FIRM = Grade(LIKELY, LIKELY, LIKELY, LIKELY)
-_PLAIN = Grade(LIKELY, LIKELY, LIKELY, POSSIBLE)
-_LOOSE = Grade(LIKELY, LIKELY, POSSIBLE, POSSIBLE)
+_FIRM = Grade("firm", LIKELY, LIKELY)
+_PLAIN = Grade("plain", LIKELY, POSSIBLE)
+_LOOSE = Grade("loose", POSSIBLE, POSSIBLE)
 GRADES = {
     "argument": _FIRM, "constructor": _FIRM, "annotated type": _FIRM, "narrowed type": _FIRM, "self": _FIRM,
     "cls": _FIRM, "super": _FIRM, "class attribute": _FIRM, "import": _FIRM, "same module": _FIRM,
@@ -107,9 +106,14 @@ def _is_counted(target: Target, is_definition: bool) -> bool:
     return target.rule != "constructor" and (is_definition or target.confidence != POSSIBLE)
 
 
+def find_grade(rule: str) -> Grade:
+    """Return the grade of a rule."""
+    return GRADES.get(rule, _PLAIN)
+
+
 def _is_loose(target: Target) -> bool:
     """Return whether a target is called beside those of other names, as `__exit__` is beside `__enter__`."""
-    return GRADES.get(target.rule) is _LOOSE
+    return find_grade(target.rule) is _LOOSE
 
 
 def _choose(target: Target) -> Target:
@@ -151,11 +155,11 @@ def _share(target: Target, count: int) -> Target:
 
 def _lower(target: Target, count: int, is_only: bool, has_more: bool) -> Target:
     """Make one of several targets less sure, as its rule tells."""
-    grade = GRADES.get(target.rule, _PLAIN)
+    grade = find_grade(target.rule)
     if count > FEW:
         most = grade.of_many
-    elif count > 1:
-        most = grade.of_few_beside_unknown if has_more else grade.of_few
+    elif count > 1 and has_more:
+        most = grade.of_few_beside_unknown
     else:
-        most = grade.beside_unknown if has_more or not is_only else CERTAIN
+        most = CERTAIN if count <= 1 and is_only and not has_more else LIKELY
     return target if rank_confidence(target.confidence) >= rank_confidence(most) else target._replace(confidence=most)
