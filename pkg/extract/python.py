@@ -34,7 +34,8 @@ _STRUCTURE = (
     ("comment", "(comment) @whole"),
     *(("python2", f"({kind}_statement) @whole") for kind in ("print", "exec")),
 )
-_PATTERNS, _PATTERNS_WITH_FACTS = Patterns(_STRUCTURE), Patterns((*_STRUCTURE, *FACT_PATTERNS))
+_PATTERNS = Patterns(_STRUCTURE)
+_PATTERNS_WITH_FACTS = _PATTERNS if IS_BOUNDED else Patterns((*_STRUCTURE, *FACT_PATTERNS))
 _FAULTS = Query(PYTHON, "(ERROR) @fault (MISSING) @fault")  # by captures: matches name some sound nodes as missing
 EXPRESSIONS_LIMIT = 50_000  # callees remembered
 
