@@ -80,6 +80,8 @@ def settle(outcomes: Iterable[Outcome], is_definition: bool) -> tuple[list[Targe
     makes a decorator makes one: of several, the others are for other arguments.
     """
     found = [part for each in outcomes for part in _list_parts(each)]
+    if len(found) < 2 and not (found and isinstance(found[0], Target)):  # as at most sites
+        return [], [each.reason for each in found if isinstance(each, Unbound)]
     targets = [each for each in found if isinstance(each, Target)]
     reasons = {each.reason for each in found if isinstance(each, Unbound)}
     has_others = bool(reasons) or any(isinstance(each, External) for each in found)
