@@ -348,7 +348,8 @@ class Program:
 
 def _clear(holder: Code | ClassInfo, names: Sequence[str]) -> None:
     for name in names:
-        delattr(holder, name)
+        if hasattr(holder, name):
+            delattr(holder, name)
 
 
 def name_last(code: Code, number: int) -> str:
