@@ -47,7 +47,7 @@ from pkg.resolution.value_sets import (
     merge_alike,
     unknown,
 )
-from pkg.resolution.variables import Home, Variable
+from pkg.resolution.variables import CHANGED, FOREIGN, Home, Variable
 from pkg.resolve.abstract_values import Reason
 from pkg.resolve.facts.modules import Found
 
@@ -71,17 +71,18 @@ def _place(value: Value) -> int:
 class _Foreign:
     """The classes to whose attribute of one name code elsewhere assigns."""
 
-    __slots__ = ("changed", "variables")
+    __slots__ = ("changed", "name", "variables")
 
-    def __init__(self, shared: Home) -> None:
-        self.changed = Variable(shared)  # grows with each class
+    def __init__(self, name: str, shared: Home) -> None:
+        self.name = name
+        self.changed = Variable(shared, name, CHANGED)  # grows with each class
         self.variables: dict[ClassInfo, Variable] = {}
 
     def find(self, info: ClassInfo) -> Variable:
         """Find the variable of the attribute of a class."""
         found = self.variables.get(info)
         if found is None:
-            found = self.variables[info] = Variable(info.code.module)
+            found = self.variables[info] = Variable(info.code.module, info, FOREIGN, self.name)
         return found
 
 
@@ -114,17 +115,21 @@ class Attributes:
                 if node[0] == o.SET_ATTR:
                     is_own = code.receiver_place == 0 and nodes[node[1]] == (o.PARAM, 0)
                     if not is_own:
-                        self._foreign.setdefault(node[2], _Foreign(self._machine.program.shared))
+                        self._foreign.setdefault(node[2], _Foreign(node[2], self._machine.program.shared))
                     elif code.name == "__init__" and code.owner_class is not None:
                         self._initialised.setdefault(code.owner_class, set()).add(node[2])
                 elif node[0] == o.CALL and nodes[node[1]][0] == o.GLOBAL and nodes[node[1]][1] == "setattr":
                     self._is_any_foreign = True
 
+    def find_assigned(self, name: str) -> _Foreign:
+        """Find the classes to whose attribute of a name code elsewhere assigns, or may."""
+        return self._foreign.setdefault(name, _Foreign(name, self._machine.program.shared))
+
     def _find_foreign(self, name: str) -> _Foreign | None:
         """Find the classes to whose attribute of a name code elsewhere assigns; None where none does."""
         found = self._foreign.get(name)
         if found is None and self._is_any_foreign:
-            found = self._foreign[name] = _Foreign(self._machine.program.shared)
+            found = self._foreign[name] = _Foreign(name, self._machine.program.shared)
         return found
 
     def read_foreign(self, info: ClassInfo, name: str) -> set[Value]:
@@ -140,7 +145,7 @@ class Attributes:
 
     def write_foreign(self, info: ClassInfo, name: str, values: Values) -> None:
         """Assign to an attribute of a class or its objects from elsewhere."""
-        foreign = self._foreign.setdefault(name, _Foreign(self._machine.program.shared))
+        foreign = self._foreign.setdefault(name, _Foreign(name, self._machine.program.shared))
         self._machine.write(foreign.changed, frozenset({self._make(Class, info, False)}))
         self._machine.write(foreign.find(info), values)
 
@@ -154,6 +159,7 @@ class Attributes:
 
     def list_apart(self, values: Values, name: str) -> list[Value]:
         """List one of the values each that have an attribute from the same place, out of too many to look at each."""
+        self._machine.schedule.consulted.add(name)
         foreign = self._find_foreign(name)
         if foreign is not None and self._machine.read(foreign.changed):
             return list(values)
@@ -176,6 +182,7 @@ class Attributes:
 
     def read(self, value: Value, name: str) -> Values:
         """Read an attribute of one value."""
+        self._machine.schedule.consulted.add(name)
         reader = _READERS.get(type(value))
         return reader(self, value, name) if reader is not None else unknown(Reason.EXPRESSION)
 
@@ -503,6 +510,7 @@ class Attributes:
 
     def assign_one(self, receiver: Value, name: str, values: Values, site: int) -> None:
         """Assign to an attribute of one value."""
+        self._machine.schedule.consulted.add(name)
         write = self._machine.write
         if isinstance(receiver, Instance | Super):
             info = receiver.info
@@ -601,6 +609,7 @@ class Attributes:
 
     def may_call(self, name: str) -> bool:
         """Tell whether reading an attribute of a name may call something."""
+        self._machine.schedule.consulted.add(name)
         return name in self._asked or self._has_fallback
 
     def find_changes(self, name: str) -> Variable | None:

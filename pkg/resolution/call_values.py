@@ -81,7 +81,7 @@ class Calls:
         self._make = machine.make
         self._hierarchy = machine.program.hierarchy
         self._records: dict[ClassInfo, list[Field]] = {}
-        self._depth = 0
+        self.depth = 0
         self._promised: dict[tuple[Values, Values], Values] = {}
         self._plans: dict[tuple[Instance, str], _Plan] = {}
         self._overriding: dict[tuple[ClassInfo, str], tuple[Code, ...]] = {}
@@ -178,6 +178,7 @@ class Calls:
     def call_member(self, receivers: Values, name: str, arguments: Arguments, site: int) -> Values:
         """Call an attribute of every value."""
         machine = self._machine
+        machine.schedule.consulted.add(name)
         result: set[Value] = set()
         apart = machine.attributes.list_apart(receivers, name) if is_large(receivers) else receivers
         for receiver in machine.order(apart):
@@ -304,6 +305,7 @@ class Calls:
     def list_overriding(self, info: ClassInfo, name: str) -> tuple[Code, ...]:
         """List the methods of derived classes that have the name of one."""
         key = info, name
+        self._machine.schedule.consulted.add(name)
         found = self._overriding.get(key)
         if found is None:
             overrides = self._hierarchy.look_up(info, name, True).overrides
@@ -373,16 +375,16 @@ class Calls:
     def call(self, value: Value, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
         """Call one value: returns what comes back, and notes what runs."""
         caller = _CALLERS.get(type(value))
-        if caller is None or self._depth > 40:
+        if caller is None or self.depth > 40:
             if is_none(value):
                 return EMPTY
             self._machine.note(site, Unbound(Reason.EXPRESSION))
             return unknown(Reason.RESULT)
-        self._depth += 1
+        self.depth += 1
         try:
             return caller(self, value, arguments, site, rule, confidence)
         finally:
-            self._depth -= 1
+            self.depth -= 1
 
     def call_bound(self, function: Value, receiver: Value) -> Values:
         """Call a function of a class with an object alone."""
@@ -439,6 +441,7 @@ class Calls:
 
     def result_of(self, code: Code, receiver: Value | None, found: Values | None = None) -> Values:
         """Return what calling a function gives, as far as it is known what it returns for the arguments."""
+        self._machine.schedule.consulted.add(code.name)
         if code.is_generator:
             return frozenset({self._make(Generator, code, receiver, False)})
         if code.is_async:
@@ -493,6 +496,7 @@ class Calls:
 
     def give(self, code: Code, receiver: Value | None, arguments: Arguments) -> None:
         """Write arguments to the parameters of a function."""
+        self._machine.schedule.consulted.add(code.name)
         parameters = code.summary.parameters
         write, variables = self._machine.write, code.parameters
         place = 0
@@ -919,7 +923,7 @@ def _may_come(machine: Machine, guards: Guards, given: dict[int, Values]) -> boo
     """Return whether arguments may pass the tests before a return: those that are known, where any are."""
     for place, test, holds in guards:
         known = [each for each in given[place] if not isinstance(each, Unknown)]
-        if not any(may_pass(machine, each, test, holds) for each in known or given[place]):
+        if not any(may_pass(machine, each, test, holds) for each in machine.order(known or given[place])):
             return False
     return True
 

@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pkg.resolution.variables import Variable
+from pkg.resolution.variables import Schedule, Variable
 
 if TYPE_CHECKING:
     from pkg.resolution.program import Code
     from pkg.resolution.record_fields import Record
 
+DERIVED = "<derived>"
+"""Looked up by what depends on which classes are derived from one."""
 _ENUMERATIONS = frozenset(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"))
 _LONGEST_ORDER = 2000  # classes that are merged by C3; longer towers are ordered depth first
 
@@ -64,13 +66,15 @@ class Lookup:
     fields: list[Variable]  # assigned to by methods of the class and its bases
     overrides: list[ClassInfo]  # derived classes that have the member
     lower: list[Variable]  # fields that only derived classes have
+    is_beside: bool  # whether it may be found in classes that derived ones are mixed with
 
 
 class Hierarchy:
     """All classes of a repository."""
 
-    def __init__(self) -> None:
+    def __init__(self, schedule: Schedule) -> None:
         self.classes: list[ClassInfo] = []
+        self.schedule = schedule
         self._beside: dict[ClassInfo, frozenset[ClassInfo]] = {}
         self._definers: dict[str, list[ClassInfo]] = {}
         self._assigners: dict[str, list[ClassInfo]] = {}
@@ -127,31 +131,40 @@ class Hierarchy:
 
     def find(self, info: ClassInfo, name: str, after: ClassInfo | None = None) -> ClassInfo | None:
         """Find the class that defines a member for a class; `after` begins behind one in its order."""
+        self._note(info, name)
         order: Sequence[ClassInfo] = info.order
         if after is not None:
             order = order[order.index(after) + 1 :] if after in info.ancestors else ()
         return next((each for each in order if name in each.members), None)
 
+    def _note(self, info: ClassInfo, name: str) -> None:
+        """Note what is looked up: special names, which nearly all code looks up, with the class."""
+        self.schedule.consulted.add((info, name) if name[:2] == "__" else name)
+
     def look_up(self, info: ClassInfo, name: str, is_open: bool) -> Lookup:
         """Find where an attribute comes from; of an open class also from derived ones."""
+        self._note(info, name)
         found = info.lookups.get((name, is_open))
         if found is None:
             found = info.lookups[name, is_open] = self._look_up(info, name, is_open)
+        if found.is_beside:
+            self.schedule.consulted.add((info, DERIVED))
         return found
 
     def _look_up(self, info: ClassInfo, name: str, is_open: bool) -> Lookup:
         owner = next((each for each in info.order if name in each.members), None)
         fields = [each.fields[name] for each in info.order if name in each.fields]
-        overrides, lower = list[ClassInfo](), list[Variable]()
+        overrides, lower, is_beside = list[ClassInfo](), list[Variable](), False
         if is_open:
             definers, assigners = self._definers.get(name, ()), self._assigners.get(name, ())
             overrides = [each for each in definers if each is not info and info in each.ancestors]
             lower = [each.fields[name] for each in assigners if each is not info and info in each.ancestors]
             if owner is None and not (fields or overrides or lower):
                 beside = self._list_beside(info) if definers or assigners else frozenset()
+                is_beside = bool(definers or assigners)
                 overrides = [each for each in definers if each in beside]
                 lower = [each.fields[name] for each in assigners if each in beside]
-        return Lookup(owner, fields, overrides, lower)
+        return Lookup(owner, fields, overrides, lower, is_beside)
 
     def _list_beside(self, info: ClassInfo) -> frozenset[ClassInfo]:
         """List the classes that classes derived from one are derived from as well: what it is mixed with."""
@@ -163,10 +176,13 @@ class Hierarchy:
 
     def list_owners(self, name: str) -> list[ClassInfo]:
         """List the classes that define a member or assign to a field of a name."""
+        self.schedule.consulted.add(name)
         return [*self._definers.get(name, ()), *self._assigners.get(name, ())]
 
     def find_siblings(self, info: ClassInfo, name: str) -> list[ClassInfo]:
         """Find the classes that define a member behind a class in the orders of those derived from it (super)."""
+        self._note(info, name)
+        self.schedule.consulted.add((info, DERIVED))
         siblings = self._siblings.get((info, name))
         if siblings is None:
             siblings = self._siblings[info, name] = self._find_siblings(info, name)
@@ -182,6 +198,7 @@ class Hierarchy:
 
     def list_derived(self, info: ClassInfo) -> list[ClassInfo]:
         """List all classes derived from a class, at any distance."""
+        self.schedule.consulted.add((info, DERIVED))
         found: dict[ClassInfo, None] = {}
         waiting = list(info.derived)
         while waiting:

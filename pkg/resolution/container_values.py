@@ -70,12 +70,12 @@ class Containers:
     def list_keyed(self, container: Container) -> list[tuple[Any, Variable]]:
         """List the constant keys under which a container has something, as the module that is evaluated sees it."""
         see = self.machine.schedule.see
-        found = [each for each in container.keyed.items() if see(each[1])]
+        found = [each for each in list(self.machine.schedule.open_items(container).items()) if see(each[1])]
         return sorted(found, key=_place_key) if len(found) > 1 else found
 
     def find_keyed(self, container: Container, key: object) -> Variable | None:
         """Find the variable under a constant key; None where nothing is seen in it."""
-        variable = container.keyed.get(key)
+        variable = self.machine.schedule.open_items(container).get(key)
         return variable if variable is not None and self.machine.schedule.see(variable) else None
 
     def open_rest(self, code: Code, place: int, kind: int) -> Container:
@@ -97,7 +97,9 @@ class Containers:
         if key is None:
             write(container.rest, values)  # type: ignore[arg-type]
             return
-        is_large = len(container.keyed) > _MOST_KEYS and self.find_keyed(container, key) is None
+        is_large = (
+            len(self.machine.schedule.open_items(container)) > _MOST_KEYS and self.find_keyed(container, key) is None
+        )
         if is_large and len(self.list_keyed(container)) > _MOST_KEYS:
             write(container.rest, values)  # type: ignore[arg-type]
             return

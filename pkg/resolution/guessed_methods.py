@@ -39,7 +39,7 @@ class DuckTypes:
         self._asked: dict[Code, dict[Any, set[str]]] = {}
         self._sites: dict[Code, dict[int, tuple[Any, str, bool]]] = {}
         self._owners: dict[str, tuple[frozenset[ClassInfo], int]] = {}
-        self._found: dict[frozenset[str], ClassInfo | None] = {}
+        self._found: dict[frozenset[str], tuple[ClassInfo | None, set[object]]] = {}
 
     def find_functions(self, code: Code, site: int) -> Iterator[Target]:
         """Find the functions that a call or read of an attribute may run: of the class, and of derived ones."""
@@ -50,9 +50,9 @@ class DuckTypes:
             return
         is_module = code.parent is None
         asked = frozenset((name,)) if is_module else frozenset(self._asked[code].get(receiver, ())) | {name}
-        if asked not in self._found:
-            self._found[asked] = self._find_class(asked)
-        found = self._found[asked]
+        schedule = self._machine.schedule
+        schedule.consulted |= asked
+        found = schedule.remember(self._found, asked, lambda: self._find_class(asked))
         owner = self._hierarchy.find(found, name) if found is not None else None
         if found is None or owner is None:
             return

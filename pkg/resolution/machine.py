@@ -52,6 +52,7 @@ _ADDING = frozenset(("add", "append", "appendleft", "put"))
 _MOST_STEPS = 20  # evaluations of an operation at one time, on average
 
 Outcomes = list[list[Outcome]]
+Narrowed = dict[tuple[Values, str, Values, bool], tuple[Values, set[object]]]
 
 
 class Machine:
@@ -76,24 +77,36 @@ class Machine:
         self.fixtures = Fixtures(self)
         self._ordered: dict[Values, list[Value]] = {}
         self._shared: dict[Values, Values] = {}  # so that equal sets are one object
-        self.narrowed: dict[tuple[Values, str, Values, bool], Values] = {}  # by set and test, what passes it or fails
+        self.narrowed: Narrowed = {}  # by set and test, what passes it or fails
         self._globals: dict[tuple[ModuleInfo, str], Any] = {}
         self._handlers = self._list_handlers()
 
     def solve(self) -> None:
         """Evaluate everything until nothing grows."""
-        self.types.find_bases()
-        find_records(self.program.hierarchy.classes)
-        self.program.hierarchy.order()
-        self.types.register_classes()
-        self.types.find_signatures()
-        self.attributes.prepare()
+        self.prepare()
         for each in self.program.list_codes():
             self.schedule.add(each)
         while homes := self.schedule.take_round():
             for home in homes:
                 self._evaluate_module(home)
             self.schedule.end_round()
+
+    def prepare(self) -> None:
+        """Find what is told before values are followed: bases, records, signatures."""
+        self.types.find_bases()
+        find_records(self.program.hierarchy.classes)
+        self.program.hierarchy.order()
+        self.types.register_classes()
+        self.types.find_signatures()
+        self.attributes.prepare()
+        self.schedule.consulted = set()
+
+    def evaluate_again(self, home: Home) -> None:
+        """Evaluate a module, which may be in the midst of the evaluation of another."""
+        before = self.code, self.outcomes, self.number, self.site_now, self.calls.depth
+        self.calls.depth = 0
+        self._evaluate_module(home)
+        self.code, self.outcomes, self.number, self.site_now, self.calls.depth = before
 
     def _evaluate_module(self, home: Home) -> None:
         """Evaluate the code of a module until nothing grows inside of it."""
@@ -327,6 +340,7 @@ class Machine:
     def member_of(self, path: str, name: str, importer: str = "") -> Values:
         """Return what a name of a module stands for, read from elsewhere."""
         module = self.program.modules.get(path)
+        self.schedule.consulted.add(name)
         if module is None:
             return unknown(Reason.MODULE_ATTRIBUTE)
         own = module.names.get(name)

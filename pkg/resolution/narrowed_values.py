@@ -59,11 +59,8 @@ def narrow(machine: Machine, values: Values, test: Sequence[Any], holds: bool, f
     if not classes or any(not isinstance(each, Class | Library) for each in classes):
         return values
     key = values, kind, classes, holds
-    found = machine.narrowed.get(key)
-    if found is None:
-        narrow_by = {"instance": _narrow_objects, "subclass": _narrow_classes}.get(kind, _narrow_exact)
-        found = machine.narrowed[key] = narrow_by(machine, values, classes, holds)
-    return found
+    narrow_by = {"instance": _narrow_objects, "subclass": _narrow_classes}.get(kind, _narrow_exact)
+    return machine.schedule.remember(machine.narrowed, key, lambda: narrow_by(machine, values, classes, holds))
 
 
 def may_pass(machine: Machine, value: Value, test: str, holds: bool) -> bool:

@@ -14,7 +14,21 @@ from pkg.model import Import
 from pkg.resolution.classes import ClassInfo, Hierarchy
 from pkg.resolution.passing import Guards, Passed, take_guards, take_passed
 from pkg.resolution.value_sets import Interner, Signature
-from pkg.resolution.variables import Home, Schedule, Substitutes, Variable
+from pkg.resolution.variables import (
+    CASE,
+    CELL,
+    DEFAULT,
+    FIELD,
+    MEMBER,
+    NAME,
+    PARAMETER,
+    RESULT,
+    YIELDED,
+    Home,
+    Schedule,
+    Substitutes,
+    Variable,
+)
 from pkg.resolve.facts.modules import Found, ModuleMap
 from pkg.units import UnitText
 
@@ -43,9 +57,9 @@ class Code:
         self.parent = parent
         self.position = 0  # in the order of evaluation
         self.is_waiting = False
-        self.parameters = [Variable(module) for _ in summary.parameters]
-        self.result = Variable(module)
-        self.yielded = Variable(module)
+        self.parameters = [Variable(module, self, PARAMETER, place) for place in range(len(summary.parameters))]
+        self.result = Variable(module, self, RESULT)
+        self.yielded = Variable(module, self, YIELDED)
         self.substitutes: Substitutes | None = None
         self.cells: dict[str, Variable] = {}
         self.class_info: ClassInfo | None = None  # of the body of a class
@@ -89,7 +103,7 @@ class Code:
         """Return the variable of a name that functions inside read."""
         found = self.cells.get(name)
         if found is None:
-            found = self.cells[name] = Variable(self.module)
+            found = self.cells[name] = Variable(self.module, self, CELL, name)
         return found
 
 
@@ -124,7 +138,7 @@ class ModuleInfo(Home):
         for node in code.summary.nodes:
             operation = node[0]
             if operation == o.SET_GLOBAL:
-                self.names.setdefault(node[1], Variable(self))
+                self.names.setdefault(node[1], Variable(self, self, NAME, node[1]))
                 if code.number == 0:
                     self.bindings.setdefault(node[1], []).append(node[2])
             elif operation == o.STAR:
@@ -139,14 +153,16 @@ class ModuleInfo(Home):
 class Program:
     """All modules of a repository, with its classes and what decides where names lead."""
 
-    def __init__(self, units: Mapping[str, UnitText], package: str, errors: LocalErrors) -> None:
+    def __init__(
+        self, units: Mapping[str, UnitText], package: str, errors: LocalErrors, schedule: Schedule | None = None
+    ) -> None:
         self.errors = errors
         self.units = units
         self.map = ModuleMap(units, package)
         self.interner = Interner()
-        self.schedule = Schedule()
+        self.schedule = schedule or Schedule()
         self.shared = Home("")  # of what belongs to no file
-        self.hierarchy = Hierarchy()
+        self.hierarchy = Hierarchy(self.schedule)
         self.modules: dict[str, ModuleInfo] = {}
         self.infos: dict[Code, ClassInfo] = {}
         self.special_names: set[str] = set()
@@ -186,7 +202,7 @@ class Program:
             members = code.class_info.members
             for node in code.summary.nodes:
                 if node[0] == o.MEMBER:
-                    members[node[1]] = Variable(code.module)
+                    members[node[1]] = Variable(code.module, code.class_info, MEMBER, node[1])
                     value = code.summary.nodes[node[2]]
                     made = code.summary.nodes[value[1]] if value[0] == o.DECORATE else value
                     if made[0] == o.FUNC:
@@ -214,10 +230,10 @@ class Program:
             places = [place for place, each in enumerate(code.summary.parameters) if each[1] in (o.PLACED, o.BY_NAME)]
             tested = frozenset(places) - {code.receiver_place}
             guards = take_guards(code.summary.nodes, tested)
-            code.cases = {each: Variable(code.module) for each in guards} if any(guards) else {}
+            code.cases = {each: Variable(code.module, code, CASE, each) for each in guards} if any(guards) else {}
             code.passed = take_passed(code.summary.nodes, tested)
             asked = {each.place for each in code.passed}.union(place for each in guards for place, _, _ in each)
-            code.defaults = {place: Variable(code.module) for place in sorted(asked)}
+            code.defaults = {place: Variable(code.module, code, DEFAULT, place) for place in sorted(asked)}
 
     def _note_forwarded(self, code: Code) -> None:
         """Keep that of which a __getattr__ reads the attribute whose name it is asked for."""
@@ -253,7 +269,7 @@ class Program:
         nodes = code.summary.nodes
         for node in nodes:
             if node[0] == o.SET_ATTR and nodes[node[1]] == (o.PARAM, 0):
-                info.fields.setdefault(node[2], Variable(code.module))
+                info.fields.setdefault(node[2], Variable(code.module, info, FIELD, node[2]))
 
     # Names of modules.
 
@@ -269,6 +285,7 @@ class Program:
     def find_star(self, path: str, name: str) -> tuple[str, ...]:
         """Find the modules that a star import brings a name from; the last one counts. A library's binds nothing."""
         key = path, name
+        self.schedule.consulted.add(name)
         found = self._stars.get(key)
         if found is None:
             found = self._stars[key] = self._search_stars(path, self.modules[path].stars, name, {path})
@@ -276,6 +293,7 @@ class Program:
 
     def find_brought(self, path: str, numbers: Sequence[int], name: str) -> tuple[str, ...]:
         """Find the modules that one of some star imports brings a name from; the last one counts."""
+        self.schedule.consulted.add(name)
         key = path, name, numbers[0], numbers[-1]
         found = self._brought.get(key)
         if found is None:

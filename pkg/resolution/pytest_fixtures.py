@@ -27,6 +27,9 @@ _OF_PYTEST = {
     "tmp_path_factory": "pytest.TempPathFactory",
 }  # fmt: skip
 
+FIXTURES = "<fixtures>"
+"""Looked up by what pytest may give something."""
+
 
 class Fixtures:
     """Find fixtures: in the class, in the file, then in each conftest.py of the folders around it."""
@@ -45,6 +48,7 @@ class Fixtures:
             asked = self._asked[code] = frozenset(_list_asked(code)) if _is_asking(code) else frozenset()
         if name not in asked:
             return None
+        self._machine.schedule.consulted.add(FIXTURES)
         fixtures = self.find(code, name)
         if not fixtures:
             known = _OF_PYTEST.get(name)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pkg.extract.summary import operations as o
 from pkg.resolution.classes import ClassInfo
 from pkg.resolution.program import name_last
-from pkg.resolution.variables import Variable
+from pkg.resolution.variables import FACTORIES, FIELD, Variable
 
 AFTER_INIT = ("__post_init__", "__attrs_post_init__")  # what such a constructor calls at its end
 CONSTRUCTORS = ("__init__", "__new__")
@@ -47,7 +47,7 @@ def find_records(classes: Iterable[ClassInfo]) -> None:
             info.record = _read_record(info, is_tuple)
             for name, each in info.record.fields.items():
                 if each.is_taken:
-                    info.fields.setdefault(name, Variable(info.code.module))
+                    info.fields.setdefault(name, Variable(info.code.module, info, FIELD, name))
 
 
 def find_generated(info: ClassInfo, name: str, after: ClassInfo | None = None) -> ClassInfo | None:
@@ -85,7 +85,7 @@ def _read_record(info: ClassInfo, is_tuple: bool) -> Record:
     is_attrs = not _ATTRS.isdisjoint(info.code.decorators)
     constructor = "__new__" if is_tuple else "" if options.get("init") is False else "__init__"
     fields = {each.name: each for each in _list_fields(info, options.get("kw_only") is True, is_attrs)}
-    return Record(constructor, is_attrs, fields, Variable(info.code.module))
+    return Record(constructor, is_attrs, fields, Variable(info.code.module, info, FACTORIES))
 
 
 def _list_options(info: ClassInfo) -> Iterator[tuple[str, object]]:

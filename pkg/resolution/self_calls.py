@@ -25,7 +25,7 @@ class SelfCalls:
     def __init__(self, hierarchy: Hierarchy) -> None:
         self._hierarchy = hierarchy
         self._callers: dict[Code, dict[int, Code]] = {}  # by code and site, the method whose self is asked
-        self._running: dict[tuple[Code, Code], bool] = {}
+        self._running: dict[tuple[Code, Code], tuple[bool, set[object]]] = {}
         self._super: dict[Code, bool] = {}
 
     def judge(self, code: Code, site: int, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
@@ -51,10 +51,7 @@ class SelfCalls:
     def _may_run(self, caller: Code, overriding: Code) -> bool:
         """Return whether objects that have an overriding method run a method of a base class."""
         key = caller, overriding
-        known = self._running.get(key)
-        if known is None:
-            known = self._running[key] = self._search(caller, overriding)
-        return known
+        return self._hierarchy.schedule.remember(self._running, key, lambda: self._search(caller, overriding))
 
     def _search(self, caller: Code, overriding: Code) -> bool:
         info = overriding.owner_class
@@ -65,6 +62,7 @@ class SelfCalls:
 
     def _runs(self, info: ClassInfo, caller: Code) -> bool:
         """Return whether an object of a class runs a method: it is the first in its order, or those before go on."""
+        self._hierarchy.schedule.consulted.add(caller.name)
         for each in info.order:
             if each is caller.owner_class:
                 return True
@@ -77,8 +75,13 @@ class SelfCalls:
     def _calls_super(self, code: Code) -> bool:
         known = self._super.get(code)
         if known is None:
-            known = self._super[code] = [o.GLOBAL, "super"] in [list(node) for node in code.summary.nodes]
+            known = self._super[code] = asks_super(code)
         return known
+
+
+def asks_super(code: Code) -> bool:
+    """Return whether the code of a method asks for super()."""
+    return any(node[0] == o.GLOBAL and node[1] == "super" for node in code.summary.nodes)
 
 
 def _list_callers(code: Code) -> Iterator[tuple[int, Code]]:

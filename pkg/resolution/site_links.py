@@ -87,6 +87,7 @@ class LinkWriter:
         if module is None:  # its summary could not be read
             self.counts[path] = CallCounts()
             return FileLinks()
+        self._program.schedule.look_from(module)
         imports, edges = _ImportLinks(self._machine, self._ids, module), list[Edge]()
         with errors.keep("link", path):
             edges += imports.link()
@@ -162,7 +163,7 @@ class _ImportLinks:
 
     def _resolve(self, place: int, record: Import) -> Iterator[End]:
         found = self._program.map.find_import(self._module.path, record)
-        if found and record.name not in (None, "*"):
+        if found and record.name not in (None, "*") and self._module.codes:
             values = self._machine.import_values(self._module, place)
             end = self._pick_value(next(iter(values))) if len(values) == 1 else None
             if end is not None:

@@ -79,9 +79,10 @@ class Types:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._make = program.interner.make
-        self._promises: dict[tuple[int, int], Promise] = {}
+        self._schedule = program.schedule
+        self._promises: dict[tuple[int, int], tuple[Promise, set[object]]] = {}  # with the names looked up
         self._kept: list[Any] = []
-        self._names: dict[tuple[ModuleInfo, str], Values] = {}
+        self._names: dict[tuple[ModuleInfo, str], tuple[Values, set[object]]] = {}
         self._open_names: set[tuple[ModuleInfo, str]] = set()
         self._heads: dict[ClassInfo, tuple[Code, Any]] = {}  # of classes whose bases are not known yet
         self._is_ordered = False
@@ -105,7 +106,11 @@ class Types:
         """Find the bases of a class, unless that was done before."""
         head = self._heads.pop(info, None)
         if head is not None:
+            before, self._schedule.consulted = self._schedule.consulted, set()
             self._find_bases(*head, info)
+            info.code.module.consulted |= self._schedule.consulted
+            before |= self._schedule.consulted
+            self._schedule.consulted = before
 
     def _list_order(self, info: ClassInfo) -> Iterable[ClassInfo]:
         """List a class and its bases, which may not be known yet."""
@@ -157,6 +162,7 @@ class Types:
         """Find the classes that are registered for abstract ones, by a call or a decorator."""
         pairs: list[tuple[ClassInfo, ClassInfo]] = []
         for code in self._program.list_codes():
+            self._schedule.consulted = code.module.consulted
             for node in code.summary.nodes:
                 if node[0] == o.CALL_ATTR and node[2] == "register" and len(node[3]) == 1:
                     pairs += self._pair_classes(code, node[1], node[3][0][0])
@@ -242,6 +248,7 @@ class Types:
                 else:
                     found.add(self._make(Library, f"{value.name}()"))
             elif isinstance(value, Function):
+                self._schedule.consulted.add(value.code.name)
                 for node in value.code.summary.nodes:
                     for number in node[1] if node[0] == o.RETURN else ():
                         came = self.find(value.code, number, depth + 5)
@@ -266,10 +273,12 @@ class Types:
         key = module, name
         found = self._names.get(key)
         if found is not None:
-            return found
+            self._schedule.consulted |= found[1]
+            return found[0]
         if key in self._open_names or depth > _DEEPEST:
             return EMPTY
         self._open_names.add(key)
+        before, self._schedule.consulted = self._schedule.consulted, {name}
         values: set[Any] = set()
         root = module.root
         if name in module.bindings and root is not None:
@@ -283,8 +292,10 @@ class Types:
                 values.add(self._make(Library, f"builtins.{name}"))
         self._open_names.discard(key)
         result = frozenset(values)
+        consulted, self._schedule.consulted = self._schedule.consulted, before
+        before |= consulted
         if not self._open_names:
-            self._names[key] = result
+            self._names[key] = result, consulted
         return result
 
     def find_import(self, module: ModuleInfo, number: int, depth: int = 0) -> Values:
@@ -316,6 +327,7 @@ class Types:
         return frozenset(values)
 
     def _find_member(self, found: Found, name: str, depth: int) -> Values:
+        self._schedule.consulted.add(name)
         module = self._program.modules.get(found.module) if found.module is not None else None
         if module is not None:
             values = self.find_name(module, name, depth)
@@ -326,6 +338,7 @@ class Types:
 
     def find_attribute(self, values: Values, name: str, depth: int = 0) -> Values:
         """Find what an attribute gives without running anything."""
+        self._schedule.consulted.add(name)
         found: set[Any] = set()
         for value in values:
             if isinstance(value, Library):
@@ -348,11 +361,8 @@ class Types:
         if annotation is None or code is None:
             return OPEN
         key = id(annotation), code.position
-        found = self._promises.get(key)
-        if found is None:
-            self._kept.append(annotation)
-            found = self._promises[key] = self._read(code, annotation, 0)
-        return found
+        self._kept.append(annotation)
+        return self._schedule.remember(self._promises, key, lambda: self._read(code, annotation, 0))
 
     def _read(self, code: Code, annotation: Any, depth: int) -> Promise:
         kind = annotation[0]
@@ -528,6 +538,7 @@ class Types:
     def find_signatures(self) -> None:
         """Find what annotations say of the callables that functions are given."""
         for code in self._program.list_codes():
+            self._schedule.consulted = code.module.consulted
             for place, (_, _, _, annotation) in enumerate(code.summary.parameters):
                 for value in self.promise(code.parent, annotation)[0] if _names(annotation, "Callable") else ():
                     if isinstance(value, Signature) and value.given:

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pkg.resolution.value_sets import EMPTY, MOST_VALUES, Container, Value, Values, bound, is_large, merge_alike
 
 if TYPE_CHECKING:
-    from pkg.resolution.program import Code
+    from pkg.resolution.program import Code, ModuleInfo
+
+PARAMETER, RESULT, YIELDED, CELL, CASE, DEFAULT, SUBSTITUTES = "p", "r", "y", "c", "k", "d", "s"  # of code
+MEMBER, FIELD, FACTORIES, FOREIGN = "m", "f", "o", "a"  # of classes
+EVERYTHING, REST, KEYS, ITEM = "e", "q", "w", "i"  # of containers
+NAME, CHANGED = "n", "x"  # of modules, and of names of attributes
 
 _MOST_AT_ONCE = 32  # values of a variable to which more are added one by one
+
+Key = TypeVar("Key")
+Made = TypeVar("Made")
 
 
 def _ignore(code: Code, values: Values) -> None:
@@ -21,21 +29,29 @@ def _ignore(code: Code, values: Values) -> None:
 class Home:
     """A module as the owner of variables: its code sees what is written to them at once, other code a round later."""
 
-    __slots__ = ("due", "path", "waiting")
+    __slots__ = ("changed", "consulted", "due", "path", "waiting", "written")
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.waiting: list[Code] = []  # code to be evaluated with the next round
         self.due: dict[Variable, Values] = {}  # variables with copies, and what these lack
+        self.written: dict[Variable, Values] = {}  # what its code has written to variables of others
+        self.changed: list[Variable] = []  # since the last round
+        self.consulted: set[object] = set()  # names under which something was looked up for its code
 
 
 class Variable:
     """A parameter, result, field, name of a module or the like: a set of values that only grows."""
 
-    __slots__ = ("copies", "home", "is_changed", "is_merged", "others", "readers", "shown", "values")
+    __slots__ = (
+        "copies", "home", "is_changed", "is_merged", "kind", "others", "owner", "part", "readers", "shown", "values",
+    )  # fmt: skip
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home, owner: object, kind: str, part: object = "") -> None:
         self.home = home
+        self.owner = owner  # the code, class, module or container that has it
+        self.kind = kind  # of what the owner has
+        self.part = part  # the place, name or key that tells it from others of the kind
         self.values: Values = EMPTY
         self.shown: Values = EMPTY  # what code of other modules sees
         self.readers: list[int] | None = None  # operations of its module, by their numbers in the program; some twice
@@ -49,11 +65,24 @@ class Variable:
         self.values = self.shown = values
 
 
+Sent = tuple[Home, dict[Variable, set[Value]]]
+"""A module, and what it wrote to variables of others."""
+
+
+class Round(NamedTuple):
+    """What happened in a round."""
+
+    sent: list[Sent]
+    shown: list[tuple[Variable, Values]]  # the variables that have changed
+
+
 def open_container(container: Container) -> Container:
     """Make the variables of a container, unless it has them."""
     if container.everything is None:
         home = container.code.module
-        container.everything, container.rest, container.keys = Variable(home), Variable(home), Variable(home)
+        container.everything = Variable(home, container, EVERYTHING)
+        container.rest = Variable(home, container, REST)
+        container.keys = Variable(home, container, KEYS)
     return container
 
 
@@ -61,7 +90,7 @@ def find_key(container: Container, key: object) -> Variable:
     """Find the variable of what a container has under a constant key."""
     found = container.keyed.get(key)
     if found is None:
-        found = container.keyed[key] = Variable(container.code.module)
+        found = container.keyed[key] = Variable(container.code.module, container, ITEM, key)
     return found
 
 
@@ -71,7 +100,7 @@ class Substitutes(Variable):
     __slots__ = ("code",)
 
     def __init__(self, code: Code) -> None:
-        super().__init__(code.module)
+        super().__init__(code.module, code, SUBSTITUTES)
         self.code = code
         self.copies = []
 
@@ -87,6 +116,7 @@ class Schedule:
 
     def __init__(self) -> None:
         self.home: Home | None = None  # the module that is evaluated
+        self.consulted: set[object] = set()  # names, or classes and names, under which something is looked up for it
         self.owners: list[Code] = []  # the code that each operation of the program is of
         self.node = 0  # the operation that is evaluated, by its number in the whole program
         self.evaluations = 0  # of the code of a function, or of what changed in it
@@ -95,9 +125,11 @@ class Schedule:
         self._after: list[Code] = []  # and what has its turn behind those
         self._position = -1
         self._waiting: set[Home] = set()
-        self._changed: list[Variable] = []  # since the last round
-        self._sent: list[dict[Variable, set[Value]]] = []  # what modules wrote to variables of others in this round
+        self._changed: list[Home] = []  # modules some of whose variables have changed since the last round
+        self._sent: list[Sent] = []  # what modules wrote to variables of others in this round
         self._sending: dict[Variable, set[Value]] = {}
+        self.read_by_others: list[Variable] = []
+        self.history: list[Round] = []  # of all rounds
         self.substitute: Callable[[Code, Values], None] = _ignore  # called with a method, and classes it is called on
 
     # The order of evaluation.
@@ -111,6 +143,7 @@ class Schedule:
     def enter(self, home: Home) -> None:
         """Begin to evaluate a module."""
         self.home = home
+        self.consulted = home.consulted
         waiting, home.waiting = home.waiting, []
         self._here = sorted((code.position, code) for code in waiting)
         self._position = -1
@@ -120,10 +153,10 @@ class Schedule:
 
     def leave(self) -> None:
         """End the evaluation of a module."""
-        self.home = None
-        if self._sending:
-            self._sent.append(self._sending)
-            self._sending = {}
+        home, self.home, self.consulted = self.home, None, set()
+        sending, self._sending = self._sending, {}
+        if sending and home is not None:
+            self._sent.append((home, sending))
 
     def add(self, code: Code) -> None:
         """Have code evaluated again: in this round if it is of the module that is evaluated."""
@@ -151,6 +184,17 @@ class Schedule:
         self.evaluations += 1
         return code
 
+    def remember(self, cache: dict[Key, tuple[Made, set[object]]], key: Key, make: Callable[[], Made]) -> Made:
+        """Return what a cache has under a key, made where it has nothing; what was looked up for it is noted again."""
+        found = cache.get(key)
+        if found is None:
+            before, self.consulted = self.consulted, set()
+            made = make()
+            found = cache[key] = made, self.consulted
+            self.consulted = before
+        self.consulted |= found[1]
+        return found[0]
+
     # Reading and writing.
 
     def read(self, variable: Variable) -> Values:
@@ -165,9 +209,14 @@ class Schedule:
         others = variable.others
         if others is None:
             variable.others = [self.node]
+            self.read_by_others.append(variable)
         elif others[-1] != self.node:
             others.append(self.node)
         return variable.shown
+
+    def open_items(self, container: Container) -> dict[object, Variable]:
+        """Return the variables of the constant keys of a container."""
+        return container.keyed
 
     def see(self, variable: Variable) -> Values:
         """Return what the module that is evaluated sees of a variable, without being told when it grows."""
@@ -175,13 +224,17 @@ class Schedule:
 
     def write(self, variable: Variable, values: Values) -> None:
         """Add values to a variable; more than MOST_VALUES together are bounded."""
-        is_own = variable.home is self.home
-        before = variable.values if is_own else variable.shown
+        home = self.home
+        is_own = variable.home is home
+        before = variable.values if is_own else home.written.get(variable, EMPTY)  # type: ignore[union-attr]
         if values is before or values <= before:
             return
         if is_large(values):
             values = bound(values)
-        if is_own and len(before) <= _MOST_AT_ONCE:
+        if not is_own:
+            home.written[variable] = before | values if before else values  # type: ignore[union-attr]
+            self._sending.setdefault(variable, set()).update(values - before)
+        elif len(before) <= _MOST_AT_ONCE:
             self._grow(variable, values)
         else:  # added one by one, each value of a large variable would be a set of all
             self._sending.setdefault(variable, set()).update(values)
@@ -199,7 +252,9 @@ class Schedule:
         variable.values = after if before else values
         if not variable.is_changed:
             variable.is_changed = True
-            self._changed.append(variable)
+            if not variable.home.changed:
+                self._changed.append(variable.home)
+            variable.home.changed.append(variable)
         if variable.copies is not None:
             self._hand_on(variable, after - before)
         self._wake(variable.readers or ())
@@ -215,15 +270,41 @@ class Schedule:
     def end_round(self) -> None:
         """Add what modules wrote to variables of others, and show all what has changed."""
         sent, self._sent = self._sent, []
+        self._add_all(written for _, written in sent)
+        shown: list[tuple[Variable, Values]] = []
+        changed, self._changed = self._changed, []
+        for home in changed:
+            shown += self._show(home)
+        for variable, _ in shown:
+            if variable.others is not None:
+                self._wake(variable.others)
+        self.history.append(Round(sent, shown))
+
+    def _add_all(self, sent: Iterable[dict[Variable, set[Value]]]) -> None:
+        """Add to each variable at once what several modules wrote to it."""
+        together: dict[Variable, set[Value]] = {}
         for written in sent:
             for variable, values in written.items():
-                self._grow(variable, frozenset(values))
-        changed, self._changed = self._changed, []
+                if variable in together:
+                    together[variable] = together[variable] | values
+                else:
+                    together[variable] = values
+        for variable, values in together.items():
+            self._grow(variable, frozenset(values))
+
+    def _show(self, home: Home) -> list[tuple[Variable, Values]]:
+        """Show others what has changed of the variables of a module."""
+        changed, home.changed = home.changed, []
         for variable in changed:
             variable.is_changed = False
             variable.shown = variable.values
-            if variable.others is not None:
-                self._wake(variable.others)
+        return [(variable, variable.values) for variable in changed]
+
+    def look_from(self, module: ModuleInfo) -> None:
+        """Read variables from now on for the links of a module, when everything is done."""
+        self.home = module
+        self.consulted = module.consulted
+        self.node = module.codes[0].base if module.codes else 0
 
     # Copies.
 

@@ -1,0 +1,144 @@
+"""What is kept of a module for the next resolution: what crossed its boundary, round by round (A-12).
+
+With the records of two resolutions it is known which modules do in the second one what they did in the first: a module
+depends on its code, on what was shown to it, and on what it received, and on nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pkg.resolution.program import ModuleInfo
+from pkg.resolution.recorded_names import RecordedNames
+from pkg.resolution.static_facts import list_consulted, list_facts
+from pkg.resolution.value_sets import Container, Values
+from pkg.resolution.variables import Home, Schedule
+
+Names = frozenset[str]
+History = list[tuple[int, Names]]
+"""Rounds, from 0, and what a variable held after each of them in which it changed."""
+Received = dict[int, dict[str, Names]]
+"""By round and variable, what one other module wrote."""
+
+
+@dataclass(slots=True)
+class ModuleRecord:
+    """What crossed the boundary of one module."""
+
+    shown: dict[str, History] = field(default_factory=dict)  # of the variables that others read
+    readers: dict[str, list[str]] = field(default_factory=dict)  # of these, by path
+    received: dict[str, Received] = field(default_factory=dict)  # by path of the module that wrote
+    reads: list[str] = field(default_factory=list)  # paths of modules whose variables it read
+    writes: list[str] = field(default_factory=list)  # paths of modules to whose variables it wrote
+    consulted: list[str] = field(default_factory=list)  # names under which something was looked up for it
+    facts: dict[str, int] = field(default_factory=dict)  # what others may look up of it, as hashes by name
+    last: int = -1  # the last round in which anything of this happened
+
+    def pack(self) -> bytes:
+        """Write the record; each text and each set of them stands in it once."""
+        texts, sets = _Table(), _Table()
+
+        def number(names: Names) -> int:
+            return sets.number(tuple(sorted(texts.number(each) for each in names)))
+
+        shown = [
+            [texts.number(name), [[at, number(names)] for at, names in history],
+             [texts.number(each) for each in self.readers.get(name, ())]]
+            for name, history in sorted(self.shown.items())
+        ]  # fmt: skip
+        received = [
+            [path, [[at, [[texts.number(name), number(names)] for name, names in sorted(each.items())]]
+                    for at, each in sorted(rounds.items())]]
+            for path, rounds in sorted(self.received.items())
+        ]  # fmt: skip
+        whole = [
+            texts.listed, sets.listed, shown, received, self.reads, self.writes, self.consulted, self.facts, self.last,
+        ]  # fmt: skip
+        return zlib.compress(json.dumps(whole, separators=(",", ":")).encode("utf-8", "surrogatepass"), 1)
+
+    @classmethod
+    def unpack(cls, packed: bytes) -> ModuleRecord:
+        """Read a record."""
+        texts, sets, shown, received, *rest = json.loads(zlib.decompress(packed))
+        named = [frozenset(texts[each] for each in numbers) for numbers in sets]
+        return cls(
+            {texts[name]: [(at, named[each]) for at, each in history] for name, history, _ in shown},
+            {texts[name]: [texts[each] for each in readers] for name, _, readers in shown if readers},
+            {
+                path: {at: {texts[name]: named[each] for name, each in written} for at, written in rounds}
+                for path, rounds in received
+            },
+            *rest,
+        )
+
+
+class _Table:
+    """Number things in the order in which they come first."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Any, int] = {}
+
+    def number(self, thing: Any) -> int:
+        return self._numbers.setdefault(thing, len(self._numbers))
+
+    @property
+    def listed(self) -> list[Any]:
+        return list(self._numbers)
+
+
+class SetNames:
+    """Name sets of values, each once."""
+
+    def __init__(self, names: RecordedNames) -> None:
+        self._names = names
+        self._named: dict[Values, Names] = {}
+
+    def name(self, values: Values) -> Names:
+        """Name the values of a set."""
+        found = self._named.get(values)
+        if found is None:
+            found = self._named[values] = frozenset(map(self._names.name_value, values))
+        return found
+
+
+def record_all(homes: Iterable[Home], schedule: Schedule, names: RecordedNames) -> dict[str, ModuleRecord]:
+    """Make the records of all modules that were resolved from nothing."""
+    sets, owners = SetNames(names), schedule.owners
+    records = {
+        home.path: ModuleRecord(
+            consulted=list_consulted(home, names.codes),
+            facts=list_facts(home, names.codes) if isinstance(home, ModuleInfo) else {},
+        )
+        for home in homes
+    }
+    containers = {each.owner for each in schedule.read_by_others if isinstance(each.owner, Container)}
+    for variable in schedule.read_by_others:
+        record = records[variable.home.path]
+        name = names.name_variable(variable)
+        record.shown[name] = []
+        record.readers[name] = sorted({owners[node].module.path for node in variable.others or ()})
+        for path in record.readers[name]:
+            records[path].reads.append(variable.home.path)
+    for at, each in enumerate(schedule.history):
+        for variable, values in each.shown:
+            record = records[variable.home.path]
+            record.last = at
+            if variable.others is not None or variable.owner in containers:
+                record.shown.setdefault(names.name_variable(variable), []).append((at, sets.name(values)))
+        for home, written in each.sent:
+            records[home.path].last = at
+            for variable, found in written.items():
+                owner = variable.home
+                if owner is not home:
+                    record = records[owner.path]
+                    record.last = at
+                    rounds = record.received.setdefault(home.path, {})
+                    rounds.setdefault(at, {})[names.name_variable(variable)] = sets.name(frozenset(found))
+                    records[home.path].writes.append(owner.path)
+    for record in records.values():
+        record.reads, record.writes = sorted(set(record.reads)), sorted(set(record.writes))
+    return records

@@ -1,0 +1,252 @@
+"""Names for values and variables that stay the same from one resolution to the next, to keep them in records (A-12).
+
+A name is JSON. Code is named by its file and qualified name, and by its turn among those of one name; so code that is
+put in before it does not change its name.
+"""
+
+from __future__ import annotations
+
+import json
+from ast import literal_eval
+from typing import Any, TypeVar
+
+from pkg.resolution import variables as v
+from pkg.resolution.attribute_access import Attributes
+from pkg.resolution.classes import ClassInfo
+from pkg.resolution.library import LibraryCalls
+from pkg.resolution.program import Code, ModuleInfo, Program
+from pkg.resolution.types import promise_container
+from pkg.resolution.value_sets import (
+    PLAIN,
+    PROMISED,
+    Class,
+    Constant,
+    Container,
+    ContainerMethod,
+    Coroutine,
+    Flavour,
+    Folder,
+    Function,
+    Generator,
+    Instance,
+    Library,
+    Maker,
+    Method,
+    Module,
+    Namespace,
+    Partial,
+    Property,
+    Register,
+    Signature,
+    Super,
+    Text,
+    Unknown,
+    Value,
+    Wrapped,
+    unknown,
+)
+from pkg.resolution.variables import Home, Substitutes, Variable, find_key, open_container
+from pkg.resolve.abstract_values import Reason
+
+_PARTS: dict[type[Value], tuple[str, ...]] = {
+    Function: ("code",), Method: ("code", "receiver"), Class: ("info", "is_open"), Instance: ("info", "flavour"),
+    Module: ("path",), Folder: ("folder",), Library: ("name",), Constant: ("kind", "value"),
+    Text: ("beginning", "end"), Container: ("kind", "code", "site", "promised"), ContainerMethod: ("container", "name"),
+    Super: ("info", "receiver"), Property: ("getter", "setter", "deleter"), Wrapped: ("kind", "inner", "manager"),
+    Signature: ("given", "result"), Partial: ("inner", "code", "site"), Maker: ("made", "info", "is_bound"),
+    Generator: ("code", "receiver", "is_context"), Coroutine: ("code", "receiver"), Namespace: ("owner",),
+    Register: ("owner",), Unknown: ("reason",),
+}  # fmt: skip
+"""By kind of value, what it is made of, in the order in which it is made."""
+_KINDS = {kind.__name__: kind for kind in _PARTS}
+
+
+class OutdatedNameError(Exception):
+    """A name of something that is no longer there."""
+
+
+Named = TypeVar("Named")
+
+
+class CodeNames:
+    """The names of the code of a program."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._names: dict[Code, str] = {}
+        self._codes: dict[str, dict[str, Code]] = {}  # by path and name
+
+    def _read(self, module: ModuleInfo) -> dict[str, Code]:
+        found = self._codes.get(module.path)
+        if found is None:
+            found = self._codes[module.path] = {}
+            turns: dict[str, int] = {}
+            for code in module.codes:
+                name = code.qualname
+                turn = turns[name] = turns.get(name, 0) + 1
+                key = name if turn == 1 else f"{name}#{turn}"
+                found[key] = code
+                self._names[code] = key
+        return found
+
+    def name(self, code: Code) -> str:
+        """Name code among that of its file."""
+        found = self._names.get(code)
+        if found is None:
+            self._read(code.module)
+            found = self._names[code]
+        return found
+
+    def has(self, path: str, name: str) -> bool:
+        """Tell whether there is code of a name."""
+        module = self._program.modules.get(path)
+        return module is not None and name in self._read(module)
+
+    def find(self, path: str, name: str) -> Code:
+        """Find code by its name; an OutdatedNameError where there is none."""
+        module = self._program.modules.get(path)
+        code = self._read(module).get(name) if module is not None else None
+        if code is None:
+            raise OutdatedNameError(f"{path}: {name}")
+        return code
+
+
+class RecordedNames:
+    """Name values and variables of a program, and find them by name."""
+
+    def __init__(self, program: Program, attributes: Attributes, library: LibraryCalls) -> None:
+        self._program = program
+        self._make = program.interner.make
+        self._attributes = attributes
+        self._library = library
+        self.codes = CodeNames(program)
+        self._values: dict[Value, str] = {}
+        self._found: dict[str, Value] = {}
+        self._variables: dict[Variable, str] = {}
+
+    # Values.
+
+    def name_value(self, value: Value) -> str:
+        """Name a value."""
+        found = self._values.get(value)
+        if found is None:
+            found = self._values[value] = json.dumps(self._spell(value), separators=(",", ":"))
+        return found
+
+    def find_value(self, name: str) -> Value:
+        """Return the value of a name; an OutdatedNameError where it is of code that is no longer there."""
+        found = self._found.get(name)
+        if found is None:
+            found = self._found[name] = self._read(json.loads(name))
+            self._values[found] = name
+        return found
+
+    def _spell(self, part: Any) -> Any:
+        if part is None or isinstance(part, bool | int | str):
+            return part
+        if isinstance(part, Value):
+            return ["v", type(part).__name__, *(self._spell(getattr(part, name)) for name in _PARTS[type(part)])]
+        if isinstance(part, Code):
+            return ["c", part.module.path, self.codes.name(part)]
+        if isinstance(part, ClassInfo):
+            return ["k", part.code.module.path, self.codes.name(part.code)]
+        if isinstance(part, frozenset):
+            return ["s", *sorted((self._spell(each) for each in part), key=json.dumps)]
+        if isinstance(part, tuple):
+            return ["t", *map(self._spell, part)]
+        if isinstance(part, Flavour | Reason):
+            return ["f" if isinstance(part, Flavour) else "u", part.name]
+        return ["l", repr(part)]
+
+    def _read(self, spelled: Any) -> Any:
+        if not isinstance(spelled, list):
+            return spelled
+        tag, *parts = spelled
+        if tag == "v":
+            return self._make_value(_KINDS[parts[0]], [self._read(each) for each in parts[1:]])
+        if tag in ("c", "k"):
+            code = self.codes.find(*parts)
+            if tag == "k" and code.class_info is None:
+                raise OutdatedNameError(f"{parts[0]}: {parts[1]}")
+            return code if tag == "c" else code.class_info
+        if tag == "s":
+            return frozenset(self._read(each) for each in parts)
+        if tag == "t":
+            return tuple(self._read(each) for each in parts)
+        if tag in ("f", "u"):
+            return (Flavour if tag == "f" else Reason)[parts[0]]
+        return literal_eval(parts[0])
+
+    def _make_value(self, kind: type[Value], parts: list[Any]) -> Value:
+        if kind is Constant and parts[1] is None:
+            return PLAIN[parts[0]]
+        if kind is Unknown:
+            (value,) = unknown(parts[0])
+            return value
+        if kind is Container:
+            name, code, site, promised = parts
+            if site == PROMISED:
+                return promise_container(self._make, code, name, *promised)
+            return open_container(self._make(Container, name, code, site))
+        return self._make(kind, *parts)
+
+    def spell_container(self, container: Container) -> str:
+        """Return the part of the names of its variables that names a container."""
+        return json.dumps(self._spell(container))
+
+    # Variables.
+
+    def name_variable(self, variable: Variable) -> str:
+        """Name a variable among those of its module."""
+        found = self._variables.get(variable)
+        if found is None:
+            owner = "" if isinstance(variable.owner, ModuleInfo) else self._spell(variable.owner)
+            spelled = [owner, variable.kind, self._spell(variable.part)]
+            found = self._variables[variable] = json.dumps(spelled, separators=(",", ":"))
+        return found
+
+    def find_variable(self, home: Home, name: str) -> Variable:
+        """Return the variable of a name; an OutdatedNameError where what has it is no longer there."""
+        spelled, kind, part = json.loads(name)
+        owner = self._read(spelled)
+        found = self._find(home, owner, kind, self._read(part))
+        if found is None:
+            raise OutdatedNameError(f"{home.path}: {name}")
+        return found
+
+    def _find(self, home: Home, owner: Any, kind: str, part: Any) -> Variable | None:
+        if isinstance(owner, Code):
+            return self._find_of_code(owner, kind, part)
+        if isinstance(owner, ClassInfo):
+            if kind == v.FACTORIES:
+                return owner.record.factories if owner.record is not None else None
+            if kind == v.FOREIGN:
+                return self._attributes.find_assigned(part).find(owner)
+            return (owner.members if kind == v.MEMBER else owner.fields).get(part)
+        if isinstance(owner, Container):
+            held = {v.EVERYTHING: owner.everything, v.REST: owner.rest, v.KEYS: owner.keys}
+            return held[kind] if kind in held else find_key(owner, part)
+        if kind == v.CHANGED:
+            return self._attributes.find_assigned(owner).changed
+        return home.names.get(part) if isinstance(home, ModuleInfo) else None
+
+    def _find_of_code(self, code: Code, kind: str, part: Any) -> Variable | None:
+        if kind == v.PARAMETER:
+            return code.parameters[part] if part < len(code.parameters) else None
+        if kind == v.CELL:
+            return code.cell(part)
+        if kind == v.SUBSTITUTES:
+            if code.substitutes is None:
+                code.substitutes = Substitutes(code)
+            return code.substitutes
+        if kind == v.CASE:
+            return next((each for guards, each in code.cases.items() if guards == part), None)
+        if kind == v.DEFAULT:
+            return code.defaults.get(part)
+        return code.result if kind == v.RESULT else code.yielded
+
+
+def find_container(name: str) -> str | None:
+    """Return the part of the name of a variable that names the container that has it; None for other variables."""
+    spelled = json.loads(name)[0] if name.startswith('[["v","Container"') else None
+    return json.dumps(spelled) if spelled is not None else None

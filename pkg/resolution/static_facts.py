@@ -1,0 +1,172 @@
+"""What the code of a file says without being followed, by the names under which other files look it up (A-12).
+
+Two versions of a file are compared by it: an edit that leaves the facts of a name as they were changes nothing for
+those who looked that name up, but for the values that come out of the code.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from typing import Any
+
+from pkg.extract.summary import operations as o
+from pkg.extract.summary.compaction import list_operands
+from pkg.resolution.classes import DERIVED, ClassInfo
+from pkg.resolution.program import Code, ModuleInfo, Program
+from pkg.resolution.pytest_fixtures import FIXTURES
+from pkg.resolution.recorded_names import CodeNames
+from pkg.resolution.self_calls import asks_super
+from pkg.resolution.variables import Home
+
+EVERYTHING = "<everything>"
+"""Looked up by all: what decides how classes and modules hang together."""
+_CLASS = "<class>"
+_DEEPEST = 12
+_SHOWN = frozenset((o.GLOBAL, o.CLASS, o.FUNC, o.IMPORT, o.BROUGHT, o.CELL))
+_NEUTRAL = frozenset((o.PARAM, o.CONST, o.UNKNOWN, o.COLLECT, o.TEXT))
+
+
+def name_member(names: CodeNames, info: ClassInfo, name: str) -> str:
+    """Name what is looked up of a class under a special name, which nearly all code looks up."""
+    return f"{info.code.module.path}\0{names.name(info.code)}\0{name}"
+
+
+def list_facts(module: ModuleInfo, names: CodeNames) -> dict[str, int]:
+    """List the facts of a file, by the name under which they are looked up, as hashes."""
+    facts: dict[str, list[Any]] = {}
+
+    def add(name: str, *fact: Any) -> None:
+        facts.setdefault(name, []).append(fact)
+
+    for code in module.codes:
+        key = names.name(code)
+        if code.class_info is not None:
+            _add_class(code.class_info, key, names, add)
+        elif code.parent is not None:
+            _add_function(code, key, add)
+        for node in code.summary.nodes:
+            _add_node(code, node, add)
+    root = module.root
+    if root is not None:
+        for name in module.names:
+            numbers = module.bindings.get(name, ())
+            add(name, "name", len(numbers), [_spell(root, each, 0) for each in numbers])
+        for record in module.stars:
+            add(EVERYTHING, "star", record.module, record.level)
+        if "__all__" in module.names:
+            add(EVERYTHING, "all", [list(node) for node in root.summary.nodes if node[0] in (o.COLLECT, o.CONST)])
+    return {
+        name: zlib.crc32(repr(sorted(map(repr, each))).encode("utf-8", "surrogatepass")) for name, each in facts.items()
+    }
+
+
+def _add_class(info: ClassInfo, key: str, names: CodeNames, add: Any) -> None:
+    code = info.code
+    head = (
+        [[each.code.module.path, names.name(each.code)] for each in info.bases],
+        info.libraries,
+        info.has_unknown,
+        info.is_protocol,
+        info.metaclass is not None and names.name(info.metaclass.code),
+    )
+    kinds = sorted((each.code.module.path, names.name(each.code)) for each in info.kinds - info.ancestors)
+    record = info.record
+    fields = [record.constructor, record.is_attrs, sorted(record.fields)] if record is not None else None
+    add(name_member(names, info, _CLASS), head, kinds, sorted(code.decorators), record is not None)
+    add(info.name, "class", key, fields, code.summary.flags)
+    nodes = code.summary.nodes
+    stored = {node[1]: node[2] for node in nodes if node[0] == o.MEMBER}
+    for name in info.members:
+        number = stored.get(name, -1)
+        kind = nodes[number][0] if number >= 0 else -1
+        method = info.methods.get(name)
+        fact = ("member", key, kind, _spell(code, number, 0), repr(info.declared.get(name)), name in info.unset,
+                method is not None and method.name)  # fmt: skip
+        add(name_member(names, info, name) if name.startswith("__") else name, *fact)
+    for name in info.fields:
+        add(name, "field", key)
+
+
+def _add_function(code: Code, key: str, add: Any) -> None:
+    summary = code.summary
+    returned = [
+        found for node in summary.nodes if node[0] == o.RETURN for each in node[1]
+        if (found := _spell(code, each, 0)) is not None
+    ]  # fmt: skip
+    add(
+        code.name, "function", key, summary.kind, summary.flags, summary.parameters, summary.returns,
+        sorted(code.decorators), code.receiver_place, code.passed, sorted(map(repr, code.cases)), code.is_generator,
+        code.is_async, returned, sorted(code.signatures), code.owner_class is not None and asks_super(code),
+    )  # fmt: skip
+    if code.name == "__init__" and code.owner_class is not None:
+        for node in summary.nodes:
+            if node[0] == o.SET_ATTR and code.receiver_place == 0 and list(summary.nodes[node[1]]) == [o.PARAM, 0]:
+                add(node[2], "initialised", key)
+    if any("fixture" in each for each in code.decorators):
+        add(FIXTURES, key, summary.parameters, sorted(code.decorators))
+
+
+def _add_node(code: Code, node: Any, add: Any) -> None:
+    operation = node[0]
+    nodes = code.summary.nodes
+    if operation == o.SET_ATTR and node[1] >= 0:
+        if not (code.receiver_place == 0 and list(nodes[node[1]]) == [o.PARAM, 0]):
+            add(node[2], "assigned")
+    elif operation == o.CALL and node[1] >= 0 and list(nodes[node[1]]) == [o.GLOBAL, "setattr"]:
+        add(EVERYTHING, "setattr")
+
+
+def _spell(code: Code, number: int, depth: int) -> Any:
+    """Spell what an operation gives without running anything; None where that is nothing."""
+    if number < 0 or depth > _DEEPEST:
+        return None
+    node = code.summary.nodes[number]
+    operation = node[0]
+    if operation in _NEUTRAL:
+        return None
+    if operation == o.IMPORT:
+        record = code.module.unit.imports[node[1]]
+        return operation, record.module, record.name, record.level, record.alias
+    if operation in (o.FUNC, o.CLASS):
+        return operation, code.module.codes[node[1]].name
+    if operation == o.CELL:
+        owner = code.module.codes[node[1]]
+        stored = [each[3] for each in owner.summary.nodes if each[0] == o.SET_CELL and each[2] == node[2]]
+        return operation, node[2], [_spell(owner, each, depth + 1) for each in stored]
+    parts = [_spell(code, each, depth + 1) for each in list_operands(node)]
+    if operation not in _SHOWN and not any(each is not None for each in parts):
+        return None
+    return operation, [each for each in node[1:] if isinstance(each, str)], parts
+
+
+def find_changed(before: dict[str, int], now: dict[str, int]) -> set[str]:
+    """Find the names whose facts are no longer the same; EVERYTHING stands for all."""
+    changed = {name for name in before.keys() | now.keys() if before.get(name) != now.get(name)}
+    for name in [name for name in changed if name.endswith(_CLASS)]:
+        changed.discard(name)
+        changed.add(EVERYTHING if name in before else name.removesuffix(_CLASS) + DERIVED)
+    return changed
+
+
+def list_consulted(home: Home, names: CodeNames) -> list[str]:
+    """List the names under which something was looked up for the code of a module."""
+    return sorted(name_member(names, *each) if isinstance(each, tuple) else str(each) for each in home.consulted)
+
+
+def spread_changed(changed: set[str], program: Program, names: CodeNames) -> set[str]:
+    """Add to changed special names of classes those under which they are looked up through related classes."""
+    found = set(changed)
+    for each in changed:
+        path, _, rest = each.partition("\0")
+        key, _, name = rest.partition("\0")
+        info = names.find(path, key).class_info if name and names.has(path, key) else None
+        if info is not None:
+            related = {*info.order, *program.hierarchy.list_derived(info)}
+            found.update(name_member(names, other, name) for other in related)
+    return found
+
+
+def list_special(facts: Iterable[str]) -> set[str]:
+    """List the special names that classes define, by the names of facts."""
+    return {name for each in facts if (name := each.rpartition("\0")[2])[:2] == "__" and "\0" in each}

@@ -1,0 +1,156 @@
+"""Edited files are resolved again with what that changes, and come out as in a resolution from nothing (A-12)."""
+
+from __future__ import annotations
+
+import pytest
+from unit.resolution.solving import SOURCE, read_unit
+
+from pkg.local_errors import LocalErrors
+from pkg.resolution.machine import Machine
+from pkg.resolution.module_records import ModuleRecord
+from pkg.resolution.program import Program
+from pkg.resolution.site_links import LinkWriter
+from pkg.resolution.updates import record_resolution, resolve_edited
+from pkg.units import UnitLinks, UnitText
+
+FILES = {
+    "base.py": """\
+class Base:
+    def run(self, item):
+        return self.step(item)
+    def step(self, item):
+        return item
+""",
+    "derived.py": """\
+from base import Base
+class Derived(Base):
+    def step(self, item):
+        return item.name()
+""",
+    "things.py": """\
+class Thing:
+    def name(self):
+        return 'x'
+class Other:
+    def name(self):
+        return 'y'
+class Called:
+    def __call__(self, value):
+        return value
+""",
+    "registry.py": """\
+handlers = {}
+def register(key, handler):
+    handlers[key] = handler
+def call(key, value):
+    return handlers[key](value)
+""",
+    "plugins.py": """\
+from registry import register
+def first(value):
+    return value
+register('first', first)
+""",
+    "main.py": """\
+from derived import Derived
+from things import Thing, Called
+from registry import call
+def main():
+    d = Derived()
+    d.run(Thing())
+    Called()(d)
+    return call('first', Thing())
+""",
+    "alone.py": """\
+def alone():
+    return 1
+def beside():
+    return alone()
+""",
+}
+OVERRIDE = "    def run(self, item):\n        return super().run(item)\n"
+CLASS = "from base import Base\nclass Last(Base):\n    def step(self, item):\n        pass\n"
+CALLER = "import derived, things\n    return derived.Derived().run(things.Other())"
+METHOD = "    def name(self):\n        return 'x'"
+EDITS = {
+    "comment": ("main.py", "def main", "# said\n\ndef main"),
+    "other argument": ("main.py", "d.run(Thing())", "d.run(Other())"),
+    "new caller": ("alone.py", "return 1", CALLER),
+    "function added": ("registry.py", "def call", "def more(value):\n    return call('first', value)\ndef call"),
+    "function gone": ("plugins.py", "def first(value):\n    return value\n", "first = len\n"),
+    "renamed method": ("things.py", "def name", "def title"),
+    "renamed in base": ("base.py", "def step", "def stride"),
+    "override added": ("derived.py", "    def step", f"{OVERRIDE}    def step"),
+    "special method": ("things.py", METHOD, f"{METHOD}\n    def __call__(self, value):\n        return Other()"),
+    "handler exchanged": ("plugins.py", "register('first', first)", "register('first', lambda value: value.name())"),
+    "parameter added": ("registry.py", "def register(key, handler)", "def register(handler, key=None)"),
+    "class added": ("plugins.py", "register(", f"{CLASS}register("),
+    "attribute from outside": ("main.py", "d.run(", "d.step = len\n    d.run("),
+    "decorator": ("things.py", METHOD, "    @property\n    def name(self):\n        return len"),
+}
+
+Resolved = tuple[dict[str, UnitLinks], dict[str, ModuleRecord]]
+
+
+def resolve_all(units: dict[str, UnitText]) -> Resolved:
+    """Resolve files from nothing."""
+    machine = Machine(Program(units, "", LocalErrors()))
+    machine.solve()
+    writer = LinkWriter(SOURCE, machine)
+    return {path: writer.write(path) for path in units}, record_resolution(machine)
+
+
+def edit(path: str, old: str, new: str) -> dict[str, UnitText]:
+    """Return the files with one of them edited."""
+    assert old in FILES[path]
+    return {each: read_unit(each, text.replace(old, new, 1) if each == path else text) for each, text in FILES.items()}
+
+
+@pytest.mark.parametrize(("path", "old", "new"), EDITS.values(), ids=EDITS.keys())
+def test_an_edit_comes_out_as_in_a_resolution_from_nothing(path: str, old: str, new: str) -> None:
+    links, records = resolve_all({each: read_unit(each, text) for each, text in FILES.items()})
+    units = edit(path, old, new)
+    update = resolve_edited(units, "", LocalErrors(), records, [path])
+    expected, expected_records = resolve_all(units)
+    assert update is not None
+    writer = LinkWriter(SOURCE, update.machine)
+    assert {**links, **{each: writer.write(each) for each in update.paths}} == expected
+    found = {**records, **update.schedule.record()}
+    assert {each: found[each].pack() for each in found} == {each: expected_records[each].pack() for each in found}
+
+
+def test_an_edit_leaves_alone_what_it_does_not_change() -> None:
+    _, records = resolve_all({each: read_unit(each, text) for each, text in FILES.items()})
+    added = edit("alone.py", "def beside", "def between(value):\n    return alone(), value\ndef beside")
+    update = resolve_edited(added, "", LocalErrors(), records, ["alone.py"])
+    assert update is not None
+    assert update.paths == ["alone.py"]
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("derived.py", "class Derived(Base)", "class Derived"),
+        ("derived.py", "from base import Base", "from other import Base"),
+        ("main.py", "def main", "from things import *\ndef main"),
+        ("things.py", "class Other", "class Another"),
+        ("things.py", METHOD, f"{METHOD}\n    def __getattr__(self, name):\n        return name"),
+    ],
+)
+def test_what_decides_how_classes_and_modules_hang_together_has_everything_resolved(
+    path: str, old: str, new: str
+) -> None:
+    _, records = resolve_all({each: read_unit(each, text) for each, text in FILES.items()})
+    assert resolve_edited(edit(path, old, new), "", LocalErrors(), records, [path]) is None
+
+
+def test_files_that_came_or_went_have_everything_resolved() -> None:
+    units = {each: read_unit(each, text) for each, text in FILES.items()}
+    _, records = resolve_all(units)
+    assert resolve_edited({**units, "new.py": read_unit("new.py", "")}, "", LocalErrors(), records, ["new.py"]) is None
+    assert resolve_edited({"main.py": units["main.py"]}, "", LocalErrors(), records, []) is None
+
+
+def test_a_record_is_read_as_it_was_written() -> None:
+    _, records = resolve_all({each: read_unit(each, text) for each, text in FILES.items()})
+    assert {path: ModuleRecord.unpack(record.pack()) for path, record in records.items()} == records
