@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -325,10 +325,11 @@ def stats(store: str, as_json: bool) -> None:
     """Count nodes and relationships, and list what was left out and what each stage cost."""
     from pkg.api import open_graph
     from pkg.console import tables
+    from pkg.retrieval.deps.unbound import list_overflows
     from pkg.service.operations import answer_lines
 
     with open_graph(store, ask=choose_ask()) as graph:
-        found = graph.stats()
+        found = replace(graph.stats(), overflows=list_overflows(graph.store))
     emit(as_json, [answer_lines.stats_line(found)], lambda: tables.view_stats(found))
 
 

@@ -197,12 +197,16 @@ def view_stats(stats: StoreStats) -> Iterator[RenderableType]:
             yield make_table((title, "reason"), [(skip.path, skip.reason) for skip in skips])
     if cut := [skip for skip in stats.skipped if not skip.is_file]:
         yield make_table(("calls",), [(skip.reason,) for skip in cut])
+    if stats.overflows:
+        causes = [(each.variable, f"{each.calls:,}") for each in stats.overflows[:SHOWN_OVERFLOWS]]
+        yield make_table(("too many values", "calls not bound"), causes)
     if stats.errors:
         title = f"{count_things(len(stats.errors), 'internal error')} in"
         rows = [(each.place, each.stage, each.exception) for each in stats.errors]
         yield make_table((title, "stage", "exception"), rows)
 
 
+SHOWN_OVERFLOWS = 20  # in a table; JSON has all
 AUDIT_COLUMNS = ("audited against", "tasks", "leaked", "functions", "")
 
 

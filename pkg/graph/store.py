@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pkg.graph.left_out import LeftOut
 from pkg.lazy_module import LazyModule
@@ -39,6 +39,13 @@ else:
     inverted_index = LazyModule("pkg.terms.inverted_index")
 
 
+class Overflow(NamedTuple):
+    """A parameter, field or the like with more values than are told apart."""
+
+    variable: str
+    calls: int  # that could not be bound for it
+
+
 @dataclass(frozen=True, slots=True)
 class StoreStats:
     """What a store holds: counts per label and relationship, units that were not fully read, sizes and times."""
@@ -57,6 +64,7 @@ class StoreStats:
     bytes: Mapping[str, int] = field(default_factory=dict)  # per file of the store
     audits: tuple[Audit, ...] = ()  # the latest of each benchmark (A-16)
     outdated_audits: tuple[str, ...] = ()  # benchmarks that the graph was not compared with as it is now
+    overflows: tuple[Overflow, ...] = ()  # the most costly first; listed where they are asked for alone
 
 
 class StoreWriter(Protocol):

@@ -121,7 +121,7 @@ class Machine:
     def _drop(self, code: Code, fault: Exception) -> None:
         """Take out the operation that failed: what it gives is not known, and the others are evaluated again."""
         nodes = code.summary.nodes
-        place = _SITES.get(nodes[self.number][0])
+        place = SITES.get(nodes[self.number][0])
         site = nodes[self.number][place] if place is not None else -1
         start = code.module.find_place(code, site)[0] if site >= 0 else 0
         line = code.module.unit.text.count(b"\n", 0, start) + 1 if site >= 0 else 0
@@ -171,7 +171,7 @@ class Machine:
             node = nodes[number]
             self.number = number
             schedule.node = base + number
-            site = _SITES.get(node[0])
+            site = SITES.get(node[0])
             for each in node[site:] if site is not None else ():
                 if each >= 0:
                     self.outcomes[each].clear()
@@ -628,7 +628,7 @@ class Machine:
         vars(self).clear()
 
 
-_SITES = {
+SITES = {
     o.ATTR: 3, o.CALL: 4, o.CALL_ATTR: 5, o.ITEM: 3, o.ITER: 3, o.UNPACK: 5, o.BINARY: 4, o.INPLACE: 4, o.UNARY: 3,
     o.COMPARE: 4, o.CLASS: 4, o.AWAIT: 2, o.YIELD_FROM: 2, o.ASK: 3, o.ENTER: 3, o.DECORATE: 3, o.SET_ATTR: 4,
     o.SET_ITEM: 4, o.DEL_ATTR: 3, o.DEL_ITEM: 3, o.RAISE: 2,

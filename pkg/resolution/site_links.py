@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from pkg.extract.summary import operations as o
@@ -11,6 +11,7 @@ from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Import, Label, RelationTy
 from pkg.resolution.classes import ClassInfo
 from pkg.resolution.guessed_methods import GUESSED, DuckTypes
 from pkg.resolution.machine import Machine
+from pkg.resolution.overflows import Overflows
 from pkg.resolution.placed_links import CallEnd, FileLinks, SiteLinks, place_links
 from pkg.resolution.program import Code, ModuleInfo, Program
 from pkg.resolution.self_calls import SelfCalls
@@ -73,6 +74,7 @@ class LinkWriter:
         self._program = machine.program
         self._ids = NodeIds(source, machine.program)
         self._duck_types = DuckTypes(machine)
+        self._overflows: Overflows | None = None  # of programs in which some call needs them
         self._self_calls = SelfCalls(machine.program.hierarchy)
         self.counts: dict[str, CallCounts] = {}  # by file, of those that were written
 
@@ -93,7 +95,7 @@ class LinkWriter:
             edges += imports.link()
         with errors.keep("link", path):
             edges += self._link_classes(module)
-        calls = _CallLinks(self._ids)
+        calls = _CallLinks(self._ids, self._tell)
         with errors.keep("link", path):
             for code, outcomes in zip(module.codes, self._machine.record(module), strict=True):
                 for site, found in enumerate(outcomes):
@@ -109,6 +111,14 @@ class LinkWriter:
                 calls.add_requests(code, settle(self._machine.fixtures.list_requested(code), True)[0])
         self.counts[path] = CallCounts(**calls.counts)
         return FileLinks(edges, calls.sites, sorted(imports.libraries))
+
+    def _tell(self, code: Code, site: int, reasons: list[Reason]) -> str:
+        """Say why a call is not bound: for too many values, which other reasons may come from, or for the first."""
+        if Reason.MANY not in reasons:
+            return reasons[0].value
+        self._overflows = self._overflows or Overflows(self._machine)
+        name = self._overflows.find(code, site)
+        return f"{Reason.MANY.value}: {name}" if name else Reason.MANY.value
 
     def _link_classes(self, module: ModuleInfo) -> Iterator[Edge]:
         for code in module.codes:
@@ -223,8 +233,9 @@ def _is_importable(name: str) -> bool:
 class _CallLinks:
     """Collect what the sites of one file call."""
 
-    def __init__(self, ids: NodeIds) -> None:
+    def __init__(self, ids: NodeIds, tell: Callable[[Code, int, list[Reason]], str]) -> None:
         self._ids = ids
+        self._tell = tell  # why a call is not bound
         self.sites: list[SiteLinks] = []
         self.counts: Counter[str] = Counter()  # of calls, as CallCounts has them
 
@@ -237,7 +248,13 @@ class _CallLinks:
         if ends or is_unbound:
             owner = self._ids.of_owner(code.parent if code.class_info is not None and code.parent is not None else code)
             self.sites.append(
-                SiteLinks(code.summary.first_site + site, -1, owner, ends, _pick(reasons).value if is_unbound else "")
+                SiteLinks(
+                    code.summary.first_site + site,
+                    -1,
+                    owner,
+                    ends,
+                    self._tell(code, site, reasons) if is_unbound else "",
+                )
             )
 
     def add_requests(self, code: Code, fixtures: list[Target]) -> None:
@@ -249,11 +266,6 @@ class _CallLinks:
     def _list_ends(self, targets: list[Target]) -> list[CallEnd]:
         named = ((self._ids.of_definition(each.code), each) for each in targets)
         return [(identity, each.rule, each.confidence) for identity, each in named if identity is not None]
-
-
-def _pick(reasons: list[Reason]) -> Reason:
-    """Pick the reason that is told: that there are too many values, which the others may come from, or the first."""
-    return Reason.MANY if Reason.MANY in reasons else reasons[0]
 
 
 def _judge(targets: Iterable[Target]) -> str:

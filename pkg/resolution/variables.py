@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from pkg.resolution.value_sets import EMPTY, MOST_VALUES, Container, Value, Values, bound, is_large, merge_alike
+from pkg.resolution.value_sets import EMPTY, MANY, MOST_VALUES, Container, Value, Values, bound, is_large, merge_alike
 
 if TYPE_CHECKING:
     from pkg.resolution.program import Code, ModuleInfo
@@ -119,6 +119,7 @@ class Schedule:
         self.consulted: set[object] = set()  # names, or classes and names, under which something is looked up for it
         self.owners: list[Code] = []  # the code that each operation of the program is of
         self.node = 0  # the operation that is evaluated, by its number in the whole program
+        self.cut: dict[Variable, int] = {}  # the first operation of its module that gave a variable too many values
         self.evaluations = 0  # of the code of a function, or of what changed in it
         self.rounds = 0
         self._here: list[tuple[int, Code]] = []  # of the module that is evaluated, what is to be evaluated
@@ -231,6 +232,8 @@ class Schedule:
             return
         if is_large(values):
             values = bound(values)
+            if is_own and values >= MANY:
+                self.cut.setdefault(variable, self.node)
         if not is_own:
             home.written[variable] = before | values if before else values  # type: ignore[union-attr]
             self._sending.setdefault(variable, set()).update(values - before)

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.graph.generation_memory import GenerationMemory
+from pkg.graph.store import Overflow
 from pkg.model import Label
+from pkg.resolve.abstract_values import Reason
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
@@ -45,6 +47,14 @@ def _read_unbound_names(store: GraphStore, source: str | None) -> UnboundNames:
         if matched is not None:
             found[matched[1]][str(node.properties.get("reason", ""))] += 1
     return found
+
+
+def list_overflows(store: GraphStore, source: str | None = None) -> tuple[Overflow, ...]:
+    """List what has too many values, by the calls that could not be bound for it, the most first."""
+    prefix = f"{Reason.MANY.value}: "
+    reasons = (str(node.properties.get("reason", "")) for node in store.nodes((Label.CALL,), source))
+    counts = Counter(reason.removeprefix(prefix) for reason in reasons if reason.startswith(prefix))
+    return tuple(Overflow(*each) for each in sorted(counts.items(), key=lambda each: (-each[1], each[0])))
 
 
 def count_sites(unbound: UnboundNames, name: str) -> int:

@@ -130,4 +130,9 @@ def _describe(statement: Statement) -> dict[str, Any]:
 
 def stats_line(stats: StoreStats) -> dict[str, Any]:
     """Give the statistics of a store as one line."""
-    return {"type": "stats", **asdict(stats), "errors": _list_errors(stats.errors)}
+    return {
+        "type": "stats",
+        **asdict(stats),
+        "errors": _list_errors(stats.errors),
+        "overflows": [each._asdict() for each in stats.overflows],
+    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from pkg.errors import StoreMissingError, UsageError, count_things
@@ -46,8 +46,12 @@ def _give_status(desk: Desk, request: asked.StatusRequest) -> Reply:
 
 
 def _give_stats(desk: Desk, request: asked.StatsRequest) -> Reply:
-    line = lines_of.stats_line(desk.graph.stats(desk.choose_source(None)))
-    if desk.choose_source(None) is not None:  # these are of the whole graph, and tell of sources that are not served
+    from pkg.retrieval.deps.unbound import list_overflows
+
+    source = desk.choose_source(None)
+    overflows = list_overflows(desk.graph.store, source)
+    line = lines_of.stats_line(replace(desk.graph.stats(source), overflows=overflows))
+    if source is not None:  # these are of the whole graph, and tell of sources that are not served
         for name in ("parts", "bytes", "audits", "outdated_audits"):
             del line[name]
     facts = [f"{name}: {value}" for name, value in line.items() if name in ("generation", "encoder", "nodes", "bytes")]

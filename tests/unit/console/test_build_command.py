@@ -73,3 +73,12 @@ def test_strict_without_errors_is_a_success(tmp_path: Path) -> None:
 def test_strict_and_watch_exclude_each_other(words: list[str]) -> None:
     result = run(*words, "--strict", "--watch")
     assert (result.exit_code, "--strict excludes --watch" in result.stderr) == (2, True)
+
+
+def test_stats_lists_what_has_too_many_values(tmp_path: Path) -> None:
+    kinds = "".join(f"class K{i}:\n    def run(self): pass\na(K{i}())\n" for i in range(12))
+    tree = write_tree(tmp_path / "repo", {"main.py": f"def a(x): b(x)\ndef b(y): y.run()\n{kinds}"})
+    store = ["--store", f"sqlite:///{tmp_path / 'graph.db'}"]
+    run("build", str(tree), "--jobs", "1", *store)
+    assert json.loads(run("stats", *store).stdout)["overflows"] == [{"variable": "parameter x of a", "calls": 1}]
+    assert "parameter x of a" in run("stats", "--no-json", *store).stdout

@@ -151,9 +151,18 @@ def written_out(count: int) -> Files:
 def test_what_is_handed_on_of_too_many_values_is_unknown_and_said() -> None:
     few, many = (resolve_tree(written_out(count)) for count in (8, 9))
     assert {("hub.go", f"kinds.Kind{i}.run") for i in range(8)} <= few.pairs(RelationType.CALLS).keys()
-    assert ("given.run", Reason.MANY.value) in {(call.expression, call.reason) for call in many.unbound()}
+    assert ("given.run", f"{Reason.MANY.value}: parameter given of go") in {
+        (call.expression, call.reason) for call in many.unbound()
+    }
 
 
 def test_the_order_of_files_does_not_matter() -> None:
     files = split(20)
     assert call(files) == call(dict(sorted(files.items(), reverse=True)))
+
+
+def test_a_call_that_is_not_bound_says_what_has_too_many_values() -> None:
+    kinds = "".join(f"class K{i}:\n    def run(self):\n        return self\n\n\na(K{i}())\n\n\n" for i in range(12))
+    text = f"def a(x):\n    return b(x)\n\n\ndef b(y):\n    return y.run()\n\n\n{kinds}"
+    reasons = {call.expression: call.reason for call in resolve_tree({"main.py": text}).unbound()}
+    assert reasons["y.run"] == f"{Reason.MANY.value}: parameter x of a"
