@@ -11,6 +11,7 @@ from pkg.resolution.call_arguments import Arguments
 from pkg.resolution.site_outcomes import Target, Unbound
 from pkg.resolution.value_sets import (
     EMPTY,
+    MANY,
     PLAIN,
     Class,
     Constant,
@@ -194,7 +195,7 @@ class Special:
             else:
                 self._note_without(value, site)
                 result.add(PLAIN[value.kind] if isinstance(value, Constant) else value)
-        return frozenset(result)
+        return MANY if is_large(values) else frozenset(result)
 
     def operate(self, sign: str, left: Values, right: Values, site: int, in_place: bool) -> Values:
         """Apply a binary operator: the method of the left side, or where it has none that of the right one."""
@@ -217,9 +218,8 @@ class Special:
         if is_left_out and f"__r{name}__" in self._names:
             for value in self._machine.order(self.list_apart(right, (f"__r{name}__",))):
                 if isinstance(value, Instance) and self.find_first(value, (f"__r{name}__",)) is not None:
-                    came = self.call_special(value, f"__r{name}__", (left,), site)
-                    result |= came
-        return frozenset(result)
+                    result |= self.call_special(value, f"__r{name}__", (left,), site)
+        return MANY if is_large(left) else frozenset(result)
 
     def _operate_plain(self, sign: str, value: Value, right: Values, site: int) -> Values:
         """Return what an operator gives whose left side is no object of the repository."""
