@@ -57,6 +57,8 @@ if TYPE_CHECKING:
 
 _MOST_OVERRIDES = 50  # of an attribute that is None in a base, which are read one by one
 _OF_OBJECTS, _OF_FUNCTIONS = frozenset(dir(object)), frozenset(dir(FunctionType))
+OF_CLASSES = frozenset(("__init_subclass__", "__class_getitem__"))
+"""Methods that are class methods without saying so."""
 _TEXTS = frozenset(("__name__", "__qualname__", "__module__", "__doc__"))
 
 
@@ -93,7 +95,7 @@ class Attributes:
         self._machine = machine
         self._make = machine.make
         self._hierarchy = machine.program.hierarchy
-        self._apart: dict[tuple[Values, str], list[Value]] = {}
+        self._apart: dict[tuple[Values, str, Values], tuple[list[Value], set[object]]] = {}
         self._foreign: dict[str, _Foreign] = {}  # attributes that are assigned to from outside of classes
         self._asked: set[str] = set()  # members that may be properties or descriptors
         self._forwarded: set[tuple[Value, str]] = set()
@@ -151,34 +153,51 @@ class Attributes:
 
     def read_all(self, values: Values, name: str, sites: Sequence[int]) -> Values:
         """Read an attribute of every value; a property that is read is called."""
+        if is_large(values):
+            return self._read_many(values, name, sites)
         result: set[Value] = set()
-        for value in self._machine.order(self.list_apart(values, name) if is_large(values) else values):
+        for value in self._machine.order(values):
             result |= self.read(value, name)
             self.note_read(value, name, sites)
-        return MANY if is_large(values) else frozenset(result)
+        return frozenset(result)
+
+    def _read_many(self, values: Values, name: str, sites: Sequence[int]) -> Values:
+        """Read an attribute of too many values to follow what each gives, as far as that calls something."""
+        may_call = self.may_call(name)
+        for value in self._machine.order(self.list_apart(values, name)):
+            is_plain = isinstance(value, Instance | Class)
+            if (not is_plain or may_call) and (self.note_read(value, name, sites) or not is_plain):
+                self.read(value, name)
+        return MANY
 
     def list_apart(self, values: Values, name: str) -> list[Value]:
         """List one of the values each that have an attribute from the same place, out of too many to look at each."""
         self._machine.schedule.consulted.add(name)
         foreign = self._find_foreign(name)
-        if foreign is not None and self._machine.read(foreign.changed):
-            return list(values)
-        known = self._apart.get((values, name))
-        if known is not None:
-            return known
+        changed = self._machine.read(foreign.changed) if foreign is not None else EMPTY
+        return self._machine.schedule.remember(
+            self._apart, (values, name, changed), lambda: self._find_apart(values, name, changed)
+        )
+
+    def _find_apart(self, values: Values, name: str, changed: Values) -> list[Value]:
         found: dict[object, Value] = {}
         for value in values:
             key: object = value
             if isinstance(value, Instance | Class):
-                lookup = self._hierarchy.look_up(value.info, name, value.is_open)
-                if lookup.owner is not None:
-                    known_by = value.flavour if isinstance(value, Instance) else value.is_open
-                    key = type(value), known_by, lookup.owner, *lookup.fields, *lookup.overrides
+                info = value.info
+                lookup = self._hierarchy.look_up(info, name, value.is_open)
+                known_by = value.flavour if isinstance(value, Instance) else value.is_open
+                places: tuple[object, ...] = (lookup.owner, *lookup.fields, *lookup.overrides)
+                if lookup.owner is None:
+                    fallback = self._hierarchy.find(info, "__getattr__")
+                    places += *lookup.lower, fallback, info.metaclass, info.is_open
+                if changed:
+                    places += tuple(each for each in info.order if self._make(Class, each, False) in changed)
+                key = type(value), known_by, places
             other = found.setdefault(key, value)
             if other is not value and _place(value) < _place(other):
                 found[key] = value
-        listed = self._apart[values, name] = list(found.values())
-        return listed
+        return list(found.values())
 
     def read(self, value: Value, name: str) -> Values:
         """Read an attribute of one value."""
@@ -407,7 +426,7 @@ class Attributes:
         code = value.code
         if "staticmethod" in code.decorators:
             return value
-        if "classmethod" in code.decorators or code.name in ("__init_subclass__", "__class_getitem__"):
+        if "classmethod" in code.decorators or code.name in OF_CLASSES:
             return self._make(Method, code, self.take_class(receiver))
         return self._make(Method, code, receiver)
 
@@ -492,7 +511,7 @@ class Attributes:
         """Bind class methods to the class that they are read from; other functions stay as they are."""
         if isinstance(value, Function):
             code = value.code
-            if "classmethod" in code.decorators or code.name in ("__init_subclass__", "__class_getitem__"):
+            if "classmethod" in code.decorators or code.name in OF_CLASSES:
                 return frozenset({self._make(Method, code, receiver)})
             return frozenset({value})
         if isinstance(value, Wrapped) and value.kind in ("classmethod", "staticmethod"):
@@ -598,14 +617,15 @@ class Attributes:
 
     # What reading an attribute calls.
 
-    def note_read(self, value: Value, name: str, sites: Sequence[int]) -> None:
-        """Note the functions of properties and descriptors that reading an attribute calls."""
+    def note_read(self, value: Value, name: str, sites: Sequence[int]) -> bool:
+        """Note the functions of properties and descriptors that reading an attribute calls, if it calls any."""
         found: list[Outcome] = list(self.list_properties(value, name)) if self.may_call(name) else []
         if not found and isinstance(value, Unknown):
             found.append(Unbound(value.reason))
         for outcome in found:
             for site in sites:
                 self._machine.note(site, outcome)
+        return bool(found)
 
     def may_call(self, name: str) -> bool:
         """Tell whether reading an attribute of a name may call something."""

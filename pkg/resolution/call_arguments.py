@@ -17,12 +17,13 @@ Named = list[tuple[str, Values]]
 class Arguments:
     """The arguments of one call: by position, starred ones marked, and by name, "" for two stars."""
 
-    __slots__ = ("machine", "named", "placed")
+    __slots__ = ("machine", "named", "placed", "wants_result")
 
-    def __init__(self, machine: Machine, placed: Placed, named: Named) -> None:
+    def __init__(self, machine: Machine, placed: Placed, named: Named, wants_result: bool = True) -> None:
         self.machine = machine
         self.placed = placed
         self.named = named
+        self.wants_result = wants_result  # or whether what comes back is one of too many
 
     @classmethod
     def of(cls, machine: Machine, placed: Sequence[Any], named: Sequence[Any], values: list[Values]) -> Arguments:
@@ -59,14 +60,21 @@ class Arguments:
         """Tell whether some arguments are starred."""
         return any(starred for _, starred in self.placed) or any(not name for name, _ in self.named)
 
+    def want(self, wants_result: bool) -> Arguments:
+        """Return these arguments for calls whose results are read, or are not."""
+        if wants_result is self.wants_result:
+            return self
+        return Arguments(self.machine, self.placed, self.named, wants_result)
+
     def shift(self, first: Values) -> Arguments:
         """Return these arguments with another before them."""
-        return Arguments(self.machine, [(first, False), *self.placed], self.named)
+        return Arguments(self.machine, [(first, False), *self.placed], self.named, self.wants_result)
 
     def cut(self, count: int) -> Arguments:
         """Return these arguments without the first ones by position."""
-        return Arguments(self.machine, self.placed[count:], self.named)
+        return Arguments(self.machine, self.placed[count:], self.named, self.wants_result)
 
     def join(self, others: Arguments) -> Arguments:
         """Return these arguments, and others behind them."""
-        return Arguments(self.machine, [*self.placed, *others.placed], [*self.named, *others.named])
+        placed, named = [*self.placed, *others.placed], [*self.named, *others.named]
+        return Arguments(self.machine, placed, named, others.wants_result)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkg.extract.summary import operations as o
@@ -158,10 +158,11 @@ class Calls:
         """Call every value."""
         callees -= _NONE
         result: set[Value] = set()
+        unread = arguments.want(False) if is_large(callees) else arguments
         for value in self._machine.order(callees):
             overrides = self._list_overrides(value)
             sure = LIKELY if overrides and confidence == CERTAIN else confidence
-            result |= self.call(value, arguments, site, rule, sure)
+            result |= self.call(value, arguments if isinstance(value, Class) else unread, site, rule, sure)
             if overrides:
                 self._note_overrides(value, value.receiver.info, overrides, site)  # type: ignore[attr-defined]
         return self._limit(callees, result)
@@ -180,7 +181,9 @@ class Calls:
         machine = self._machine
         machine.schedule.consulted.add(name)
         result: set[Value] = set()
-        apart = machine.attributes.list_apart(receivers, name) if is_large(receivers) else receivers
+        apart: Iterable[Value] = receivers
+        if is_large(receivers):
+            apart, arguments = machine.attributes.list_apart(receivers, name), arguments.want(False)
         for receiver in machine.order(apart):
             came = self._call_planned(receiver, name, arguments, site) if isinstance(receiver, Instance) else None
             result |= self._call_member(receiver, name, arguments, site) if came is None else came
@@ -222,13 +225,15 @@ class Calls:
         code = plan.code
         if plan.outcomes[1:]:
             self._note_receiver(code, receiver.info)
-        return self._run(code, receiver, arguments)
+        return self.run(code, receiver, arguments)
 
-    def _run(self, code: Code, receiver: Value | None, arguments: Arguments) -> Values:
-        """Give a function its arguments, and return what it gives back for them."""
+    def run(self, code: Code, receiver: Value | None, arguments: Arguments) -> Values:
+        """Give a function its arguments, and return what it gives back for them, if that is wanted."""
         self.give(code, receiver, arguments)
         for place, signature in code.signatures.items():
             self._give_promised(self._machine.read(code.parameters[place]), signature)
+        if not arguments.wants_result:
+            return EMPTY
         return self.result_of(code, receiver, self._list_results(code, receiver, arguments) if code.defaults else None)
 
     def _make_plan(self, receiver: Instance, name: str) -> _Plan:
@@ -283,7 +288,7 @@ class Calls:
         is_empty = all(isinstance(each, Method) and each.code.summary.flags & (IS_STUB | IS_RAISING) for each in found)
         for each in found:
             self._note_overrides(each, receiver.info, overrides, site)
-        if is_empty and overrides:
+        if is_empty and overrides and arguments.wants_result:
             if len(overrides) > MOST_VALUES:
                 return result | MANY
             for code in overrides:
@@ -405,7 +410,7 @@ class Calls:
     ) -> Values:
         is_generic = not code.decorators.isdisjoint(_GENERIC)
         self._machine.note(site, Target(code, rule, LIKELY if is_generic and confidence == CERTAIN else confidence))
-        result = self._run(code, receiver, arguments)
+        result = self.run(code, receiver, arguments)
         if is_generic:
             for each in self.list_registered(code):
                 sure = POSSIBLE if confidence == POSSIBLE else LIKELY
@@ -567,7 +572,7 @@ class Calls:
     # Classes.
 
     def _call_class(self, value: Class, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
-        info = value.info
+        info, arguments = value.info, arguments.want(True)
         self._machine.note(site, Target(info.code, rule, confidence))
         own: Value = self._make(Instance, info, Flavour.SELF if value.is_open else Flavour.EXACT)
         result: set[Value] = set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ class ClassInfo:
     __slots__ = (
         "ancestors", "bases", "code", "declared", "derived", "fields", "has_unknown", "is_enumeration",
         "is_open", "is_protocol", "kinds", "libraries", "lookups", "members", "metaclass", "methods", "order",
-        "places", "record", "unset",
+        "owners", "places", "record", "unset",
     )  # fmt: skip
 
     def __init__(self, code: Code) -> None:
@@ -48,6 +48,7 @@ class ClassInfo:
         self.is_protocol = False  # whether it says itself that what it stands for need not be derived from it
         self.kinds: frozenset[ClassInfo] = self.ancestors  # for which its objects pass: registered ones as well
         self.lookups: dict[tuple[str, bool], Lookup] = {}
+        self.owners: dict[str, ClassInfo | None] = {}  # by member, of those that it does not define itself
 
     def __repr__(self) -> str:
         return f"<class {self.code!r}>"
@@ -91,6 +92,7 @@ class Hierarchy:
             self._order(info, done)
         for info in self.classes:
             info.kinds = info.ancestors
+            info.owners.clear()
             names = {name.rpartition(".")[2] for each in info.order for name in each.libraries}
             info.is_open = any(each.libraries or each.has_unknown for each in info.order)
             info.is_enumeration = not _ENUMERATIONS.isdisjoint(names)
@@ -132,9 +134,12 @@ class Hierarchy:
     def find(self, info: ClassInfo, name: str, after: ClassInfo | None = None) -> ClassInfo | None:
         """Find the class that defines a member for a class; `after` begins behind one in its order."""
         self._note(info, name)
-        order: Sequence[ClassInfo] = info.order
-        if after is not None:
-            order = order[order.index(after) + 1 :] if after in info.ancestors else ()
+        if after is None:
+            found = info.owners.get(name, info)
+            if found is info and name not in info.members:
+                found = info.owners[name] = next((each for each in info.order if name in each.members), None)
+            return found
+        order = info.order[info.order.index(after) + 1 :] if after in info.ancestors else ()
         return next((each for each in order if name in each.members), None)
 
     def _note(self, info: ClassInfo, name: str) -> None:

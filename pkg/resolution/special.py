@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
+from pkg.resolution.attribute_access import OF_CLASSES
 from pkg.resolution.call_arguments import Arguments
 from pkg.resolution.site_outcomes import Target, Unbound
 from pkg.resolution.value_sets import (
@@ -31,6 +32,7 @@ from pkg.resolution.value_sets import (
     name_item,
     unknown,
 )
+from pkg.resolution.variables import Variable
 from pkg.resolve.abstract_values import Reason
 
 if TYPE_CHECKING:
@@ -55,6 +57,14 @@ _MARKS = {
 """By the style of a template, the places in it that are filled in."""
 _TRUTH: Values = frozenset({PLAIN["bool"]})
 _WITHOUT = Unbound(Reason.METHOD)
+_RULE = "special method"
+
+
+class _Plan(NamedTuple):
+    """How a special method of an object is called."""
+
+    member: Variable | None  # that holds the method; None where the object has none
+    target: Target | None  # where it is plainly defined in a class
 
 
 class Special:
@@ -64,21 +74,40 @@ class Special:
         self._machine = machine
         self._make = machine.make
         self._hierarchy = machine.program.hierarchy
-        self._apart: dict[tuple[Values, str], list[Value]] = {}
+        self._apart: dict[tuple[Values, str], tuple[list[Value], set[object]]] = {}  # with the names looked up
+        self._plans: dict[tuple[Instance, str], _Plan] = {}
         self._names = machine.program.special_names  # that any class of the repository defines
 
     def call_special(self, value: Instance, name: str, given: Sequence[Values], site: int) -> Values:
         """Call a special method of an object; returns nothing where it has none."""
+        return self._call(value, name, Arguments(self._machine, [(each, False) for each in given], []), site)
+
+    def _call(self, value: Instance, name: str, arguments: Arguments, site: int) -> Values:
+        machine = self._machine
+        machine.schedule.consulted.add((value.info, name))
+        plan = self._plans.get((value, name))
+        if plan is None:
+            plan = self._plans[value, name] = self._make_plan(value, name)
+        if plan.member is None:
+            return EMPTY
+        members = machine.read(plan.member)
+        if plan.target is not None and len(members) == 1:
+            machine.note(site, plan.target)
+            return machine.calls.run(plan.target.code, value, arguments)
+        confidence = _find_confidence(value)
+        result: set[Value] = set()
+        for method in machine.order(machine.attributes.bind(members, value)):
+            result |= machine.calls.call(method, arguments, site, _RULE, confidence)
+        return frozenset(result)
+
+    def _make_plan(self, value: Instance, name: str) -> _Plan:
         owner = self._hierarchy.find(value.info, name)
         if owner is None:
-            return EMPTY
-        machine = self._machine
-        arguments = Arguments(machine, [(each, False) for each in given], [])
-        is_promised = value.flavour in (Flavour.TYPED, Flavour.NARROWED)
-        result: set[Value] = set()
-        for method in machine.order(machine.attributes.bind(machine.read(owner.members[name]), value)):
-            result |= machine.calls.call(method, arguments, site, "special method", LIKELY if is_promised else CERTAIN)
-        return frozenset(result)
+            return _Plan(None, None)
+        code = owner.methods.get(name)
+        if code is None or code.decorators or code.name in OF_CLASSES:
+            return _Plan(owner.members[name], None)
+        return _Plan(owner.members[name], Target(code, _RULE, _find_confidence(value)))
 
     def call_of_metaclass(self, value: Class, name: str, given: Sequence[Values], site: int) -> Values:
         """Call a special method of the metaclass of a class."""
@@ -90,8 +119,12 @@ class Special:
         arguments = Arguments(machine, [(each, False) for each in given], [])
         result: set[Value] = set()
         for method in machine.order(machine.attributes.bind(machine.read(owner.members[name]), value)):
-            result |= machine.calls.call(method, arguments, site, "special method", CERTAIN)
+            result |= machine.calls.call(method, arguments, site, _RULE, CERTAIN)
         return frozenset(result)
+
+    def _list_arguments(self, values: Values, *given: Values) -> Arguments:
+        """Return the arguments of a method of each of some values: what comes back is not read of too many."""
+        return Arguments(self._machine, [(each, False) for each in given], [], not is_large(values))
 
     def find_first(self, value: Instance, names: Iterable[str]) -> str | None:
         """Find the first of some methods that an object has."""
@@ -104,9 +137,9 @@ class Special:
         """List one of the values each that have their methods from the same classes, out of too many to ask each."""
         if not is_large(values):
             return values
-        known = self._apart.get((values, names[0]))
-        if known is not None:
-            return known
+        return self._machine.schedule.remember(self._apart, (values, names[0]), lambda: self._find_apart(values, names))
+
+    def _find_apart(self, values: Values, names: Sequence[str]) -> list[Value]:
         found: dict[object, Value] = {}
         for value in self._machine.order(values):
             key: object = type(value)
@@ -119,19 +152,19 @@ class Special:
             other = found.setdefault(key, value)
             if isinstance(value, Instance) and isinstance(other, Instance):
                 found[key] = min(value, other, key=lambda each: each.info.code.position)
-        listed = self._apart[values, names[0]] = list(found.values())
-        return listed
+        return list(found.values())
 
     def ask_with(self, values: Values, names: Sequence[str], given: Sequence[Values], site: int) -> Values:
         """Call the first of some methods that each object has; one without any makes the others less sure."""
         result: set[Value] = set()
+        arguments = self._list_arguments(values, *given)
         for value in self._machine.order(self.list_apart(values, names)):
             name = self.find_first(value, names) if isinstance(value, Instance) else None
             if name is not None:
-                result |= self.call_special(value, name, given, site)  # type: ignore[arg-type]
+                result |= self._call(value, name, arguments, site)  # type: ignore[arg-type]
             else:
                 self._note_without(value, site)
-        return frozenset(result)
+        return MANY if is_large(values) else frozenset(result)
 
     def note_others(self, values: Values, site: int) -> None:
         """Note what may stand beside objects whose methods are called, which makes these less sure."""
@@ -152,7 +185,7 @@ class Special:
             owner = self._hierarchy.find(value.info, name) if name is not None else None  # type: ignore[attr-defined]
             for member in self._machine.read(owner.members[name]) if owner is not None and name is not None else ():
                 if isinstance(member, Function):
-                    self._machine.note(site, Target(member.code, "special method", confidence))
+                    self._machine.note(site, Target(member.code, _RULE, confidence))
 
     def ask_key(self, values: Values, site: int) -> None:
         """Note what a dict or set asks of a key."""
@@ -188,10 +221,11 @@ class Special:
     def ask_unary(self, question: str, values: Values, site: int) -> Values:
         """Apply a unary operator."""
         result: set[Value] = set()
+        arguments = self._list_arguments(values)
         for value in self._machine.order(self.list_apart(values, _QUESTIONS[question])):
             name = self.find_first(value, _QUESTIONS[question]) if isinstance(value, Instance) else None
             if name is not None:
-                result |= self.call_special(value, name, (), site)  # type: ignore[arg-type]
+                result |= self._call(value, name, arguments, site)  # type: ignore[arg-type]
             else:
                 self._note_without(value, site)
                 result.add(PLAIN[value.kind] if isinstance(value, Constant) else value)
@@ -205,10 +239,11 @@ class Special:
         methods = ([f"__i{name}__"] if in_place else []) + [f"__{name}__"]
         result: set[Value] = set()
         is_left_out = not left
+        arguments = self._list_arguments(left, right)
         for value in self._machine.order(self.list_apart(left, methods)):
             first = self.find_first(value, methods) if isinstance(value, Instance) else None
             if first is not None:
-                result |= self.call_special(value, first, (right,), site)  # type: ignore[arg-type]
+                result |= self._call(value, first, arguments, site)  # type: ignore[arg-type]
                 is_left_out |= f"__r{name}__" in self._names and not isinstance(value, Instance)
             else:
                 is_left_out = True
@@ -216,9 +251,10 @@ class Special:
                 if isinstance(value, Unknown):
                     self._machine.note(site, Unbound(value.reason))
         if is_left_out and f"__r{name}__" in self._names:
+            arguments = self._list_arguments(left, left)
             for value in self._machine.order(self.list_apart(right, (f"__r{name}__",))):
-                if isinstance(value, Instance) and self.find_first(value, (f"__r{name}__",)) is not None:
-                    result |= self.call_special(value, f"__r{name}__", (left,), site)
+                if isinstance(value, Instance):
+                    result |= self._call(value, f"__r{name}__", arguments, site)
         return MANY if is_large(left) else frozenset(result)
 
     def _operate_plain(self, sign: str, value: Value, right: Values, site: int) -> Values:
@@ -306,10 +342,11 @@ class Special:
         result: set[Value] = set()
         asked = (names[0], "__eq__") if sign in ("!=", "<>") else (names[0],)
         is_left_out = False
+        arguments = self._list_arguments(left, right)
         for value in self._machine.order(self.list_apart(left, asked)):
             first = self.find_first(value, asked) if isinstance(value, Instance) else None
             if first is not None:
-                result |= self.call_special(value, first, (right,), site)  # type: ignore[arg-type]
+                result |= self._call(value, first, arguments, site)  # type: ignore[arg-type]
             else:
                 is_left_out = True
                 if isinstance(value, Unknown):
@@ -318,10 +355,11 @@ class Special:
                     self.call_of_metaclass(value, names[0], (right,), site)
         if is_left_out:
             other = (names[1], "__eq__") if sign in ("!=", "<>") else (names[1],)
+            arguments = self._list_arguments(right, left)
             for value in self._machine.order(self.list_apart(right, other)):
                 second = self.find_first(value, other) if isinstance(value, Instance) else None
                 if second is not None:
-                    result |= self.call_special(value, second, (left,), site)  # type: ignore[arg-type]
+                    result |= self._call(value, second, arguments, site)  # type: ignore[arg-type]
         return _TRUTH | {each for each in result if not isinstance(each, Unknown)}
 
     def enter(self, values: Values, is_async: bool, site: int) -> Values:
@@ -351,3 +389,7 @@ class Special:
                 self._note_without(value, site)
                 result.add(value)
         return frozenset(result)
+
+
+def _find_confidence(value: Instance) -> str:
+    return LIKELY if value.flavour in (Flavour.TYPED, Flavour.NARROWED) else CERTAIN
