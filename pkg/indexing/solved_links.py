@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pkg.extract.python import extract_unit
@@ -13,12 +14,18 @@ from pkg.resolution.link_record import (
     cut_record,
     digest_unit,
     pack_links,
+    pack_shared,
+    pack_unit,
     unpack_links,
+    unpack_shared,
+    unpack_unit,
 )
 from pkg.resolution.machine import Machine
+from pkg.resolution.module_records import ModuleRecord
 from pkg.resolution.placed_links import FileLinks, place_links
 from pkg.resolution.program import Program
 from pkg.resolution.site_links import LinkWriter
+from pkg.resolution.updates import Records, record_resolution, resolve_edited
 from pkg.units import UnitLinks, UnitText, describe_code
 
 if TYPE_CHECKING:
@@ -40,13 +47,14 @@ def put_solved_links(
     links stand on, and the next change resolves everything again.
     """
     records = {path: record for path, each in notes.items() if (record := cut_record(each)) is not None}
-    moved = _move_links(change, records, errors)
-    if moved is not None:
-        writer.put_links(source, moved)
-        return
-    kept = [path for path in change.unchanged if path not in change.before]  # a file that was put may hold no code
-    lost = _extract(source, store.texts(source, kept), errors)
-    units = {unit.path: unit for unit in (*change.fresh.values(), *lost)}
+    if _is_known(change, records):
+        moved = _move_links(change, records, errors)
+        if moved is not None:
+            writer.put_links(source, moved)
+            return
+        if _put_edited(store, writer, source, change, records, errors):
+            return
+    units = _gather_units(store, source, change, records, errors)
     try:
         machine = Machine(Program(units, change.package, errors))
         machine.solve()
@@ -56,8 +64,76 @@ def put_solved_links(
         return
     links = LinkWriter(source, machine)
     found = {path: links.list_links(path) for path in sorted(units)}
-    writer.put_links(source, _write_changed(units, found, change, notes, errors))
+    writer.put_links(source, _write_changed(machine, found, change, notes, errors))
     machine.release()
+
+
+def _is_known(change: Change, records: Mapping[str, LinkRecord]) -> bool:
+    """Return whether all files were there before, and it is known what the links of each stood on."""
+    paths = change.fresh.keys() | set(change.unchanged)
+    return (
+        not change.is_moved
+        and records.keys() == paths
+        and change.before.keys() <= change.fresh.keys()
+        and all(record.digest != NO_DIGEST for record in records.values())
+    )
+
+
+def _put_edited(
+    store: GraphStore,
+    writer: StoreWriter,
+    source: str,
+    change: Change,
+    records: Mapping[str, LinkRecord],
+    errors: LocalErrors,
+) -> bool:
+    """Resolve edited files with what that changes; False where everything is to be resolved."""
+    first = min(records)
+    packed = {path: (record.facts, record.flows) for path, record in records.items()}
+    packed[""] = unpack_shared(records[first].shared)
+    units = {
+        path: unpack_unit(source, path, record.unit) for path, record in records.items() if path not in change.fresh
+    }
+    units.update(change.fresh)
+    noted = LocalErrors()
+    update = resolve_edited(units, change.package, noted, Records(packed), change.fresh.keys())
+    if update is None or len(noted):
+        return False
+    others = [path for path in update.paths if path not in change.fresh]
+    units.update((path, replace(units[path], text=text)) for path, text in store.texts(source, others))
+    links = LinkWriter(source, update.machine)
+    found = {path: links.list_links(path) for path in update.paths}
+    modules = update.schedule.record()
+    shared = modules.pop("", None)
+    new = {path: _renew(records[path], each) for path, each in modules.items()}
+    if shared is not None:
+        new[first] = new.get(first, records[first])._replace(shared=pack_shared(shared))
+    for path, each in found.items():
+        new[path] = new[path]._replace(digest=_digest(units[path], errors), links=pack_links(each))
+    for path, unit in change.fresh.items():
+        new[path] = new[path]._replace(unit=pack_unit(unit))
+    if len(noted) or len(errors):
+        return False
+    is_put = {path for path in found if path in change.fresh or new[path].links != records[path].links}
+    writer.put_links(source, (place_links(units[path], found[path], new[path].pack()) for path in sorted(is_put)))
+    writer.put_notes(source, {path: record.pack() for path, record in new.items() if path not in is_put})
+    update.machine.release()
+    return True
+
+
+def _gather_units(
+    store: GraphStore, source: str, change: Change, records: Mapping[str, LinkRecord], errors: LocalErrors
+) -> dict[str, UnitText]:
+    """Gather all files as they were extracted: those that did not change by their records."""
+    units = dict(change.fresh)
+    lost = []
+    for path, text in store.texts(source, [path for path in change.unchanged if path not in change.before]):
+        if path in records and records[path].unit:
+            units[path] = replace(unpack_unit(source, path, records[path].unit), text=text)
+        else:
+            lost.append((path, text))
+    units.update((unit.path, unit) for unit in _extract(source, lost, errors))
+    return units
 
 
 def _move_links(change: Change, records: Mapping[str, LinkRecord], errors: LocalErrors) -> list[UnitLinks] | None:
@@ -65,18 +141,13 @@ def _move_links(change: Change, records: Mapping[str, LinkRecord], errors: Local
 
     Returns None where a file does, came or went, and where something is not known.
     """
-    paths = change.fresh.keys() | set(change.unchanged)
-    if change.is_moved or records.keys() != paths or not change.before.keys() <= change.fresh.keys():
-        return None
-    if any(record.digest == NO_DIGEST for record in records.values()):
-        return None
     found = []
     for path, unit in change.fresh.items():
         record = records[path]
         links = unpack_links(record.links) if record.digest == _digest(unit, errors) else None
         if links is None:
             return None
-        found.append(place_links(unit, links, record.pack()))
+        found.append(place_links(unit, links, record._replace(unit=pack_unit(unit)).pack()))
     return found
 
 
@@ -100,27 +171,42 @@ def _extract(source: str, texts: Iterable[tuple[str, bytes]], errors: LocalError
 def _write_nothing(units: Iterable[str]) -> Iterator[UnitLinks]:
     """Yield no links for every file: those from before may lead to what is no longer there."""
     for path in units:
-        yield UnitLinks(path, notes=_make_record(NO_DIGEST, FileLinks()))
+        yield UnitLinks(path, notes=_make_record(NO_DIGEST, FileLinks()).pack())
 
 
-def _make_record(digest: bytes, links: FileLinks) -> bytes:
-    return LinkRecord(digest, pack_links(links)).pack()
+def _make_record(digest: bytes, links: FileLinks) -> LinkRecord:
+    return LinkRecord(digest, pack_links(links))
+
+
+def _renew(record: LinkRecord, module: ModuleRecord) -> LinkRecord:
+    return record._replace(facts=module.pack_facts(), flows=module.pack_flows())
 
 
 def _write_changed(
-    units: Mapping[str, UnitText],
+    machine: Machine,
     found: Mapping[str, FileLinks],
     change: Change,
     notes: Mapping[str, bytes],
     errors: LocalErrors,
 ) -> Iterator[UnitLinks]:
     """Yield the links of edited files, and of those whose links are not those of their record."""
+    units = machine.program.units
     digests = {path: _digest(units[path], errors) for path in found}
-    is_sound = not len(errors)
+    modules: dict[str, ModuleRecord] = {}
+    if not len(errors):
+        with errors.keep("resolve", min(found, default="")):
+            modules = record_resolution(machine)
+    is_sound = not len(errors) and modules.keys() >= found.keys()
+    first = min(found, default="")
     for path, links in found.items():
         record = _make_record(digests[path] if is_sound else NO_DIGEST, links)
-        if path in change.fresh or notes.get(path) != record:
+        if is_sound:
+            record = _renew(record, modules[path])._replace(unit=pack_unit(units[path]))
+            if path == first:
+                record = record._replace(shared=pack_shared(modules[""]))
+        packed = record.pack()
+        if path in change.fresh or notes.get(path) != packed:
             placed = None
             with errors.keep("link", path):
-                placed = place_links(units[path], links, record)
-            yield placed or UnitLinks(path, notes=_make_record(NO_DIGEST, FileLinks()))
+                placed = place_links(units[path], links, packed)
+            yield placed or UnitLinks(path, notes=_make_record(NO_DIGEST, FileLinks()).pack())

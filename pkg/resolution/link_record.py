@@ -6,12 +6,14 @@ A record is a store's to keep and nobody else's to read; one of another version 
 from __future__ import annotations
 
 import json
+import struct
 import zlib
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pkg.extract.summary.file_summary import split_summary
-from pkg.model import Class, Edge, RelationType
+from pkg.model import Class, Edge, Function, Import, RelationType, Span
+from pkg.resolution.module_records import ModuleRecord
 from pkg.resolution.placed_links import FileLinks, SiteLinks
 from pkg.resolve.facts import file_records
 from pkg.units import UnitText
@@ -19,24 +21,75 @@ from pkg.units import UnitText
 _SIZE = 16  # bytes of a digest
 NO_DIGEST = bytes(_SIZE)
 """Equal to that of no file: for what was resolved with a fault, and has to be resolved again."""
+_HEAD = struct.Struct(f"<BI{_SIZE}s5I")  # version, checksum of the parts, digest, bytes of each part
 
 
 class LinkRecord(NamedTuple):
-    """What was kept of a file."""
+    """What was kept of a file: a digest, and parts that are packed."""
 
     digest: bytes
-    links: bytes  # packed
+    links: bytes
+    unit: bytes = b""  # the file as it was extracted
+    facts: bytes = b""  # what others may look up of it, and what it looked up
+    flows: bytes = b""  # what crossed its boundary
+    shared: bytes = b""  # what crossed that of no file, with the first file
 
     def pack(self) -> bytes:
         """Write the record."""
-        return bytes([file_records.VERSION]) + self.digest + self.links
+        digest, *parts = self
+        whole = b"".join(parts)
+        return _HEAD.pack(file_records.VERSION, zlib.crc32(whole), digest, *map(len, parts)) + whole
 
 
 def cut_record(packed: bytes) -> LinkRecord | None:
-    """Cut a record into its parts; None for one of another version."""
-    if packed[:1] != bytes([file_records.VERSION]) or len(packed) <= _SIZE:
+    """Cut a record into its parts; None for one of another version, or a damaged one."""
+    if len(packed) < _HEAD.size or packed[0] != file_records.VERSION:
         return None
-    return LinkRecord(packed[1 : _SIZE + 1], packed[_SIZE + 1 :])
+    _, checksum, digest, *sizes = _HEAD.unpack_from(packed)
+    if checksum != zlib.crc32(memoryview(packed)[_HEAD.size :]) or _HEAD.size + sum(sizes) != len(packed):
+        return None
+    parts, position = [], _HEAD.size
+    for size in sizes:
+        parts.append(packed[position : position + size])
+        position += size
+    return LinkRecord(digest, *parts)
+
+
+def pack_unit(unit: UnitText) -> bytes:
+    """Pack a file as it was extracted, but for its text."""
+    definitions = [[isinstance(each, Class), *each] for each in unit.definitions]
+    told = json.dumps([definitions, unit.imports], separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return zlib.compress(len(told).to_bytes(4, "little") + told + unit.summary, 1)
+
+
+def unpack_unit(source: str, path: str, packed: bytes) -> UnitText:
+    """Return a file as it was extracted, without its text."""
+    whole = zlib.decompress(packed)
+    size = int.from_bytes(whole[:4], "little")
+    definitions, imports = json.loads(whole[4 : 4 + size])
+    return UnitText(
+        source, path, b"", b"", tuple(_read_definition(*each) for each in definitions),
+        tuple(Import(Span(*span), *rest) for span, *rest in imports), whole[4 + size :],
+    )  # fmt: skip
+
+
+def _read_definition(is_class: bool, name: str, qualname: str, span: list[int], *rest: Any) -> Class | Function:
+    *values, docstring = (tuple(each) if isinstance(each, list) else each for each in rest)
+    make: Any = Class if is_class else Function
+    found: Class | Function = make(name, qualname, Span(*span), *values, Span(*docstring) if docstring else None)
+    return found
+
+
+def pack_shared(record: ModuleRecord) -> bytes:
+    """Pack what crossed the boundary of what belongs to no file."""
+    facts = record.pack_facts()
+    return len(facts).to_bytes(4, "little") + facts + record.pack_flows()
+
+
+def unpack_shared(packed: bytes) -> tuple[bytes, bytes]:
+    """Return facts and flows that were packed together."""
+    size = 4 + int.from_bytes(packed[:4], "little")
+    return packed[4:size], packed[size:]
 
 
 def digest_unit(unit: UnitText) -> bytes:

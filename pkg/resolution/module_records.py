@@ -38,8 +38,12 @@ class ModuleRecord:
     facts: dict[str, int] = field(default_factory=dict)  # what others may look up of it, as hashes by name
     last: int = -1  # the last round in which anything of this happened
 
-    def pack(self) -> bytes:
-        """Write the record; each text and each set of them stands in it once."""
+    def pack_facts(self) -> bytes:
+        """Write what others may look up, and what was looked up."""
+        return _pack([self.consulted, self.facts])
+
+    def pack_flows(self) -> bytes:
+        """Write what crossed the boundary; each text and each set of them stands in it once."""
         texts, sets = _Table(), _Table()
 
         def number(names: Names) -> int:
@@ -56,14 +60,14 @@ class ModuleRecord:
             for path, rounds in sorted(self.received.items())
         ]  # fmt: skip
         whole = [
-            texts.listed, sets.listed, shown, received, self.reads, self.writes, self.consulted, self.facts, self.last,
+            texts.listed, sets.listed, shown, received, self.reads, self.writes, self.last,
         ]  # fmt: skip
-        return zlib.compress(json.dumps(whole, separators=(",", ":")).encode("utf-8", "surrogatepass"), 1)
+        return _pack(whole)
 
     @classmethod
-    def unpack(cls, packed: bytes) -> ModuleRecord:
+    def unpack(cls, facts: bytes, flows: bytes) -> ModuleRecord:
         """Read a record."""
-        texts, sets, shown, received, *rest = json.loads(zlib.decompress(packed))
+        texts, sets, shown, received, reads, writes, last = _unpack(flows)
         named = [frozenset(texts[each] for each in numbers) for numbers in sets]
         return cls(
             {texts[name]: [(at, named[each]) for at, each in history] for name, history, _ in shown},
@@ -72,8 +76,22 @@ class ModuleRecord:
                 path: {at: {texts[name]: named[each] for name, each in written} for at, written in rounds}
                 for path, rounds in received
             },
-            *rest,
-        )
+            reads, writes, *unpack_facts(facts), last,
+        )  # fmt: skip
+
+
+def unpack_facts(packed: bytes) -> tuple[list[str], dict[str, int]]:
+    """Read what a module looked up, and what others may look up of it."""
+    consulted, facts = _unpack(packed)
+    return consulted, facts
+
+
+def _pack(whole: Any) -> bytes:
+    return zlib.compress(json.dumps(whole, separators=(",", ":")).encode("utf-8", "surrogatepass"), 1)
+
+
+def _unpack(packed: bytes) -> Any:
+    return json.loads(zlib.decompress(packed))
 
 
 class _Table:

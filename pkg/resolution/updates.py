@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pkg.local_errors import LocalErrors
 from pkg.resolution.machine import Machine
-from pkg.resolution.module_records import ModuleRecord, record_all
+from pkg.resolution.module_records import ModuleRecord, record_all, unpack_facts
 from pkg.resolution.program import Program
 from pkg.resolution.recorded_names import OutdatedNameError, RecordedNames
 from pkg.resolution.replay import ReplaySchedule
@@ -32,8 +32,40 @@ def record_resolution(machine: Machine) -> dict[str, ModuleRecord]:
     return record_all([program.shared, *program.modules.values()], schedule, names)
 
 
+class Records(Mapping[str, ModuleRecord]):
+    """The records of all modules, read when they are wanted."""
+
+    def __init__(self, packed: Mapping[str, tuple[bytes, bytes]]) -> None:
+        """Take by path what a record packs: facts and flows."""
+        self._packed = packed
+        self._read: dict[str, ModuleRecord] = {}
+        self._facts: dict[str, tuple[list[str], dict[str, int]]] = {}
+
+    def __getitem__(self, path: str) -> ModuleRecord:
+        """Return the record of a path."""
+        found = self._read.get(path)
+        if found is None:
+            found = self._read[path] = ModuleRecord.unpack(*self._packed[path])
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the paths."""
+        return iter(self._packed)
+
+    def __len__(self) -> int:
+        """Count the records."""
+        return len(self._packed)
+
+    def read_facts(self, path: str) -> tuple[list[str], dict[str, int]]:
+        """Return what a module looked up, and what others may look up of it."""
+        found = self._facts.get(path)
+        if found is None:
+            found = self._facts[path] = unpack_facts(self._packed[path][0])
+        return found
+
+
 def resolve_edited(
-    units: Mapping[str, UnitText], package: str, errors: LocalErrors, records: Mapping[str, ModuleRecord],
+    units: Mapping[str, UnitText], package: str, errors: LocalErrors, records: Records,
     edited: Iterable[str],
 ) -> Update | None:  # fmt: skip
     """Resolve edited files; None where everything is to be resolved again, for files came or went, or classes moved.
@@ -65,24 +97,26 @@ def resolve_edited(
     return Update(machine, schedule, sorted(home.path for home in schedule.live if home.path))
 
 
-def _find_affected(
-    program: Program, names: RecordedNames, records: Mapping[str, ModuleRecord], edited: set[str]
-) -> set[str] | None:
+def _find_affected(program: Program, names: RecordedNames, records: Records, edited: set[str]) -> set[str] | None:
     """Find the edited files, and those that looked up what these no longer say; None where that is nearly all."""
     facts = {path: list_facts(program.modules[path], names.codes) for path in edited}
     found, waiting, changed = set(edited), set(edited), set[str]()
     while waiting:
-        new = set[str]().union(*(find_changed(records[path].facts, facts[path]) for path in waiting)) - changed
+        new = set[str]().union(*(find_changed(records.read_facts(path)[1], facts[path]) for path in waiting)) - changed
         if EVERYTHING in new:
             return None
         changed |= new
         looked_up = spread_changed(new, program, names.codes)
         waiting = {
-            path for path, record in records.items()
-            if path and path not in found and not looked_up.isdisjoint(record.consulted)
+            path for path in records
+            if path and path not in found and looked_up and not looked_up.isdisjoint(records.read_facts(path)[0])
         }  # fmt: skip
         facts.update((path, list_facts(program.modules[path], names.codes)) for path in waiting)
         found |= waiting
-    special = list_special(name for path, record in records.items() for name in facts.get(path, record.facts))
-    before = list_special(name for record in records.values() for name in record.facts)
-    return found if special == before else None
+    edited_facts = [records.read_facts(path)[1] for path in facts]
+    gone = list_special(name for each in edited_facts for name in each)
+    came = list_special(name for each in facts.values() for name in each)
+    if gone == came:
+        return found
+    others = list_special(name for path in records if path not in facts for name in records.read_facts(path)[1])
+    return found if gone ^ came <= others else None

@@ -10,7 +10,7 @@ from pkg.resolution.machine import Machine
 from pkg.resolution.module_records import ModuleRecord
 from pkg.resolution.program import Program
 from pkg.resolution.site_links import LinkWriter
-from pkg.resolution.updates import record_resolution, resolve_edited
+from pkg.resolution.updates import Records, record_resolution, resolve_edited
 from pkg.units import UnitLinks, UnitText
 
 FILES = {
@@ -92,6 +92,11 @@ EDITS = {
 Resolved = tuple[dict[str, UnitLinks], dict[str, ModuleRecord]]
 
 
+def pack(records: dict[str, ModuleRecord]) -> Records:
+    """Pack records, as they are kept."""
+    return Records({path: (each.pack_facts(), each.pack_flows()) for path, each in records.items()})
+
+
 def resolve_all(units: dict[str, UnitText]) -> Resolved:
     """Resolve files from nothing."""
     machine = Machine(Program(units, "", LocalErrors()))
@@ -110,19 +115,19 @@ def edit(path: str, old: str, new: str) -> dict[str, UnitText]:
 def test_an_edit_comes_out_as_in_a_resolution_from_nothing(path: str, old: str, new: str) -> None:
     links, records = resolve_all({each: read_unit(each, text) for each, text in FILES.items()})
     units = edit(path, old, new)
-    update = resolve_edited(units, "", LocalErrors(), records, [path])
+    update = resolve_edited(units, "", LocalErrors(), pack(records), [path])
     expected, expected_records = resolve_all(units)
     assert update is not None
     writer = LinkWriter(SOURCE, update.machine)
     assert {**links, **{each: writer.write(each) for each in update.paths}} == expected
     found = {**records, **update.schedule.record()}
-    assert {each: found[each].pack() for each in found} == {each: expected_records[each].pack() for each in found}
+    assert found == expected_records
 
 
 def test_an_edit_leaves_alone_what_it_does_not_change() -> None:
     _, records = resolve_all({each: read_unit(each, text) for each, text in FILES.items()})
     added = edit("alone.py", "def beside", "def between(value):\n    return alone(), value\ndef beside")
-    update = resolve_edited(added, "", LocalErrors(), records, ["alone.py"])
+    update = resolve_edited(added, "", LocalErrors(), pack(records), ["alone.py"])
     assert update is not None
     assert update.paths == ["alone.py"]
 
@@ -141,16 +146,19 @@ def test_what_decides_how_classes_and_modules_hang_together_has_everything_resol
     path: str, old: str, new: str
 ) -> None:
     _, records = resolve_all({each: read_unit(each, text) for each, text in FILES.items()})
-    assert resolve_edited(edit(path, old, new), "", LocalErrors(), records, [path]) is None
+    assert resolve_edited(edit(path, old, new), "", LocalErrors(), pack(records), [path]) is None
 
 
 def test_files_that_came_or_went_have_everything_resolved() -> None:
     units = {each: read_unit(each, text) for each, text in FILES.items()}
     _, records = resolve_all(units)
-    assert resolve_edited({**units, "new.py": read_unit("new.py", "")}, "", LocalErrors(), records, ["new.py"]) is None
-    assert resolve_edited({"main.py": units["main.py"]}, "", LocalErrors(), records, []) is None
+    assert (
+        resolve_edited({**units, "new.py": read_unit("new.py", "")}, "", LocalErrors(), pack(records), ["new.py"])
+        is None
+    )
+    assert resolve_edited({"main.py": units["main.py"]}, "", LocalErrors(), pack(records), []) is None
 
 
 def test_a_record_is_read_as_it_was_written() -> None:
     _, records = resolve_all({each: read_unit(each, text) for each, text in FILES.items()})
-    assert {path: ModuleRecord.unpack(record.pack()) for path, record in records.items()} == records
+    assert dict(pack(records)) == records
