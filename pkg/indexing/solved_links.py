@@ -96,7 +96,10 @@ def _put_edited(
     }
     units.update(change.fresh)
     noted = LocalErrors()
-    update = resolve_edited(units, change.package, noted, Records(packed), change.fresh.keys())
+    try:
+        update = resolve_edited(units, change.package, noted, Records(packed), change.fresh.keys())
+    except Exception:  # what fails is told by the resolution of everything
+        return False
     if update is None or len(noted):
         return False
     others = [path for path in update.paths if path not in change.fresh]
