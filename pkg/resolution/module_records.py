@@ -47,7 +47,7 @@ class ModuleRecord:
         texts, sets = _Table(), _Table()
 
         def number(names: Names) -> int:
-            return sets.number(tuple(sorted(texts.number(each) for each in names)))
+            return sets.number(tuple(sorted(texts.number(each) for each in sorted(names))))
 
         shown = [
             [texts.number(name), [[at, number(names)] for at, names in history],
