@@ -626,6 +626,8 @@ class Calls:
             self._fill(made, info, arguments, site, confidence)
             return
         owner = self._hierarchy.find(info, "__init__")
+        if owner is None and isinstance(own, Instance):
+            self._machine.containers.fill_object(own, arguments)
         for member in self._machine.order(self._machine.read(owner.members["__init__"])) if owner is not None else ():
             for method in self._machine.order(self._machine.attributes.bind(frozenset({member}), own)):
                 self.call(method, arguments, site, "constructor", confidence)

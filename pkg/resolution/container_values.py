@@ -312,6 +312,19 @@ class Containers:
                     return self.open(kind, each.code, -3_000_000)
         return None
 
+    def fill_object(self, owner: Instance, arguments: Arguments) -> None:
+        """Put what a builtin container is made of into what an object holds that is derived from one."""
+        held = self.held_in(owner) if arguments.placed or arguments.named else None
+        if held is None:
+            return
+        values = arguments.get(0)
+        if held.kind == "dict":
+            self.merge(held, values)
+            for name, given in arguments.named:
+                self.put(held, name, given)
+        else:
+            self.put(held, None, self.iterate(values, -1, False))
+
     def assign(self, owners: Values, key: Values, values: Values, site: int) -> None:
         """Assign to an item of every value."""
         self.machine.special.note_others(owners, site)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MAX_FILES = 8  # whose classes have an attribute; one that more have picks no class out, it only has to be there
 GUESSED = frozenset((
-    Reason.PARAMETER, Reason.ARGUMENT, Reason.RESULT, Reason.ITEM, Reason.EXPRESSION, Reason.NOTHING,
+    Reason.PARAMETER, Reason.ARGUMENT, Reason.RESULT, Reason.ITEM, Reason.EXPRESSION, Reason.NOTHING, Reason.MANY,
 ))  # fmt: skip
 """Where nothing is known of a receiver, the one class that fits is better than nothing, and said to be a guess."""
 

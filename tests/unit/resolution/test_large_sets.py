@@ -46,3 +46,12 @@ def test_functions_of_a_registry_are_called_through_two_parameters() -> None:
         f"registry = Registry()\n{''.join(f'registry.add(f{n})' + chr(10) for n in range(12))}"
     )
     assert {callee for caller, callee in list_calls(text) if caller == "Registry.keep"} == {f"f{n}" for n in range(12)}
+
+
+def test_an_object_derived_from_a_list_holds_what_it_is_made_of() -> None:
+    text = (
+        "class Stack(list): pass\nclass Table(dict): pass\nclass A:\n    def go(self): print()\n"
+        "def run():\n    Stack([A()])[-1].go()\ndef look():\n    Table(key=A())['key'].go()\n"
+    )
+    found = list_calls(text)
+    assert found["run", "A.go"] == found["look", "A.go"] == "certain"
