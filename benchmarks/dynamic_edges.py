@@ -49,7 +49,7 @@ from packages import (
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
 
 TRACER = Path(__file__).with_name("trace_calls.py")
-RECALL, RECALL_POSSIBLE, PRECISION, PRECISION_POSSIBLE = 0.85, 0.92, 0.995, 0.5
+RECALL, RECALL_POSSIBLE, PRECISION, PRECISION_LIKELY = 0.85, 0.92, 0.995, 0.75
 SURE = (CERTAIN, LIKELY)
 
 REQUIREMENTS = (
@@ -154,8 +154,8 @@ class Score:
             "recall_certain_likely": _compare(sure, self.seen, RECALL),
             "recall_with_possible": _compare(self.found.total(), self.seen, RECALL_POSSIBLE),
             "precision_certain": _compare(self.right[CERTAIN], self.judged[CERTAIN], PRECISION),
-            "precision_likely": _compare(self.right[LIKELY], self.judged[LIKELY], None),
-            "precision_possible": _compare(self.right[POSSIBLE], self.judged[POSSIBLE], PRECISION_POSSIBLE),
+            "precision_likely": _compare(self.right[LIKELY], self.judged[LIKELY], PRECISION_LIKELY),
+            "precision_possible": _compare(self.right[POSSIBLE], self.judged[POSSIBLE], None),
             "misses": dict(self.misses.most_common()),
         }
 
