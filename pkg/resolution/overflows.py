@@ -1,20 +1,26 @@
-"""Say which parameter, field or the like has too many values, where a call is not bound for that (A-12)."""
+"""Say which parameter, field or the like has too many values, where a call is not bound for that (A-12).
+
+It is told by what the module of the call sees alone, so that an edit elsewhere which changes nothing of that leaves the
+reason as it was.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.compaction import list_operands
+from pkg.resolution import variables as v
+from pkg.resolution.classes import ClassInfo
 from pkg.resolution.machine import SITES
 from pkg.resolution.value_sets import MANY, Container, Values, is_large
-from pkg.resolution.variables import Variable
+from pkg.resolution.variables import Home, Variable
 
 if TYPE_CHECKING:
     from pkg.resolution.machine import Machine
-    from pkg.resolution.program import Code
+    from pkg.resolution.program import Code, ModuleInfo
 
 _CALLS = (o.CALL, o.CALL_ATTR)
 
@@ -29,13 +35,11 @@ class Overflows:
 
     def __init__(self, machine: Machine) -> None:
         self._schedule = machine.schedule
-        self._names: dict[Variable, str] = {}
-        self._read: dict[int, list[Variable]] = defaultdict(list)  # by operation, by its number in the whole program
-        for variable, name in _list_variables(machine):
-            if variable not in self._names and is_cut(variable.values):
-                self._names[variable] = name
-                for node in dict.fromkeys((*(variable.readers or ()), *(variable.others or ()))):
-                    self._read[node].append(variable)
+        self._program = machine.program
+        self._containers: dict[Home, list[Container]] = {}
+        for each in machine.program.interner.list(Container):
+            self._containers.setdefault(each.code.module, []).append(each)
+        self._read: dict[Home, dict[int, list[tuple[str, Variable]]]] = {}
 
     def find(self, code: Code, site: int) -> str:
         """Name the nearest variable that what a site calls comes from; empty where it comes from none."""
@@ -46,16 +50,17 @@ class Overflows:
             for each in ([node[1]] if node[0] in _CALLS else list_operands(node))
         )
         seen, near = set(waiting), ""
+        read = self._list_read(code.module)
         while waiting:
             code, number = waiting.popleft()
             if number < 0 or code.values is None:
                 continue
             before = [(code, each) for each in list_operands(code.summary.nodes[number]) if is_cut(code.values[each])]
-            for variable in self._read.get(code.base + number, ()):
-                if is_large(variable.values):
-                    return self._names[variable]
-                near = near or self._names[variable]
-                writer = self._schedule.cut.get(variable)
+            for name, variable in read.get(code.base + number, ()):
+                if is_large(self._schedule.see(variable)):
+                    return name
+                near = near or name
+                writer = self._schedule.cut.get(variable) if variable.home is code.module else None
                 if writer is not None:
                     owner = self._schedule.owners[writer]
                     before.append((owner, writer - owner.base))
@@ -63,36 +68,49 @@ class Overflows:
             seen.update(before)
         return near
 
+    def _list_read(self, module: ModuleInfo) -> dict[int, list[tuple[str, Variable]]]:
+        """List the variables with too many values that each operation of a module reads, by name."""
+        found = self._read.get(module)
+        if found is None:
+            found = self._read[module] = {}
+            owners = self._schedule.owners
+            for variable in dict.fromkeys((*self._list_own(module), *self._schedule.list_read(module))):
+                if is_cut(self._schedule.see(variable)):
+                    for node in {*(variable.readers or ()), *(variable.others or ())}:
+                        if owners[node].module is module:
+                            found.setdefault(node, []).append((_name(variable), variable))
+            for each in found.values():
+                each.sort(key=_first)
+        return found
 
-def _list_variables(machine: Machine) -> Iterator[tuple[Variable, str]]:
-    """List variables with what they are called: parameters, results, fields and names before items of containers."""
-    containers: dict[Container, None] = {}
-    for variable, name in _list_named(machine):
-        containers.update((each, None) for each in variable.values if isinstance(each, Container))
-        yield variable, name
-    waiting = list(containers)
-    while waiting:
-        container = waiting.pop()
-        name = f"items of the {container.kind} in {container.code.qualname or container.code.module.path}"
-        for held in (container.everything, container.rest, container.keys, *container.keyed.values()):
-            if held is not None:
-                yield held, name
-                inner = [each for each in held.values if isinstance(each, Container) and each not in containers]
-                containers.update(dict.fromkeys(inner))
-                waiting += inner
+    def _list_own(self, module: ModuleInfo) -> Iterator[Variable]:
+        yield from module.names.values()
+        for code in module.codes:
+            yield from (*code.parameters, code.result, code.yielded, *code.cells.values())
+            if code.class_info is not None:
+                yield from (*code.class_info.fields.values(), *code.class_info.members.values())
+        for container in self._containers.get(module, ()):
+            held = (container.everything, container.rest, container.keys, *container.keyed.values())
+            yield from (each for each in held if each is not None)
 
 
-def _list_named(machine: Machine) -> Iterator[tuple[Variable, str]]:
-    for module in machine.program.modules.values():
-        for name, variable in module.names.items():
-            yield variable, f"name {name} of {module.path}"
-    for info in machine.program.hierarchy.classes:
-        for name, variable in (*info.fields.items(), *info.members.items()):
-            yield variable, f"field {name} of {info.code.qualname}"
-    for code in machine.program.list_codes():
-        for each, variable in zip(code.summary.parameters, code.parameters, strict=True):
-            yield variable, f"parameter {each[0]} of {code.qualname}"
-        yield code.result, f"result of {code.qualname}"
-        yield code.yielded, f"what {code.qualname} yields"
-        for name, variable in code.cells.items():
-            yield variable, f"name {name} of {code.qualname}"
+def _first(named: tuple[str, Variable]) -> str:
+    return named[0]
+
+
+def _name(variable: Variable) -> str:
+    """Name a variable as a reader of the code would."""
+    owner: Any = variable.owner
+    if isinstance(owner, Container):
+        return f"items of the {owner.kind} in {owner.code.qualname or owner.code.module.path}"
+    if isinstance(owner, ClassInfo):
+        return f"field {variable.part} of {owner.code.qualname}"
+    if variable.kind == v.NAME:
+        return f"name {variable.part} of {variable.home.path}"
+    if variable.kind in (v.PARAMETER, v.DEFAULT):
+        return f"parameter {owner.summary.parameters[variable.part][0]} of {owner.qualname}"
+    if variable.kind == v.CELL:
+        return f"name {variable.part} of {owner.qualname}"
+    if variable.kind == v.CHANGED:
+        return f"attribute {owner}"
+    return f"what {owner.qualname} yields" if variable.kind == v.YIELDED else f"result of {owner.qualname}"

@@ -299,6 +299,10 @@ class Interner:
             found = self._made[key] = kind(*parts)
         return found  # type: ignore[return-value]
 
+    def list(self, kind: type[Made]) -> list[Made]:
+        """List the values of a kind, in the order in which they were made."""
+        return [each for each in self._made.values() if type(each) is kind]
+
     def clear(self) -> None:
         """Forget all values."""
         self._made.clear()
