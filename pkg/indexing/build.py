@@ -128,7 +128,7 @@ def write_units(
     The store is read for what the writer does not change: the texts of files that are as they were.
     """
     from pkg.indexing.prepare import forget_encoder, prepare_all
-    from pkg.resolve.facts.file_records import is_outdated
+    from pkg.resolution.record_version import is_outdated
 
     encoder = options.encoder or store.encoder()[0]
     is_resolved = found.source.kind != "corpus"

@@ -87,7 +87,7 @@ def find_input(
     from pkg.extract.discovery import discover, is_archive
     from pkg.extract.files import DEFAULT_MAX_FILE_SIZE
     from pkg.extract.text_files.text_kinds import MAX_TEXT_SIZE, TEXT_VERSION
-    from pkg.resolve.facts.file_records import VERSION
+    from pkg.resolution.record_version import VERSION
 
     version = f"{VERSION}.{TEXT_VERSION}" if text else str(VERSION)  # links are told by the first, chunks by the other
     # Before it is listed: what is written meanwhile is read at the next build.

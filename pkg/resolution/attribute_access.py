@@ -11,7 +11,9 @@ from pkg.extract.summary.operations import IS_RAISING, IS_STUB
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolution.call_arguments import Arguments
 from pkg.resolution.classes import ClassInfo, Lookup, has_base
+from pkg.resolution.module_map import Found
 from pkg.resolution.program import FORWARDED
+from pkg.resolution.reasons import Reason
 from pkg.resolution.record_fields import CONSTRUCTORS, find_generated
 from pkg.resolution.site_outcomes import DESCRIPTOR, FALLBACK, Outcome, Target, Unbound
 from pkg.resolution.value_sets import (
@@ -48,8 +50,6 @@ from pkg.resolution.value_sets import (
     unknown,
 )
 from pkg.resolution.variables import CHANGED, FOREIGN, Home, Variable
-from pkg.resolve.abstract_values import Reason
-from pkg.resolve.facts.modules import Found
 
 if TYPE_CHECKING:
     from pkg.resolution.machine import Machine

@@ -14,6 +14,7 @@ from pkg.resolution.classes import ClassInfo, Lookup, has_base
 from pkg.resolution.narrowed_values import may_pass, narrow
 from pkg.resolution.passing import Guards
 from pkg.resolution.program import Code
+from pkg.resolution.reasons import Reason
 from pkg.resolution.record_fields import AFTER_INIT, Field, find_generated, list_parameters
 from pkg.resolution.site_outcomes import MADE_DECORATOR, External, Outcome, Overriding, Target, Unbound
 from pkg.resolution.value_sets import (
@@ -48,7 +49,6 @@ from pkg.resolution.value_sets import (
     unknown,
 )
 from pkg.resolution.variables import Substitutes, Variable
-from pkg.resolve.abstract_values import Reason
 
 if TYPE_CHECKING:
     from pkg.resolution.machine import Machine

@@ -10,6 +10,7 @@ from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolution.call_arguments import Arguments
 from pkg.resolution.holders import HOLDERS
 from pkg.resolution.program import Code
+from pkg.resolution.reasons import Reason
 from pkg.resolution.site_outcomes import Target
 from pkg.resolution.value_sets import (
     EMPTY,
@@ -37,7 +38,6 @@ from pkg.resolution.value_sets import (
     unknown,
 )
 from pkg.resolution.variables import Variable, find_key, open_container
-from pkg.resolve.abstract_values import Reason
 
 if TYPE_CHECKING:
     from pkg.resolution.machine import Machine

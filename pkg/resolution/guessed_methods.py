@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from pkg.extract.summary import operations as o
 from pkg.model import LIKELY
 from pkg.resolution.classes import ClassInfo, has_base
+from pkg.resolution.reasons import Reason
 from pkg.resolution.site_outcomes import DUCK_TYPE, Target
 from pkg.resolution.value_sets import Function, Property
-from pkg.resolve.abstract_values import Reason
 
 if TYPE_CHECKING:
     from pkg.resolution.machine import Machine

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pkg.model import LIKELY
 from pkg.resolution.call_arguments import Arguments
 from pkg.resolution.library import LibraryCalls, models
+from pkg.resolution.reasons import Reason
 from pkg.resolution.value_sets import (
     EMPTY,
     PLAIN,
@@ -26,7 +27,6 @@ from pkg.resolution.value_sets import (
     Wrapped,
     unknown,
 )
-from pkg.resolve.abstract_values import Reason
 
 if TYPE_CHECKING:
     from pkg.resolution.container_values import Containers

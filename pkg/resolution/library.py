@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pkg.model import LIKELY, POSSIBLE
 from pkg.resolution.call_arguments import Arguments
 from pkg.resolution.program import Code
+from pkg.resolution.reasons import Reason
 from pkg.resolution.value_sets import (
     EMPTY,
     PLAIN,
@@ -36,7 +37,6 @@ from pkg.resolution.value_sets import (
     Wrapped,
     unknown,
 )
-from pkg.resolve.abstract_values import Reason
 
 if TYPE_CHECKING:
     from pkg.resolution.machine import Machine

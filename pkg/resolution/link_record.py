@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from pkg.extract.summary.file_summary import split_summary
 from pkg.model import Class, Edge, Function, Import, RelationType, Span
+from pkg.resolution import record_version
 from pkg.resolution.module_records import ModuleRecord
 from pkg.resolution.placed_links import FileLinks, SiteLinks
-from pkg.resolve.facts import file_records
 from pkg.units import UnitText
 
 _SIZE = 16  # bytes of a digest
@@ -38,12 +38,12 @@ class LinkRecord(NamedTuple):
         """Write the record."""
         digest, *parts = self
         whole = b"".join(parts)
-        return _HEAD.pack(file_records.VERSION, zlib.crc32(whole), digest, *map(len, parts)) + whole
+        return _HEAD.pack(record_version.VERSION, zlib.crc32(whole), digest, *map(len, parts)) + whole
 
 
 def cut_record(packed: bytes) -> LinkRecord | None:
     """Cut a record into its parts; None for one of another version, or a damaged one."""
-    if len(packed) < _HEAD.size or packed[0] != file_records.VERSION:
+    if len(packed) < _HEAD.size or packed[0] != record_version.VERSION:
         return None
     _, checksum, digest, *sizes = _HEAD.unpack_from(packed)
     if checksum != zlib.crc32(memoryview(packed)[_HEAD.size :]) or _HEAD.size + sum(sizes) != len(packed):

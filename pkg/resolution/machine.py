@@ -17,6 +17,7 @@ from pkg.resolution.library import LibraryCalls
 from pkg.resolution.narrowed_values import narrow
 from pkg.resolution.program import BUILTINS, MODULE_TEXTS, Code, ModuleInfo, Program
 from pkg.resolution.pytest_fixtures import Fixtures
+from pkg.resolution.reasons import Reason
 from pkg.resolution.record_fields import find_records
 from pkg.resolution.site_outcomes import Outcome, Target, Unbound
 from pkg.resolution.special import Special
@@ -45,7 +46,6 @@ from pkg.resolution.value_sets import (
     unknown,
 )
 from pkg.resolution.variables import Home, Variable
-from pkg.resolve.abstract_values import Reason
 
 _CLASS_TAKING = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
 _ADDING = frozenset(("add", "append", "appendleft", "put"))

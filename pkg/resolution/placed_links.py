@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pkg.extract.summary.file_summary import split_summary
-from pkg.model import Edge, RelationType
-from pkg.resolve.link_order import drop_doubles, find_lines
+from pkg.model import Edge, RelationType, rank_confidence
 from pkg.units import UnboundCall, UnitLinks, UnitText, format_id, hash_inside, render_callee
 
 CallEnd = tuple[str, str, str]
@@ -74,3 +73,27 @@ class _Placing:
         self._equals[owner, expression] = position + 1
         identity = format_id(hash_inside(int(owner, 16), f"call/{expression}[{position}]"))
         return UnboundCall(identity, owner, expression, line, reason)
+
+
+def drop_doubles(edges: Iterable[Edge]) -> list[Edge]:
+    """Sort edges; of those that differ in rule or confidence alone, the surest is kept."""
+    kept: dict[tuple[RelationType, str, str, int | None], Edge] = {}
+    for edge in edges:
+        key = edge.type, edge.start, edge.end, edge.line
+        before = kept.get(key)
+        if before is None or (edge != before and _rank(edge) < _rank(before)):
+            kept[key] = edge
+    return sorted(kept.values(), key=lambda edge: (edge.type, edge.start, edge.line or 0, edge.end))
+
+
+def _rank(edge: Edge) -> tuple[int, str]:
+    return rank_confidence(edge.confidence), edge.rule or ""
+
+
+def find_lines(text: bytes) -> list[int]:
+    """List the offsets at which each line begins."""
+    starts, position = [0], text.find(b"\n")
+    while position >= 0:
+        starts.append(position + 1)
+        position = text.find(b"\n", position + 1)
+    return starts

@@ -12,6 +12,7 @@ from pkg.extract.summary.operations import IS_ASYNC
 from pkg.local_errors import LocalErrors
 from pkg.model import Import
 from pkg.resolution.classes import ClassInfo, Hierarchy
+from pkg.resolution.module_map import Found, ModuleMap
 from pkg.resolution.passing import Guards, Passed, take_guards, take_passed
 from pkg.resolution.value_sets import Interner, Signature
 from pkg.resolution.variables import (
@@ -29,7 +30,6 @@ from pkg.resolution.variables import (
     Substitutes,
     Variable,
 )
-from pkg.resolve.facts.modules import Found, ModuleMap
 from pkg.units import UnitText
 
 BUILTINS = frozenset(dir(builtins)) | {"reveal_type", "unicode", "basestring", "xrange", "raw_input", "long"}

@@ -15,6 +15,7 @@ from pkg.resolution.attribute_access import Attributes
 from pkg.resolution.classes import ClassInfo
 from pkg.resolution.library import LibraryCalls
 from pkg.resolution.program import Code, ModuleInfo, Program
+from pkg.resolution.reasons import Reason
 from pkg.resolution.types import promise_container
 from pkg.resolution.value_sets import (
     PLAIN,
@@ -46,7 +47,6 @@ from pkg.resolution.value_sets import (
     unknown,
 )
 from pkg.resolution.variables import Home, Substitutes, Variable, find_key, open_container
-from pkg.resolve.abstract_values import Reason
 
 _PARTS: dict[type[Value], tuple[str, ...]] = {
     Function: ("code",), Method: ("code", "receiver"), Class: ("info", "is_open"), Instance: ("info", "flavour"),

@@ -11,14 +11,14 @@ from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Import, Label, RelationTy
 from pkg.resolution.classes import ClassInfo
 from pkg.resolution.guessed_methods import GUESSED, DuckTypes
 from pkg.resolution.machine import Machine
+from pkg.resolution.module_map import Found
 from pkg.resolution.overflows import Overflows
 from pkg.resolution.placed_links import CallEnd, FileLinks, SiteLinks, place_links
 from pkg.resolution.program import Code, ModuleInfo, Program
+from pkg.resolution.reasons import Reason
 from pkg.resolution.self_calls import SelfCalls
 from pkg.resolution.site_outcomes import Target, is_bound, settle
 from pkg.resolution.value_sets import Class, Function, Library, Module, Value
-from pkg.resolve.abstract_values import Reason
-from pkg.resolve.facts.modules import Found
 from pkg.units import UnitLinks, format_id, hash_key, name_library
 
 

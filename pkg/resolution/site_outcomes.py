@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE, rank_confidence
 from pkg.resolution.program import Code
-from pkg.resolve.abstract_values import Reason
+from pkg.resolution.reasons import Reason
 
 MADE_DECORATOR = "result of a decorator's call"
 DESCRIPTOR = "descriptor"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolution.attribute_access import OF_CLASSES
 from pkg.resolution.call_arguments import Arguments
+from pkg.resolution.reasons import Reason
 from pkg.resolution.site_outcomes import Target, Unbound
 from pkg.resolution.value_sets import (
     EMPTY,
@@ -33,7 +34,6 @@ from pkg.resolution.value_sets import (
     unknown,
 )
 from pkg.resolution.variables import Variable
-from pkg.resolve.abstract_values import Reason
 
 if TYPE_CHECKING:
     from pkg.resolution.machine import Machine

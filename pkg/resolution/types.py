@@ -11,7 +11,9 @@ from typing import Any
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.annotation_trees import OTHER, Annotation
 from pkg.resolution.classes import ClassInfo, is_protocol
+from pkg.resolution.module_map import Found
 from pkg.resolution.program import BUILTINS, Code, ModuleInfo, Program
+from pkg.resolution.reasons import Reason
 from pkg.resolution.value_sets import (
     EMPTY,
     PLAIN,
@@ -30,8 +32,6 @@ from pkg.resolution.value_sets import (
     unknown,
 )
 from pkg.resolution.variables import find_key, open_container
-from pkg.resolve.abstract_values import Reason
-from pkg.resolve.facts.modules import Found
 
 _DEEPEST = 30
 _PLAIN_TYPES = frozenset(("str", "int", "float", "bool", "bytes", "complex", "NoneType", "None"))

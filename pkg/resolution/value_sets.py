@@ -10,7 +10,7 @@ from collections.abc import Collection
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pkg.resolve.abstract_values import Reason
+from pkg.resolution.reasons import Reason
 
 if TYPE_CHECKING:
     from pkg.resolution.classes import ClassInfo

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pkg.model import POSSIBLE
+from pkg.resolution.reasons import Reason
 from pkg.resolve import queries as q
-from pkg.resolve.abstract_values import EMPTY, UNKNOWN, Key, Reason, Values, unknown
+from pkg.resolve.abstract_values import EMPTY, UNKNOWN, Key, Values, unknown
 from pkg.resolve.facts.scope_model import Scope, Site, Store
 from pkg.resolve.outcomes import Callee, Unbound
 

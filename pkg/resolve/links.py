@@ -6,15 +6,16 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Import, Label, RelationType
+from pkg.resolution.module_map import Found
+from pkg.resolution.placed_links import drop_doubles, find_lines
+from pkg.resolution.reasons import Reason
 from pkg.resolve import queries as q
-from pkg.resolve.abstract_values import CLASS, FUNCTION, LIBRARY, MODULE, Reason, Value, Values
+from pkg.resolve.abstract_values import CLASS, FUNCTION, LIBRARY, MODULE, Value, Values
 from pkg.resolve.duck_types import DuckTypes
-from pkg.resolve.facts.modules import Found
 from pkg.resolve.facts.scope_model import ModuleScopes, Scope, Site
 from pkg.resolve.facts.special_names import FALLBACK
 from pkg.resolve.fault_places import find_place
 from pkg.resolve.hierarchy import Hierarchy
-from pkg.resolve.link_order import drop_doubles, find_lines
 from pkg.resolve.outcomes import DESCRIPTOR, Outcome, Target, Unbound, settle
 from pkg.resolve.resolution_context import Context
 from pkg.units import (

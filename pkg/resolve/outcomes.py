@@ -6,7 +6,8 @@ from collections import Counter
 from typing import NamedTuple
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE, rank_confidence
-from pkg.resolve.abstract_values import Group, Reason, Value, Values
+from pkg.resolution.reasons import Reason
+from pkg.resolve.abstract_values import Group, Value, Values
 from pkg.resolve.facts.scope_model import Scope
 from pkg.units import Code
 

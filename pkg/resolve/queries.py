@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from pkg.model import Import
+    from pkg.resolution.module_map import Found
     from pkg.resolve.abstract_values import Group, Key, Value, Values
     from pkg.resolve.arguments import Arguments
-    from pkg.resolve.facts.modules import Found
     from pkg.resolve.facts.scope_model import Binding, Scope, Site, Store
     from pkg.resolve.facts.special_names import Operation
     from pkg.resolve.facts.tested_names import Applied, Part

@@ -10,13 +10,14 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from pkg.resolution.module_map import ModuleMap
+from pkg.resolution.reasons import Reason
 from pkg.resolve import queries as q
-from pkg.resolve.abstract_values import Key, Reason, Value, Values, unknown
+from pkg.resolve.abstract_values import Key, Value, Values, unknown
 from pkg.resolve.arguments import Arguments
 from pkg.resolve.assigned_fields import Fields
 from pkg.resolve.containers import Containers
 from pkg.resolve.dataflow import Callers, Dataflow
-from pkg.resolve.facts.modules import ModuleMap
 from pkg.resolve.facts.parsed_trees import Trees
 from pkg.resolve.facts.repository_files import Files
 from pkg.resolve.facts.scope_model import Scope, Site

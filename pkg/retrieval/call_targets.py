@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.model import BOUND, UNFOLDED_TYPES, Call, Edge, Label, Node, NodeFilter, RelationType
-from pkg.resolve.abstract_values import Reason
+from pkg.resolution.reasons import Reason
 from pkg.retrieval.context import BUILTINS, Callee, Calls, Excerpt, UnresolvedCall, list_scopes
 from pkg.retrieval.needed_imports import ModuleImports, list_globals
 from pkg.units import format_id, hash_key

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import TypeVar
 
 from pkg.local_errors import Unwinding
+from pkg.resolution.module_map import INIT, STUB_INIT, ModuleMap
 from pkg.resolve.binder import Binder
 from pkg.resolve.changes.class_cache import ClassCache, describe_classes
 from pkg.resolve.changes.dependency_record import ClassRow
@@ -21,7 +22,6 @@ from pkg.resolve.changes.mentions import Wanted, find_mentions
 from pkg.resolve.changes.past import Past
 from pkg.resolve.facts.exported_names import count_exported, describe_exports
 from pkg.resolve.facts.file_records import hash_text
-from pkg.resolve.facts.modules import INIT, STUB_INIT, ModuleMap
 from pkg.resolve.facts.repository_files import Files
 from pkg.resolve.facts.scope_model import SUBCLASS_HOOK, ModuleScopes, Scope
 from pkg.resolve.facts.special_names import find_answered

@@ -11,11 +11,10 @@ import zlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from pkg.extract.summary.switch import IS_BOUNDED
 from pkg.model import Class, Function, Import, Span
+from pkg.resolution.record_version import VERSION
 from pkg.units import UnitLinks, UnitText, hash_bytes
 
-VERSION = 20 if IS_BOUNDED else 19
 _HEAD = struct.Struct("<BI6I")  # version, checksum of the parts, bytes of each
 _WIDTH = 6  # numbers of a fact
 _BEFORE = [0, 2, 3, 4]  # of the last four, those that they are told from
@@ -50,11 +49,6 @@ def cut_record(packed: bytes) -> Record | None:
         parts.append(packed[position : position + size])
         position += size
     return Record(*parts)
-
-
-def is_outdated(packed: bytes) -> bool:
-    """Tell whether a record was written by another version, whose links may be others."""
-    return packed[:1] != bytes([VERSION])
 
 
 def make_record(links: UnitLinks, unit: UnitText) -> Record:

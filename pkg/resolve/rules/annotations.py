@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from pkg.extract.code_pieces import parse_expression
+from pkg.resolution.reasons import Reason
 from pkg.resolve import queries as q
 from pkg.resolve.abstract_values import (
     CLASSES,
@@ -14,7 +15,6 @@ from pkg.resolve.abstract_values import (
     SELF,
     SUBCLASS,
     TYPED,
-    Reason,
     Value,
     Values,
     join,

@@ -5,6 +5,7 @@ Beside the bodies of their classes they are assigned to in methods, and by code 
 
 from __future__ import annotations
 
+from pkg.resolution.reasons import Reason
 from pkg.resolve import queries as q
 from pkg.resolve.abstract_values import (
     CLASS,
@@ -32,7 +33,6 @@ from pkg.resolve.abstract_values import (
     TEXT,
     UNKNOWN,
     Key,
-    Reason,
     Value,
     Values,
     join,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from pkg.resolution.reasons import Reason
 from pkg.resolve import queries as q
 from pkg.resolve.abstract_values import (
     CLASS,
@@ -26,7 +27,6 @@ from pkg.resolve.abstract_values import (
     TYPED,
     UNBOUND,
     UNKNOWN,
-    Reason,
     Value,
     Values,
     bare,

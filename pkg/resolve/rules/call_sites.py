@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
+from pkg.resolution.reasons import Reason
 from pkg.resolve import queries as q
 from pkg.resolve.abstract_values import (
     CLASS,
@@ -24,7 +25,6 @@ from pkg.resolve.abstract_values import (
     REGISTER,
     UNKNOWN,
     Group,
-    Reason,
     Value,
     Values,
     bare,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
+from pkg.resolution.reasons import Reason
 from pkg.resolve import queries as q
 from pkg.resolve.abstract_values import (
     CLASS,
@@ -30,7 +31,6 @@ from pkg.resolve.abstract_values import (
     UNKNOWN,
     Group,
     Key,
-    Reason,
     Value,
     Values,
     bare,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
+from pkg.resolution.reasons import Reason
 from pkg.resolve import queries as q
 from pkg.resolve.abstract_values import (
     CLASS,
@@ -14,7 +15,6 @@ from pkg.resolve.abstract_values import (
     SUPER,
     TEXT,
     UNKNOWN,
-    Reason,
     Value,
     Values,
     join,

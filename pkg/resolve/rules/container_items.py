@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pkg.resolution.reasons import Reason
 from pkg.resolve import queries as q
 from pkg.resolve.abstract_values import (
     CLASS,
@@ -18,7 +19,6 @@ from pkg.resolve.abstract_values import (
     TEXT,
     UNGIVEN,
     Key,
-    Reason,
     Value,
     Values,
     join,

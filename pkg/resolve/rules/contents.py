@@ -6,8 +6,9 @@ import ast
 from collections.abc import Sequence
 from typing import TypeVar
 
+from pkg.resolution.reasons import Reason
 from pkg.resolve import queries as q
-from pkg.resolve.abstract_values import CONSTANT, CONTAINER, EMPTY, UNGIVEN, Reason, Value, Values, join, unknown
+from pkg.resolve.abstract_values import CONSTANT, CONTAINER, EMPTY, UNGIVEN, Value, Values, join, unknown
 from pkg.resolve.containers import is_mapping, is_pair
 from pkg.resolve.facts.scope_model import Store
 from pkg.resolve.origins import Columns, Rest, Written

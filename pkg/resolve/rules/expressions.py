@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 from pkg.extract.code_pieces import locate, parse_expression, spell
+from pkg.resolution.reasons import Reason
 from pkg.resolve import queries as q
 from pkg.resolve.abstract_values import (
     CONSTANT,
@@ -20,7 +21,6 @@ from pkg.resolve.abstract_values import (
     OBJECTS,
     TEXT,
     TRUE,
-    Reason,
     Value,
     Values,
     join,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pkg.model import CERTAIN
+from pkg.resolution.module_map import Found
 from pkg.resolve import queries as q
 from pkg.resolve.abstract_values import EMPTY, FUNCTION, Value, Values, join, library
-from pkg.resolve.facts.modules import Found
 from pkg.resolve.facts.requests import CONFTEST, is_asked, is_fixture, list_requests, name_fixture
 from pkg.resolve.facts.scope_model import Scope, Site
 from pkg.resolve.outcomes import Target

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from pkg.extract.code_pieces import Parameter
+from pkg.resolution.reasons import Reason
 from pkg.resolve import queries as q
 from pkg.resolve.abstract_values import (
     CLASS,
@@ -23,7 +24,6 @@ from pkg.resolve.abstract_values import (
     UNGIVEN,
     UNKNOWN,
     Group,
-    Reason,
     Value,
     Values,
     join,

@@ -12,11 +12,12 @@ from operator import or_
 from typing import NamedTuple
 
 from pkg.model import Import
+from pkg.resolution.module_map import Found
+from pkg.resolution.reasons import Reason
 from pkg.resolve import queries as q
-from pkg.resolve.abstract_values import EMPTY, FOLDER, LIBRARY, MODULE, Reason, Value, Values, join, library, unknown
+from pkg.resolve.abstract_values import EMPTY, FOLDER, LIBRARY, MODULE, Value, Values, join, library, unknown
 from pkg.resolve.closure import join_reached
 from pkg.resolve.facts.exported_names import ALL, list_export_spans
-from pkg.resolve.facts.modules import Found
 from pkg.resolve.facts.scope_model import ModuleScopes, Scope
 from pkg.resolve.resolution_context import Context
 

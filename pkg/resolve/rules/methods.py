@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from pkg.resolution.reasons import Reason
 from pkg.resolve import queries as q
 from pkg.resolve.abstract_values import (
     CLASS,
@@ -27,7 +28,6 @@ from pkg.resolve.abstract_values import (
     UNBOUND,
     UNKNOWN,
     Key,
-    Reason,
     Value,
     Values,
     bare,

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pkg.extract.code_pieces import locate, locate_in_pattern, parse_pattern, spell
+from pkg.resolution.reasons import Reason
 from pkg.resolve import queries as q
-from pkg.resolve.abstract_values import CONTAINER, EMPTY, Key, Reason, Values, join, unknown
+from pkg.resolve.abstract_values import CONTAINER, EMPTY, Key, Values, join, unknown
 from pkg.resolve.facts.scope_model import Binding, Scope, Step
 from pkg.resolve.facts.tested_names import Applied, Known, find_conditions
 from pkg.resolve.queries import TestKind

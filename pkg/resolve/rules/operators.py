@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pkg.resolution.reasons import Reason
 from pkg.resolve import queries as q
 from pkg.resolve.abstract_values import (
     CONSTANT,
@@ -11,7 +12,6 @@ from pkg.resolve.abstract_values import (
     MANY,
     OBJECTS,
     TEXT,
-    Reason,
     Value,
     Values,
     library,

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
+from pkg.resolution.reasons import Reason
 from pkg.resolve import queries as q
 from pkg.resolve.abstract_values import (
     CLASS,
@@ -27,7 +28,6 @@ from pkg.resolve.abstract_values import (
     SETTER,
     SUPER,
     UNKNOWN,
-    Reason,
     Value,
     Values,
     target_of,

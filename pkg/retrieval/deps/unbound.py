@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pkg.graph.generation_memory import GenerationMemory
 from pkg.graph.store import Overflow
 from pkg.model import Label
-from pkg.resolve.abstract_values import Reason
+from pkg.resolution.reasons import Reason
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore

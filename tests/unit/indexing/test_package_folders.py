@@ -17,7 +17,7 @@ from unit.indexing.test_edits import build_afresh, put_tree
 from pkg.graph.store import GraphStore
 from pkg.indexing.build import build, build_export
 from pkg.model import Label, RelationType
-from pkg.resolve.facts import file_records
+from pkg.resolution import record_version
 from pkg.retrieval.deps.names import find_target
 
 CART = """import shop.tax.rates
@@ -204,11 +204,11 @@ def test_a_graph_whose_links_another_version_found_is_resolved_anew(
 ) -> None:
     tree = write_tree(tmp_path / "tree", SHOP)
     with closing(open_graph_at(tmp_path / "graph.db")) as store:
-        monkeypatch.setattr(file_records, "VERSION", file_records.VERSION - 1)
+        monkeypatch.setattr(record_version, "VERSION", record_version.VERSION - 1)
         build(str(tree), store)
         before = export_lines(store)
         monkeypatch.undo()
         report = build(str(tree), store)
         assert (report.written, report.unchanged) == (0, len(SHOP))
-        assert not any(file_records.is_outdated(notes) for _, notes in store.link_notes("tree"))
+        assert not any(record_version.is_outdated(notes) for _, notes in store.link_notes("tree"))
         assert export_lines(store) == before

@@ -6,8 +6,8 @@ import pytest
 from unit.resolution.solving import list_calls, solve_tree
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
+from pkg.resolution.reasons import Reason
 from pkg.resolution.site_outcomes import GRADES, Target, Unbound, settle
-from pkg.resolve.abstract_values import Reason
 
 METHODS = [
     each

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from unit.resolution.solving import list_calls
 
+from pkg.resolution.reasons import Reason
 from pkg.resolution.value_sets import (
     MANY,
     MOST_VALUES,
@@ -17,7 +18,6 @@ from pkg.resolution.value_sets import (
     merge_alike,
     unknown,
 )
-from pkg.resolve.abstract_values import Reason
 
 
 def test_what_is_not_known_does_not_make_a_set_large() -> None:

@@ -8,7 +8,7 @@ import pytest
 from unit.resolve.resolving import resolve_tree
 
 from pkg.model import RelationType
-from pkg.resolve.abstract_values import Reason
+from pkg.resolution.reasons import Reason
 
 COUNTS = (1, 2, 3, 5, 7, 9, 13, 40, 200)
 Files = dict[str, str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pkg.model import Import, Span
-from pkg.resolve.facts.modules import NOTHING, Found, ModuleMap
+from pkg.resolution.module_map import NOTHING, Found, ModuleMap
 
 FILES = [
     "app.py",

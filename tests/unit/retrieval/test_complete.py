@@ -10,7 +10,7 @@ from linked import LinkRow, UnboundRow, encoder, fill_store, make_linked_store
 
 from pkg.graph.store import GraphStore
 from pkg.model import Cut, Edge, Label, Node, RelationType
-from pkg.resolve.abstract_values import Reason
+from pkg.resolution.reasons import Reason
 from pkg.retrieval.context import Excerpt
 from pkg.retrieval.helpers import Completer, Completion
 

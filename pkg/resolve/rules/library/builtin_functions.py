@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pkg.resolution.reasons import Reason
 from pkg.resolve import queries as q
 from pkg.resolve.abstract_values import (
     CLASS,
@@ -16,7 +17,6 @@ from pkg.resolve.abstract_values import (
     SETTER,
     SUPER,
     UNKNOWN,
-    Reason,
     Value,
     Values,
     join,
