@@ -69,9 +69,14 @@ class Containers:
 
     def list_keyed(self, container: Container) -> list[tuple[Any, Variable]]:
         """List the constant keys under which a container has something, as the module that is evaluated sees it."""
-        see = self.machine.schedule.see
-        found = [each for each in list(self.machine.schedule.open_items(container).items()) if see(each[1])]
-        return sorted(found, key=_place_key) if len(found) > 1 else found
+        schedule = self.machine.schedule
+        keyed = schedule.open_items(container)
+        if len(keyed) > container.ordered:
+            keyed = container.keyed = dict(sorted(keyed.items(), key=_place_key))
+            container.ordered = len(keyed)
+        if container.code.module is schedule.home:
+            return [each for each in keyed.items() if each[1].values]
+        return [each for each in list(keyed.items()) if schedule.see(each[1])]
 
     def find_keyed(self, container: Container, key: object) -> Variable | None:
         """Find the variable under a constant key; None where nothing is seen in it."""

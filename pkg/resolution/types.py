@@ -361,7 +361,8 @@ class Types:
         if annotation is None or code is None:
             return OPEN
         key = id(annotation), code.position
-        self._kept.append(annotation)
+        if key not in self._promises:
+            self._kept.append(annotation)
         return self._schedule.remember(self._promises, key, lambda: self._read(code, annotation, 0))
 
     def _read(self, code: Code, annotation: Any, depth: int) -> Promise:

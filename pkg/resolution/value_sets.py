@@ -133,7 +133,7 @@ class Text(Value):
 class Container(Value):
     """A list, tuple, dict, set or the like, told apart by the site that makes it."""
 
-    __slots__ = ("code", "everything", "keyed", "keys", "kind", "promised", "rest", "site")
+    __slots__ = ("code", "everything", "keyed", "keys", "kind", "ordered", "promised", "rest", "site")
 
     def __init__(
         self, kind: str, code: Code, site: int, promised: tuple[Values, Values, tuple[Values, ...]] | None = None
@@ -143,6 +143,7 @@ class Container(Value):
         self.site = site
         self.promised = promised  # of one that an annotation promises: items, keys, and the parts of a tuple
         self.keyed: dict[object, Variable] = {}  # by constant keys
+        self.ordered = 1  # of these keys, how many stand in their order
         self.rest: Variable | None = None  # under keys that are not known
         self.keys: Variable | None = None
         self.everything: Variable | None = None
@@ -283,6 +284,7 @@ def unknown(reason: Reason) -> Values:
 
 
 MANY = unknown(Reason.MANY)
+_MOST_WITH_UNKNOWN = MOST_VALUES + len(Reason)
 
 
 class Interner:
@@ -377,7 +379,9 @@ def is_none(value: Value) -> bool:
 
 def is_large(values: Collection[Value]) -> bool:
     """Return whether a set has more than MOST_VALUES values that are known."""
-    return len(values) > MOST_VALUES and sum(type(each) is not Unknown for each in values) > MOST_VALUES
+    if len(values) <= MOST_VALUES:
+        return False
+    return len(values) > _MOST_WITH_UNKNOWN or sum(type(each) is not Unknown for each in values) > MOST_VALUES
 
 
 def bound(values: Values) -> Values:
