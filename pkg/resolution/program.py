@@ -169,6 +169,7 @@ class Program:
         self._stars: dict[tuple[str, str], tuple[str, ...]] = {}
         self._brought: dict[tuple[str, str, int, int], tuple[str, ...]] = {}
         self._bound: dict[tuple[str, int], Found] = {}
+        self._exported: dict[str, frozenset[str] | None] = {}
         for path in sorted(units):
             try:
                 self.modules[path] = ModuleInfo(path, units[path])
@@ -339,6 +340,11 @@ class Program:
 
     def list_exported(self, module: ModuleInfo) -> frozenset[str] | None:
         """List the names in `__all__` of a module, as far as it is written out; None where it is not."""
+        if module.path not in self._exported:
+            self._exported[module.path] = self._read_exported(module)
+        return self._exported[module.path]
+
+    def _read_exported(self, module: ModuleInfo) -> frozenset[str] | None:
         root = module.root
         bound = module.bindings.get("__all__") if root is not None else None
         if not bound or root is None:
