@@ -55,9 +55,56 @@ def make_overrides(size: int) -> str:
     return f"class Node:\n    def value(self, x):\n        return x\n{classes}{calls}"
 
 
-@pytest.mark.parametrize("make", [make_ring, make_recursion, make_table, make_overrides])
+def make_operators(size: int) -> str:
+    """Write classes whose operator gives the next one, added up by one function."""
+    classes = "".join(
+        f"class V{i}:\n    def __add__(self, o):\n        return V{(i + 1) % size}()\n" for i in range(size)
+    )
+    calls = "".join(f"add(V{i}(), V{i * 7 % size}())\n" for i in range(size))
+    return f"{classes}def add(a, b):\n    c = a + b\n    return c + a + b\n{calls}"
+
+
+def make_lists(size: int) -> str:
+    """Write lists that one function copies, sorts and reads."""
+    lists = "".join(f"class L{i}: pass\nv{i} = [L{i}(), L{(i + 1) % size}()]\ntake(list(v{i}))\n" for i in range(size))
+    taken = "    for each in sorted(tuple(list(x))):\n        take([each])\n    return x\n"
+    return f"def take(x):\n{taken}{lists}"
+
+
+def spread_ring(size: int) -> dict[str, str]:
+    """Write the ring of classes, each in a module."""
+    files = {
+        f"m{i}.py": f"import m{(i + 1) % size}\nclass C:\n    def m(self):\n        return m{(i + 1) % size}.C()\n"
+        for i in range(size)
+    }
+    return {
+        **files,
+        "main.py": "import m0\ndef go():\n    x = m0.C()\n    while True:\n" + "        x = x.m()\n" * size,
+    }
+
+
+def spread_calls(size: int) -> dict[str, str]:
+    """Write modules that each add to what one function adds up, and are in its table."""
+    files = {
+        f"f{i}.py": "from table import call\nclass V:\n    def __add__(self, o):\n        return call(V(), o)\n"
+        "def f(x):\n    return call(x, V())\ncall(V(), list([V()]))\n"
+        for i in range(size)
+    }
+    imports = "".join(f"import f{i}\n" for i in range(size))
+    table = ", ".join(f"{i}: f{i}.f" for i in range(size))
+    call = "def call(x, y):\n    for each in y:\n        TABLE[x](each)\n    return x + y\n"
+    return {**files, "table.py": f"{imports}TABLE = {{{table}}}\n{call}"}
+
+
+@pytest.mark.parametrize("make", [make_ring, make_recursion, make_table, make_overrides, make_operators, make_lists])
 def test_work_grows_with_the_size_alone(make: Callable[[int], str]) -> None:
     small, large = (solve_tree({"main.py": make(size)}).steps for size in SIZES)
+    assert large / small < SIZES[1] / SIZES[0] * 1.25
+
+
+@pytest.mark.parametrize("spread", [spread_ring, spread_calls])
+def test_work_grows_with_the_number_of_modules_alone(spread: Callable[[int], dict[str, str]]) -> None:
+    small, large = (solve_tree(spread(size)).steps for size in SIZES)
     assert large / small < SIZES[1] / SIZES[0] * 1.25
 
 
