@@ -95,7 +95,7 @@ class Attributes:
         self._machine = machine
         self._make = machine.make
         self._hierarchy = machine.program.hierarchy
-        self._apart: dict[tuple[Values, str, Values], tuple[list[Value], set[object]]] = {}
+        self.apart: dict[tuple[Values, str, Values], tuple[list[Value], set[object]]] = {}
         self._foreign: dict[str, _Foreign] = {}  # attributes that are assigned to from outside of classes
         self._asked: set[str] = set()  # members that may be properties or descriptors
         self._forwarded: set[tuple[Value, str]] = set()
@@ -176,7 +176,7 @@ class Attributes:
         foreign = self._find_foreign(name)
         changed = self._machine.read(foreign.changed) if foreign is not None else EMPTY
         return self._machine.schedule.remember(
-            self._apart, (values, name, changed), lambda: self._find_apart(values, name, changed)
+            self.apart, (values, name, changed), lambda: self._find_apart(values, name, changed)
         )
 
     def _find_apart(self, values: Values, name: str, changed: Values) -> list[Value]:

@@ -82,7 +82,7 @@ class Calls:
         self._hierarchy = machine.program.hierarchy
         self._records: dict[ClassInfo, list[Field]] = {}
         self.depth = 0
-        self._promised: dict[tuple[Values, Values], Values] = {}
+        self.promised: dict[tuple[Values, Values], Values] = {}
         self._plans: dict[tuple[Instance, str], _Plan] = {}
         self._overriding: dict[tuple[ClassInfo, str], tuple[Code, ...]] = {}
         self._copied: set[tuple[Code, Code]] = set()  # methods, and those that get what they are given
@@ -468,11 +468,11 @@ class Calls:
         if is_open:
             return found | promised
         key = found, promised
-        result = self._promised.get(key)
+        result = self.promised.get(key)
         if result is None:
             known = frozenset(each for each in found if not isinstance(each, Unknown | Library))
             is_exact = any(isinstance(each, Instance) for each in known) and _covers(known, promised)
-            result = self._promised[key] = known if is_exact else promised | known
+            result = self.promised[key] = known if is_exact else promised | known
         return result
 
     def adapt(self, values: Values, receiver: Value) -> Values:

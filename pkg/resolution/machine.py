@@ -90,6 +90,16 @@ class Machine:
             for home in homes:
                 self._evaluate_module(home)
             self.schedule.end_round()
+            self._forget_sets()
+
+    def _forget_sets(self) -> None:
+        """Forget what was found of sets: most that have grown since are of no use any more."""
+        self._ordered.clear()
+        self._shared.clear()
+        self.narrowed.clear()
+        self.attributes.apart.clear()
+        self.special.apart.clear()
+        self.calls.promised.clear()
 
     def prepare(self) -> None:
         """Find what is told before values are followed: bases, records, signatures."""

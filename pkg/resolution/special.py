@@ -74,7 +74,7 @@ class Special:
         self._machine = machine
         self._make = machine.make
         self._hierarchy = machine.program.hierarchy
-        self._apart: dict[tuple[Values, str], tuple[list[Value], set[object]]] = {}  # with the names looked up
+        self.apart: dict[tuple[Values, str], tuple[list[Value], set[object]]] = {}  # with the names looked up
         self._plans: dict[tuple[Instance, str], _Plan] = {}
         self._names = machine.program.special_names  # that any class of the repository defines
 
@@ -137,7 +137,7 @@ class Special:
         """List one of the values each that have their methods from the same classes, out of too many to ask each."""
         if not is_large(values):
             return values
-        return self._machine.schedule.remember(self._apart, (values, names[0]), lambda: self._find_apart(values, names))
+        return self._machine.schedule.remember(self.apart, (values, names[0]), lambda: self._find_apart(values, names))
 
     def _find_apart(self, values: Values, names: Sequence[str]) -> list[Value]:
         found: dict[object, Value] = {}
