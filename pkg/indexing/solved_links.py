@@ -97,7 +97,8 @@ def _put_edited(
     units.update(change.fresh)
     noted = LocalErrors()
     try:
-        update = resolve_edited(units, change.package, noted, Records(packed), change.fresh.keys())
+        before = {path: unpack_unit(source, path, records[path].unit) for path in change.fresh}
+        update = resolve_edited(units, change.package, noted, Records(packed), before)
     except Exception:  # what fails is told by the resolution of everything
         return False
     if update is None or len(noted):

@@ -14,7 +14,7 @@ from typing import Any
 
 from pkg.resolution.program import ModuleInfo
 from pkg.resolution.recorded_names import RecordedNames
-from pkg.resolution.static_facts import list_consulted, list_facts
+from pkg.resolution.static_facts import list_consulted, list_heads
 from pkg.resolution.value_sets import Container, Values
 from pkg.resolution.variables import Home, Schedule
 
@@ -35,12 +35,12 @@ class ModuleRecord:
     reads: list[str] = field(default_factory=list)  # paths of modules whose variables it read
     writes: list[str] = field(default_factory=list)  # paths of modules to whose variables it wrote
     consulted: list[str] = field(default_factory=list)  # names under which something was looked up for it
-    facts: dict[str, int] = field(default_factory=dict)  # what others may look up of it, as hashes by name
+    heads: dict[str, int] = field(default_factory=dict)  # what its classes are derived from, as hashes by name
     last: int = -1  # the last round in which anything of this happened
 
     def pack_facts(self) -> bytes:
-        """Write what others may look up, and what was looked up."""
-        return _pack([self.consulted, self.facts])
+        """Write what was looked up, and what classes are derived from."""
+        return _pack([self.consulted, self.heads])
 
     def pack_flows(self) -> bytes:
         """Write what crossed the boundary; each text and each set of them stands in it once."""
@@ -81,9 +81,9 @@ class ModuleRecord:
 
 
 def unpack_facts(packed: bytes) -> tuple[list[str], dict[str, int]]:
-    """Read what a module looked up, and what others may look up of it."""
-    consulted, facts = _unpack(packed)
-    return consulted, facts
+    """Read what a module looked up, and what its classes are derived from."""
+    consulted, heads = _unpack(packed)
+    return consulted, heads
 
 
 def _pack(whole: Any) -> bytes:
@@ -129,7 +129,7 @@ def record_all(homes: Iterable[Home], schedule: Schedule, names: RecordedNames) 
     records = {
         home.path: ModuleRecord(
             consulted=list_consulted(home, names.codes),
-            facts=list_facts(home, names.codes) if isinstance(home, ModuleInfo) else {},
+            heads=list_heads(home, names) if isinstance(home, ModuleInfo) else {},
         )
         for home in homes
     }

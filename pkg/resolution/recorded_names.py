@@ -58,6 +58,7 @@ _PARTS: dict[type[Value], tuple[str, ...]] = {
     Register: ("owner",), Unknown: ("reason",),
 }  # fmt: skip
 """By kind of value, what it is made of, in the order in which it is made."""
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 _KINDS = {kind.__name__: kind for kind in _PARTS}
 
 
@@ -130,7 +131,7 @@ class RecordedNames:
         """Name a value."""
         found = self._values.get(value)
         if found is None:
-            found = self._values[value] = json.dumps(self._spell(value), separators=(",", ":"))
+            found = self._values[value] = _ENCODER.encode(self._spell(value))
         return found
 
     def find_value(self, name: str) -> Value:
@@ -151,7 +152,7 @@ class RecordedNames:
         if isinstance(part, ClassInfo):
             return ["k", part.code.module.path, self.codes.name(part.code)]
         if isinstance(part, frozenset):
-            return ["s", *sorted((self._spell(each) for each in part), key=json.dumps)]
+            return ["s", *sorted((self._spell(each) for each in part), key=repr)]
         if isinstance(part, tuple):
             return ["t", *map(self._spell, part)]
         if isinstance(part, Flavour | Reason):
@@ -192,7 +193,7 @@ class RecordedNames:
 
     def spell_container(self, container: Container) -> str:
         """Return the part of the names of its variables that names a container."""
-        return json.dumps(self._spell(container))
+        return _ENCODER.encode(self._spell(container))
 
     # Variables.
 
@@ -202,7 +203,7 @@ class RecordedNames:
         if found is None:
             owner = "" if isinstance(variable.owner, ModuleInfo) else self._spell(variable.owner)
             spelled = [owner, variable.kind, self._spell(variable.part)]
-            found = self._variables[variable] = json.dumps(spelled, separators=(",", ":"))
+            found = self._variables[variable] = _ENCODER.encode(spelled)
         return found
 
     def find_variable(self, home: Home, name: str) -> Variable:
@@ -249,4 +250,4 @@ class RecordedNames:
 def find_container(name: str) -> str | None:
     """Return the part of the name of a variable that names the container that has it; None for other variables."""
     spelled = json.loads(name)[0] if name.startswith('[["v","Container"') else None
-    return json.dumps(spelled) if spelled is not None else None
+    return _ENCODER.encode(spelled) if spelled is not None else None

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pkg.resolution.module_records import ModuleRecord, Names, SetNames
 from pkg.resolution.program import ModuleInfo
 from pkg.resolution.recorded_names import RecordedNames, find_container
-from pkg.resolution.static_facts import list_consulted, list_facts
+from pkg.resolution.static_facts import list_consulted, list_heads
 from pkg.resolution.value_sets import EMPTY, Container, Value, Values
 from pkg.resolution.variables import Home, Schedule, Variable
 
@@ -325,7 +325,7 @@ class ReplaySchedule(Schedule):
             reads=sorted({each.home.path for each in live.reads}),
             writes=sorted({each.path for sent in live.sent.values() for each in sent if each is not home}),
             consulted=list_consulted(home, self.names.codes),
-            facts=list_facts(home, self.names.codes) if isinstance(home, ModuleInfo) else {},
+            heads=list_heads(home, self.names) if isinstance(home, ModuleInfo) else {},
         )
         for writer, state in self.live.items():
             for at, sent in state.sent.items() if writer is not home else ():

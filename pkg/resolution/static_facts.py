@@ -15,7 +15,7 @@ from pkg.extract.summary.compaction import list_operands
 from pkg.resolution.classes import DERIVED, ClassInfo
 from pkg.resolution.program import Code, ModuleInfo, Program
 from pkg.resolution.pytest_fixtures import FIXTURES
-from pkg.resolution.recorded_names import CodeNames
+from pkg.resolution.recorded_names import CodeNames, RecordedNames
 from pkg.resolution.self_calls import asks_super
 from pkg.resolution.variables import Home
 
@@ -33,7 +33,7 @@ def name_member(names: CodeNames, info: ClassInfo, name: str) -> str:
 
 
 def list_facts(module: ModuleInfo, names: CodeNames) -> dict[str, int]:
-    """List the facts of a file, by the name under which they are looked up, as hashes."""
+    """List what a file says by itself, by the name under which it is looked up, as hashes."""
     facts: dict[str, list[Any]] = {}
 
     def add(name: str, *fact: Any) -> None:
@@ -56,27 +56,36 @@ def list_facts(module: ModuleInfo, names: CodeNames) -> dict[str, int]:
             add(EVERYTHING, "star", record.module, record.level)
         if "__all__" in module.names:
             add(EVERYTHING, "all", [list(node) for node in root.summary.nodes if node[0] in (o.COLLECT, o.CONST)])
-    return {
-        name: zlib.crc32(repr(sorted(map(repr, each))).encode("utf-8", "surrogatepass")) for name, each in facts.items()
-    }
+    return {name: _hash(each) for name, each in facts.items()}
+
+
+def list_heads(module: ModuleInfo, names: RecordedNames) -> dict[str, int]:
+    """List what the file of a program says only with others: bases of classes, and what is promised of callables."""
+    heads: dict[str, list[Any]] = {}
+    for code in module.codes:
+        info = code.class_info
+        if info is not None:
+            metaclass = names.codes.name(info.metaclass.code) if info.metaclass is not None else ""
+            bases = [(each.code.module.path, names.codes.name(each.code)) for each in info.bases]
+            kinds = sorted((each.code.module.path, names.codes.name(each.code)) for each in info.kinds - info.ancestors)
+            head = bases, info.places, info.libraries, info.has_unknown, info.is_protocol, metaclass, kinds
+            heads[name_member(names.codes, info, _CLASS)] = [head, info.record is not None]
+        elif code.signatures:
+            promised = [(place, names.name_value(each)) for place, each in sorted(code.signatures.items())]
+            heads.setdefault(code.name, []).append((names.codes.name(code), promised))
+    return {name: _hash(each) for name, each in heads.items()}
+
+
+def _hash(facts: list[Any]) -> int:
+    return zlib.crc32("\n".join(sorted(set(map(repr, facts)))).encode("utf-8", "surrogatepass"))
 
 
 def _add_class(info: ClassInfo, key: str, names: CodeNames, add: Any) -> None:
     code = info.code
-    head = (
-        [[each.code.module.path, names.name(each.code)] for each in info.bases],
-        info.libraries,
-        info.has_unknown,
-        info.is_protocol,
-        info.metaclass is not None and names.name(info.metaclass.code),
-    )
-    kinds = sorted((each.code.module.path, names.name(each.code)) for each in info.kinds - info.ancestors)
-    record = info.record
-    fields = [record.constructor, record.is_attrs, sorted(record.fields)] if record is not None else None
-    add(name_member(names, info, _CLASS), head, kinds, sorted(code.decorators), record is not None)
-    add(info.name, "class", key, fields, code.summary.flags)
     nodes = code.summary.nodes
     stored = {node[1]: node[2] for node in nodes if node[0] == o.MEMBER}
+    declared = [name for name in info.members if name in info.declared]
+    add(info.name, "class", key, declared, sorted(code.decorators), code.summary.flags)
     for name in info.members:
         number = stored.get(name, -1)
         kind = nodes[number][0] if number >= 0 else -1
@@ -97,7 +106,7 @@ def _add_function(code: Code, key: str, add: Any) -> None:
     add(
         code.name, "function", key, summary.kind, summary.flags, summary.parameters, summary.returns,
         sorted(code.decorators), code.receiver_place, code.passed, sorted(map(repr, code.cases)), code.is_generator,
-        code.is_async, returned, sorted(code.signatures), code.owner_class is not None and asks_super(code),
+        code.is_async, returned, code.owner_class is not None and asks_super(code),
     )  # fmt: skip
     if code.name == "__init__" and code.owner_class is not None:
         for node in summary.nodes:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from pkg.local_errors import LocalErrors
 from pkg.resolution.machine import Machine
 from pkg.resolution.module_records import ModuleRecord, record_all, unpack_facts
 from pkg.resolution.program import Program
-from pkg.resolution.recorded_names import OutdatedNameError, RecordedNames
+from pkg.resolution.recorded_names import CodeNames, OutdatedNameError, RecordedNames
 from pkg.resolution.replay import ReplaySchedule
-from pkg.resolution.static_facts import EVERYTHING, find_changed, list_facts, list_special, spread_changed
+from pkg.resolution.static_facts import EVERYTHING, find_changed, list_facts, list_heads, list_special, spread_changed
 from pkg.resolution.variables import Home
 from pkg.units import UnitText
 
@@ -57,7 +57,7 @@ class Records(Mapping[str, ModuleRecord]):
         return len(self._packed)
 
     def read_facts(self, path: str) -> tuple[list[str], dict[str, int]]:
-        """Return what a module looked up, and what others may look up of it."""
+        """Return what a module looked up, and what its classes are derived from."""
         found = self._facts.get(path)
         if found is None:
             found = self._facts[path] = unpack_facts(self._packed[path][0])
@@ -66,11 +66,11 @@ class Records(Mapping[str, ModuleRecord]):
 
 def resolve_edited(
     units: Mapping[str, UnitText], package: str, errors: LocalErrors, records: Records,
-    edited: Iterable[str],
+    before: Mapping[str, UnitText],
 ) -> Update | None:  # fmt: skip
     """Resolve edited files; None where everything is to be resolved again, for files came or went, or classes moved.
 
-    records: by path, of all files, and under "" of what belongs to none.
+    records: by path, of all files, and under "" of what belongs to none. before: the edited files as they were.
     """
     if records.keys() - {""} != units.keys() or "" not in records:
         return None
@@ -84,7 +84,7 @@ def resolve_edited(
     machine = Machine(program)
     machine.prepare()
     names = RecordedNames(program, machine.attributes, machine.library)
-    paths = _find_affected(program, names, records, set(edited))
+    paths = _find_affected(program, names, records, before)
     if paths is None:
         machine.release()
         return None
@@ -97,26 +97,40 @@ def resolve_edited(
     return Update(machine, schedule, sorted(home.path for home in schedule.live if home.path))
 
 
-def _find_affected(program: Program, names: RecordedNames, records: Records, edited: set[str]) -> set[str] | None:
+def _find_affected(
+    program: Program, names: RecordedNames, records: Records, before: Mapping[str, UnitText]
+) -> set[str] | None:
     """Find the edited files, and those that looked up what these no longer say; None where that is nearly all."""
-    facts = {path: list_facts(program.modules[path], names.codes) for path in edited}
-    found, waiting, changed = set(edited), set(edited), set[str]()
+    facts = {path: list_facts(program.modules[path], names.codes) for path in before}
+    old = {path: _list_facts_before(unit) for path, unit in before.items()}
+    came, gone = (list_special(name for each in found.values() for name in each) for found in (facts, old))
+    if came != gone and not came ^ gone <= _list_special_elsewhere(program, before):
+        return None
+    changed = set[str]().union(*(find_changed(old[path], facts[path]) for path in before))
+    found, waiting, new = set(before), set(before), changed
     while waiting:
-        new = set[str]().union(*(find_changed(records.read_facts(path)[1], facts[path]) for path in waiting)) - changed
+        for path in waiting:
+            heads = list_heads(program.modules[path], names)
+            new = new | find_changed(records.read_facts(path)[1], heads)
         if EVERYTHING in new:
             return None
-        changed |= new
         looked_up = spread_changed(new, program, names.codes)
         waiting = {
             path for path in records
             if path and path not in found and looked_up and not looked_up.isdisjoint(records.read_facts(path)[0])
         }  # fmt: skip
-        facts.update((path, list_facts(program.modules[path], names.codes)) for path in waiting)
         found |= waiting
-    edited_facts = [records.read_facts(path)[1] for path in facts]
-    gone = list_special(name for each in edited_facts for name in each)
-    came = list_special(name for each in facts.values() for name in each)
-    if gone == came:
-        return found
-    others = list_special(name for path in records if path not in facts for name in records.read_facts(path)[1])
-    return found if gone ^ came <= others else None
+        changed |= new
+    return found
+
+
+def _list_facts_before(unit: UnitText) -> dict[str, int]:
+    """List what a file said by itself before it was edited."""
+    program = Program({unit.path: unit}, "", LocalErrors())
+    return list_facts(program.modules[unit.path], CodeNames(program))
+
+
+def _list_special_elsewhere(program: Program, edited: Collection[str]) -> set[str]:
+    """List the special names that classes define in files that were not edited."""
+    infos = (info for info in program.hierarchy.classes if info.code.module.path not in edited)
+    return {name for info in infos for name in info.members if name.startswith("__")}

@@ -107,6 +107,11 @@ def resolve_all(units: dict[str, UnitText]) -> Resolved:
     return {path: writer.write(path) for path in units}, record_resolution(machine)
 
 
+def take_before(path: str) -> dict[str, UnitText]:
+    """Return a file as it was before the edit."""
+    return {path: read_unit(path, FILES[path])}
+
+
 def leave_out_names(record: ModuleRecord | None) -> ModuleRecord:
     """Leave out the names that were looked up: once one is enough, which one that is may differ."""
     assert record is not None
@@ -123,7 +128,7 @@ def edit(path: str, old: str, new: str) -> dict[str, UnitText]:
 def test_an_edit_comes_out_as_in_a_resolution_from_nothing(path: str, old: str, new: str) -> None:
     links, records = resolve_all({each: read_unit(each, text) for each, text in FILES.items()})
     units = edit(path, old, new)
-    update = resolve_edited(units, "", LocalErrors(), pack(records), [path])
+    update = resolve_edited(units, "", LocalErrors(), pack(records), take_before(path))
     expected, expected_records = resolve_all(units)
     assert update is not None
     writer = LinkWriter(SOURCE, update.machine)
@@ -135,7 +140,7 @@ def test_an_edit_comes_out_as_in_a_resolution_from_nothing(path: str, old: str, 
 def test_an_edit_leaves_alone_what_it_does_not_change() -> None:
     _, records = resolve_all({each: read_unit(each, text) for each, text in FILES.items()})
     added = edit("alone.py", "def beside", "def between(value):\n    return alone(), value\ndef beside")
-    update = resolve_edited(added, "", LocalErrors(), pack(records), ["alone.py"])
+    update = resolve_edited(added, "", LocalErrors(), pack(records), take_before("alone.py"))
     assert update is not None
     assert update.paths == ["alone.py"]
 
@@ -154,17 +159,17 @@ def test_what_decides_how_classes_and_modules_hang_together_has_everything_resol
     path: str, old: str, new: str
 ) -> None:
     _, records = resolve_all({each: read_unit(each, text) for each, text in FILES.items()})
-    assert resolve_edited(edit(path, old, new), "", LocalErrors(), pack(records), [path]) is None
+    assert resolve_edited(edit(path, old, new), "", LocalErrors(), pack(records), take_before(path)) is None
 
 
 def test_files_that_came_or_went_have_everything_resolved() -> None:
     units = {each: read_unit(each, text) for each, text in FILES.items()}
     _, records = resolve_all(units)
     assert (
-        resolve_edited({**units, "new.py": read_unit("new.py", "")}, "", LocalErrors(), pack(records), ["new.py"])
+        resolve_edited({**units, "new.py": read_unit("new.py", "")}, "", LocalErrors(), pack(records), {})
         is None
     )
-    assert resolve_edited({"main.py": units["main.py"]}, "", LocalErrors(), pack(records), []) is None
+    assert resolve_edited({"main.py": units["main.py"]}, "", LocalErrors(), pack(records), {}) is None
 
 
 def test_a_record_is_read_as_it_was_written() -> None:
