@@ -165,10 +165,7 @@ def test_what_decides_how_classes_and_modules_hang_together_has_everything_resol
 def test_files_that_came_or_went_have_everything_resolved() -> None:
     units = {each: read_unit(each, text) for each, text in FILES.items()}
     _, records = resolve_all(units)
-    assert (
-        resolve_edited({**units, "new.py": read_unit("new.py", "")}, "", LocalErrors(), pack(records), {})
-        is None
-    )
+    assert resolve_edited({**units, "new.py": read_unit("new.py", "")}, "", LocalErrors(), pack(records), {}) is None
     assert resolve_edited({"main.py": units["main.py"]}, "", LocalErrors(), pack(records), {}) is None
 
 
