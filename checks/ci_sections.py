@@ -91,6 +91,7 @@ def list_sections(scratch: Path, python: str, pyenv: Path) -> list[Section]:
         Section("frameworks", make("test-integrations"), fetched, is_test=True),
         Section("Docker", make("test-docker"), fetched, is_test=True),
         Section("Chromium", make("test-browser"), ready, is_test=True),
+        Section("work of resolution", (".venv/bin/python", "benchmarks/resolution_work.py", "--check"), ("install",)),
         Section("wheel", (".venv/bin/python", "checks/check_wheel.py"), ("install",)),
     ]
 
