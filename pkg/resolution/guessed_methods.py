@@ -38,21 +38,23 @@ class DuckTypes:
         self._hierarchy = machine.program.hierarchy
         self._asked: dict[Code, dict[Any, set[str]]] = {}
         self._sites: dict[Code, dict[int, tuple[Any, str, bool]]] = {}
-        self._owners: dict[str, tuple[frozenset[ClassInfo], int]] = {}
-        self._found: dict[frozenset[str], tuple[ClassInfo | None, set[object]]] = {}
+        self._neighbours = machine.program.neighbours
+        self._owners: dict[tuple[str, str], tuple[frozenset[ClassInfo], int]] = {}  # by package and name
+        self._found: dict[tuple[str, frozenset[str]], tuple[ClassInfo | None, set[object]]] = {}
 
     def find_functions(self, code: Code, site: int) -> Iterator[Target]:
         """Find the functions that a call or read of an attribute may run: of the class, and of derived ones."""
         if code not in self._asked:
             self._list_asked(code)
         receiver, name, is_read = self._sites[code].get(site, (None, "", False))
-        if not name or name in _COMMON or name.startswith("__") or not self._list_owners(name)[0]:
+        package = self._neighbours.find(code.module.path)
+        if not name or name in _COMMON or name.startswith("__") or not self._list_owners(package, name)[0]:
             return
         is_module = code.parent is None
         asked = frozenset((name,)) if is_module else frozenset(self._asked[code].get(receiver, ())) | {name}
         schedule = self._machine.schedule
         schedule.consulted |= asked
-        found = schedule.remember(self._found, asked, lambda: self._find_class(asked))
+        found = schedule.remember(self._found, (package, asked), lambda: self._find_class(package, asked))
         owner = self._hierarchy.find(found, name) if found is not None else None
         if found is None or owner is None:
             return
@@ -85,9 +87,10 @@ class DuckTypes:
             keys.append(key)
         self._asked[code], self._sites[code] = asked, sites
 
-    def _find_class(self, asked: frozenset[str]) -> ClassInfo | None:
+    def _find_class(self, package: str, asked: frozenset[str]) -> ClassInfo | None:
         """Find the one class that has some attributes, derived ones left out; it defines one of them itself."""
-        picking = {name: infos for name in asked for infos, files in [self._list_owners(name)] if files <= MAX_FILES}
+        owners = {name: self._list_owners(package, name) for name in asked}
+        picking = {name: infos for name, (infos, files) in owners.items() if files <= MAX_FILES}
         if not picking:
             return None
         rarest = min(picking.values(), key=len)
@@ -103,10 +106,13 @@ class DuckTypes:
                 top = each
         return top if top is not None and all(has_base(each, top) for each in having) else None
 
-    def _list_owners(self, name: str) -> tuple[frozenset[ClassInfo], int]:
-        """List the classes that define an attribute or assign to it in methods, and the number of their files."""
-        found = self._owners.get(name)
+    def _list_owners(self, package: str, name: str) -> tuple[frozenset[ClassInfo], int]:
+        """List the classes known to a package that have an attribute themselves, and the number of their files."""
+        key = package, name
+        found = self._owners.get(key)
         if found is None:
-            infos = frozenset(self._hierarchy.list_owners(name))
-            found = self._owners[name] = infos, len({info.code.module.path for info in infos})
+            known, find = self._neighbours.list_known(package), self._neighbours.find
+            owners = self._hierarchy.list_owners(name)
+            infos = frozenset(info for info in owners if find(info.code.module.path) in known)
+            found = self._owners[key] = infos, len({info.code.module.path for info in infos})
         return found

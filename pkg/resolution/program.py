@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from pkg.extract.summary import operations as o
@@ -13,6 +14,7 @@ from pkg.local_errors import LocalErrors
 from pkg.model import Import
 from pkg.resolution.classes import ClassInfo, Hierarchy
 from pkg.resolution.module_map import Found, ModuleMap
+from pkg.resolution.neighbours import Neighbours
 from pkg.resolution.passing import Guards, Passed, take_guards, take_passed
 from pkg.resolution.value_sets import Interner, Signature
 from pkg.resolution.variables import (
@@ -190,6 +192,11 @@ class Program:
                 code.summary.nodes.clear()  # it is as if it did nothing
         for info in self.hierarchy.classes:
             self.special_names.update(name for name in info.members if name.startswith("__"))
+
+    @cached_property
+    def neighbours(self) -> Neighbours:
+        """Return which packages know each other."""
+        return Neighbours(self)
 
     def list_codes(self) -> Iterator[Code]:
         """List all code in a fixed order."""

@@ -116,7 +116,7 @@ class RecordedNames:
     """Name values and variables of a program, and find them by name."""
 
     def __init__(self, program: Program, attributes: Attributes, library: LibraryCalls) -> None:
-        self._program = program
+        self.program = program
         self._make = program.interner.make
         self._attributes = attributes
         self._library = library

@@ -60,8 +60,10 @@ def list_facts(module: ModuleInfo, names: CodeNames) -> dict[str, int]:
 
 
 def list_heads(module: ModuleInfo, names: RecordedNames) -> dict[str, int]:
-    """List what the file of a program says only with others: bases of classes, and what is promised of callables."""
-    heads: dict[str, list[Any]] = {}
+    """List what a file says only with others: bases of classes, what is promised of callables, packages imported."""
+    neighbours = names.program.neighbours
+    imported = neighbours.list_imported(module.path) - {neighbours.find(module.path)}
+    heads: dict[str, list[Any]] = {EVERYTHING: sorted(imported)}
     for code in module.codes:
         info = code.class_info
         if info is not None:
