@@ -13,8 +13,8 @@ from pkg.extract.summary.operations import IS_ASYNC
 from pkg.local_errors import LocalErrors
 from pkg.model import Import
 from pkg.resolution.classes import ClassInfo, Hierarchy
+from pkg.resolution.known_packages import Neighbours
 from pkg.resolution.module_map import Found, ModuleMap
-from pkg.resolution.neighbours import Neighbours
 from pkg.resolution.passing import Guards, Passed, take_guards, take_passed
 from pkg.resolution.value_sets import Interner, Signature
 from pkg.resolution.variables import (
