@@ -124,6 +124,7 @@ class Schedule:
         self.rounds = 0
         self._here: list[tuple[int, Code]] = []  # of the module that is evaluated, what is to be evaluated
         self._after: list[Code] = []  # and what has its turn behind those
+        self._bounded: dict[Values, Values] = {}  # by large sets of this round, what variables get of them
         self._position = -1
         self._waiting: set[Home] = set()
         self._changed: list[Home] = []  # modules some of whose variables have changed since the last round
@@ -232,7 +233,10 @@ class Schedule:
         if values is before or values <= before:
             return
         if is_large(values):
-            values = bound(values)
+            bounded = self._bounded.get(values)
+            if bounded is None:
+                bounded = self._bounded[values] = bound(values)
+            values = bounded
             if is_own and values >= MANY:
                 self.cut.setdefault(variable, self.node)
         if not is_own:
@@ -273,6 +277,7 @@ class Schedule:
 
     def end_round(self) -> None:
         """Add what modules wrote to variables of others, and show all what has changed."""
+        self._bounded.clear()
         sent, self._sent = self._sent, []
         self._add_all(written for _, written in sent)
         shown: list[tuple[Variable, Values]] = []
