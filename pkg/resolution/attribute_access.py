@@ -7,12 +7,11 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from pkg.extract.summary import operations as o
-from pkg.extract.summary.operations import IS_RAISING, IS_STUB
+from pkg.extract.summary.operations import FORWARDED, IS_RAISING, IS_STUB, SETS_ANY
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolution.call_arguments import Arguments
 from pkg.resolution.classes import ClassInfo, Lookup, has_base
 from pkg.resolution.module_map import Found
-from pkg.resolution.program import FORWARDED
 from pkg.resolution.reasons import Reason
 from pkg.resolution.record_fields import CONSTRUCTORS, find_generated
 from pkg.resolution.site_outcomes import DESCRIPTOR, FALLBACK, Outcome, Target, Unbound
@@ -112,16 +111,14 @@ class Attributes:
                     self._asked.add(node[1])
         self._has_fallback = "__getattr__" in self._machine.program.special_names
         for code in self._machine.program.list_codes():
-            nodes = code.summary.nodes
-            for node in nodes:
-                if node[0] == o.SET_ATTR:
-                    is_own = code.receiver_place == 0 and nodes[node[1]] == (o.PARAM, 0)
-                    if not is_own:
-                        self._foreign.setdefault(node[2], _Foreign(node[2], self._machine.program.shared))
-                    elif code.name == "__init__" and code.owner_class is not None:
-                        self._initialised.setdefault(code.owner_class, set()).add(node[2])
-                elif node[0] == o.CALL and nodes[node[1]][0] == o.GLOBAL and nodes[node[1]][1] == "setattr":
-                    self._is_any_foreign = True
+            head, is_method = code.summary.head, code.receiver_place == 0
+            for name in head.foreign if is_method else (*head.foreign, *head.own):
+                if name not in self._foreign:
+                    self._foreign[name] = _Foreign(name, self._machine.program.shared)
+            if is_method and code.name == "__init__" and code.owner_class is not None and head.own:
+                self._initialised.setdefault(code.owner_class, set()).update(head.own)
+            if code.summary.flags & SETS_ANY:
+                self._is_any_foreign = True
 
     def find_assigned(self, name: str) -> _Foreign:
         """Find the classes to whose attribute of a name code elsewhere assigns, or may."""

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.operations import IS_RAISING, IS_STUB
+from pkg.extract.summary.returned_parameters import Guards
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolution.attribute_access import is_replaced
 from pkg.resolution.call_arguments import Arguments
 from pkg.resolution.classes import ClassInfo, Lookup, has_base
 from pkg.resolution.narrowed_values import may_pass, narrow
-from pkg.resolution.passing import Guards
 from pkg.resolution.program import Code
 from pkg.resolution.reasons import Reason
 from pkg.resolution.record_fields import AFTER_INIT, Field, find_generated, list_parameters

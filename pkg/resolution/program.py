@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.file_summary import FrameSummary, read_summary
-from pkg.extract.summary.operations import IS_ASYNC
+from pkg.extract.summary.frame_heads import FrameHead
+from pkg.extract.summary.operations import FORWARDED, FORWARDS, HAS_RECEIVER, HAS_STARS, IS_ASYNC, IS_GENERATOR
+from pkg.extract.summary.returned_parameters import Guards, Passed
 from pkg.local_errors import LocalErrors
 from pkg.model import Import
 from pkg.resolution.classes import ClassInfo, Hierarchy
 from pkg.resolution.known_packages import Neighbours
 from pkg.resolution.module_map import Found, ModuleMap
-from pkg.resolution.passing import Guards, Passed, take_guards, take_passed
 from pkg.resolution.value_sets import Interner, Signature
 from pkg.resolution.variables import (
     CASE,
@@ -37,20 +38,32 @@ from pkg.units import UnitText
 BUILTINS = frozenset(dir(builtins)) | {"reveal_type", "unicode", "basestring", "xrange", "raw_input", "long"}
 MODULE_TEXTS = frozenset(("__name__", "__file__", "__doc__", "__package__", "__qualname__", "__module__"))
 
-FORWARDED = ".forwarded"
-"""The name under which a __getattr__ keeps that of which it reads the attribute that it is asked for."""
-_METHOD_KINDS = ("classmethod", "staticmethod")
-
 
 class Code:
-    """The code of one module, class, function or lambda."""
+    """The code of one module, class, function or lambda. Most of what it has is made when it is first asked for."""
 
     __slots__ = (
-        "base", "cases", "cells", "class_info", "decorated_by", "decorators", "defaults", "dirty", "is_async",
-        "is_generator", "is_waiting", "merged", "module", "number", "outcomes", "owner_class", "parameters", "parent",
-        "passed", "position",
-        "promises", "receiver_place", "result", "signatures", "substitutes", "summary", "users", "values", "yielded",
+        "base", "cases", "cells", "class_info", "decorators", "defaults", "dirty", "is_waiting", "merged", "module",
+        "number", "outcomes", "owner_class", "parameters", "parent", "passed", "position", "promises", "receiver_place",
+        "result", "signatures", "substitutes", "summary", "users", "values", "yielded",
     )  # fmt: skip
+
+    parameters: list[Variable]
+    result: Variable
+    yielded: Variable
+    cells: dict[str, Variable]
+    cases: dict[Guards, Variable]  # what is returned behind tests of arguments, and without any
+    defaults: dict[int, Variable]  # of parameters that are returned or tested so
+    passed: tuple[Passed, ...]  # parameters that are returned as they are
+    decorators: frozenset[str]  # last names
+    substitutes: Substitutes | None
+    signatures: dict[int, Signature]  # of the callables that parameters are, as annotations tell them
+    promises: list[Any] | None  # by parameter, what its annotation promises
+    values: list[Any] | None  # of its operations, once they were evaluated
+    dirty: set[int]  # operations to be evaluated again
+    merged: set[int]  # joins whose constants of one type are one value
+    users: list[tuple[int, ...]] | None  # by operation, those that refer to it
+    outcomes: list[list[Any]]  # by site
 
     def __init__(self, module: ModuleInfo, number: int, summary: FrameSummary, parent: Code | None) -> None:
         self.module = module
@@ -58,30 +71,37 @@ class Code:
         self.summary = summary
         self.parent = parent
         self.position = 0  # in the order of evaluation
+        self.base = 0  # the number of its first operation in the whole program
         self.is_waiting = False
-        self.parameters = [Variable(module, self, PARAMETER, place) for place in range(len(summary.parameters))]
-        self.result = Variable(module, self, RESULT)
-        self.yielded = Variable(module, self, YIELDED)
-        self.substitutes: Substitutes | None = None
-        self.cells: dict[str, Variable] = {}
         self.class_info: ClassInfo | None = None  # of the body of a class
         self.owner_class: ClassInfo | None = None  # of a method
-        self.is_generator = any(node[0] in (o.YIELD, o.YIELD_FROM) for node in summary.nodes)
-        self.is_async = bool(summary.flags & IS_ASYNC)
-        self.receiver_place = -1  # of self or cls among the parameters
-        self.decorators: frozenset[str] = frozenset()  # last names
-        self.decorated_by: tuple[int, ...] = ()  # operations of the frame around
-        self.passed: tuple[Passed, ...] = ()  # parameters that are returned as they are
-        self.cases: dict[Guards, Variable] = {}  # what is returned behind tests of arguments, and without any
-        self.defaults: dict[int, Variable] = {}  # of parameters that are returned or tested so
-        self.signatures: dict[int, Signature] = {}  # of the callables that parameters are, as annotations tell them
-        self.promises: list[Any] | None = None  # by parameter, what its annotation promises
-        self.base = 0  # the number of its first operation in the whole program
-        self.values: list[Any] | None = None  # of its operations, once they were evaluated
-        self.dirty: set[int] = set()  # operations to be evaluated again
-        self.merged: set[int] = set()  # joins whose constants of one type are one value
-        self.users: list[tuple[int, ...]] | None = None  # by operation, those that refer to it
-        self.outcomes: list[list[Any]] = []  # by site
+        self.receiver_place = 0 if summary.flags & HAS_RECEIVER else -1  # of self or cls among the parameters
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Make what was not asked for yet."""
+            if name not in _MADE:
+                raise AttributeError(name)
+            self.module.used[self] = None
+            made = _MADE[name](self)
+            setattr(self, name, made)
+            return made
+
+    @property
+    def is_generator(self) -> bool:
+        """Return whether it yields."""
+        return bool(self.summary.flags & IS_GENERATOR)
+
+    @property
+    def is_async(self) -> bool:
+        """Return whether it is a coroutine."""
+        return bool(self.summary.flags & IS_ASYNC)
+
+    @property
+    def decorated_by(self) -> Sequence[int]:
+        """Return the operations of the frame around that decorate it."""
+        return self.summary.head.decorated_by
 
     def __repr__(self) -> str:
         return f"<{self.module.path}:{self.qualname}>"
@@ -109,6 +129,36 @@ class Code:
         return found
 
 
+def _make_parameters(code: Code) -> list[Variable]:
+    return [Variable(code.module, code, PARAMETER, place) for place in range(len(code.summary.parameters))]
+
+
+def _make_cases(code: Code) -> dict[Guards, Variable]:
+    return {each: Variable(code.module, code, CASE, each) for each in code.summary.head.guards}
+
+
+def _make_defaults(code: Code) -> dict[int, Variable]:
+    head = code.summary.head
+    asked = {each.place for each in head.passed}.union(place for each in head.guards for place, _, _ in each)
+    return {place: Variable(code.module, code, DEFAULT, place) for place in sorted(asked)}
+
+
+_MADE: dict[str, Callable[[Code], Any]] = {
+    "parameters": _make_parameters,
+    "result": lambda code: Variable(code.module, code, RESULT),
+    "yielded": lambda code: Variable(code.module, code, YIELDED),
+    "cases": _make_cases,
+    "defaults": _make_defaults,
+    "passed": lambda code: tuple(code.summary.head.passed),
+    "decorators": lambda code: frozenset(code.summary.head.decorators),
+    **dict.fromkeys(("substitutes", "promises", "values", "users"), lambda code: None),
+    **dict.fromkeys(("cells", "signatures"), lambda code: {}),
+    **dict.fromkeys(("dirty", "merged"), lambda code: set()),
+    "outcomes": lambda code: [],
+}
+"""By attribute of code, what makes it."""
+
+
 class ModuleInfo(Home):
     """One file as a module."""
 
@@ -117,6 +167,7 @@ class ModuleInfo(Home):
         self.unit = unit
         frames, self._places = read_summary(unit.summary)
         self.codes: list[Code] = []
+        self.used: dict[Code, None] = {}  # code of which something was asked for
         self.names: dict[str, Variable] = {}
         self.bindings: dict[str, list[int]] = {}  # by name, the operations of the module's code that it ends with
         self.stars: list[Import] = []
@@ -137,17 +188,21 @@ class ModuleInfo(Home):
         return self._places[number], self._places[number + 1]
 
     def _scan(self, code: Code) -> None:
-        for node in code.summary.nodes:
-            operation = node[0]
-            if operation == o.SET_GLOBAL:
-                self.names.setdefault(node[1], Variable(self, self, NAME, node[1]))
-                if code.number == 0:
-                    self.bindings.setdefault(node[1], []).append(node[2])
-            elif operation == o.STAR:
+        for name in code.summary.head.names:
+            if name not in self.names:
+                self.names[name] = Variable(self, self, NAME, name)
+        is_root = code.number == 0
+        for node in code.summary.nodes if is_root or code.summary.flags & HAS_STARS else ():
+            if node[0] == o.SET_GLOBAL and is_root:
+                self.bindings.setdefault(node[1], []).append(node[2])
+            elif node[0] == o.STAR:
                 self.stars.append(self.unit.imports[node[1]])
 
     def release(self) -> None:
         """Let go of what refers to one another."""
+        for code in self.used:
+            _clear(code, Code.__slots__)
+        self.used.clear()
         self.codes.clear()
         self.names.clear()
 
@@ -180,7 +235,7 @@ class Program:
         for position, code in enumerate(self.list_codes()):
             code.position = position
             code.base = len(self.schedule.owners)
-            self.schedule.owners += [code] * (len(code.summary.nodes) or 1)
+            self.schedule.owners += [code] * (code.summary.count or 1)
             if code.summary.kind == o.CLASS_BODY:
                 info = code.class_info = self.infos[code] = ClassInfo(code)
                 self.hierarchy.classes.append(info)
@@ -190,6 +245,7 @@ class Program:
             except Exception as fault:
                 errors.note(fault, "resolve", code.module.path)
                 code.summary.nodes.clear()  # it is as if it did nothing
+                code.summary.head = FrameHead()
         for info in self.hierarchy.classes:
             self.special_names.update(name for name in info.members if name.startswith("__"))
 
@@ -205,79 +261,28 @@ class Program:
 
     def _describe(self, code: Code) -> None:
         """Note what a class binds and its methods assign to self."""
-        parent = code.parent
-        if code.class_info is not None:
-            members = code.class_info.members
-            for node in code.summary.nodes:
-                if node[0] == o.MEMBER:
-                    members[node[1]] = Variable(code.module, code.class_info, MEMBER, node[1])
-                    value = code.summary.nodes[node[2]]
-                    made = code.summary.nodes[value[1]] if value[0] == o.DECORATE else value
-                    if made[0] == o.FUNC:
-                        code.class_info.methods[node[1]] = code.module.codes[made[1]]
-                    if value[0] == o.DECLARE:
-                        code.class_info.declared[node[1]] = value[1]
-                        if value[2] < 0:
-                            code.class_info.unset |= {node[1]}
-                    self._note_made_method(code, value)
-                elif node[0] == o.DECORATE:
-                    self._note_decorators(code, node)
+        parent, info = code.parent, code.class_info
+        if info is not None:
+            nodes = code.summary.nodes
+            for node in nodes:
+                if node[0] != o.MEMBER:
+                    continue
+                info.members[node[1]] = Variable(code.module, info, MEMBER, node[1])
+                value = nodes[node[2]]
+                made = nodes[value[1]] if value[0] == o.DECORATE else value
+                if made[0] == o.FUNC:
+                    info.methods[node[1]] = code.module.codes[made[1]]
+                if value[0] == o.DECLARE:
+                    info.declared[node[1]] = value[1]
+                    if value[2] < 0:
+                        info.unset |= {node[1]}
         elif parent is not None and parent.class_info is not None and code.summary.kind == o.FUNCTION:
-            code.owner_class = parent.class_info
-            parameters = code.summary.parameters
-            if parameters and parameters[0][1] == o.PLACED and "staticmethod" not in code.decorators:
-                code.receiver_place = 0
-                self._list_fields(code, code.owner_class)
-        if code.name == "__getattr__" and code.parameters:
-            self._note_forwarded(code)
-        if code.class_info is None:
-            for node in code.summary.nodes:
-                if node[0] == o.DECORATE:
-                    self._note_decorators(code, node)
-        if code.parent is not None and code.class_info is None and not code.is_generator and not code.is_async:
-            places = [place for place, each in enumerate(code.summary.parameters) if each[1] in (o.PLACED, o.BY_NAME)]
-            tested = frozenset(places) - {code.receiver_place}
-            guards = take_guards(code.summary.nodes, tested)
-            code.cases = {each: Variable(code.module, code, CASE, each) for each in guards} if any(guards) else {}
-            code.passed = take_passed(code.summary.nodes, tested)
-            asked = {each.place for each in code.passed}.union(place for each in guards for place, _, _ in each)
-            code.defaults = {place: Variable(code.module, code, DEFAULT, place) for place in sorted(asked)}
-
-    def _note_forwarded(self, code: Code) -> None:
-        """Keep that of which a __getattr__ reads the attribute whose name it is asked for."""
-        nodes, place = code.summary.nodes, len(code.parameters) - 1
-        for node in list(nodes):
-            is_call = node[0] == o.CALL and len(node[2]) >= 2 and node[1] >= 0
-            if is_call and nodes[node[1]] == (o.GLOBAL, "getattr"):
-                asked = node[2][1][0]
-                while asked >= 0 and nodes[asked][0] == o.NARROW:
-                    asked = nodes[asked][1]
-                if asked >= 0 and nodes[asked] == (o.PARAM, place):
-                    code.cell(FORWARDED)
-                    nodes.append((o.SET_CELL, code.number, FORWARDED, node[2][0][0]))
-
-    def _note_made_method(self, code: Code, node: Sequence[Any]) -> None:
-        """Note a function that a class makes a class or static method by a call."""
-        nodes = code.summary.nodes
-        if node[0] != o.CALL or node[1] < 0 or not node[2] or node[2][0][0] < 0:
-            return
-        callee, made = nodes[node[1]], nodes[node[2][0][0]]
-        if callee[0] == o.GLOBAL and callee[1] in _METHOD_KINDS and made[0] == o.FUNC:
-            code.module.codes[made[1]].decorators |= {callee[1]}
-
-    def _note_decorators(self, code: Code, node: Sequence[Any]) -> None:
-        made = code.summary.nodes[node[1]]
-        if made[0] not in (o.FUNC, o.CLASS):
-            return
-        inner = code.module.codes[made[1]]
-        inner.decorated_by = tuple(each for each, _ in node[2] if each >= 0)
-        inner.decorators = frozenset(name_last(code, each) for each in inner.decorated_by)
-
-    def _list_fields(self, code: Code, info: ClassInfo) -> None:
-        nodes = code.summary.nodes
-        for node in nodes:
-            if node[0] == o.SET_ATTR and nodes[node[1]] == (o.PARAM, 0):
-                info.fields.setdefault(node[2], Variable(code.module, info, FIELD, node[2]))
+            info = code.owner_class = parent.class_info
+            for name in code.summary.head.own if code.receiver_place == 0 else ():
+                if name not in info.fields:
+                    info.fields[name] = Variable(code.module, info, FIELD, name)
+        if code.summary.flags & FORWARDS:
+            code.cell(FORWARDED)
 
     # Names of modules.
 
@@ -367,8 +372,6 @@ class Program:
     def release(self) -> None:
         """Let go of what refers to one another, so that no garbage collector has to find it."""
         for module in self.modules.values():
-            for code in module.codes:
-                _clear(code, Code.__slots__)
             module.release()
         for info in self.hierarchy.classes:
             _clear(info, ClassInfo.__slots__)
@@ -379,8 +382,10 @@ class Program:
 
 def _clear(holder: Code | ClassInfo, names: Sequence[str]) -> None:
     for name in names:
-        if hasattr(holder, name):
+        try:
             delattr(holder, name)
+        except AttributeError:
+            continue
 
 
 def name_last(code: Code, number: int) -> str:

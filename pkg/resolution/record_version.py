@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 20
+VERSION = 21
 
 
 def is_outdated(packed: bytes) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pkg.extract.summary import operations as o
-from pkg.extract.summary.annotation_trees import OTHER, Annotation
+from pkg.extract.summary.annotation_trees import OTHER, Annotation, is_named
 from pkg.resolution.classes import ClassInfo, is_protocol
 from pkg.resolution.module_map import Found
 from pkg.resolution.program import BUILTINS, Code, ModuleInfo, Program
@@ -93,7 +93,7 @@ class Types:
     def find_bases(self) -> None:
         """Find the bases of all classes."""
         for code in self._program.list_codes():
-            for node in code.summary.nodes:
+            for node in code.summary.nodes if code.summary.flags & o.MAKES_CLASSES else ():
                 if node[0] == o.CLASS:
                     info = code.module.codes[node[1]].class_info
                     if info is not None:
@@ -163,7 +163,7 @@ class Types:
         pairs: list[tuple[ClassInfo, ClassInfo]] = []
         for code in self._program.list_codes():
             self._schedule.consulted = code.module.consulted
-            for node in code.summary.nodes:
+            for node in code.summary.nodes if code.summary.flags & o.REGISTERS else ():
                 if node[0] == o.CALL_ATTR and node[2] == "register" and len(node[3]) == 1:
                     pairs += self._pair_classes(code, node[1], node[3][0][0])
                 elif node[0] == o.DECORATE:
@@ -540,8 +540,9 @@ class Types:
         """Find what annotations say of the callables that functions are given."""
         for code in self._program.list_codes():
             self._schedule.consulted = code.module.consulted
-            for place, (_, _, _, annotation) in enumerate(code.summary.parameters):
-                for value in self.promise(code.parent, annotation)[0] if _names(annotation, "Callable") else ():
+            takes_any = code.summary.flags & o.TAKES_CALLABLES
+            for place, (_, _, _, annotation) in enumerate(code.summary.parameters) if takes_any else ():
+                for value in self.promise(code.parent, annotation)[0] if is_named(annotation, "Callable") else ():
                     if isinstance(value, Signature) and value.given:
                         code.signatures[place] = value
 
@@ -572,10 +573,3 @@ def promise_container(
         for place, values in enumerate(parts):
             find_key(made, place).preset(values)
     return made
-
-
-def _names(annotation: Any, name: str) -> bool:
-    """Return whether a name stands in an annotation."""
-    if isinstance(annotation, str):
-        return annotation.rpartition(".")[2] == name
-    return isinstance(annotation, list) and any(_names(each, name) for each in annotation)

@@ -68,3 +68,10 @@ def _read_text(node: Node, depth: int) -> Annotation:
     if root.has_error or root.named_child_count != 1:
         return ["k", text.decode("utf-8", "replace")]
     return read_annotation(root, depth + 1)
+
+
+def is_named(annotation: Any, name: str) -> bool:
+    """Return whether a name stands in an annotation."""
+    if isinstance(annotation, str):
+        return annotation.rpartition(".")[2] == name
+    return isinstance(annotation, list | tuple) and any(is_named(each, name) for each in annotation)

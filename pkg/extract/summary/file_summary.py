@@ -9,27 +9,43 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
 
 from tree_sitter import Node
 
 from pkg.extract.summary.compaction import compact
 from pkg.extract.summary.file_frames import Builder
+from pkg.extract.summary.frame_heads import FrameHead, list_heads, read_head
 from pkg.extract.summary.frame_operations import Frame
 from pkg.extract.summary.operations import Operation
 from pkg.extract.summary.written_operations import Table, read_operations, write_operations
 from pkg.model import Class, Function, Import
 
-VERSION = 2
+VERSION = 3
 _HEAD = 4  # bytes that tell the length of the head
+_ITEM = array("i").itemsize
+_TOLD = 11  # items of each frame before its head, which is left out where it is empty
+_NOTHING = FrameHead()
 
 
-@dataclass(frozen=True, slots=True)
+class Written(NamedTuple):
+    """The parts of the summary of a file that are read frame by frame."""
+
+    operations: bytes
+    site_kinds: bytes
+    values: Sequence[Any]  # that operations name by their numbers
+
+
+@dataclass(slots=True)
 class FrameSummary:
-    """One frame: its operations, and what stands around its code."""
+    """One frame: its operations, which are read when they are first asked for, and what is told of it beside them."""
 
+    first: int  # where its operations begin among the numbers of the file
+    first_site: int  # the number of its first site among those of the file
+    head: FrameHead
+    written: Written = field(repr=False, compare=False)
     kind: int
     name: str
     parent: int  # the number of the frame around; -1 for that of the module
@@ -38,9 +54,25 @@ class FrameSummary:
     parameters: list[tuple[str, int, bool, Any]]
     returns: Any
     loops: bool
-    first_site: int  # the number of its first site among those of the file
-    nodes: list[Operation]
-    site_kinds: bytes
+    count: int  # of its operations
+    site_count: int
+    length: int  # of its operations as numbers
+    nodes: list[Operation] = field(init=False, repr=False)
+    site_kinds: bytes = field(init=False, repr=False)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Read the operations or the kinds of sites."""
+            written = self.written
+            if name == "nodes":
+                start, end = self.first * _ITEM, (self.first + self.length) * _ITEM
+                self.nodes = read_operations(tuple(array("i", written.operations[start:end])), written.values)
+                return self.nodes
+            if name == "site_kinds":
+                self.site_kinds = written.site_kinds[self.first_site : self.first_site + self.site_count]
+                return self.site_kinds
+            raise AttributeError(name)
 
 
 def summarise(root: Node, definitions: Sequence[Class | Function], imports: Sequence[Import]) -> bytes:
@@ -51,30 +83,41 @@ def summarise(root: Node, definitions: Sequence[Class | Function], imports: Sequ
         statements.setdefault((record.span.start, record.span.end), []).append(number)
     builder = Builder(numbers, statements)
     frames = builder.build(root, [(each.bound_name, each.name == "*") for each in imports])
-    return write_summary(frames)
+    return write_summary(frames, imports)
 
 
-def write_summary(frames: Sequence[Frame]) -> bytes:
-    """Write the frames of a file: what stands around their code, then operations, kinds of sites and their places.
+def write_summary(frames: Sequence[Frame], imports: Sequence[Import]) -> bytes:
+    """Write the frames of a file: what is told of them, then operations, kinds of sites and their places.
 
     The numbers are in the byte order of the machine.
     """
+    numbered = [compact(frame.nodes) for frame in frames]
+    told = list_heads(frames, numbered, [each.bound_name for each in imports])
     table, operations, kinds, places = Table(), list[int](), list[int](), list[int]()
     heads: list[list[Any]] = []
-    for frame in frames:
-        first, first_site = len(operations), len(kinds)
-        write_operations(frame.nodes, compact(frame.nodes), table, operations)
+    for frame, numbers, head in zip(frames, numbered, told, strict=True):
+        first = len(operations)
+        count = write_operations(frame.nodes, numbers, table, operations)
         kinds += frame.site_kinds
         places += frame.places
         heads.append([
             frame.kind, frame.name, frame.parent.number if frame.parent is not None else -1, frame.definition,
-            frame.flags, frame.parameters, frame.returns, frame.has_loops, first_site, len(operations) - first,
+            frame.flags, frame.parameters, frame.returns, frame.has_loops, count, len(frame.site_kinds),
+            len(operations) - first, *_trim(head),
         ])  # fmt: skip
     counts = len(operations), len(kinds)
-    head = json.dumps([VERSION, counts, table.list_values(), heads], separators=(",", ":"), ensure_ascii=False)
-    written = head.encode("utf-8", "surrogatepass")
+    written = json.dumps([VERSION, counts, table.list_values(), heads], separators=(",", ":"), ensure_ascii=False)
+    encoded = written.encode("utf-8", "surrogatepass")
     parts = array("i", operations).tobytes(), bytes(kinds), array("i", places).tobytes()
-    return b"".join((len(written).to_bytes(_HEAD, "little"), written, *parts))
+    return b"".join((len(encoded).to_bytes(_HEAD, "little"), encoded, *parts))
+
+
+def _trim(head: FrameHead) -> list[Any]:
+    """List what is told of a frame, without what is empty at the end."""
+    told = list(head)
+    while told and not told[-1]:
+        told.pop()
+    return told
 
 
 def read_summary(written: bytes) -> tuple[list[FrameSummary], array[int]]:
@@ -82,17 +125,15 @@ def read_summary(written: bytes) -> tuple[list[FrameSummary], array[int]]:
     if not written:
         return [], array("i")
     start, (_, (count, sites), values, heads) = _read_head(written)
-    operations = array("i")
-    middle = start + count * operations.itemsize
-    operations.frombytes(written[start:middle])
-    kinds = written[middle : middle + sites]
-    flat, first, frames = tuple(operations), 0, list[FrameSummary]()
-    ends = [*(head[8] for head in heads[1:]), sites]
-    for head, end in zip(heads, ends, strict=True):
-        last, first_site = first + head.pop(), head[-1]
-        head += read_operations(flat, first, last, values), kinds[first_site:end]
-        frames.append(FrameSummary(*head))
-        first = last
+    middle = start + count * _ITEM
+    parts = Written(written[start:middle], written[middle : middle + sites], values)
+    first = first_site = 0
+    frames: list[FrameSummary] = []
+    for each in heads:
+        told, head = each[:_TOLD], read_head(each[_TOLD:]) if len(each) > _TOLD else _NOTHING
+        frames.append(FrameSummary(first, first_site, head, parts, *told))
+        first += told[-1]
+        first_site += told[-2]
     return frames, _read_places(written[middle + sites :])
 
 
@@ -101,7 +142,7 @@ def split_summary(written: bytes) -> tuple[bytes, array[int]]:
     if not written:
         return b"", array("i")
     start, (_, (count, sites), _, _) = _read_head(written)
-    end: int = start + count * array("i").itemsize + sites
+    end: int = start + count * _ITEM + sites
     return written[:end], _read_places(written[end:])
 
 

@@ -82,8 +82,16 @@ PURE = frozenset(
 MODULE, CLASS_BODY, FUNCTION, LAMBDA = range(4)
 """Kinds of frames."""
 
-IS_ASYNC, IS_STUB, IS_RAISING = 1, 2, 4
-"""Flags of a frame: it is a coroutine, its body does nothing, its body raises NotImplementedError."""
+IS_ASYNC, IS_STUB, IS_RAISING, IS_GENERATOR = 1, 2, 4, 8
+"""Flags of a frame: it is a coroutine, its body does nothing, its body raises NotImplementedError, it yields."""
+
+HAS_RECEIVER, TAKES_CALLABLES, MAKES_CLASSES, REGISTERS, SETS_ANY, FORWARDS, HAS_STARS = 16, 32, 64, 128, 256, 512, 1024
+"""More flags: its first parameter is the object or class that it is called on, an annotation of a parameter is that of
+a callable, a class is made in it, one may be registered for an abstract one, setattr() is called, a __getattr__ asks
+another object, a star import stands in it."""
+
+FORWARDED = ".forwarded"
+"""The name under which a __getattr__ keeps that of which it reads the attribute that it is asked for."""
 
 PLACED, BY_NAME, REST, NAMED_REST = range(4)
 """Kinds of parameters: by place or name, by name alone, *args, **kwargs."""

@@ -26,7 +26,7 @@ def summarise_outline(definitions: Sequence[Class | Function], imports: Sequence
     for number, each in enumerate(definitions):
         parent = frames[each.parent + 1] if each.parent is not None else module
         frames.append(_define(parent, each, len(frames), number))
-    return write_summary(frames)
+    return write_summary(frames, imports)
 
 
 def _define(parent: Frame, definition: Class | Function, place: int, number: int) -> Frame:

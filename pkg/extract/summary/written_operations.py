@@ -44,8 +44,8 @@ _TEXTS = [_NAMED.get(code, ()) for code in _CODES]
 _LENGTH = [_LENGTHS.get(code, 0) for code in _CODES]
 
 
-def write_operations(nodes: Sequence[Operation], numbers: Sequence[int], table: Table, out: list[int]) -> None:
-    """Write the operations of a frame that have got a number of their own, as `compact` numbers them."""
+def write_operations(nodes: Sequence[Operation], numbers: Sequence[int], table: Table, out: list[int]) -> int:
+    """Write the operations of a frame that have got a number of their own, as `compact` numbers them; counts them."""
     next_number = 0
     for number, node in enumerate(nodes):
         if numbers[number] != next_number:
@@ -61,11 +61,13 @@ def write_operations(nodes: Sequence[Operation], numbers: Sequence[int], table: 
             out += flat
         else:
             _WRITERS[code](node, numbers, table, out)
+    return next_number
 
 
-def read_operations(flat: tuple[int, ...], start: int, end: int, values: Sequence[Any]) -> list[Operation]:
-    """Read the operations of a frame from a part of the numbers of a file."""
+def read_operations(flat: tuple[int, ...], values: Sequence[Any]) -> list[Operation]:
+    """Read the operations of a frame from the numbers that were written."""
     nodes: list[Operation] = []
+    start, end = 0, len(flat)
     while start < end:
         code = flat[start]
         length = _LENGTH[code]

@@ -13,6 +13,7 @@ from pkg.extract.python import extract_unit
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.compaction import compact, list_operands
 from pkg.extract.summary.file_summary import FrameSummary, read_summary, summarise
+from pkg.extract.summary.returned_parameters import Passed
 from pkg.extract.summary.written_operations import Table, read_operations, write_operations
 
 Places: TypeAlias = "array[int]"
@@ -137,7 +138,8 @@ def test_code_that_never_runs_is_summed_up_and_binds_nothing() -> None:
     calls = [node for node in frame.nodes if node[0] == o.CALL]
     assert len(calls) == 2
     (result,) = (node for node in frame.nodes if node[0] == o.RETURN)
-    assert [frame.nodes[number] for number in result[1]] == [(o.PARAM, 0)]
+    assert not result[1]
+    assert frame.head.passed == [Passed(0)]
 
 
 def test_what_inner_functions_read_is_stored_for_them() -> None:
@@ -192,7 +194,7 @@ def test_operations_come_back_as_they_were_written() -> None:
     ]
     table, flat = Table(), list[int]()
     write_operations(nodes, [*range(len(nodes)), -1], table, flat)
-    assert read_operations(tuple(flat), 0, len(flat), table.list_values()) == nodes
+    assert read_operations(tuple(flat), table.list_values()) == nodes
 
 
 def test_names_are_those_that_python_knows() -> None:

@@ -1,0 +1,194 @@
+"""What is told of each frame beside its operations, so that few have to be looked into before code is evaluated (A-12).
+
+It is read from the operations of a file when these are written: decorators, names that are bound or assigned to
+elsewhere, and what a function returns for which arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from pkg.extract.summary import operations as o
+from pkg.extract.summary.annotation_trees import is_named
+from pkg.extract.summary.frame_operations import Frame
+from pkg.extract.summary.operations import Operation
+from pkg.extract.summary.returned_parameters import Guards, Passed, take_returned
+
+_METHOD_KINDS = ("classmethod", "staticmethod")
+_TELLING = frozenset((
+    o.SET_ATTR, o.SET_GLOBAL, o.CALL, o.CALL_ATTR, o.DECORATE, o.CLASS, o.MEMBER, o.YIELD, o.YIELD_FROM, o.STAR,
+))  # fmt: skip
+_FLAGS = {
+    o.YIELD: o.IS_GENERATOR, o.YIELD_FROM: o.IS_GENERATOR, o.CLASS: o.MAKES_CLASSES, o.STAR: o.HAS_STARS,
+}  # fmt: skip
+_UNBOUND: Operation = (o.UNKNOWN,)
+
+
+class FrameHead(NamedTuple):
+    """What is told of a frame; all of it is empty for most."""
+
+    decorators: Sequence[str] = ()  # last names
+    decorated_by: Sequence[int] = ()  # operations of the frame around
+    own: Sequence[str] = ()  # attributes of its first parameter that it assigns to
+    foreign: Sequence[str] = ()  # attributes of anything else
+    names: Sequence[str] = ()  # of the module, that it binds
+    guards: Sequence[Guards] = ()  # what is returned behind, where a test of a parameter stands before any return
+    passed: Sequence[Passed] = ()  # parameters that are returned as they are
+
+
+def read_head(told: Sequence[Any]) -> FrameHead:
+    """Read what is told of a frame from JSON, where what is empty at the end is left out."""
+    head = FrameHead(*told)
+    return head._replace(
+        guards=[_read_guards(each) for each in head.guards],
+        passed=[
+            Passed(place, tuple((tuple(test), holds) for test, holds in tests), _read_guards(guards))
+            for place, tests, guards in head.passed
+        ],
+    )  # fmt: skip
+
+
+def _read_guards(written: Sequence[Any]) -> Guards:
+    return tuple((place, test, holds) for place, test, holds in written)
+
+
+def list_heads(frames: Sequence[Frame], numbered: Sequence[list[int]], bound_names: Sequence[str]) -> list[FrameHead]:
+    """List the heads of the frames of a file, parents before children; flags and returns of frames are completed.
+
+    `numbered` has for each frame the numbers that `compact` gives, `bound_names` what each import binds.
+    """
+    decorated: dict[int, _Decorated] = {}
+    return [
+        _HeadReader(frame, numbers, bound_names, decorated).read()
+        for frame, numbers in zip(frames, numbered, strict=True)
+    ]
+
+
+class _Decorated(NamedTuple):
+    names: frozenset[str] = frozenset()
+    operations: tuple[int, ...] = ()
+
+
+class _HeadReader:
+    """Read the head of one frame."""
+
+    def __init__(
+        self, frame: Frame, numbers: list[int], bound_names: Sequence[str], decorated: dict[int, _Decorated]
+    ) -> None:
+        self._frame = frame
+        self._nodes = frame.nodes
+        self._numbers = numbers
+        self._bound_names = bound_names
+        self._decorated = decorated  # by the number of a frame, as the one around it tells
+        self._kept: list[int] | None = None  # by new number, the operation that got it
+        self._own: dict[str, None] = {}
+        self._foreign: dict[str, None] = {}
+        self._names: dict[str, None] = {}
+
+    def read(self) -> FrameHead:
+        """Read the head, and complete the flags and returns of the frame."""
+        frame = self._frame
+        for node in self._nodes:
+            if node[0] in _TELLING:
+                self._note(node)
+        decorated = self._decorated.get(frame.number, _Decorated())
+        self._note_parameters(decorated.names)
+        if frame.name == "__getattr__" and frame.parameters:
+            self._note_forwarded()
+        guards, passed = list[Guards](), list[Passed]()
+        is_plain = frame.kind in (o.FUNCTION, o.LAMBDA) and not frame.flags & (o.IS_GENERATOR | o.IS_ASYNC)
+        if is_plain:
+            first = 1 if frame.flags & o.HAS_RECEIVER else 0
+            placed = (place for place, each in enumerate(frame.parameters) if each[1] in (o.PLACED, o.BY_NAME))
+            guards, passed = take_returned(self._nodes, self._follow, frozenset(placed) - frozenset(range(first)))
+        return FrameHead(
+            sorted(decorated.names), decorated.operations, list(self._own), list(self._foreign), list(self._names),
+            guards if any(guards) else (), passed,
+        )  # fmt: skip
+
+    def _follow(self, number: int) -> int:
+        """Return the operation that is written for one; -1 for none."""
+        kept = self._kept
+        if kept is None:
+            kept = self._kept = []
+            for old, new in enumerate(self._numbers):
+                if new == len(kept):
+                    kept.append(old)
+        new = self._numbers[number]
+        return kept[new] if new >= 0 else -1
+
+    def _find(self, number: int) -> Operation:
+        found = self._follow(number) if number >= 0 else -1
+        return self._nodes[found] if found >= 0 else _UNBOUND
+
+    def _note(self, node: Operation) -> None:
+        code, frame = node[0], self._frame
+        if code == o.SET_ATTR:
+            kept = self._own if self._find(node[1]) == (o.PARAM, 0) else self._foreign
+            kept[node[2]] = None
+        elif code == o.SET_GLOBAL:
+            self._names[node[1]] = None
+        elif code in _FLAGS:
+            frame.flags |= _FLAGS[code]
+        elif code == o.CALL:
+            if self._find(node[1]) == (o.GLOBAL, "setattr"):
+                frame.flags |= o.SETS_ANY
+        elif code == o.CALL_ATTR:
+            if node[2] == "register" and len(node[3]) == 1:
+                frame.flags |= o.REGISTERS
+        elif code == o.MEMBER:
+            self._note_made_method(self._find(node[2]))
+        else:
+            self._note_decorators(node)
+
+    def _note_decorators(self, node: Operation) -> None:
+        made = self._find(node[1])
+        used = [each for each, _ in node[2] if self._follow(each) >= 0]
+        if any(self._find(each)[0] == o.ATTR and self._find(each)[2] == "register" for each in used):
+            self._frame.flags |= o.REGISTERS
+        if made[0] in (o.FUNC, o.CLASS):
+            names = frozenset(self._name_last(each) for each in used)
+            self._decorated[made[1]] = _Decorated(names, tuple(self._numbers[each] for each in used))
+
+    def _note_made_method(self, node: Operation) -> None:
+        """Note a function that a class makes a class or static method by a call."""
+        if node[0] != o.CALL or not node[2]:
+            return
+        callee, made = self._find(node[1]), self._find(node[2][0][0])
+        if callee[0] == o.GLOBAL and callee[1] in _METHOD_KINDS and made[0] == o.FUNC:
+            before = self._decorated.get(made[1], _Decorated())
+            self._decorated[made[1]] = before._replace(names=before.names | {callee[1]})
+
+    def _name_last(self, number: int) -> str:
+        """Name a callable by its last name."""
+        node = self._find(number)
+        if node[0] in (o.CALL_ATTR, o.ATTR):
+            return str(node[2])
+        if node[0] == o.CALL:
+            return self._name_last(node[1])
+        if node[0] == o.IMPORT:
+            return self._bound_names[node[1]]
+        return str(node[1]) if node[0] in (o.GLOBAL, o.BROUGHT) else ""
+
+    def _note_parameters(self, decorators: frozenset[str]) -> None:
+        frame = self._frame
+        is_method = frame.kind == o.FUNCTION and frame.parent is not None and frame.parent.kind == o.CLASS_BODY
+        if is_method and frame.parameters and frame.parameters[0][1] == o.PLACED and "staticmethod" not in decorators:
+            frame.flags |= o.HAS_RECEIVER
+        if any(is_named(annotation, "Callable") for _, _, _, annotation in frame.parameters):
+            frame.flags |= o.TAKES_CALLABLES
+
+    def _note_forwarded(self) -> None:
+        """Keep that of which a __getattr__ reads the attribute whose name it is asked for."""
+        place = len(self._frame.parameters) - 1
+        for node in list(self._nodes):
+            if node[0] != o.CALL or len(node[2]) < 2 or self._find(node[1]) != (o.GLOBAL, "getattr"):
+                continue
+            asked = self._find(node[2][1][0])
+            while asked[0] == o.NARROW:
+                asked = self._find(asked[1])
+            if asked == (o.PARAM, place):
+                self._frame.flags |= o.FORWARDS
+                self._frame.add(o.SET_CELL, self._frame.number, o.FORWARDED, node[2][0][0])
+                self._numbers.insert(-1, max(self._numbers) + 1)
