@@ -69,14 +69,10 @@ def put_solved_links(
 
 
 def _is_known(change: Change, records: Mapping[str, LinkRecord]) -> bool:
-    """Return whether all files were there before, and it is known what the links of each stood on."""
-    paths = change.fresh.keys() | set(change.unchanged)
-    return (
-        not change.is_moved
-        and records.keys() == paths
-        and change.before.keys() <= change.fresh.keys()
-        and all(record.digest != NO_DIGEST for record in records.values())
-    )
+    """Return whether it is known what the links of all files stood on before the change."""
+    paths = change.before.keys() | set(change.unchanged)
+    is_known = not change.is_moved and bool(records) and records.keys() == paths
+    return is_known and all(record.digest != NO_DIGEST for record in records.values())
 
 
 def _put_edited(
@@ -88,16 +84,18 @@ def _put_edited(
     errors: LocalErrors,
 ) -> bool:
     """Resolve edited files with what that changes; False where everything is to be resolved."""
-    first = min(records)
+    first = min({*change.fresh, *change.unchanged}, default="")
+    gone = records.keys() - change.fresh.keys() - set(change.unchanged)
     packed = {path: (record.facts, record.flows) for path, record in records.items()}
-    packed[""] = unpack_shared(records[first].shared)
+    packed[""] = unpack_shared(records[min(records)].shared)
     units = {
-        path: unpack_unit(source, path, record.unit) for path, record in records.items() if path not in change.fresh
+        path: unpack_unit(source, path, records[path].unit) for path in records.keys() - change.fresh.keys() - gone
     }
     units.update(change.fresh)
     noted = LocalErrors()
     try:
-        before = {path: unpack_unit(source, path, records[path].unit) for path in change.fresh}
+        edited = [path for path in (*change.fresh, *gone) if path in records]
+        before = {path: unpack_unit(source, path, records[path].unit) for path in edited}
         update = resolve_edited(units, change.package, noted, Records(packed), before)
     except Exception:  # what fails is told by the resolution of everything
         return False
@@ -109,9 +107,13 @@ def _put_edited(
     found = {path: links.list_links(path) for path in update.paths}
     modules = update.schedule.record()
     shared = modules.pop("", None)
-    new = {path: _renew(records[path], each) for path, each in modules.items()}
-    if shared is not None:
-        new[first] = new.get(first, records[first])._replace(shared=pack_shared(shared))
+    none = LinkRecord(NO_DIGEST, b"")
+    new = {path: _renew(records.get(path, none), each) for path, each in modules.items()}
+    if shared is not None or first != min(records):
+        kept = pack_shared(shared) if shared is not None else records[min(records)].shared
+        new[first] = new.get(first, records.get(first, none))._replace(shared=kept)
+        if min(records) != first and min(records) not in gone:
+            new[min(records)] = new.get(min(records), records[min(records)])._replace(shared=b"")
     for path, each in found.items():
         new[path] = new[path]._replace(digest=_digest(units[path], errors), links=pack_links(each))
     for path, unit in change.fresh.items():
@@ -145,6 +147,8 @@ def _move_links(change: Change, records: Mapping[str, LinkRecord], errors: Local
 
     Returns None where a file does, came or went, and where something is not known.
     """
+    if change.fresh.keys() | set(change.unchanged) != records.keys():
+        return None
     found = []
     for path, unit in change.fresh.items():
         record = records[path]

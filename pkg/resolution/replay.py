@@ -43,8 +43,12 @@ class _Live:
 class ReplaySchedule(Schedule):
     """Evaluate the code of live modules, round by round, against the records of all others."""
 
-    def __init__(self, homes: Mapping[str, Home], find_record: Callable[[str], ModuleRecord]) -> None:
+    def __init__(
+        self, homes: Mapping[str, Home], find_record: Callable[[str], ModuleRecord], gone: Mapping[str, ModuleRecord]
+    ) -> None:
+        """Take modules by path, what finds the records of these, and the records of modules that are gone."""
         super().__init__()
+        self._gone = gone
         self.live: dict[Home, _Live] = {}
         self._homes = homes
         self._find_record = find_record
@@ -140,6 +144,13 @@ class ReplaySchedule(Schedule):
         return history is not None
 
     # Rounds.
+
+    def list_touched(self) -> list[Home]:
+        """List the modules that read variables of modules that are gone, or received anything from them."""
+        paths: set[str] = set()
+        for record in self._gone.values():
+            paths.update(record.writes, *record.readers.values())
+        return [home for path, home in sorted(self._homes.items()) if path in paths]
 
     def replay(self, edited: Iterable[Home]) -> None:
         """Solve edited modules again, and all others for which that changes anything."""
@@ -249,8 +260,8 @@ class ReplaySchedule(Schedule):
     def _list_received(self, home: Home, live: _Live, at: int) -> Iterator[Written]:
         """List what a module received in a round, by its record from those that are not live."""
         for path, rounds in live.record.received.items():
-            state = self.live.get(self._homes[path])
-            if at in rounds and (state is None or state.evaluated < at):
+            state = self.live.get(self._homes[path]) if path not in self._gone else None
+            if path not in self._gone and at in rounds and (state is None or state.evaluated < at):
                 yield {
                     self.names.find_variable(home, name): set(map(self.names.find_value, values))
                     for name, values in rounds[at].items()
@@ -266,11 +277,15 @@ class ReplaySchedule(Schedule):
         found: list[Home] = []
         for home, live in self.live.items():
             sent = live.sent.get(at, {})
-            for owner in {*sent, *map(self._homes.__getitem__, live.record.writes)} - self.live.keys():
+            for owner in {*sent, *self._find_homes(live.record.writes)} - self.live.keys():
                 before = self._find_record(owner.path).received.get(home.path, {}).get(at, {})
                 if self._name_written(sent.get(owner, {})) != before:
                     found.append(owner)
         return found
+
+    def _find_homes(self, paths: Iterable[str]) -> list[Home]:
+        """Find the modules of some paths that are not gone."""
+        return [self._homes[path] for path in paths if path not in self._gone]
 
     def _name_written(self, written: Written) -> dict[str, Names]:
         return {self.names.name_variable(each): self.sets.name(frozenset(values)) for each, values in written.items()}
@@ -282,7 +297,7 @@ class ReplaySchedule(Schedule):
             now, before = live.changes.get(at, {}), live.before.get(at, {})
             for name in now.keys() | before.keys():
                 if now.get(name) != before.get(name):
-                    found.update(map(self._homes.__getitem__, live.record.readers.get(name, ())))
+                    found.update(self._find_homes(live.record.readers.get(name, ())))
         return [home for home in found if home not in self.live]
 
     # Afterwards.
@@ -299,21 +314,22 @@ class ReplaySchedule(Schedule):
     def record(self) -> dict[str, ModuleRecord]:
         """Return the records that have changed: those of live modules, and of others that they read."""
         paths = {home.path for home in self.live}
+        past = paths | self._gone.keys()
         readers: dict[Variable, set[str]] = {}
         for home, live in self.live.items():
             for variable in live.reads:
                 readers.setdefault(variable, set()).add(home.path)
-        records = {home.path: self._record_live(home, live, paths) for home, live in self.live.items()}
+        records = {home.path: self._record_live(home, live, past) for home, live in self.live.items()}
         for variable, found in readers.items():
             if variable.home in self.live:
                 record = records[variable.home.path]
             else:
-                record = self._copy_record(variable.home.path, paths, records)
+                record = self._copy_record(variable.home.path, past, records)
             name = self.names.name_variable(variable)
             record.readers[name] = sorted({*record.readers.get(name, ()), *found})
-        for live in self.live.values():
-            for path in {*live.record.reads} - paths:
-                self._copy_record(path, paths, records)
+        for before in (*(live.record for live in self.live.values()), *self._gone.values()):
+            for path in {*before.reads} - past:
+                self._copy_record(path, past, records)
         for path, record in records.items():
             self._complete(self._homes[path], record)
         return records

@@ -63,7 +63,7 @@ def list_heads(module: ModuleInfo, names: RecordedNames) -> dict[str, int]:
     """List what a file says only with others: bases of classes, what is promised of callables, packages imported."""
     neighbours = names.program.neighbours
     imported = neighbours.list_imported(module.path) - {neighbours.find(module.path)}
-    heads: dict[str, list[Any]] = {EVERYTHING: sorted(imported)}
+    heads: dict[str, list[Any]] = {}
     for code in module.codes:
         info = code.class_info
         if info is not None:
@@ -75,7 +75,12 @@ def list_heads(module: ModuleInfo, names: RecordedNames) -> dict[str, int]:
         elif code.signatures:
             promised = [(place, names.name_value(each)) for place, each in sorted(code.signatures.items())]
             heads.setdefault(code.name, []).append((names.codes.name(code), promised))
-    return {name: _hash(each) for name, each in heads.items()}
+    return {EVERYTHING: hash_imported(imported), **{name: _hash(each) for name, each in heads.items()}}
+
+
+def hash_imported(packages: set[str]) -> int:
+    """Return the hash of the packages that a file imports something of."""
+    return _hash(sorted(packages))
 
 
 def _hash(facts: list[Any]) -> int:

@@ -11,9 +11,19 @@ from pkg.resolution.module_records import ModuleRecord, record_all, unpack_facts
 from pkg.resolution.program import Program
 from pkg.resolution.recorded_names import CodeNames, OutdatedNameError, RecordedNames
 from pkg.resolution.replay import ReplaySchedule
-from pkg.resolution.static_facts import EVERYTHING, find_changed, list_facts, list_heads, list_special, spread_changed
+from pkg.resolution.static_facts import (
+    EVERYTHING,
+    find_changed,
+    hash_imported,
+    list_facts,
+    list_heads,
+    list_special,
+    spread_changed,
+)
 from pkg.resolution.variables import Home
 from pkg.units import UnitText
+
+_INIT = "__init__.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +78,17 @@ def resolve_edited(
     units: Mapping[str, UnitText], package: str, errors: LocalErrors, records: Records,
     before: Mapping[str, UnitText],
 ) -> Update | None:  # fmt: skip
-    """Resolve edited files; None where everything is to be resolved again, for files came or went, or classes moved.
+    """Resolve files that were edited, came or went; None where everything is to be resolved again, as for new packages.
 
-    records: by path, of all files, and under "" of what belongs to none. before: the edited files as they were.
+    records: by path, of all files as they were, and under "" of what belongs to none. before: files that were edited or
+    went, as they were.
     """
-    if records.keys() - {""} != units.keys() or "" not in records:
+    moved = units.keys() ^ (records.keys() - {""})
+    if "" not in records or any(path.rpartition("/")[2] == _INIT for path in moved):
         return None
     homes: dict[str, Home] = {}
-    schedule = ReplaySchedule(homes, records.__getitem__)
+    gone = {path: records[path] for path in moved if path not in units}
+    schedule = ReplaySchedule(homes, lambda path: records[path] if path in records else ModuleRecord(), gone)
     program = Program(units, package, errors, schedule)
     if program.modules.keys() != units.keys():
         return None
@@ -90,7 +103,7 @@ def resolve_edited(
         return None
     schedule.prepare(names, machine.evaluate_again)
     try:
-        schedule.replay(program.modules[path] for path in sorted(paths))
+        schedule.replay([*(program.modules[path] for path in sorted(paths)), *schedule.list_touched()])
     except OutdatedNameError:
         machine.release()
         return None
@@ -101,27 +114,65 @@ def _find_affected(
     program: Program, names: RecordedNames, records: Records, before: Mapping[str, UnitText]
 ) -> set[str] | None:
     """Find the edited files, and those that looked up what these no longer say; None where that is nearly all."""
-    facts = {path: list_facts(program.modules[path], names.codes) for path in before}
     old = {path: _list_facts_before(unit) for path, unit in before.items()}
+    moved = program.units.keys() ^ (records.keys() - {""})
+    if any(EVERYTHING in old.get(path, ()) or not _is_known(program, records, path) for path in moved):
+        return None
+    new_paths = {path for path in before if path in program.modules} | (moved & program.units.keys())
+    facts = {path: list_facts(program.modules[path], names.codes) for path in new_paths}
     came, gone = (list_special(name for each in found.values() for name in each) for found in (facts, old))
     if came != gone and not came ^ gone <= _list_special_elsewhere(program, before):
         return None
-    changed = set[str]().union(*(find_changed(old[path], facts[path]) for path in before))
-    found, waiting, new = set(before), set(before), changed
+    changed = _list_parts(program, moved)
+    changed |= set[str]().union(*(find_changed(old.get(path, {}), facts.get(path, {})) for path in {*old, *facts}))
+    found, waiting, new = set(new_paths), new_paths | moved, changed
+    waiting |= {path for path, unit in program.units.items() if moved and not changed.isdisjoint(_list_asked(unit))}
+    found |= waiting & program.units.keys()
     while waiting:
         for path in waiting:
-            heads = list_heads(program.modules[path], names)
-            new = new | find_changed(records.read_facts(path)[1], heads)
+            heads = list_heads(program.modules[path], names) if path in program.modules else {}
+            kept = records.read_facts(path)[1] if path in records else {EVERYTHING: heads[EVERYTHING]}
+            new = new | find_changed(kept, heads or {EVERYTHING: kept[EVERYTHING]})
         if EVERYTHING in new:
             return None
         looked_up = spread_changed(new, program, names.codes)
         waiting = {
-            path for path in records
-            if path and path not in found and looked_up and not looked_up.isdisjoint(records.read_facts(path)[0])
+            path for path in program.units.keys() & records.keys()
+            if path not in found and looked_up and not looked_up.isdisjoint(records.read_facts(path)[0])
         }  # fmt: skip
         found |= waiting
         changed |= new
     return found
+
+
+def _is_known(program: Program, records: Records, path: str) -> bool:
+    """Return whether a file that came or went makes no package known, or unknown, to the package that it is of."""
+    known = program.neighbours
+    package = known.find(path)
+    others = [each for each in program.units if each != path and known.find(each) == package]
+    if path not in program.units:
+        return not others or records.read_facts(path)[1].get(EVERYTHING) == hash_imported(set())
+    return not others or known.list_imported(path) <= {package}.union(*map(known.list_imported, others))
+
+
+def _list_parts(program: Program, moved: Collection[str]) -> set[str]:
+    """List the names of modules and folders that came or went."""
+    found: set[str] = set()
+    for path in moved:
+        *folders, name = path.split("/")
+        found.add(name.removesuffix(".py"))
+        for depth, folder in enumerate(folders, 1):
+            above = "/".join(folders[:depth]) + "/"
+            if not any(each.startswith(above) for each in program.units if each not in moved):
+                found.add(folder)
+    return found
+
+
+def _list_asked(unit: UnitText) -> Iterator[str]:
+    """List the parts of the names that a file imports."""
+    for record in unit.imports:
+        yield from record.module.split(".")
+        yield record.name or ""
 
 
 def _list_facts_before(unit: UnitText) -> dict[str, int]:

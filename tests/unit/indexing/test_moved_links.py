@@ -93,12 +93,17 @@ def test_links_after_edits_are_those_of_a_build_from_nothing(
         assert export_lines(store) == build_afresh(tree, tmp_path / "fresh.db")
 
 
-def test_a_file_that_comes_or_goes_is_solved(tmp_path: Path, store: EmbeddedStore, solved: list[str]) -> None:
+def test_files_that_come_and_go_leave_links_as_in_a_build_from_nothing(tmp_path: Path, store: EmbeddedStore) -> None:
     tree = write_tree(tmp_path / "tree", SHOP)
     build(str(tree), store)
-    for change in (lambda: (tree / "more.py").write_text("x = 1\n"), lambda: (tree / "more.py").unlink()):
-        solved.clear()
+    first, later = tree / "a_first.py", tree / "more.py"
+    for change in (
+        lambda: later.write_text("from cart import total\ntotal([])\n"),
+        lambda: first.write_text("import more\ndef first():\n    return more.total\n"),
+        later.unlink,
+        first.unlink,
+        (tree / "cart.py").unlink,
+    ):
         change()
         build(str(tree), store)
-        assert solved
         assert export_lines(store) == build_afresh(tree, tmp_path / "fresh.db")

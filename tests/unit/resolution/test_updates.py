@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from unit.resolution.solving import SOURCE, read_unit
@@ -162,11 +163,44 @@ def test_what_decides_how_classes_and_modules_hang_together_has_everything_resol
     assert resolve_edited(edit(path, old, new), "", LocalErrors(), pack(records), take_before(path)) is None
 
 
-def test_files_that_came_or_went_have_everything_resolved() -> None:
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"new.py": "from things import Thing\ndef new():\n    return Thing().name()\n"},
+        {"other.py": "from base import Base\nclass Late(Base):\n    def step(self, item):\n        return item\n"},
+        {"deep/down/inner.py": "def inner():\n    return 1\n"},
+    ],
+)
+def test_files_that_come_and_go_come_out_as_in_a_resolution_from_nothing(others: dict[str, str]) -> None:
+    asking = {
+        "asking.py": "import new, other\nfrom deep.down import inner\nnew.new()\nother.Late().run(inner.inner())\n"
+    }
+    fewer = {each: read_unit(each, text) for each, text in (FILES | asking).items()}
+    more = {**fewer, **{each: read_unit(each, text) for each, text in others.items()}}
+    states = [fewer, more, {each: unit for each, unit in more.items() if each != "plugins.py"}]
+    links, records = resolve_all(states[0])
+    for before, after in pairwise(states):
+        gone = {path: before[path] for path in before.keys() - after.keys()}
+        update = resolve_edited(after, "", LocalErrors(), pack(records), gone)
+        expected, expected_records = resolve_all(after)
+        assert update is not None
+        assert len(update.paths) < len(after)
+        writer = LinkWriter(SOURCE, update.machine)
+        found = {**links, **{each: writer.write(each) for each in update.paths}}
+        links = {path: found[path] for path in after}
+        assert links == expected
+        records = {path: each for path, each in (records | update.schedule.record()).items() if path not in gone}
+        assert records.keys() == expected_records.keys()
+        assert [leave_out_names(records[path]) for path in records] == [
+            leave_out_names(expected_records[path]) for path in records
+        ]
+
+
+def test_a_package_that_comes_has_everything_resolved() -> None:
     units = {each: read_unit(each, text) for each, text in FILES.items()}
     _, records = resolve_all(units)
-    assert resolve_edited({**units, "new.py": read_unit("new.py", "")}, "", LocalErrors(), pack(records), {}) is None
-    assert resolve_edited({"main.py": units["main.py"]}, "", LocalErrors(), pack(records), {}) is None
+    more = {**units, "__init__.py": read_unit("__init__.py", "")}
+    assert resolve_edited(more, "", LocalErrors(), pack(records), {}) is None
 
 
 def test_a_record_is_read_as_it_was_written() -> None:
