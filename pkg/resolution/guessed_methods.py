@@ -111,8 +111,10 @@ class DuckTypes:
         key = package, name
         found = self._owners.get(key)
         if found is None:
-            known, find = self._neighbours.list_known(package), self._neighbours.find
             owners = self._hierarchy.list_owners(name)
-            infos = frozenset(info for info in owners if find(info.code.module.path) in known)
+            packages = {info: self._neighbours.find(info.code.module.path) for info in owners}
+            is_alone = all(each == package for each in packages.values())
+            known = frozenset((package,)) if is_alone else self._neighbours.list_known(package)
+            infos = frozenset(info for info, each in packages.items() if each in known)
             found = self._owners[key] = infos, len({info.code.module.path for info in infos})
         return found

@@ -21,6 +21,7 @@ from pkg.units import UnitText
 _SIZE = 16  # bytes of a digest
 NO_DIGEST = bytes(_SIZE)
 """Equal to that of no file: for what was resolved with a fault, and has to be resolved again."""
+_SIZES = struct.Struct("<2I")  # bytes of definitions and imports
 _HEAD = struct.Struct(f"<BI{_SIZE}s5I")  # version, checksum of the parts, digest, bytes of each part
 
 
@@ -57,20 +58,46 @@ def cut_record(packed: bytes) -> LinkRecord | None:
 
 def pack_unit(unit: UnitText) -> bytes:
     """Pack a file as it was extracted, but for its text."""
-    definitions = [[isinstance(each, Class), *each] for each in unit.definitions]
-    told = json.dumps([definitions, unit.imports], separators=(",", ":")).encode("utf-8", "surrogatepass")
-    return zlib.compress(len(told).to_bytes(4, "little") + told + unit.summary, 1)
+    definitions = _compress([[isinstance(each, Class), *each] for each in unit.definitions])
+    imports = _compress(unit.imports)
+    sizes = _SIZES.pack(len(definitions), len(imports))
+    return b"".join((sizes, definitions, imports, zlib.compress(unit.summary, 1)))
+
+
+def _compress(told: Any) -> bytes:
+    return zlib.compress(json.dumps(told, separators=(",", ":")).encode("utf-8", "surrogatepass"), 1)
+
+
+class PackedUnit(UnitText):
+    """A file as it was extracted, without its text; definitions and imports are read when they are asked for."""
+
+    _definitions: bytes
+    _imports: bytes
+
+    def __getattr__(self, name: str) -> Any:
+        """Read the definitions or imports."""
+        found: tuple[Any, ...]
+        if name == "definitions":
+            found = tuple(_read_definition(*each) for each in json.loads(zlib.decompress(self._definitions)))
+        elif name == "imports":
+            found = tuple(Import(Span(*span), *rest) for span, *rest in json.loads(zlib.decompress(self._imports)))
+        else:
+            raise AttributeError(name)
+        vars(self)[name] = found
+        return found
 
 
 def unpack_unit(source: str, path: str, packed: bytes) -> UnitText:
     """Return a file as it was extracted, without its text."""
-    whole = zlib.decompress(packed)
-    size = int.from_bytes(whole[:4], "little")
-    definitions, imports = json.loads(whole[4 : 4 + size])
-    return UnitText(
-        source, path, b"", b"", tuple(_read_definition(*each) for each in definitions),
-        tuple(Import(Span(*span), *rest) for span, *rest in imports), whole[4 + size :],
+    first, second = _SIZES.unpack_from(packed)
+    middle = _SIZES.size + first
+    end = middle + second
+    unit = PackedUnit.__new__(PackedUnit)
+    vars(unit).update(
+        source=source, path=path, text=b"", facts=b"", summary=zlib.decompress(packed[end:]),
+        _definitions=packed[_SIZES.size : middle], _imports=packed[middle:end],
     )  # fmt: skip
+    return unit
 
 
 def _read_definition(is_class: bool, name: str, qualname: str, span: list[int], *rest: Any) -> Class | Function:

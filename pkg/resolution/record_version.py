@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 21
+VERSION = 22
 
 
 def is_outdated(packed: bytes) -> bool:

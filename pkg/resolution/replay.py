@@ -312,7 +312,7 @@ class ReplaySchedule(Schedule):
         self._now = self.rounds
 
     def record(self) -> dict[str, ModuleRecord]:
-        """Return the records that have changed: those of live modules, and of others that they read."""
+        """Return the records of live modules, and those of others that have changed: of which other modules read."""
         paths = {home.path for home in self.live}
         past = paths | self._gone.keys()
         readers: dict[Variable, set[str]] = {}
@@ -332,7 +332,7 @@ class ReplaySchedule(Schedule):
                 self._copy_record(path, past, records)
         for path, record in records.items():
             self._complete(self._homes[path], record)
-        return records
+        return {path: each for path, each in records.items() if path in paths or each != self._find_record(path)}
 
     def _record_live(self, home: Home, live: _Live, paths: set[str]) -> ModuleRecord:
         record = ModuleRecord(
