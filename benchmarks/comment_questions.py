@@ -41,7 +41,7 @@ def read_comment_questions(cache: Path) -> QuestionSet:
 
 
 def _make(cache: Path, folder: Path) -> Iterator[Question]:
-    units = {path: extract_unit(text, with_facts=False) for path, text in _draw_files(cache).items()}
+    units = {path: extract_unit(text, with_summary=False) for path, text in _draw_files(cache).items()}
     counts = Counter(hash(_read(unit, block)) for unit in units.values() for block in unit.blocks)
     commented = {path: list(_list_commented(path, unit)) for path, unit in units.items()}
     unique = [each for found in commented.values() for each in found if counts[hash(each.content)] == 1]

@@ -46,7 +46,7 @@ class Asked:
 
 def strip_file(path: str, text: bytes) -> tuple[bytes, list[Asked]]:
     """Take the docstrings out of the functions of a file; a function that is nothing else keeps its own."""
-    code = extract_unit(text, with_facts=False)
+    code = extract_unit(text, with_summary=False)
     bodies = {block.function: block.span.start for block in code.blocks if block.kind == "body"}
     pieces, done, asked = [], 0, []
     for number, each in enumerate(code.definitions):
@@ -55,7 +55,7 @@ def strip_file(path: str, text: bytes) -> tuple[bytes, list[Asked]]:
             done = bodies[number]
             asked.append(Asked(summarise_docstring(text, each), path, each.qualname))
     stripped = b"".join((*pieces, text[done:]))
-    is_whole = code.status is Status.OK and extract_unit(stripped, with_facts=False).status is Status.OK
+    is_whole = code.status is Status.OK and extract_unit(stripped, with_summary=False).status is Status.OK
     return (stripped, asked) if is_whole else (text, [])
 
 

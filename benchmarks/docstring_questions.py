@@ -108,7 +108,7 @@ def _drop_equals(functions: Iterable[Documented]) -> Iterator[Documented]:
 def _list_documented(cache: Path) -> Iterator[Documented]:
     """Find every function with a docstring and more, outside other functions."""
     for path, text in read_files(cache):
-        code = extract_unit(text, with_facts=False)
+        code = extract_unit(text, with_summary=False)
         for definition in code.definitions:
             if isinstance(definition, Function) and is_outer(code, definition):
                 yield from _strip(path, code, definition)
@@ -123,7 +123,7 @@ def _strip(path: str, code: CodeUnit, function: Function) -> Iterator[Documented
     each = Documented(
         path, function.qualname, summary, remove_spans(code.text, start, end, list(_inner_docstrings(code, function)))
     )
-    found = extract_unit(_head(each) + each.code, with_facts=False)
+    found = extract_unit(_head(each) + each.code, with_summary=False)
     if found.status is Status.OK and any(block.kind == "body" for block in found.blocks):
         yield each
 

@@ -21,18 +21,12 @@ from shared_data import PYCG, find_files, read_rows
 
 from pkg.extract.python import extract_unit
 from pkg.extract.summary.operations import LAMBDA, SITE_DEFINITION
-from pkg.extract.summary.switch import IS_BOUNDED
 from pkg.local_errors import LocalErrors
 from pkg.model import POSSIBLE
 from pkg.resolution.machine import Machine
 from pkg.resolution.program import Code, Program
-from pkg.resolution.site_outcomes import External
-from pkg.resolution.site_outcomes import settle as settle_bounded
-from pkg.resolve.facts.repository_files import Units
-from pkg.resolve.facts.scope_model import Scope
-from pkg.resolve.outcomes import Library, Outcome, Target, settle
-from pkg.resolve.project import resolve_project
-from pkg.units import UnitText, describe_code
+from pkg.resolution.site_outcomes import External, settle
+from pkg.units import describe_code
 
 PRECISION, RECALL = 0.98, 0.90
 
@@ -69,34 +63,17 @@ def _divide(part: int, whole: int) -> float:
 
 def find_edges(files: dict[str, str]) -> tuple[set[Pair], set[Pair]]:
     """Resolve a case: the edges that are certain or likely, and those that are only possible."""
-    units = [describe_code("case", path, extract_unit(text.encode())) for path, text in sorted(files.items())]
-    if IS_BOUNDED:
-        return _find_bounded(units)
-    project = resolve_project(Units(units))
-    sure: set[Pair] = set()
-    guessed: set[Pair] = set()
-    for site in project.list_sites():
-        for outcome in settle(project.outcomes(site), site.code):
-            name = _name_outcome(outcome)
-            if name is not None:
-                is_sure = isinstance(outcome, Library) or (
-                    isinstance(outcome, Target) and outcome.confidence != POSSIBLE
-                )
-                (sure if is_sure else guessed).add((_name_scope(site.scope), name))
-    return sure, guessed - sure
-
-
-def _find_bounded(units: list[UnitText]) -> tuple[set[Pair], set[Pair]]:
-    machine = Machine(Program({unit.path: unit for unit in units}, "", LocalErrors()))
+    units = {path: describe_code("case", path, extract_unit(text.encode())) for path, text in sorted(files.items())}
+    machine = Machine(Program(units, "", LocalErrors()))
     machine.solve()
     sure: set[Pair] = set()
     guessed: set[Pair] = set()
     for module in machine.program.modules.values():
         for code, sites in zip(module.codes, machine.record(module), strict=True):
             for site, found in enumerate(sites):
-                targets, _ = settle_bounded(found, code.summary.site_kinds[site] == SITE_DEFINITION)
+                targets, _ = settle(found, code.summary.site_kinds[site] == SITE_DEFINITION)
                 for target in targets:
-                    if target.code.class_info is None:
+                    if target.code.class_info is None:  # the making of an object counts by the constructor that runs
                         pair = _name_code(code), _name_code(target.code)
                         (guessed if target.confidence == POSSIBLE else sure).add(pair)
                 for outcome in found:
@@ -106,7 +83,7 @@ def _find_bounded(units: list[UnitText]) -> tuple[set[Pair], set[Pair]]:
 
 
 def _name_code(code: Code) -> str:
-    """Name the code of a function by module and qualified name, as `_name_scope` does."""
+    """Name code by module and qualified name; a lambda by its number among those of the code around it."""
     parts: list[str] = []
     each: Code | None = code
     while each is not None and each.parent is not None:
@@ -120,33 +97,11 @@ def _name_code(code: Code) -> str:
     return ".".join([module, *reversed(parts)])
 
 
-def _name_outcome(outcome: Outcome) -> str | None:
-    """Name what is called as the truth does; the making of an object counts by the constructor that runs."""
-    if isinstance(outcome, Target):
-        return None if outcome.scope.kind == "class" else _name_scope(outcome.scope)
-    return _name_library(outcome.name) if isinstance(outcome, Library) else None
-
-
 def _name_library(name: str) -> str:
     method = re.fullmatch(r"builtins\.(str|dict|list|tuple|set|int)\(\)\.(\w+)", name)
     if method:
         return f"<**Py{method[1].capitalize()}**>.{method[2]}"
     return name.replace("builtins.", "<builtin>.", 1)
-
-
-def _name_scope(scope: Scope) -> str:
-    """Name a scope by module and qualified name; a lambda by its number among those of the scope around it."""
-    parts: list[str] = []
-    each: Scope | None = scope
-    while each is not None and each.parent is not None:
-        if each.kind == "lambda":
-            lambdas = [other for other in each.module.scopes if other.kind == "lambda" and other.parent is each.parent]
-            parts.append(f"<lambda{lambdas.index(each) + 1}>")
-        elif each.kind in ("function", "class") and (parts or each.kind == "function"):
-            parts.append(each.name)
-        each = each.parent
-    module = scope.module.path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-    return ".".join([module, *reversed(parts)])
 
 
 def read_truth(row: dict[str, Any]) -> set[Pair]:

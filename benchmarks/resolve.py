@@ -14,6 +14,7 @@ import random
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 from measure import Figures, make_parser, open_folder, read_line, read_options, run_pkg, summarise, write_result
@@ -22,11 +23,12 @@ from packages import DJANGO, unpack_package
 from pkg.api import open_graph
 from pkg.extract.python import extract_unit
 from pkg.graph.store import GraphStore
-from pkg.model import POSSIBLE, Edge, Label, Node, RelationType
-from pkg.resolve.facts.repository_files import Units
-from pkg.resolve.outcomes import Target, Unbound, settle
-from pkg.resolve.project import resolve_project
-from pkg.units import Code, UnitText, describe_code
+from pkg.local_errors import LocalErrors
+from pkg.model import Edge, Label, Node, RelationType
+from pkg.resolution.machine import Machine
+from pkg.resolution.program import Program
+from pkg.resolution.site_links import LinkWriter
+from pkg.units import UnitText, describe_code
 
 FILES, CHANGED = (
     ("django/db/models/query.py", "django/http/request.py"),
@@ -69,36 +71,27 @@ def read_units(tree: Path) -> list[UnitText]:
 
 
 def count_sites(units: list[UnitText]) -> Figures:
-    """Count the call sites by what became of them, those that are not bound by reason, and the edges by rule.
-
-    A method of a name that is unique is added to the graph as a guess: those sites count as unbound here.
-    """
-    project = resolve_project(Units(units))
+    """Count the call sites by what became of them, those that are not bound by reason, and the edges by rule."""
+    machine = Machine(Program({unit.path: unit for unit in units}, "", LocalErrors()))
+    machine.solve()
+    writer = LinkWriter("django", machine)
     sites: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     rules: Counter[str] = Counter()
-    for site in project.list_sites():
-        outcomes = settle(project.outcomes(site), site.code)
-        targets = [outcome for outcome in outcomes if isinstance(outcome, Target)]
-        rules.update(f"{target.confidence}: {target.rule}" for target in targets)
-        if site.code == Code.CALL:
-            why = sorted(outcome.reason.value for outcome in outcomes if isinstance(outcome, Unbound))
-            sites[_judge(targets, why)] += 1
-            reasons.update(why[:1] if not targets else ())
-    inside = sum(sites.values()) - sites["library"]
+    for unit in units:
+        links = writer.write(unit.path)
+        sites.update(asdict(writer.counts[unit.path]))
+        reasons.update(each.reason.partition(":")[0] for each in links.unbound)  # without the variable of many values
+        calls = (edge for edge in links.edges if edge.type is RelationType.CALLS)
+        rules.update(f"{edge.confidence}: {edge.rule}" for edge in calls)
+    inside = sum(sites.values()) - sites["external"]
     shares = {name: round(sites[name] / inside, 4) for name in ("bound", "possible", "unbound")}
     return {
         "call_sites": dict(sites),
         "shares_inside": shares,
         "unbound_by_reason": dict(reasons.most_common()),
-        "targets_by_rule": dict(rules.most_common()),
+        "edges_by_rule": dict(rules.most_common()),
     }
-
-
-def _judge(targets: list[Target], reasons: list[str]) -> str:
-    if any(target.confidence != POSSIBLE for target in targets):
-        return "bound"
-    return "possible" if targets else "unbound" if reasons else "library"
 
 
 def compare_places(units: list[UnitText]) -> Figures:

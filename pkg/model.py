@@ -251,7 +251,6 @@ class CodeUnit:
     blocks: tuple[Block, ...] = ()
     imports: tuple[Import, ...] = ()
     calls: tuple[Call, ...] = ()
-    facts: bytes = b""  # what gives values to names, packed as pkg.units says
     summary: bytes = b""  # what its code does with names and values (pkg.extract.summary.file_summary)
     comments: tuple[tuple[int, int], ...] = ()  # byte offsets [start, end), ascending
     constants: tuple[Constant, ...] = ()
@@ -269,10 +268,6 @@ class TextUnit:
     chunks: tuple[Chunk, ...] = ()
 
 
-CALLS_CUT = "(calls)"
-"""What a Skip has in the place of a path where the limit of the resolver's work was reached: no file is missing."""
-
-
 @dataclass(frozen=True, slots=True)
 class Skip:
     """A file or row that was left out, and why."""
@@ -282,11 +277,6 @@ class Skip:
 
     def __str__(self) -> str:
         return f"{self.path}: {self.reason}"
-
-    @property
-    def is_file(self) -> bool:
-        """Return whether a file, folder or row was left out, and not some work on all of them."""
-        return self.path != CALLS_CUT
 
 
 @dataclass(frozen=True, slots=True)

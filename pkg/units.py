@@ -1,17 +1,13 @@
 """What one file or row puts into a graph: fragments of text with the nodes cut from them, ids included.
 
-Beside them stands what resolution needs to know of a text: facts, the places where names get and give values. They are
-packed numbers, not objects: a repository has a hundred and more for each function, and few are looked at. All
-positions are byte offsets into the text.
+Beside them stands what resolution needs to know of a file (UnitText). All positions are byte offsets into the text.
 """
 
 from __future__ import annotations
 
 import re
-import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,78 +21,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 else:
     np, npt = LazyModule("numpy"), LazyModule("numpy.typing")
-
-
-Fact = tuple[int, int, int, int, int, int]
-"""(position, code, and two spans): what the spans are stands beside each code."""
-
-
-class Code(IntEnum):
-    """Name every kind of fact."""
-
-    FIRST = 0  # what a comprehension goes through first, which stands in the scope around it, the same
-    DEFINITION = 1  # the head (from def or class to the colon), the body
-    LAMBDA = 2  # the head (from lambda to the colon), the body
-    COMPREHENSION = 3  # the whole, the whole
-    ASSIGN = 4  # target, value
-    ANNOTATE = 5  # target, type
-    FOR = 6  # target, what is gone through
-    WITH = 7  # target (0, 0 without one), context manager
-    EXCEPT = 8  # target, type
-    RETURN = 9  # (0, 0), value
-    YIELD = 10  # (0, 0), value
-    YIELD_FROM = 11  # (0, 0), what is gone through
-    RAISE = 12  # (0, 0), value
-    CALL = 13  # callee, arguments with their brackets
-    READ = 14  # an attribute that is neither called nor assigned to, (0, 0)
-    GLOBAL = 15  # the names, (0, 0)
-    NONLOCAL = 16  # the names, (0, 0)
-    ITEM = 17  # of an item that is read, what it is of, its key (0, 0 where that is a constant or slice)
-    PUT = 18  # of an item that is assigned to, as ITEM
-    DELETE = 19  # of an item that is deleted, as ITEM
-    CONTAINS = 20  # of `in`, what is looked through, what is looked for (0, 0: a constant)
-    OPERATE = 21  # what is on the left of an operator, what is on the right
-    REQUEST = 22  # a function that pytest gives fixtures; no fact, for resolution tells it by the names
-    AUGMENT = 23  # target of an assignment with an operator, the value on its right
-    WALRUS = 24  # target, value
-    MATCH = 25  # the pattern of a case, the subject
-    ERASE = 26  # a name or an attribute that is deleted, (0, 0)
-    ASYNC_FOR = 27  # as FOR
-    ASYNC_WITH = 28  # as WITH
-    LOOP = 29  # the whole of a loop, (0, 0)
-    ASK = 30  # what Python asks by itself for something, (which question, 0)
-    HOLDS = 31  # where a condition holds or a pattern fits, the condition or pattern
-    FAILS = 32  # where it does not, as HOLDS
-    STAYS = 33  # what comes after the branch of a condition or pattern (0, 0: of all others), as HOLDS
-    LEAVES = 34  # what never comes after such a branch with the values from before, as HOLDS
-
-
-class Question(IntEnum):
-    """Name what Python asks of an object where no name of a method stands."""
-
-    TRUTH = 0  # in a condition
-    NEGATIVE = 1
-    POSITIVE = 2
-    INVERT = 3
-    FORMAT = 4  # in a string with a prefix f
-    STRING = 5
-    REPRESENTATION = 6
-    WAIT = 7
-    ITEMS = 8  # of a star, or for several targets
-    ENTRIES = 9  # of two stars
-
-
-_FACT = struct.Struct("<6I")
-
-
-def pack_facts(facts: Iterable[Fact]) -> bytes:
-    """Pack facts, ordered by position."""
-    return b"".join([_FACT.pack(*fact) for fact in sorted(facts)])
-
-
-def unpack_facts(packed: bytes) -> Iterator[Fact]:
-    """Give packed facts one by one."""
-    return _FACT.iter_unpack(packed)
 
 
 NAME = rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*"
@@ -114,8 +38,6 @@ def read_name(name: bytes) -> str:
 
 PLACE = DOTTED_NAME + rb"(?:\s*(?:\.\s*" + NAME + rb"|\[\s*(?:\d+|'\w*'|\"\w*\")\s*\]))*"
 """A name with what it is followed by: attributes, and items under keys that are written out."""
-
-IS_PLACE = re.compile(PLACE + rb"\Z")
 
 
 def read_place(place: bytes) -> str:
@@ -202,15 +124,14 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class UnitText:
-    """One file as resolution wants it: its text and facts (pkg.units), and the ids of the nodes cut from it."""
+    """One file as resolution wants it: its text and summary, and the ids of the nodes cut from it."""
 
     source: str
     path: str
     text: bytes
-    facts: bytes
     definitions: Sequence[Class | Function]
     imports: Sequence[Import]
-    summary: bytes = b""
+    summary: bytes = b""  # what its code does with names and values (pkg.extract.summary.file_summary)
 
     @cached_property
     def ids(self) -> list[str]:
@@ -230,7 +151,7 @@ class UnitText:
 
 def describe_code(source: str, path: str, code: CodeUnit) -> UnitText:
     """Give what resolution wants of an extracted file."""
-    return UnitText(source, path, code.text, code.facts, code.definitions, code.imports, code.summary)
+    return UnitText(source, path, code.text, code.definitions, code.imports, code.summary)
 
 
 class PieceNames:

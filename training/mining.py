@@ -62,7 +62,7 @@ def _is_utf8(text: bytes) -> bool:
 
 def mine_file(path: str, text: bytes) -> Iterator[Mined]:
     """Yield the functions of a file, methods included and functions inside functions left out."""
-    code = extract_unit(text, with_facts=False)
+    code = extract_unit(text, with_summary=False)
     blocks = _find_commented(code)
     for index, definition in enumerate(code.definitions):
         if isinstance(definition, Function) and not _is_inner(code, definition):

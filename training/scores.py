@@ -43,7 +43,7 @@ def list_code(chosen: QuestionSet) -> Iterator[Code]:
 
 
 def _list_functions(text: bytes) -> Iterator[tuple[str, bytes]]:
-    code = extract_unit(text, with_facts=False)
+    code = extract_unit(text, with_summary=False)
     for each in code.definitions:
         if isinstance(each, Function):
             yield each.qualname, code.text[each.span.start : each.span.end]

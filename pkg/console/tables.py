@@ -47,7 +47,7 @@ def view_build(report: BuildReport, stats: StoreStats) -> Iterator[RenderableTyp
     if report.reencoded:
         yield f"  {report.reencoded:,} nodes of the graph encoded anew with {_escape(stats.encoder)}"
     for skip in report.skipped[:SHOWN_SKIPS]:
-        yield f"  {f'left out {_escape(skip.path)}' if skip.is_file else 'calls'}: {_escape(skip.reason)}"
+        yield f"  left out {_escape(skip.path)}: {_escape(skip.reason)}"
     if len(report.skipped) > SHOWN_SKIPS:
         yield f"  and {len(report.skipped) - SHOWN_SKIPS:,} more left out; pkg stats lists all"
     for error in report.errors[:SHOWN_ERRORS]:
@@ -191,12 +191,9 @@ def view_stats(stats: StoreStats) -> Iterator[RenderableType]:
             yield make_table((title, "bytes"), [(name, f"{size:,}") for name, size in sizes.items()])
     if stats.audits:
         yield make_table(AUDIT_COLUMNS, [_tell_audit(each, stats) for each in stats.audits], right=AUDIT_COLUMNS[1:4])
-    left_out = [skip for skip in stats.skipped if skip.is_file]
-    for title, skips in (("partly understood", stats.partial), ("left out", left_out)):
+    for title, skips in (("partly understood", stats.partial), ("left out", stats.skipped)):
         if skips:
             yield make_table((title, "reason"), [(skip.path, skip.reason) for skip in skips])
-    if cut := [skip for skip in stats.skipped if not skip.is_file]:
-        yield make_table(("calls",), [(skip.reason,) for skip in cut])
     if stats.overflows:
         causes = [(each.variable, f"{each.calls:,}") for each in stats.overflows[:SHOWN_OVERFLOWS]]
         yield make_table(("too many values", "calls not bound"), causes)

@@ -14,10 +14,8 @@ from pkg.extract.import_statements import parse_import
 from pkg.extract.logical_lines import LogicalLine, find_colon, list_logical_lines, skip_string, split_arguments
 from pkg.extract.parser import parse
 from pkg.extract.summary.outline_summary import summarise_outline
-from pkg.extract.summary.switch import IS_BOUNDED
 from pkg.extract.token_budget import ONLY_OUTLINE, TOKEN_BUDGET
 from pkg.model import Class, CodeUnit, Function, Import, Span, Status
-from pkg.units import Code, pack_facts
 
 MAX_DEPTH = 100  # of definitions in definitions; CPython refuses deeper indentation
 
@@ -40,7 +38,7 @@ def is_over_budget(text: bytes) -> bool:
 
 
 def extract_long_text(text: bytes) -> CodeUnit:
-    """Extract the classes, functions and imports of a text, and the facts that tell resolution where they stand."""
+    """Extract the classes, functions and imports of a text, and sum them up for resolution."""
     outline = _Outline(text)
     for line in list_logical_lines(text):
         outline.add(line)
@@ -52,8 +50,7 @@ def extract_long_text(text: bytes) -> CodeUnit:
         f"over {TOKEN_BUDGET:,} tokens: {ONLY_OUTLINE}",
         tuple(outline.definitions),
         imports=tuple(outline.imports),
-        facts=b"" if IS_BOUNDED else b"".join(outline.facts),
-        summary=summarise_outline(outline.definitions, outline.imports) if IS_BOUNDED else b"",
+        summary=summarise_outline(outline.definitions, outline.imports),
     )
 
 
@@ -62,9 +59,6 @@ class _Open(NamedTuple):
 
     column: int  # of its header: what stands further right is inside
     number: int  # among the definitions
-    fact: int  # among the facts
-    start: int  # of the header without its decorators
-    body: int  # where its first statement begins
 
 
 class _Outline:
@@ -74,7 +68,6 @@ class _Outline:
         self._text = text
         self.definitions: list[Class | Function] = []
         self.imports: list[Import] = []
-        self.facts: list[bytes] = []
         self._stack: list[_Open] = []
         self._decorators: list[LogicalLine] = []  # of the definition that follows
         self._waiting: tuple[int, LogicalLine] | None = None  # a header whose suite begins with the next line
@@ -114,7 +107,6 @@ class _Outline:
             end = self._end
             span = Span(definition.span.start, end.end, definition.span.start_line, end.last_line)
             self.definitions[found.number] = definition._replace(span=span)
-            self.facts[found.fact] = self._describe(found, end.end)
 
     def _measure(self, start: int) -> int:
         """Return the column of a place, tabs expanded as Python does."""
@@ -138,23 +130,13 @@ class _Outline:
         qualname = f"{around.qualname}.{name}" if around is not None else name
         span = Span(first.start, header.end, first.first_line, header.last_line)
         docstring = self._find_docstring(body)
-        self._stack.append(_Open(column, len(self.definitions), len(self.facts), header.start, body.start))
-        self.facts.append(b"")
+        self._stack.append(_Open(column, len(self.definitions)))
         if found["kind"] == b"class":
             bases = tuple(self._list_bases(found.end(), header.end))
             self.definitions.append(Class(name, qualname, span, outer, bases, decorators, body.start, docstring))
         else:
             is_async, is_method = found["async"] is not None, isinstance(around, Class)
             self.definitions.append(Function(name, qualname, span, outer, is_method, is_async, decorators, docstring))
-
-    def _describe(self, found: _Open, end: int) -> bytes:
-        """Write the facts of a definition; of a function that it returns something, of which nothing is known."""
-        scope = found.body, Code.DEFINITION, found.start, found.body, found.body, end
-        definition = self.definitions[found.number]
-        if isinstance(definition, Class):
-            return pack_facts([scope])
-        word = self._text.index(b"def", found.start)  # no expression
-        return pack_facts([scope, (found.body, Code.RETURN, 0, 0, word, word + 3)])
 
     def _read(self, start: int, end: int) -> str:
         return self._text[start:end].decode("utf-8", "replace").strip()

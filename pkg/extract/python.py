@@ -1,60 +1,55 @@
 """Cut Python source into classes, functions, blocks, constants, imports and call sites (P-02 to P-04, A-11, Q-04).
 
-One pass over the syntax tree finds every node of interest, those of facts too; what makes up the unit is sorted by
-position and walked once with a stack of open scopes.
+One pass over the syntax tree finds every node of interest; what makes up the unit is sorted by position and walked once
+with a stack of open scopes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter, itemgetter
 
 from tree_sitter import Node, Query, QueryCursor, Tree
 
 from pkg.extract.constants import ClassScope, find_module, is_enum, list_constants
 from pkg.extract.docstring_places import make_span, split_docstring
-from pkg.extract.facts import PATTERNS as FACT_PATTERNS
-from pkg.extract.facts import Found, find_facts
 from pkg.extract.import_statements import parse_import
 from pkg.extract.long_text import extract_long_text, is_over_budget
 from pkg.extract.parser import PYTHON, Match, Patterns, find_first_child, parse
-from pkg.extract.summary.switch import IS_BOUNDED
 from pkg.model import BLOCK_KINDS, Block, Call, Class, CodeUnit, Constant, Function, Import, Span, Status
 from pkg.units import render_callee
 
 MAX_DEPTH = 100  # CPython refuses deeper indentation, so nothing below is real code; it bounds path lengths too
 
-_STRUCTURE = (
+_PATTERNS = Patterns((
     ("function", "(function_definition name: (identifier) @name body: (block) @body) @whole"),
     ("class", "(class_definition name: (identifier) @name body: (block) @body) @whole"),
-    ("call", "(call function: (_) @callee arguments: (_) @arguments)"),
+    ("call", "(call function: (_) @callee)"),
     ("decoration", "(decorated_definition definition: (_) @definition) @whole"),
     *((kind, f"({kind}_statement) @whole") for kind in BLOCK_KINDS[1:]),
     *(("import", f"({kind}_statement) @whole") for kind in ("import", "import_from", "future_import")),
     ("comment", "(comment) @whole"),
     *(("python2", f"({kind}_statement) @whole") for kind in ("print", "exec")),
-)
-_PATTERNS = Patterns(_STRUCTURE)
-_PATTERNS_WITH_FACTS = _PATTERNS if IS_BOUNDED else Patterns((*_STRUCTURE, *FACT_PATTERNS))
+))  # fmt: skip
 _FAULTS = Query(PYTHON, "(ERROR) @fault (MISSING) @fault")  # by captures: matches name some sound nodes as missing
 EXPRESSIONS_LIMIT = 50_000  # callees remembered
 
+Found = Mapping[str, list[Match]]  # by kind
 
-def extract_unit(text: bytes, tree: Tree | None = None, with_facts: bool = True) -> CodeUnit:
+
+def extract_unit(text: bytes, tree: Tree | None = None, with_summary: bool = True) -> CodeUnit:
     """Extract everything of one Python text; what does not parse is left out and said in status and reason.
 
     Functions that hold a syntax error are dropped, the others of the same file are kept (status partial); of a text
-    over the budget, definitions and imports are kept alone. Facts are for resolution, which rows of a corpus go
-    without.
+    over the budget, definitions and imports are kept alone. The summary is for resolution, which rows of a corpus
+    go without.
     """
     if b"\0" in text:
         return CodeUnit(text, "python", Status.FAILED, "binary content (NUL bytes)")
     if tree is None and is_over_budget(text):
         return extract_long_text(text)
     root = (tree or parse(text)).root_node
-    with_summary = with_facts and IS_BOUNDED
-    with_facts = with_facts and not with_summary
-    found = (_PATTERNS_WITH_FACTS if with_facts else _PATTERNS).find(root)
+    found = _PATTERNS.find(root)
     language = "python2" if found["python2"] else "python"
     walk = _Walk(text, found, root.has_error)
     status, reason = _judge(walk, root, language)
@@ -67,7 +62,6 @@ def extract_unit(text: bytes, tree: Tree | None = None, with_facts: bool = True)
         tuple(walk.blocks),
         tuple(walk.imports),
         tuple(walk.calls),
-        find_facts(found) if with_facts else b"",
         _summarise(root, walk) if with_summary else b"",
         tuple(sorted((node.start_byte, node.end_byte) for node in _list_wholes(found["comment"]))),
         tuple(sorted((*list_constants(text, root, None), *walk.constants), key=attrgetter("span.start"))),

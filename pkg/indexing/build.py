@@ -154,9 +154,9 @@ def write_units(
         is_resolved = is_resolved and (session.has_changed or is_old)
         if is_resolved:
             options.enter("resolving calls and imports")
-            from pkg.indexing.resolution import put_links
+            from pkg.indexing.solved_links import put_links
 
-            session.skipped += put_links(store, writer, found.source.name, session.change(), records, session.errors)
+            put_links(store, writer, found.source.name, session.change(), records, session.errors)
     left_out: list[Skip | LocalError] = [*session.skipped, *session.settle_errors(is_resolved)]
     writer.put_source(found.source, found.fingerprint, left_out, clock.rounded())
     return session

@@ -40,7 +40,7 @@ from pkg.vectors.quantised import round_vectors
 
 SENT_LIMIT = 100_000  # fragment keys remembered, some 10 MB, so that repeated bodies of a corpus are encoded once
 
-LOST_FACTS = "internal error: its calls and imports are not resolved"
+LOST_SUMMARY = "internal error: its calls and imports are not resolved"
 LOST_UNIT = "internal error: nothing of it was extracted"
 
 AnyDraft: TypeAlias = "Draft | TextDraft"
@@ -76,28 +76,28 @@ class Preparer:
         return units, {"extract": middle - start, "encode": time.process_time() - middle}
 
     def _prepare_alone(self, unit: LoadedUnit) -> UnitGraph:
-        """Prepare one unit; without the facts of its code where they are at fault, and else as one that failed."""
+        """Prepare one unit; without the summary of its code where that is at fault, and else as one that failed."""
         errors = LocalErrors()
-        for with_facts in (True, False):
+        for with_summary in (True, False):
             try:
-                (made,) = self._finish([unit], [self._draft_unit(unit, with_facts)])
+                (made,) = self._finish([unit], [self._draft_unit(unit, with_summary)])
             except Exception as fault:
                 errors.note(fault, "extract", unit.path)
                 self._sent.clear()
                 continue
             if len(errors):
-                return replace(made, status=Status.PARTIAL, reason=LOST_FACTS, errors=tuple(errors.sorted()))
+                return replace(made, status=Status.PARTIAL, reason=LOST_SUMMARY, errors=tuple(errors.sorted()))
             return made
         lost = CodeUnit(b"", "text" if find_text_kind(unit.path) else "python", Status.FAILED, LOST_UNIT)
         return replace(self._make_unit(unit, lost, ()), errors=tuple(errors.sorted()))
 
-    def _draft_unit(self, unit: LoadedUnit, with_facts: bool = True) -> tuple[CodeUnit | TextUnit, list[DraftPart]]:
+    def _draft_unit(self, unit: LoadedUnit, with_summary: bool = True) -> tuple[CodeUnit | TextUnit, list[DraftPart]]:
         key = hash_bytes(b"\0".join((unit.path.encode("utf-8", "replace"), unit.content_hash.encode())))
         kind = find_text_kind(unit.path) if unit.label is Label.FILE else None
         if kind is not None:
             text = _extract_text(unit, kind)
             return text, [] if text.status is Status.FAILED else [(key, 1, TextDraft(text, self._source, unit.path))]
-        code = _extract(unit, with_facts)
+        code = _extract(unit, with_summary)
         if unit.label is Label.ROW:
             return code, list(self._cut_parts(code))
         if code.status is Status.FAILED and not code.definitions:
@@ -199,12 +199,12 @@ def _extract_text(unit: LoadedUnit, kind: TextKind) -> TextUnit:
     return replace(text, language=language, status=status, reason=reason)
 
 
-def _extract(unit: LoadedUnit, with_facts: bool) -> CodeUnit:
+def _extract(unit: LoadedUnit, with_summary: bool) -> CodeUnit:
     if unit.verdict is not None:
         language, status, reason = unit.verdict
-        code = extract_unit(unit.text, with_facts=with_facts)
+        code = extract_unit(unit.text, with_summary=with_summary)
         return replace(code, language=language, status=status, reason=reason)
-    return _extract_row(unit.text) if unit.label is Label.ROW else _extract_file(unit.text, with_facts)
+    return _extract_row(unit.text) if unit.label is Label.ROW else _extract_file(unit.text, with_summary)
 
 
 def _extract_row(text: bytes) -> CodeUnit:
@@ -212,16 +212,16 @@ def _extract_row(text: bytes) -> CodeUnit:
     from pkg.extract.answers import find_code
 
     answer = find_code(text.decode("utf-8", "replace"))
-    code = extract_unit(answer.code, answer.tree, with_facts=False)
+    code = extract_unit(answer.code, answer.tree, with_summary=False)
     return code if answer.status is Status.OK else replace(code, status=answer.status, reason=answer.reason)
 
 
-def _extract_file(raw: bytes, with_facts: bool) -> CodeUnit:
+def _extract_file(raw: bytes, with_summary: bool) -> CodeUnit:
     """Extract a file; what is not UTF-8 is decoded first, what is minified or binary is left out with the reason."""
     text, note = decode_source(raw)
     if looks_minified(text):
         return CodeUnit(b"", "python", Status.FAILED, "minified or generated: very long lines")
-    code = extract_unit(text, with_facts=with_facts)
+    code = extract_unit(text, with_summary=with_summary)
     return code if note is None or code.reason else replace(code, reason=note)
 
 

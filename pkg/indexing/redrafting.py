@@ -66,7 +66,7 @@ def _change(
 
 def redraft(fragment: StoredFragment, docstrings: Docstrings) -> Draft:
     """Draft a fragment that was stored."""
-    code = extract_unit(fragment.text, with_facts=False)
+    code = extract_unit(fragment.text, with_summary=False)
     place = fragment.source, fragment.path or format_id(fragment.key)
     return Draft(CodePieces(code), Span(0, len(code.text), 1, 1), place, fragment.path, docstrings)
 

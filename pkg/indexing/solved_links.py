@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pkg.indexing.build_plan import Change
 
 
-def put_solved_links(
+def put_links(
     store: GraphStore,
     writer: StoreWriter,
     source: str,
@@ -172,7 +172,7 @@ def _extract(source: str, texts: Iterable[tuple[str, bytes]], errors: LocalError
             code = extract_unit(text)
         except Exception as fault:
             errors.note(fault, "extract", path)
-            code = extract_unit(text, with_facts=False)
+            code = extract_unit(text, with_summary=False)
         yield describe_code(source, path, code)
 
 

@@ -94,7 +94,7 @@ def unpack_unit(source: str, path: str, packed: bytes) -> UnitText:
     end = middle + second
     unit = PackedUnit.__new__(PackedUnit)
     vars(unit).update(
-        source=source, path=path, text=b"", facts=b"", summary=zlib.decompress(packed[end:]),
+        source=source, path=path, text=b"", summary=zlib.decompress(packed[end:]),
         _definitions=packed[_SIZES.size : middle], _imports=packed[middle:end],
     )  # fmt: skip
     return unit

@@ -179,5 +179,5 @@ class GraphService:
             stamp, stats = desk.graph.store.stamp(), desk.stats
         except StoreMissingError:
             return Freshness(0, is_empty=True)
-        left_out = sum(each.is_file for each in stats.skipped)
+        left_out = len(stats.skipped)
         return Freshness(stats.generation, stamp, (), len(stats.partial), left_out, not stats.sources)

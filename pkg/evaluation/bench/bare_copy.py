@@ -59,7 +59,7 @@ def copy_bare(store: GraphStore, source: Source, folder: Path) -> BareCopy:
         target = root / path
         if not target.resolve().is_relative_to(root):
             continue
-        code = extract_unit(text, with_facts=False)
+        code = extract_unit(text, with_summary=False)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(strip_docstrings(code))
         functions[path] = sum(isinstance(each, Function) for each in code.definitions)

@@ -37,7 +37,7 @@ def list_function_rows(package: Package, with_docstrings: bool = True) -> Iterat
         except PathError as fault:
             yield Skip(place, str(fault))
             continue
-        unit = extract_unit(text, with_facts=False)
+        unit = extract_unit(text, with_summary=False)
         if unit.status is Status.FAILED:
             yield Skip(place, unit.reason or "holds no Python")
         for function in unit.definitions:
@@ -73,7 +73,7 @@ def cut_function(unit: CodeUnit, function: Function, owners: list[str], with_doc
     if is_indented and not owners:
         head = b"if True:\n"  # it stood in a compound statement
     whole = head + code
-    found = extract_unit(whole, with_facts=False)
+    found = extract_unit(whole, with_summary=False)
     if found.status is not Status.OK or not any(block.kind == "body" for block in found.blocks):
         return None
     return whole.decode("utf-8", "replace")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from pkg.extract.code_pieces import parse_signature
 from pkg.extract.syntax import parse_statements
 from pkg.model import Node
 from pkg.retrieval.deps.entries import list_decorators
@@ -37,11 +36,16 @@ def list_marks(owner: Node) -> set[str]:
 def _list_parameters(content: str) -> Iterator[str]:
     """Yield the parameters of a function that pytest fills: those that have no default."""
     place = locate_header(content)
-    if place is not None:
-        header = content[: place.end].split("\n", place.first)[-1].strip()
-        for each in parse_signature(header.encode("utf-8", "replace")).parameters:
-            if each.default is None and not each.kind:
-                yield each.name
+    if place is None:
+        return
+    header = content[: place.end].split("\n", place.first)[-1].strip()
+    for statement in parse_statements(f"{header}\n pass".encode("utf-8", "replace")):  # a header may end in a comment
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            arguments = statement.args
+            plain = [*arguments.posonlyargs, *arguments.args]
+            yield from (each.arg for each in plain[: len(plain) - len(arguments.defaults)])
+            named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+            yield from (each.arg for each, default in named if default is None)
 
 
 def _list_decorated(node: Node) -> Iterator[str]:

@@ -90,7 +90,7 @@ def _read_code(text: bytes | None) -> _Code:
     code = _Code()
     if text is None:
         return code
-    unit = extract_unit(text, with_facts=False)
+    unit = extract_unit(text, with_summary=False)
     code.is_sound = unit.status is Status.OK
     holes = _list_holes(unit)
     for number, definition in enumerate(unit.definitions):

@@ -37,7 +37,7 @@ def _give_status(desk: Desk, request: asked.StatusRequest) -> Reply:
         "encoder": stats.encoder,
         "nodes": dict(stats.nodes),
         "partial": len(stats.partial),
-        "skipped": sum(each.is_file for each in stats.skipped),
+        "skipped": len(stats.skipped),
         "sources": sources,
     }
     names = ", ".join(f"{each['name']} ({each['root']})" for each in sources) or "no source"

@@ -1,17 +1,15 @@
-"""Solve small trees of files by function summaries, whichever resolver the rest of the suite asks."""
+"""Solve small trees of files."""
 
 from __future__ import annotations
 
-from pkg.extract.parser import parse
 from pkg.extract.python import extract_unit
-from pkg.extract.summary.file_summary import summarise
 from pkg.local_errors import LocalErrors
 from pkg.model import Label, RelationType
 from pkg.resolution.classes import ClassInfo, Hierarchy
 from pkg.resolution.machine import Machine
 from pkg.resolution.program import Program
 from pkg.resolution.site_links import LinkWriter
-from pkg.units import UnitText, format_id, hash_key
+from pkg.units import UnitText, describe_code, format_id, hash_key
 
 SOURCE = "s"
 
@@ -26,9 +24,7 @@ def solve_tree(files: dict[str, str]) -> Machine:
 def read_unit(path: str, text: str) -> UnitText:
     """Extract a file with its summary."""
     data = text.encode()
-    code = extract_unit(data)
-    summary = summarise(parse(data).root_node, code.definitions, code.imports)
-    return UnitText(SOURCE, path, data, b"", code.definitions, code.imports, summary)
+    return describe_code(SOURCE, path, extract_unit(data))
 
 
 def list_calls(text: str) -> dict[tuple[str, str], str | None]:

@@ -19,7 +19,6 @@ from pkg.cli import main
 from pkg.errors import PkgError, QueryError, StoreMissingError, UsageError
 from pkg.extract.discovery import discover
 from pkg.extract.files import Discovery
-from pkg.model import CALLS_CUT, Skip
 from pkg.retrieval.token_count import count_tokens
 from pkg.service.graph_service import GraphService, ServiceOptions
 from pkg.service.operations.catalogue import OPERATIONS
@@ -312,20 +311,3 @@ def test_a_service_for_a_source_that_is_not_there_is_empty_and_names_no_other(st
     status = service.run("status", {})
     assert (status.lines[0]["ready"], status.freshness.is_empty) == (False, True)
     assert "repo" not in json.dumps(service.run("stats", {}).lines)
-
-
-def test_a_limit_of_the_work_on_calls_is_no_file_that_was_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    code: dict[str, str | bytes] = {"big.py": "def big():\n    return 1\n", "binary.py": b"\0" * 100}
-    monkeypatch.setattr("pkg.indexing.resolution.put_links", lambda *given: [Skip(CALLS_CUT, "values spread widely")])
-    address = f"sqlite:///{tmp_path}/graph.db"
-    report = pkg.build_graph(write_tree(tmp_path / "repo", code), store=address)
-    assert [each.path for each in report.skipped if not each.is_file] == [CALLS_CUT]
-    files = len(report.skipped) - 1
-    service = GraphService(ServiceOptions(address))
-    assert service.run("show", {"name": "big"}).freshness.skipped == files
-    assert service.run("status", {}).lines[0]["skipped"] == files
-    shown = CliRunner().invoke(main, ["stats", "--store", address, "--no-json"], terminal_width=200).stdout
-    assert "values spread widely" in shown
-    assert CALLS_CUT not in shown

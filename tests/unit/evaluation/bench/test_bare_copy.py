@@ -19,7 +19,7 @@ REAL = Path(pkg.retrieval.__file__).parent
 
 
 def strip(code: str) -> str:
-    return strip_docstrings(extract_unit(code.encode(), with_facts=False)).decode()
+    return strip_docstrings(extract_unit(code.encode(), with_summary=False)).decode()
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,0 @@
-"""Which of two resolvers is used, while both are there."""
-
-from __future__ import annotations
-
-import os
-
-IS_BOUNDED = os.environ.get("PKG_RESOLVER") != "old"

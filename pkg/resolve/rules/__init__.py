@@ -1,1 +1,0 @@
-"""The rules: each answers queries, and asks others by theirs; none knows another."""

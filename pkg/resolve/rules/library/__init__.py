@@ -1,1 +1,0 @@
-"""What is known of libraries: rules in one form (plugins.py), each told for the dotted names of what is called."""
