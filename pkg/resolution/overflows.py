@@ -39,7 +39,12 @@ class Overflows:
         self._containers: dict[Home, list[Container]] = {}
         for each in machine.program.interner.list(Container):
             self._containers.setdefault(each.code.module, []).append(each)
-        self._read: dict[Home, dict[int, list[tuple[str, Variable]]]] = {}
+        self._read: dict[Home, dict[int, list[Variable]]] = {}  # of its own, by module and operation
+        self._read_of_others: dict[int, list[Variable]] = {}
+        for variable in machine.schedule.list_read():
+            if is_cut(machine.schedule.see(variable)):
+                for node in dict.fromkeys(variable.others or ()):
+                    self._read_of_others.setdefault(node, []).append(variable)
 
     def find(self, code: Code, site: int) -> str:
         """Name the nearest variable that what a site calls comes from; empty where it comes from none."""
@@ -56,7 +61,9 @@ class Overflows:
             if number < 0 or code.values is None:
                 continue
             before = [(code, each) for each in list_operands(code.summary.nodes[number]) if is_cut(code.values[each])]
-            for name, variable in read.get(code.base + number, ()):
+            node = code.base + number
+            cut = [(_name(each), each) for each in (*read.get(node, ()), *self._read_of_others.get(node, ()))]
+            for name, variable in sorted(cut, key=_first) if len(cut) > 1 else cut:
                 if is_large(self._schedule.see(variable)):
                     return name
                 near = near or name
@@ -68,19 +75,15 @@ class Overflows:
             seen.update(before)
         return near
 
-    def _list_read(self, module: ModuleInfo) -> dict[int, list[tuple[str, Variable]]]:
-        """List the variables with too many values that each operation of a module reads, by name."""
+    def _list_read(self, module: ModuleInfo) -> dict[int, list[Variable]]:
+        """List the variables of a module with too many values that each of its operations reads."""
         found = self._read.get(module)
         if found is None:
             found = self._read[module] = {}
-            owners = self._schedule.owners
-            for variable in dict.fromkeys((*self._list_own(module), *self._schedule.list_read(module))):
-                if is_cut(self._schedule.see(variable)):
-                    for node in {*(variable.readers or ()), *(variable.others or ())}:
-                        if owners[node].module is module:
-                            found.setdefault(node, []).append((_name(variable), variable))
-            for each in found.values():
-                each.sort(key=_first)
+            for variable in self._list_own(module):
+                if is_cut(variable.values):
+                    for node in dict.fromkeys(variable.readers or ()):
+                        found.setdefault(node, []).append(variable)
         return found
 
     def _list_own(self, module: ModuleInfo) -> Iterator[Variable]:

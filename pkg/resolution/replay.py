@@ -302,9 +302,9 @@ class ReplaySchedule(Schedule):
 
     # Afterwards.
 
-    def list_read(self, module: Home) -> list[Variable]:
-        """List the variables of others that the code of a live module reads, when everything is done."""
-        return list(self.live[module].reads)
+    def list_read(self) -> Iterable[Variable]:
+        """List the variables of others that the code of live modules reads, when everything is done."""
+        return {each for live in self.live.values() for each in live.reads}
 
     def look_from(self, module: ModuleInfo) -> None:
         """See variables as the code of a live module does when everything is done."""

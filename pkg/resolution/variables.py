@@ -131,7 +131,6 @@ class Schedule:
         self._sent: list[Sent] = []  # what modules wrote to variables of others in this round
         self._sending: dict[Variable, set[Value]] = {}
         self.read_by_others: list[Variable] = []
-        self._read: dict[Home, list[Variable]] | None = None  # by module, once it is asked for
         self.history: list[Round] = []  # of all rounds
         self.substitute: Callable[[Code, Values], None] = _ignore  # called with a method, and classes it is called on
 
@@ -309,14 +308,9 @@ class Schedule:
             variable.shown = variable.values
         return [(variable, variable.values) for variable in changed]
 
-    def list_read(self, module: Home) -> list[Variable]:
-        """List the variables of others that the code of a module reads, when everything is done."""
-        if self._read is None:
-            self._read = {}
-            for variable in self.read_by_others:
-                for home in {self.owners[node].module for node in variable.others or ()}:
-                    self._read.setdefault(home, []).append(variable)
-        return self._read.get(module, [])
+    def list_read(self) -> Iterable[Variable]:
+        """List the variables that the code of other modules reads, when everything is done."""
+        return self.read_by_others
 
     def look_from(self, module: ModuleInfo) -> None:
         """Read variables from now on for the links of a module, when everything is done."""
