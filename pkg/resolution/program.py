@@ -17,7 +17,7 @@ from pkg.model import Import
 from pkg.resolution.classes import ClassInfo, Hierarchy
 from pkg.resolution.known_packages import Neighbours
 from pkg.resolution.module_map import Found, ModuleMap
-from pkg.resolution.value_sets import Interner, Signature
+from pkg.resolution.value_sets import Container, Interner, Signature
 from pkg.resolution.variables import (
     CASE,
     CELL,
@@ -83,8 +83,9 @@ class Code:
             """Make what was not asked for yet."""
             if name not in _MADE:
                 raise AttributeError(name)
-            self.module.used[self] = None
             made = _MADE[name](self)
+            if name not in _PLAIN:
+                self.module.used[self] = None
             setattr(self, name, made)
             return made
 
@@ -157,6 +158,8 @@ _MADE: dict[str, Callable[[Code], Any]] = {
     "outcomes": lambda code: [],
 }
 """By attribute of code, what makes it."""
+_PLAIN = frozenset(("decorators", "passed", "dirty", "merged", "users"))
+"""Those that refer to nothing that refers to code."""
 
 
 class ModuleInfo(Home):
@@ -167,7 +170,7 @@ class ModuleInfo(Home):
         self.unit = unit
         frames, self._places = read_summary(unit.summary)
         self.codes: list[Code] = []
-        self.used: dict[Code, None] = {}  # code of which something was asked for
+        self.used: dict[Code, None] = {}  # code that has anything that may refer to it
         self.names: dict[str, Variable] = {}
         self.bindings: dict[str, list[int]] = {}  # by name, the operations of the module's code that it ends with
         self.stars: list[Import] = []
@@ -202,9 +205,8 @@ class ModuleInfo(Home):
         """Let go of what refers to one another."""
         for code in self.used:
             _clear(code, Code.__slots__)
-        self.used.clear()
-        self.codes.clear()
-        self.names.clear()
+        for each in (self.used, self.codes, self.names, self.written, self.due, self.changed):
+            each.clear()
 
 
 class Program:
@@ -375,9 +377,12 @@ class Program:
             module.release()
         for info in self.hierarchy.classes:
             _clear(info, ClassInfo.__slots__)
-        vars(self.hierarchy).clear()
+        for container in self.interner.list(Container):
+            container.everything = container.rest = container.keys = None
+            container.keyed.clear()
         self.interner.clear()
-        self.infos.clear()
+        for each in (self.hierarchy, self.schedule, self):
+            vars(each).clear()
 
 
 def _clear(holder: Code | ClassInfo, names: Sequence[str]) -> None:
