@@ -14,7 +14,7 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE
 
 ROOT = Path(__file__).resolve().parents[1]
-SIZE_LIMIT = 138_000_000  # bytes of PKG with all that it depends on: 8 MB of weights, 1.5 MB of a second resolver
+SIZE_LIMIT = 136_000_000  # bytes of PKG with all that it depends on, 8 MB of weights among them
 NOT_SOURCE = shutil.ignore_patterns(".*", "dist", "*.egg-info", "__pycache__")
 INSTALLER = ("pip", "setuptools", "pkg_resources", "_distutils_hack", "distutils-precedence.pth", "wheel")
 

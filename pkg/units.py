@@ -25,8 +25,6 @@ else:
 
 NAME = rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*"
 """An identifier in bytes of UTF-8; what is no letter in other scripts, Python would not have let stand there."""
-DOTTED_NAME = NAME + rb"(?:\." + NAME + rb")*"
-"""Identifiers that stand together with the dots between them, as a part of other patterns."""
 DOTTED = re.compile(NAME + rb"(?:\s*\.\s*" + NAME + rb")*\Z")
 
 
@@ -34,15 +32,6 @@ def read_name(name: bytes) -> str:
     """Give an identifier or dotted name as Python knows it: in NFKC, however it is written."""
     text = name.decode("utf-8", "replace")
     return text if text.isascii() else normalize("NFKC", text)
-
-
-PLACE = DOTTED_NAME + rb"(?:\s*(?:\.\s*" + NAME + rb"|\[\s*(?:\d+|'\w*'|\"\w*\")\s*\]))*"
-"""A name with what it is followed by: attributes, and items under keys that are written out."""
-
-
-def read_place(place: bytes) -> str:
-    """Give such a place as it is compared: without spaces, and with one kind of quotes."""
-    return read_name(b"".join(place.split()).replace(b"'", b'"'))
 
 
 def render_callee(callee: bytes) -> str:
