@@ -176,7 +176,8 @@ class _HeadReader:
         is_method = frame.kind == o.FUNCTION and frame.parent is not None and frame.parent.kind == o.CLASS_BODY
         if is_method and frame.parameters and frame.parameters[0][1] == o.PLACED and "staticmethod" not in decorators:
             frame.flags |= o.HAS_RECEIVER
-        if any(is_named(annotation, "Callable") for _, _, _, annotation in frame.parameters):
+        annotations = [annotation for _, _, _, annotation in frame.parameters if annotation is not None]
+        if "Callable" in str(annotations) and any(is_named(each, "Callable") for each in annotations):
             frame.flags |= o.TAKES_CALLABLES
 
     def _note_forwarded(self) -> None:
