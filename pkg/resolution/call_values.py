@@ -644,6 +644,7 @@ class Calls:
             values = arguments.get(-1 if each.is_by_name else place, each.parameter)
             if values:
                 machine.write(each.owner.fields[each.name], values)
+        machine.schedule.consulted.update(each.name for each in made.order)
         for record in (each.record for each in made.order if each.record is not None):
             for value in machine.read(record.factories):
                 self.call(value, none, site, "constructor", LIKELY)

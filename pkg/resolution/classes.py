@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 DERIVED = "<derived>"
 """Looked up by what depends on which classes are derived from one."""
+NAMES = "<names>"
+"""Looked up where an attribute is chosen among all that a class or module has."""
 _ENUMERATIONS = frozenset(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"))
 _LONGEST_ORDER = 2000  # classes that are merged by C3; longer towers are ordered depth first
 

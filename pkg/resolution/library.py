@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pkg.model import LIKELY, POSSIBLE
 from pkg.resolution.call_arguments import Arguments
+from pkg.resolution.classes import NAMES
 from pkg.resolution.program import Code
 from pkg.resolution.reasons import Reason
 from pkg.resolution.value_sets import (
@@ -216,6 +217,7 @@ class LibraryCalls:
         return frozenset(result)
 
     def _list_names(self, owner: Value) -> list[str]:
+        self.machine.schedule.consulted.add(NAMES)
         if isinstance(owner, Module):
             module = self.machine.program.modules.get(owner.path)
             return sorted(module.names) if module is not None else []

@@ -12,7 +12,7 @@ from typing import Any
 
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.compaction import list_operands
-from pkg.resolution.classes import DERIVED, ClassInfo
+from pkg.resolution.classes import DERIVED, NAMES, ClassInfo
 from pkg.resolution.program import Code, ModuleInfo, Program
 from pkg.resolution.pytest_fixtures import FIXTURES
 from pkg.resolution.recorded_names import CodeNames, RecordedNames
@@ -49,6 +49,7 @@ def list_facts(module: ModuleInfo, names: CodeNames) -> dict[str, int]:
             _add_node(code, node, add)
     root = module.root
     if root is not None:
+        add(NAMES, sorted(module.names))
         for name in module.names:
             numbers = module.bindings.get(name, ())
             add(name, "name", len(numbers), [_spell(root, each, 0) for each in numbers])
@@ -102,6 +103,7 @@ def _add_class(info: ClassInfo, key: str, names: CodeNames, add: Any) -> None:
         add(name_member(names, info, name) if name.startswith("__") else name, *fact)
     for name in info.fields:
         add(name, "field", key)
+    add(NAMES, key, sorted(info.members), sorted(info.fields))
 
 
 def _add_function(code: Code, key: str, add: Any) -> None:
@@ -131,6 +133,12 @@ def _add_node(code: Code, node: Any, add: Any) -> None:
             add(node[2], "assigned")
     elif operation == o.CALL and node[1] >= 0 and list(nodes[node[1]]) == [o.GLOBAL, "setattr"]:
         add(EVERYTHING, "setattr")
+    elif operation == o.CALL_ATTR and node[2] == "register" and len(node[3]) == 1:
+        add(EVERYTHING, "register", _spell(code, node[1], 0), _spell(code, node[3][0][0], 0))
+    elif operation == o.DECORATE and code.summary.flags & o.REGISTERS:
+        decorators = [_spell(code, number, 0) for number, _ in node[2]]
+        if any(each is not None and "register" in each[1] for each in decorators):
+            add(EVERYTHING, "register", decorators, _spell(code, node[1], 0))
 
 
 def _spell(code: Code, number: int, depth: int) -> Any:
