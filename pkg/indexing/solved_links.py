@@ -71,7 +71,8 @@ def put_links(
 def _is_known(change: Change, records: Mapping[str, LinkRecord]) -> bool:
     """Return whether it is known what the links of all files stood on before the change."""
     paths = change.before.keys() | set(change.unchanged)
-    is_known = not change.is_moved and bool(records) and records.keys() == paths
+    has_files = bool(change.fresh.keys() | set(change.unchanged) - change.before.keys())  # after the change
+    is_known = not change.is_moved and has_files and bool(records) and records.keys() == paths
     return is_known and all(record.digest != NO_DIGEST for record in records.values())
 
 
