@@ -71,9 +71,13 @@ def put_links(
 def _is_known(change: Change, records: Mapping[str, LinkRecord]) -> bool:
     """Return whether it is known what the links of all files stood on before the change."""
     paths = change.before.keys() | set(change.unchanged)
-    has_files = bool(change.fresh.keys() | set(change.unchanged) - change.before.keys())  # after the change
-    is_known = not change.is_moved and has_files and bool(records) and records.keys() == paths
+    is_known = not change.is_moved and bool(_list_paths(change)) and bool(records) and records.keys() == paths
     return is_known and all(record.digest != NO_DIGEST for record in records.values())
+
+
+def _list_paths(change: Change) -> set[str]:
+    """List the files that hold code after the change; one that was put anew may hold none."""
+    return {*change.fresh, *(path for path in change.unchanged if path not in change.before)}
 
 
 def _put_edited(
@@ -85,8 +89,8 @@ def _put_edited(
     errors: LocalErrors,
 ) -> bool:
     """Resolve edited files with what that changes; False where everything is to be resolved."""
-    first = min({*change.fresh, *change.unchanged}, default="")
-    gone = records.keys() - change.fresh.keys() - set(change.unchanged)
+    first = min(_list_paths(change), default="")
+    gone = records.keys() - _list_paths(change)
     packed = {path: (record.facts, record.flows) for path, record in records.items()}
     packed[""] = unpack_shared(records[min(records)].shared)
     units = {
@@ -148,7 +152,7 @@ def _move_links(change: Change, records: Mapping[str, LinkRecord], errors: Local
 
     Returns None where a file does, came or went, and where something is not known.
     """
-    if change.fresh.keys() | set(change.unchanged) != records.keys():
+    if _list_paths(change) != records.keys():
         return None
     found = []
     for path, unit in change.fresh.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 22
+VERSION = 24
 
 
 def is_outdated(packed: bytes) -> bool:
