@@ -16,6 +16,13 @@ DERIVED = "<derived>"
 """Looked up by what depends on which classes are derived from one."""
 NAMES = "<names>"
 """Looked up where an attribute is chosen among all that a class or module has."""
+
+
+def name_names(path: str) -> str:
+    """Name what is looked up where one of all names of a module is chosen."""
+    return f"{path}\0\0{NAMES}"
+
+
 _ENUMERATIONS = frozenset(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"))
 _LONGEST_ORDER = 2000  # classes that are merged by C3; longer towers are ordered depth first
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pkg.model import LIKELY, POSSIBLE
 from pkg.resolution.call_arguments import Arguments
-from pkg.resolution.classes import NAMES
+from pkg.resolution.classes import NAMES, name_names
 from pkg.resolution.program import Code
 from pkg.resolution.reasons import Reason
 from pkg.resolution.value_sets import (
@@ -217,10 +217,13 @@ class LibraryCalls:
         return frozenset(result)
 
     def _list_names(self, owner: Value) -> list[str]:
-        self.machine.schedule.consulted.add(NAMES)
+        consulted = self.machine.schedule.consulted
         if isinstance(owner, Module):
+            consulted.add(name_names(owner.path))
             module = self.machine.program.modules.get(owner.path)
             return sorted(module.names) if module is not None else []
+        if isinstance(owner, Instance | Class | Super):
+            consulted.add((owner.info, NAMES))
         if isinstance(owner, Instance | Class):
             infos = list(owner.info.order)
             if owner.is_open:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.compaction import list_operands
-from pkg.resolution.classes import DERIVED, NAMES, ClassInfo
+from pkg.resolution.classes import DERIVED, NAMES, ClassInfo, name_names
 from pkg.resolution.program import Code, ModuleInfo, Program
 from pkg.resolution.pytest_fixtures import FIXTURES
 from pkg.resolution.recorded_names import CodeNames, RecordedNames
@@ -49,7 +49,7 @@ def list_facts(module: ModuleInfo, names: CodeNames) -> dict[str, int]:
             _add_node(code, node, add)
     root = module.root
     if root is not None:
-        add(NAMES, sorted(module.names))
+        add(name_names(module.path), sorted(module.names))
         for name in module.names:
             numbers = module.bindings.get(name, ())
             add(name, "name", len(numbers), [_spell(root, each, 0) for each in numbers])
@@ -103,7 +103,7 @@ def _add_class(info: ClassInfo, key: str, names: CodeNames, add: Any) -> None:
         add(name_member(names, info, name) if name.startswith("__") else name, *fact)
     for name in info.fields:
         add(name, "field", key)
-    add(NAMES, key, sorted(info.members), sorted(info.fields))
+    add(name_member(names, info, NAMES), key, sorted(info.members), sorted(info.fields))
 
 
 def _add_function(code: Code, key: str, add: Any) -> None:
