@@ -355,7 +355,7 @@ class Attributes:
         return merge_alike(frozenset(result))
 
     def _is_always_stored(self, info: ClassInfo, name: str) -> bool:
-        """Tell whether __init__ stores an attribute, which then stands before what the class has."""
+        """Return whether __init__ stores an attribute, which then stands before what the class has."""
         return any(name in self._initialised.get(each, ()) for each in info.order)
 
     def _explain(self, value: Value, info: ClassInfo, name: str) -> Values:
@@ -625,7 +625,7 @@ class Attributes:
         return bool(found)
 
     def may_call(self, name: str) -> bool:
-        """Tell whether reading an attribute of a name may call something."""
+        """Return whether reading an attribute of a name may call something."""
         self._machine.schedule.consulted.add(name)
         return name in self._asked or self._has_fallback
 
@@ -697,12 +697,12 @@ class Attributes:
 
 
 def is_replaced(code: Code) -> bool:
-    """Tell whether a method is there to be overridden: it says so, or does nothing but raise."""
+    """Return whether a method is there to be overridden: it says so, or does nothing but raise."""
     return "abstractmethod" in code.decorators or bool(code.summary.flags & IS_RAISING) or is_of_protocol(code)
 
 
 def is_of_protocol(code: Code) -> bool:
-    """Tell whether a method is one of a protocol that does nothing."""
+    """Return whether a method is one of a protocol that does nothing."""
     return code.owner_class is not None and code.owner_class.is_protocol and bool(code.summary.flags & IS_STUB)
 
 

@@ -57,7 +57,7 @@ class Arguments:
 
     @property
     def is_open(self) -> bool:
-        """Tell whether some arguments are starred."""
+        """Return whether some arguments are starred."""
         return any(starred for _, starred in self.placed) or any(not name for name, _ in self.named)
 
     def want(self, wants_result: bool) -> Arguments:

@@ -228,7 +228,7 @@ class Calls:
         return self.run(code, receiver, arguments)
 
     def run(self, code: Code, receiver: Value | None, arguments: Arguments) -> Values:
-        """Give a function its arguments, and return what it gives back for them, if that is wanted."""
+        """Pass a function its arguments, and return what it gives back for them, if that is wanted."""
         self.give(code, receiver, arguments)
         for place, signature in code.signatures.items():
             self._give_promised(self._machine.read(code.parameters[place]), signature)
@@ -886,12 +886,12 @@ class Calls:
 
 
 def is_property(code: Code) -> bool:
-    """Tell whether reading a function as an attribute calls it."""
+    """Return whether reading a function as an attribute calls it."""
     return any(name.endswith("property") or name in ("setter", "deleter", "getter") for name in code.decorators)
 
 
 def _covers(known: Values, promised: Values) -> bool:
-    """Tell whether what is known are objects of the promised classes alone, so that the promise says no more."""
+    """Return whether what is known are objects of the promised classes alone, so that the promise says no more."""
     infos = [each.info for each in promised if isinstance(each, Instance)]
     return bool(infos) and all(
         (isinstance(each, Instance) and any(has_base(each.info, info) for info in infos))

@@ -259,15 +259,15 @@ def _walk(info: ClassInfo) -> Iterator[ClassInfo]:
 
 
 def has_base(info: ClassInfo, base: ClassInfo) -> bool:
-    """Tell whether a class is another, or derived from it."""
+    """Return whether a class is another, or derived from it."""
     return base in info.ancestors
 
 
 def passes_for(info: ClassInfo, kind: ClassInfo) -> bool:
-    """Tell whether objects of a class pass for those of another: derived from it, or registered for it."""
+    """Return whether objects of a class pass for those of another: derived from it, or registered for it."""
     return kind in info.kinds
 
 
 def is_protocol(info: ClassInfo) -> bool:
-    """Tell whether what a class stands for need not be derived from it."""
+    """Return whether what a class stands for need not be derived from it."""
     return any(each.is_protocol for each in info.order)

@@ -633,7 +633,7 @@ class Machine:
         return [table[code] for code in range(len(table))]
 
     def release(self) -> None:
-        """Let go of what refers to one another."""
+        """Drop what refers to one another."""
         self.program.release()
         vars(self).clear()
 

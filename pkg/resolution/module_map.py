@@ -37,7 +37,7 @@ class Found:
         return self.module is not None or self.folder is not None
 
     def list_all(self) -> tuple[Found, ...]:
-        """Give each thing that the name may lead to."""
+        """Return each thing that the name may lead to."""
         return (Found(self.module, self.folder), *self.others) if self.others else (self,)
 
     @property
@@ -47,7 +47,7 @@ class Found:
 
     @property
     def may_be_library(self) -> bool:
-        """Tell whether the name may lead out of the source."""
+        """Return whether the name may lead out of the source."""
         return not all(self.list_all())
 
 
@@ -92,7 +92,7 @@ class ModuleMap:
 
     @cached_property
     def _homes(self) -> dict[str, list[str]]:
-        """Give by name the folders that hold a module or folder of that name, and are no packages themselves."""
+        """Return by name the folders that hold a module or folder of that name, and are no packages themselves."""
         found: dict[str, set[str]] = {}
         for path in (*self._paths, *self.folders):
             folder, _, name = path.rpartition("/")
@@ -101,7 +101,7 @@ class ModuleMap:
         return {name: sorted(folders) for name, folders in found.items()}
 
     def find_root(self, path: str) -> str:
-        """Give the folder from which the modules of a file's package are named."""
+        """Return the folder from which the modules of a file's package are named."""
         folder = self._find_folder(path)
         while self._is_package(folder):
             folder = _parent(folder)
@@ -111,15 +111,15 @@ class ModuleMap:
         return _parent(self._prefix + path)
 
     def _is_package(self, folder: str) -> bool:
-        """Tell whether a folder is a regular package: a name that no import can spell makes it none."""
+        """Return whether a folder is a regular package: a name that no import can spell makes it none."""
         return folder in self._packages and folder.rpartition("/")[2].isidentifier()
 
     def is_outer(self, folder: str) -> bool:
-        """Tell whether a folder is a package above the repository, of which no more is known."""
+        """Return whether a folder is a package above the repository, of which no more is known."""
         return folder in self._outer
 
     def open(self, path: str) -> Found:
-        """Give a file as an import of it would be found."""
+        """Return a file as an import of it would be found."""
         is_init = path.rpartition("/")[2].startswith("__init__.")
         return Found(path, self._find_folder(path) if is_init else None)
 
@@ -190,11 +190,11 @@ class ModuleMap:
         return _Roots(tuple(chosen[:1])) if chosen else self._search_package(importer, name)
 
     def _decides(self, found: Found, is_whole: bool) -> bool:
-        """Tell whether what the first part of a name leads to is meant: a module holds no further ones."""
+        """Return whether what the first part of a name leads to is meant: a module holds no further ones."""
         return found.module is not None and (is_whole or found.folder is not None)
 
     def _group_homes(self, importer: str, top: str) -> Iterator[list[str]]:
-        """Give the folders that offer a top-level name, the nearest first; equally near ones together.
+        """Return the folders that offer a top-level name, the nearest first; equally near ones together.
 
         First comes the folder of a script, or the root of the importer's package; then what shares most of the
         importer's path, and of these what lies around it. Names of the standard library are looked for there and at the
@@ -213,7 +213,7 @@ class ModuleMap:
             yield list(group)
 
     def _is_sure(self, root: str, top: str, here: str) -> bool:
-        """Tell whether a name leads to what a root has: scripts that lie aside need not be on the path of imports."""
+        """Return whether a name leads to what a root has: scripts that lie aside need not be on the path of imports."""
         if _is_around(root, here) or root.rpartition("/")[2] in _SOURCE_FOLDERS:
             return True
         return self._is_package(_join(root, top))
@@ -265,7 +265,7 @@ class ModuleMap:
         return Found(folder=folder) if folder in self.folders else NOTHING
 
     def _cut(self, path: str) -> str:
-        """Give the path in the source of a file of the map."""
+        """Return the path in the source of a file of the map."""
         return path[len(self._prefix) :]
 
 

@@ -84,7 +84,7 @@ def _may_be_called(machine: Machine, value: Value) -> bool:
 
 
 def _is_of_builtins(info: ClassInfo) -> bool:
-    """Tell whether all that is above a class is known: classes of the repository and builtins."""
+    """Return whether all that is above a class is known: classes of the repository and builtins."""
     return not any(each.has_unknown or any("." in name for name in each.libraries) for each in info.order)
 
 
@@ -101,7 +101,7 @@ def _narrow_objects(machine: Machine, values: Values, classes: Values, holds: bo
 
 
 def _is_surely(value: Value, tested: Value) -> bool:
-    """Tell whether a value is an object of a tested class, whatever it is."""
+    """Return whether a value is an object of a tested class, whatever it is."""
     if isinstance(value, Instance) and isinstance(tested, Class):
         return passes_for(value.info, tested.info)
     if isinstance(value, Constant | Text) and isinstance(tested, Library):

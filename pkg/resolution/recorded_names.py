@@ -99,7 +99,7 @@ class CodeNames:
         return found
 
     def has(self, path: str, name: str) -> bool:
-        """Tell whether there is code of a name."""
+        """Return whether there is code of a name."""
         module = self._program.modules.get(path)
         return module is not None and name in self._read(module)
 

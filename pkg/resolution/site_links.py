@@ -269,6 +269,6 @@ class _CallLinks:
 
 
 def _judge(targets: Iterable[Target]) -> str:
-    """Tell whether a call that is not unbound is bound, possible or external."""
+    """Return whether a call that is not unbound is bound, possible or external."""
     found = {target.confidence for target in targets if is_bound((target,))}
     return "external" if not found else "possible" if found == {POSSIBLE} else "bound"

@@ -132,7 +132,7 @@ def _list_parts(outcome: Outcome) -> Iterable[Outcome]:
 
 
 def is_bound(targets: Iterable[Target]) -> bool:
-    """Tell whether a target is what a site calls: others are only asked for that."""
+    """Return whether a target is what a site calls: others are only asked for that."""
     return any(target.rule not in _ASKED for target in targets)
 
 

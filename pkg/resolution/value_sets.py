@@ -79,7 +79,7 @@ class Instance(Value):
 
     @property
     def is_open(self) -> bool:
-        """Tell whether it may be of a derived class."""
+        """Return whether it may be of a derived class."""
         return self.flavour is not Flavour.EXACT
 
 

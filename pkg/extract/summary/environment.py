@@ -159,7 +159,7 @@ class Joiner:
         return len(self.nodes) - 1
 
     def _is_open(self, node: int, name: str) -> bool:
-        """Tell whether an operation is the read of a name that nothing before has bound, tested or not."""
+        """Return whether an operation is the read of a name that nothing before has bound, tested or not."""
         while node >= 0 and self.nodes[node][0] == NARROW:
             node = self.nodes[node][1]
         return node >= 0 and self.nodes[node][:2] == (GLOBAL, name)

@@ -38,7 +38,7 @@ def place_key(node: Node) -> str | None:
 
 
 def is_plain_text(node: Node) -> bool:
-    """Tell whether an expression is a text into which nothing is put, such as a docstring."""
+    """Return whether an expression is a text into which nothing is put, such as a docstring."""
     return node.type == "string" and all(child.type != "interpolation" for child in node.named_children)
 
 
@@ -267,7 +267,7 @@ class Expressions:
         return found
 
     def _is_quiet(self, target: int) -> bool:
-        """Tell whether a callee is a builtin that assigns to nothing that the frame has looked at."""
+        """Return whether a callee is a builtin that assigns to nothing that the frame has looked at."""
         node = self.frame.nodes[target]
         return node[0] == o.GLOBAL and node[1] in _QUIET and node[1] not in self.builder.frames[0].versions
 
@@ -457,7 +457,7 @@ class Expressions:
 
 
 def _begins_with_star(node: Node) -> bool:
-    """Tell whether a star stands before an element: the parser has it belong to the first name of that."""
+    """Return whether a star stands before an element: the parser has it belong to the first name of that."""
     first: Node | None = node
     while first is not None and (field := _FIRST.get(first.type)) is not None:
         first = first.child_by_field_name(field)

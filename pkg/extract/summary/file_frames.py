@@ -208,7 +208,7 @@ def _find_splat(node: Node) -> str:
 
 
 def _judge_body(body: Node) -> int:
-    """Tell whether a body does nothing, or only raises NotImplementedError; a docstring does not count."""
+    """Return whether a body does nothing, or only raises NotImplementedError; a docstring does not count."""
     statements = [child for child in body.named_children if child.type != "comment"]
     if statements and statements[0].type == "expression_statement":
         inner = find_first_child(statements[0])

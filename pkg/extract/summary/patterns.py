@@ -167,7 +167,7 @@ def _is_splat(node: Node) -> bool:
 
 
 def _takes_all(node: Node) -> bool:
-    """Tell whether a pattern takes whatever comes."""
+    """Return whether a pattern takes whatever comes."""
     inner = find_first_child(node)
     if inner is None:
         return True

@@ -28,13 +28,13 @@ _FUNCTIONS = {"isinstance": "instance", "issubclass": "subclass", "callable": "c
 
 
 def is_checking(node: Node) -> bool:
-    """Tell whether a condition holds for type checkers alone."""
+    """Return whether a condition holds for type checkers alone."""
     text = node.text or b""
     return text in _CHECKING or text.endswith(b".TYPE_CHECKING")
 
 
 def decide(node: Node) -> bool | None:
-    """Tell whether a condition always holds or always fails; None where that is not known."""
+    """Return whether a condition always holds or always fails; None where that is not known."""
     kind = node.type
     if kind == "parenthesized_expression":
         inner = find_first_child(node)
