@@ -131,7 +131,7 @@ class ReplaySchedule(Schedule):
         return live
 
     def _is_told(self, variable: Variable) -> bool:
-        """Return whether the record of a module says what a variable of it showed: it does where anyone else read it."""
+        """Return whether the record of its module says what a variable showed: it does where anyone else read it."""
         record = self._find_record(variable.home.path)
         history = record.shown.get(self.names.name_variable(variable))
         if history is None and isinstance(variable.owner, Container):
