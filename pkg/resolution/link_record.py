@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from pkg.extract.summary.file_summary import split_summary
 from pkg.model import Class, Edge, Function, Import, RelationType, Span
 from pkg.resolution import record_version
-from pkg.resolution.module_records import ModuleRecord
+from pkg.resolution.module_records import ModuleRecord, pack_json, unpack_json
 from pkg.resolution.placed_links import FileLinks, SiteLinks
 from pkg.units import UnitText
 
@@ -33,7 +33,7 @@ class LinkRecord(NamedTuple):
     unit: bytes = b""  # the file as it was extracted
     facts: bytes = b""  # what others may look up of it, and what it looked up
     flows: bytes = b""  # what crossed its boundary
-    shared: bytes = b""  # what crossed that of no file, with the first file
+    shared: bytes = b""  # what crossed that of no file; one of the records holds it
 
     def pack(self) -> bytes:
         """Write the record."""
@@ -58,14 +58,10 @@ def cut_record(packed: bytes) -> LinkRecord | None:
 
 def pack_unit(unit: UnitText) -> bytes:
     """Pack a file as it was extracted, but for its text."""
-    definitions = _compress([[isinstance(each, Class), *each] for each in unit.definitions])
-    imports = _compress(unit.imports)
+    definitions = pack_json([[isinstance(each, Class), *each] for each in unit.definitions])
+    imports = pack_json(unit.imports)
     sizes = _SIZES.pack(len(definitions), len(imports))
     return b"".join((sizes, definitions, imports, zlib.compress(unit.summary, 1)))
-
-
-def _compress(told: Any) -> bytes:
-    return zlib.compress(json.dumps(told, separators=(",", ":")).encode("utf-8", "surrogatepass"), 1)
 
 
 class PackedUnit(UnitText):
@@ -78,9 +74,9 @@ class PackedUnit(UnitText):
         """Read the definitions or imports."""
         found: tuple[Any, ...]
         if name == "definitions":
-            found = tuple(_read_definition(*each) for each in json.loads(zlib.decompress(self._definitions)))
+            found = tuple(_read_definition(*each) for each in unpack_json(self._definitions))
         elif name == "imports":
-            found = tuple(Import(Span(*span), *rest) for span, *rest in json.loads(zlib.decompress(self._imports)))
+            found = tuple(Import(Span(*span), *rest) for span, *rest in unpack_json(self._imports))
         else:
             raise AttributeError(name)
         vars(self)[name] = found
@@ -138,8 +134,7 @@ def pack_links(links: FileLinks) -> bytes:
         )
         for site, definition, owner, ends, reason in links.sites
     ]  # fmt: skip
-    written = json.dumps([edges, sites, links.libraries, "".join(ids)], separators=(",", ":"))
-    return zlib.compress(written.encode("utf-8", "surrogatepass"), 4)
+    return pack_json([edges, sites, links.libraries, "".join(ids)], level=4)
 
 
 def _count(ids: dict[str, int], identity: str) -> int:
@@ -149,7 +144,7 @@ def _count(ids: dict[str, int], identity: str) -> int:
 def unpack_links(packed: bytes) -> FileLinks | None:
     """Return the links of a file that were packed; None where they are damaged."""
     try:
-        edges, sites, libraries, written = json.loads(zlib.decompress(packed))
+        edges, sites, libraries, written = unpack_json(packed)
     except (zlib.error, ValueError):
         return None
     ids = [written[start : start + 16] for start in range(0, len(written), 16)]

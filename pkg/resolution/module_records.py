@@ -40,7 +40,7 @@ class ModuleRecord:
 
     def pack_facts(self) -> bytes:
         """Write what was looked up, and what classes are derived from."""
-        return _pack([self.consulted, self.heads])
+        return pack_json([self.consulted, self.heads])
 
     def pack_flows(self) -> bytes:
         """Write what crossed the boundary; each text and each set of them stands in it once."""
@@ -62,12 +62,12 @@ class ModuleRecord:
         whole = [
             texts.listed, sets.listed, shown, received, self.reads, self.writes, self.last,
         ]  # fmt: skip
-        return _pack(whole)
+        return pack_json(whole)
 
     @classmethod
     def unpack(cls, facts: bytes, flows: bytes) -> ModuleRecord:
         """Read a record."""
-        texts, sets, shown, received, reads, writes, last = _unpack(flows)
+        texts, sets, shown, received, reads, writes, last = unpack_json(flows)
         named = [frozenset(texts[each] for each in numbers) for numbers in sets]
         return cls(
             {texts[name]: [(at, named[each]) for at, each in history] for name, history, _ in shown},
@@ -82,15 +82,17 @@ class ModuleRecord:
 
 def unpack_facts(packed: bytes) -> tuple[list[str], dict[str, int]]:
     """Read what a module looked up, and what its classes are derived from."""
-    consulted, heads = _unpack(packed)
+    consulted, heads = unpack_json(packed)
     return consulted, heads
 
 
-def _pack(whole: Any) -> bytes:
-    return zlib.compress(json.dumps(whole, separators=(",", ":")).encode("utf-8", "surrogatepass"), 1)
+def pack_json(told: Any, level: int = 1) -> bytes:
+    """Pack lists, texts and numbers; a higher level of compression, up to 9, makes them smaller."""
+    return zlib.compress(json.dumps(told, separators=(",", ":")).encode("utf-8", "surrogatepass"), level)
 
 
-def _unpack(packed: bytes) -> Any:
+def unpack_json(packed: bytes) -> Any:
+    """Return what was packed, tuples as lists; a ValueError or zlib.error where it is damaged."""
     return json.loads(zlib.decompress(packed))
 
 
