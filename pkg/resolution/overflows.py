@@ -41,7 +41,7 @@ class Overflows:
             self._containers.setdefault(each.code.module, []).append(each)
         self._read: dict[Home, dict[int, list[Variable]]] = {}  # of its own, by module and operation
         self._read_of_others: dict[int, list[Variable]] = {}
-        for variable in machine.schedule.list_read():
+        for variable in machine.schedule.read_by_others:
             if is_cut(machine.schedule.see(variable)):
                 for node in dict.fromkeys(variable.others or ()):
                     self._read_of_others.setdefault(node, []).append(variable)

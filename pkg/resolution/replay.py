@@ -67,14 +67,9 @@ class ReplaySchedule(Schedule):
 
     def read(self, variable: Variable) -> Values:
         """Read a variable: the operation that is evaluated is evaluated again when it grows."""
-        home = self.home
+        shown, home = super().read(variable), self.home
         if variable.home is home or home is None:
-            return super().read(variable)
-        others = variable.others
-        if others is None:
-            variable.others = [self.node]
-        elif others[-1] != self.node:
-            others.append(self.node)
+            return shown
         live = self.live[home]
         if variable not in live.reads:
             live.reads.add(variable)
@@ -221,8 +216,9 @@ class ReplaySchedule(Schedule):
         for other in {each.home for each in live.reads}:
             if other in self.live:
                 self._advance(other, at - 1)
-        before = self.home, self.node, self._now, self._here, self._after, self._position, self._sending
-        consulted = self.consulted
+        before = (
+            self.home, self.node, self.consulted, self._now, self._here, self._after, self._position, self._sending,
+        )  # fmt: skip
         self.home, self._here, self._after, self._sending, self._now = None, [], [], {}, at
         for each in [each for each in live.due if each < at]:
             for variable in live.due.pop(each):
@@ -233,8 +229,9 @@ class ReplaySchedule(Schedule):
                 for variable, values in written.items():
                     live.sent.setdefault(at, {}).setdefault(variable.home, {})[variable] = values
             self._sent.clear()
-        self.home, self.node, self._now, self._here, self._after, self._position, self._sending = before
-        self.consulted = consulted
+        (
+            self.home, self.node, self.consulted, self._now, self._here, self._after, self._position, self._sending,
+        ) = before  # fmt: skip
         live.evaluated = at
 
     def _publish(self, home: Home, live: _Live) -> None:
@@ -301,10 +298,6 @@ class ReplaySchedule(Schedule):
         return [home for home in found if home not in self.live]
 
     # Afterwards.
-
-    def list_read(self) -> Iterable[Variable]:
-        """List the variables of others that the code of live modules reads, when everything is done."""
-        return {each for live in self.live.values() for each in live.reads}
 
     def look_from(self, module: ModuleInfo) -> None:
         """See variables as the code of a live module does when everything is done."""

@@ -130,7 +130,7 @@ class Schedule:
         self._changed: list[Home] = []  # modules some of whose variables have changed since the last round
         self._sent: list[Sent] = []  # what modules wrote to variables of others in this round
         self._sending: dict[Variable, set[Value]] = {}
-        self.read_by_others: list[Variable] = []
+        self.read_by_others: list[Variable] = []  # variables that the code of other modules reads
         self.history: list[Round] = []  # of all rounds
         self.substitute: Callable[[Code, Values], None] = _ignore  # called with a method, and classes it is called on
 
@@ -307,10 +307,6 @@ class Schedule:
             variable.is_changed = False
             variable.shown = variable.values
         return [(variable, variable.values) for variable in changed]
-
-    def list_read(self) -> Iterable[Variable]:
-        """List the variables that the code of other modules reads, when everything is done."""
-        return self.read_by_others
 
     def look_from(self, module: ModuleInfo) -> None:
         """Read variables from now on for the links of a module, when everything is done."""
