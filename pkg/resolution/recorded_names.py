@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 from ast import literal_eval
-from typing import Any, TypeVar
+from typing import Any
 
 from pkg.resolution import variables as v
 from pkg.resolution.attribute_access import Attributes
 from pkg.resolution.classes import ClassInfo
-from pkg.resolution.library import LibraryCalls
 from pkg.resolution.program import Code, ModuleInfo, Program
 from pkg.resolution.reasons import Reason
 from pkg.resolution.types import promise_container
@@ -66,9 +65,6 @@ class OutdatedNameError(Exception):
     """A name of something that is no longer there."""
 
 
-Named = TypeVar("Named")
-
-
 class CodeNames:
     """The names of the code of a program."""
 
@@ -115,11 +111,10 @@ class CodeNames:
 class RecordedNames:
     """Name values and variables of a program, and find them by name."""
 
-    def __init__(self, program: Program, attributes: Attributes, library: LibraryCalls) -> None:
+    def __init__(self, program: Program, attributes: Attributes) -> None:
         self.program = program
         self._make = program.interner.make
         self._attributes = attributes
-        self._library = library
         self.codes = CodeNames(program)
         self._values: dict[Value, str] = {}
         self._found: dict[str, Value] = {}

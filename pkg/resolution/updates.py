@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import dataclass
 
 from pkg.local_errors import LocalErrors
@@ -38,7 +38,7 @@ class Update:
 def record_resolution(machine: Machine) -> dict[str, ModuleRecord]:
     """Return the records of all modules that were resolved from nothing, when their links were listed."""
     program, schedule = machine.program, machine.schedule
-    names = RecordedNames(program, machine.attributes, machine.library)
+    names = RecordedNames(program, machine.attributes)
     return record_all([program.shared, *program.modules.values()], schedule, names)
 
 
@@ -96,8 +96,8 @@ def resolve_edited(
     homes[""] = program.shared
     machine = Machine(program)
     machine.prepare()
-    names = RecordedNames(program, machine.attributes, machine.library)
-    paths = _find_affected(program, names, records, before)
+    names = RecordedNames(program, machine.attributes)
+    paths = _find_affected(program, names, records, before, moved)
     if paths is None:
         machine.release()
         return None
@@ -111,11 +111,13 @@ def resolve_edited(
 
 
 def _find_affected(
-    program: Program, names: RecordedNames, records: Records, before: Mapping[str, UnitText]
+    program: Program, names: RecordedNames, records: Records, before: Mapping[str, UnitText], moved: Set[str]
 ) -> set[str] | None:
-    """Find the edited files, and those that looked up what these no longer say; None where that is nearly all."""
+    """Find the edited files, and those that looked up what these no longer say; None where that is nearly all.
+
+    moved: the paths of files that came or went.
+    """
     old = {path: _list_facts_before(unit) for path, unit in before.items()}
-    moved = program.units.keys() ^ (records.keys() - {""})
     if any(EVERYTHING in old.get(path, ()) or not _is_known(program, records, path) for path in moved):
         return None
     new_paths = {path for path in before if path in program.modules} | (moved & program.units.keys())
