@@ -76,7 +76,7 @@ def _is_known(change: Change, records: Mapping[str, LinkRecord]) -> bool:
 
 
 def _list_paths(change: Change) -> set[str]:
-    """List the files that hold code after the change; one that was put anew may hold none."""
+    """List the files that hold code after the change; an edited file may hold none."""
     return {*change.fresh, *(path for path in change.unchanged if path not in change.before)}
 
 
@@ -89,10 +89,12 @@ def _put_edited(
     errors: LocalErrors,
 ) -> bool:
     """Resolve edited files with what that changes; False where everything is to be resolved."""
-    first = min(_list_paths(change), default="")
+    holder = next((path for path, record in records.items() if record.shared), None)
+    if holder is None:
+        return False
     gone = records.keys() - _list_paths(change)
     packed = {path: (record.facts, record.flows) for path, record in records.items()}
-    packed[""] = unpack_shared(records[min(records)].shared)
+    packed[""] = unpack_shared(records[holder].shared)
     units = {
         path: unpack_unit(source, path, records[path].unit) for path in records.keys() - change.fresh.keys() - gone
     }
@@ -114,11 +116,10 @@ def _put_edited(
     shared = modules.pop("", None)
     none = LinkRecord(NO_DIGEST, b"")
     new = {path: _renew(records.get(path, none), each) for path, each in modules.items()}
-    if shared is not None or first != min(records):
-        kept = pack_shared(shared) if shared is not None else records[min(records)].shared
-        new[first] = new.get(first, records.get(first, none))._replace(shared=kept)
-        if min(records) != first and min(records) not in gone:
-            new[min(records)] = new.get(min(records), records[min(records)])._replace(shared=b"")
+    if shared is not None or holder in gone:
+        kept = pack_shared(shared) if shared is not None else records[holder].shared
+        path = holder if holder not in gone else min(_list_paths(change))
+        new[path] = new.get(path, records.get(path, none))._replace(shared=kept)
     for path, each in found.items():
         new[path] = new[path]._replace(digest=_digest(units[path], errors), links=pack_links(each))
     for path, unit in change.fresh.items():
