@@ -891,7 +891,7 @@ def is_property(code: Code) -> bool:
 
 
 def _covers(known: Values, promised: Values) -> bool:
-    """Return whether what is known are objects of the promised classes alone, so that the promise says no more."""
+    """Return whether all known values are objects of the promised classes, so that the promise adds nothing."""
     infos = [each.info for each in promised if isinstance(each, Instance)]
     return bool(infos) and all(
         (isinstance(each, Instance) and any(has_base(each.info, info) for info in infos))

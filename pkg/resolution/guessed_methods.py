@@ -38,7 +38,7 @@ class DuckTypes:
         self._hierarchy = machine.program.hierarchy
         self._asked: dict[Code, dict[Any, set[str]]] = {}
         self._sites: dict[Code, dict[int, tuple[Any, str, bool]]] = {}
-        self._neighbours = machine.program.neighbours
+        self._packages = machine.program.known_packages
         self._owners: dict[tuple[str, str], tuple[frozenset[ClassInfo], int]] = {}  # by package and name
         self._found: dict[tuple[str, frozenset[str]], tuple[ClassInfo | None, set[object]]] = {}
 
@@ -47,7 +47,7 @@ class DuckTypes:
         if code not in self._asked:
             self._list_asked(code)
         receiver, name, is_read = self._sites[code].get(site, (None, "", False))
-        package = self._neighbours.find(code.module.path)
+        package = self._packages.find(code.module.path)
         if not name or name in _COMMON or name.startswith("__") or not self._list_owners(package, name)[0]:
             return
         is_module = code.parent is None
@@ -112,9 +112,9 @@ class DuckTypes:
         found = self._owners.get(key)
         if found is None:
             owners = self._hierarchy.list_owners(name)
-            packages = {info: self._neighbours.find(info.code.module.path) for info in owners}
+            packages = {info: self._packages.find(info.code.module.path) for info in owners}
             is_alone = all(each == package for each in packages.values())
-            known = frozenset((package,)) if is_alone else self._neighbours.list_known(package)
+            known = frozenset((package,)) if is_alone else self._packages.list_known(package)
             infos = frozenset(info for info, each in packages.items() if each in known)
             found = self._owners[key] = infos, len({info.code.module.path for info in infos})
         return found

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _INIT = "__init__.py"
 
 
-class Neighbours:
+class KnownPackages:
     """The packages of a repository, each named by its outermost folder, and what each of them imports."""
 
     def __init__(self, program: Program) -> None:

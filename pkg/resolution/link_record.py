@@ -1,6 +1,6 @@
 """What is kept of a file for the next resolution: a digest of what its links depend on, and these by its sites.
 
-A record is a store's to keep and nobody else's to read; one of another version or a damaged one counts as none.
+A store keeps a record and does not read it; a record of another version, or a damaged one, counts as none.
 """
 
 from __future__ import annotations

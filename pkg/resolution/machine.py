@@ -102,7 +102,7 @@ class Machine:
         self.calls.promised.clear()
 
     def prepare(self) -> None:
-        """Find what is told before values are followed: bases, records, signatures."""
+        """Find bases, record classes and signatures, before values are followed."""
         self.types.find_bases()
         find_records(self.program.hierarchy.classes)
         self.program.hierarchy.order()

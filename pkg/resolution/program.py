@@ -15,7 +15,7 @@ from pkg.extract.summary.returned_parameters import Guards, Passed
 from pkg.local_errors import LocalErrors
 from pkg.model import Import
 from pkg.resolution.classes import ClassInfo, Hierarchy
-from pkg.resolution.known_packages import Neighbours
+from pkg.resolution.known_packages import KnownPackages
 from pkg.resolution.module_map import Found, ModuleMap
 from pkg.resolution.value_sets import Container, Interner, Signature
 from pkg.resolution.variables import (
@@ -252,9 +252,9 @@ class Program:
             self.special_names.update(name for name in info.members if name.startswith("__"))
 
     @cached_property
-    def neighbours(self) -> Neighbours:
+    def known_packages(self) -> KnownPackages:
         """Return which packages know each other."""
-        return Neighbours(self)
+        return KnownPackages(self)
 
     def list_codes(self) -> Iterator[Code]:
         """List all code in a fixed order."""
@@ -372,7 +372,7 @@ class Program:
         return None if None in found else frozenset().union(*found)  # type: ignore[arg-type]
 
     def release(self) -> None:
-        """Let go of what refers to one another, so that no garbage collector has to find it."""
+        """Break the references between objects, so that no garbage collector has to find them."""
         for module in self.modules.values():
             module.release()
         for info in self.hierarchy.classes:

@@ -16,7 +16,7 @@ _SITES = {o.ATTR: 3, o.CALL_ATTR: 5}
 
 
 class SelfCalls:
-    """Tell overriding methods apart that a call on self may run, and those that it hardly does.
+    """Separate the overriding methods that a call on self may run from those that it hardly does.
 
     In a method of a class, self is an object of a derived class only if that one does not override the method, or
     calls it by super() where it does.

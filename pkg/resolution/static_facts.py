@@ -62,8 +62,8 @@ def list_facts(module: ModuleInfo, names: CodeNames) -> dict[str, int]:
 
 def list_heads(module: ModuleInfo, names: RecordedNames) -> dict[str, int]:
     """List what a file says only with others: bases of classes, what is promised of callables, packages imported."""
-    neighbours = names.program.neighbours
-    imported = neighbours.list_imported(module.path) - {neighbours.find(module.path)}
+    known = names.program.known_packages
+    imported = known.list_imported(module.path) - {known.find(module.path)}
     heads: dict[str, list[Any]] = {}
     for code in module.codes:
         info = code.class_info

@@ -149,7 +149,7 @@ def _find_affected(
 
 def _is_known(program: Program, records: Records, path: str) -> bool:
     """Return whether a file that came or went makes no package known, or unknown, to the package that it is of."""
-    known = program.neighbours
+    known = program.known_packages
     package = known.find(path)
     others = [each for each in program.units if each != path and known.find(each) == package]
     if path not in program.units:

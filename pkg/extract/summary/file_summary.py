@@ -40,7 +40,7 @@ class Written(NamedTuple):
 
 @dataclass(slots=True)
 class FrameSummary:
-    """One frame: its operations, which are read when they are first asked for, and what is told of it beside them."""
+    """One frame: its head, and its operations, which are read with the first access."""
 
     first: int  # where its operations begin among the numbers of the file
     first_site: int  # the number of its first site among those of the file
@@ -87,7 +87,7 @@ def summarise(root: Node, definitions: Sequence[Class | Function], imports: Sequ
 
 
 def write_summary(frames: Sequence[Frame], imports: Sequence[Import]) -> bytes:
-    """Write the frames of a file: what is told of them, then operations, kinds of sites and their places.
+    """Write the frames of a file: their heads, then operations, kinds of sites and their places.
 
     The numbers are in the byte order of the machine.
     """
@@ -113,7 +113,7 @@ def write_summary(frames: Sequence[Frame], imports: Sequence[Import]) -> bytes:
 
 
 def _trim(head: FrameHead) -> list[Any]:
-    """List what is told of a frame, without what is empty at the end."""
+    """List the parts of the head of a frame, without empty ones at the end."""
     told = list(head)
     while told and not told[-1]:
         told.pop()

@@ -38,7 +38,7 @@ class FrameHead(NamedTuple):
 
 
 def read_head(told: Sequence[Any]) -> FrameHead:
-    """Read what is told of a frame from JSON, where what is empty at the end is left out."""
+    """Read the head of a frame from JSON, where empty parts at the end are left out."""
     head = FrameHead(*told)
     return head._replace(
         guards=[_read_guards(each) for each in head.guards],
