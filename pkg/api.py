@@ -835,7 +835,7 @@ class Graph:
 
         What the command writes goes to standard error. source: which one; else that of the current folder.
         """
-        from pkg.evaluation.trace import trace_calls
+        from pkg.trace import trace_calls
 
         return trace_calls(self.store, command, source)
 

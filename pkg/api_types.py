@@ -20,7 +20,6 @@ from pkg.evaluation.repository.item_search import FoundItems as FoundItems
 from pkg.evaluation.retrieval.evaluation_options import EvaluatedMode as EvaluatedMode
 from pkg.evaluation.retrieval.evaluation_options import RankingName as RankingName
 from pkg.evaluation.retrieval.retrieval_evaluation import RetrievalReport as RetrievalReport
-from pkg.evaluation.trace import TraceReport as TraceReport
 from pkg.extract.recipe.corpus_recipe import CorpusReport as CorpusReport
 from pkg.generation.ask.ask_options import AskOptions as AskOptions
 from pkg.generation.ask.question_answer import QuestionAnswerer as QuestionAnswerer
@@ -70,3 +69,4 @@ from pkg.retrieval.query_options import QueryOptions as QueryOptions
 from pkg.retrieval.query_options import RankingMethod as RankingMethod
 from pkg.retrieval.query_options import TestChoice as TestChoice
 from pkg.retrieval.show import Shown as Shown
+from pkg.trace import TraceReport as TraceReport

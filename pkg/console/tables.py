@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from pkg.evaluation.trace.call_comparison import Missed, Precision, TraceReport, Unseen
     from pkg.graph.store import StoreStats
     from pkg.graph.verify import Difference, Verification
     from pkg.indexing.report import BuildReport
     from pkg.model import Audit, Cut, Finding, Hit, QueryResult
+    from pkg.trace.call_comparison import Missed, Precision, TraceReport, Unseen
 
 
 WRITTEN = ("fim", "template")  # where a docstring comes from that stands in nobody's code

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pkg.evaluation.trace.subject import Site, Subject, list_decorators
-from pkg.evaluation.trace.traced_run import SeenCall, Spot, TraceLog
 from pkg.model import BOUND, CONFIDENCES, Edge, Label, Node
+from pkg.trace.subject import Site, Subject, list_decorators
+from pkg.trace.traced_run import SeenCall, Spot, TraceLog
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -15,9 +15,9 @@ from traced import LINKS, PROJECT, find_interpreters, make_traced_store, set_roo
 from trees import write_tree
 
 from pkg.errors import InputError, PathError, QueryError, UsageError
-from pkg.evaluation.trace import TraceReport, trace_calls
-from pkg.evaluation.trace.call_comparison import CACHED, CHANGED, CHANGED_EDGES, NOT_RUN, SUSPENDING, Missed, Unseen
 from pkg.graph.embedded.embedded_store import EmbeddedStore
+from pkg.trace import TraceReport, trace_calls
+from pkg.trace.call_comparison import CACHED, CHANGED, CHANGED_EDGES, NOT_RUN, SUSPENDING, Missed, Unseen
 
 INTERPRETERS = find_interpreters()
 

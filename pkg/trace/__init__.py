@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pkg.errors import InputError
-from pkg.evaluation.trace.call_comparison import TraceReport
+from pkg.trace.call_comparison import TraceReport
 
 if TYPE_CHECKING:
-    from pkg.evaluation.trace.subject import Subject
-    from pkg.evaluation.trace.traced_run import TraceLog
     from pkg.graph.store import GraphStore
+    from pkg.trace.subject import Subject
+    from pkg.trace.traced_run import TraceLog
 
 STDERR = 2
 
@@ -24,9 +24,9 @@ def trace_calls(store: GraphStore, command: str, source: str | None = None, outp
     source: its name; without one the source whose root lies at or above the current folder.
     output: the file descriptor that takes what the command writes.
     """
-    from pkg.evaluation.trace.call_comparison import compare_calls
-    from pkg.evaluation.trace.subject import read_subject
-    from pkg.evaluation.trace.traced_run import run_traced, split_command
+    from pkg.trace.call_comparison import compare_calls
+    from pkg.trace.subject import read_subject
+    from pkg.trace.traced_run import run_traced, split_command
 
     split_command(command)  # a slip of the pen is told before the store is read
     subject = read_subject(store, source, Path.cwd())

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pkg.errors import PathError, QueryError
-from pkg.evaluation.trace.traced_run import Named, Plan, Spot
 from pkg.extract.syntax import silence_warnings
 from pkg.graph.store import GraphStore
 from pkg.model import Edge, Label, Node, RelationType, Source
 from pkg.retrieval.deps.paths import holds_code
+from pkg.trace.traced_run import Named, Plan, Spot
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 

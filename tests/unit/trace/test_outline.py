@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.evaluation.trace.subject import outline_text
+from pkg.trace.subject import outline_text
 
 TEXT = b"""\
 import os
