@@ -31,7 +31,7 @@ ANSWER_3 := retrieval/search.py, _group_scores
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install environments try test test-all test-full test-servers test-models test-integrations test-docker test-browser lint bench
+.PHONY: help install environments try test test-all test-full test-servers test-models test-integrations test-docker test-browser lint dist release bench
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -87,6 +87,12 @@ lint: $(VENV)/dev.stamp ## check style, types, layers, doors and docs
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest tests/unit/test_doors.py tests/unit/test_docs.py tests/unit/test_purity.py
+
+dist: $(VENV)/dev.stamp ## build the sdist and the wheel into dist/ and check them in an empty environment
+	$(BIN)/python checks/check_wheel.py --out dist
+
+release: $(VENV)/dev.stamp ## check and build a release, without a tag; TAG=1 writes the tag, which the release workflow publishes
+	$(BIN)/python checks/release.py $(if $(TAG),--tag) $(if $(TAG_EXPECTED),--expect $(TAG_EXPECTED))
 
 bench: $(VENV)/bench.stamp ## list the benchmarks; NAME=build runs one
 	@$(BIN)/python $(if $(NAME),benchmarks/$(NAME).py,checks/list_benchmarks.py)

@@ -1,7 +1,8 @@
-"""Build the wheel, check what is in it, install it in an empty environment and use it there."""
+"""Build the sdist and from it the wheel, check the content, install it in an empty environment and use it there."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ import venv
 import zipfile
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZE_LIMIT = 136_000_000  # bytes of PKG with all that it depends on, 8 MB of weights among them
@@ -26,6 +28,13 @@ QUESTION = "send a mail message to a server"
 ANSWER = "mail.py"
 
 
+class Distributions(NamedTuple):
+    """The files of a release."""
+
+    sdist: Path
+    wheel: Path
+
+
 def run(command: list[str | Path], where: Path, settings: dict[str, str] | None = None) -> str:
     """Run a command to its end and give what it printed; a failure ends the check."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PKG_", "PYTHON"))}
@@ -37,12 +46,14 @@ def run(command: list[str | Path], where: Path, settings: dict[str, str] | None 
     return done.stdout
 
 
-def build_wheel(scratch: Path) -> Path:
-    """Build from a copy of the sources, where no earlier build can leave its files in the wheel."""
+def build_distributions(scratch: Path) -> Distributions:
+    """Build the sdist from a copy of the sources without files of earlier builds, and the wheel from the sdist."""
     sources = shutil.copytree(ROOT, scratch / "sources", symlinks=True, ignore=NOT_SOURCE)
-    pip = [sys.executable, "-m", "pip", "--quiet", "wheel", "--no-deps", "--no-build-isolation"]
-    run([*pip, "--wheel-dir", scratch, sources], scratch)
-    return next(scratch.glob("*.whl"))
+    built = scratch / "dist"
+    uv = Path(sys.executable).with_name("uv")
+    options = ["--quiet", "--offline", "--no-build-isolation", "--python", sys.executable, "--out-dir", str(built)]
+    run([uv, "build", *options, sources], scratch)
+    return Distributions(next(built.glob("*.tar.gz")), next(built.glob("*.whl")))
 
 
 def check_content(wheel: Path) -> None:
@@ -95,16 +106,34 @@ def check_use(environment: Path, scratch: Path) -> None:
         sys.exit(f"wheel check: '{QUESTION}' was answered by {first.get('path')}, expected {ANSWER}")
 
 
+def check_distributions(scratch: Path) -> Distributions:
+    """Build both distributions and run every check on them; a failed check ends the process."""
+    built = build_distributions(scratch)
+    check_content(built.wheel)
+    environment = install(built.wheel, scratch)
+    check_size(environment)
+    check_use(environment, scratch)
+    print(f"wheel check: {built.wheel.name}, built from {built.sdist.name}, works in an empty environment")
+    return built
+
+
 def main() -> None:
-    """Run every check in a temporary folder."""
+    """Run every check in a temporary folder; keep the distributions in the folder that --out names."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="where the distributions are kept")
+    out: Path | None = parser.parse_args().out
     with tempfile.TemporaryDirectory(prefix="pkg-wheel-") as folder:
-        scratch = Path(folder).resolve()
-        wheel = build_wheel(scratch)
-        check_content(wheel)
-        environment = install(wheel, scratch)
-        check_size(environment)
-        check_use(environment, scratch)
-        print(f"wheel check: {wheel.name} works in an empty environment")
+        built = check_distributions(Path(folder).resolve())
+        if out:
+            keep(built, out)
+
+
+def keep(built: Distributions, out: Path) -> None:
+    """Copy the distributions into an empty folder, which is made again."""
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    for path in built:
+        shutil.copy2(path, out)
 
 
 if __name__ == "__main__":

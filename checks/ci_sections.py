@@ -87,7 +87,7 @@ def list_sections(scratch: Path, python: str, pyenv: Path) -> list[Section]:
         Section("tests", make("test-all", "JOBS=2"), ready, is_test=True),
         *list_servers((*fetched, "Neo4j's jars")),
         Section("models", make("test-models"), fetched, is_test=True),
-        *(list_version(version, scratch, pyenv) for version in ("3.10", "3.13")),
+        *(list_version(version, scratch, pyenv) for version in ("3.10", "3.13", "3.14")),
         Section("frameworks", make("test-integrations"), fetched, is_test=True),
         Section("Docker", make("test-docker"), fetched, is_test=True),
         Section("Chromium", make("test-browser"), ready, is_test=True),

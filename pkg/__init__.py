@@ -44,7 +44,7 @@ from pkg.retrieval.deps.answer import Answer, DepsOptions, Link, Place
 from pkg.retrieval.evidence.evidence_options import EvidenceOptions
 from pkg.retrieval.query_options import QueryOptions
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Answer",

@@ -48,8 +48,9 @@ def list_files(room: Path) -> list[Path]:
 
 def list_docstrings(path: Path) -> Iterator[tuple[int, str]]:
     for node in ast.walk(ast.parse(path.read_bytes())):
-        is_documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        if is_documented and (docstring := ast.get_docstring(node)):
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if docstring := ast.get_docstring(node):
             yield getattr(node, "lineno", 1), docstring
 
 
