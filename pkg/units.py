@@ -79,7 +79,7 @@ class Fragment:
     text: bytes
     nodes: tuple[NodeRow, ...]
     vectors: npt.NDArray[np.float16]  # [nodes with an embedded label, dimension], in the order of nodes
-    terms: bytes  # of its functions and imports, as pkg.terms.impacts packs them
+    terms: bytes  # of its functions and imports, as pkg.terms.packed_terms packs them
     calls: tuple[CallSite, ...]
 
 

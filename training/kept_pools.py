@@ -22,7 +22,7 @@ from pkg.retrieval.question import parse_question
 
 PACKAGE = Path(__file__).resolve().parents[1] / "pkg"
 _GRAPH = (
-    "extract", "indexing", "encode", "enhance", "resolve", "graph/embedded/sql.py", "units.py", "terms/impacts.py",
+    "extract", "indexing", "encode", "enhance", "resolve", "graph/embedded/sql.py", "units.py", "terms/packed_terms.py",
     "terms/words.py", "terms/compounds.py", "weights/static.json", "weights/lexical.json",
 )  # fmt: skip
 """What decides what stands in a graph."""

@@ -243,7 +243,7 @@ class GraphStore(Protocol):
 
     def text_parts(
         self, ids: Sequence[str], terms: Mapping[str, float], label: Label = Label.FUNCTION
-    ) -> inverted_index.TextParts:
+    ) -> inverted_index.TermScores:
         """Tell what each term adds to the lexical score of each of some functions, and how rare it is.
 
         With the label of a declaration the ids are of declarations, and the terms as rare as they are in all of these.

@@ -29,7 +29,7 @@ from pkg.model import (
     Module,
     Span,
 )
-from pkg.terms.impacts import TERM_LABELS, NodeKeys, TermRows, pack_terms
+from pkg.terms.packed_terms import TERM_LABELS, NodeKeys, TermRows, pack_terms
 from pkg.units import CallSite, Fragment, NodeRow, PieceNames, format_id, hash_bytes, hash_inside, name_module
 
 MOST_OF_A_FUNCTION = 200_000  # bytes that are encoded: the words of a longer one are data, and each takes 1 kB

@@ -1,4 +1,4 @@
-"""Find the fields of functions, imports and declarations, and turn their terms into impacts, a whole batch at once."""
+"""Find the fields of functions, imports and declarations, and turn their terms into weights, a whole batch at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pkg.encode.headings import make_heading
 from pkg.encode.word_table import number_identifiers
 from pkg.model import Block, Chunk, Class, Constant, Docstring, Function, Module
-from pkg.terms.impacts import Numbers, TermRows, expand_runs, quantise
+from pkg.terms.packed_terms import Numbers, TermRows, expand_runs, quantise
 from pkg.terms.term_weights import Field, FieldWeights, load_field_weights
 from pkg.terms.words import MAX_WORD, TABLE_LIMIT, WORD_LIMIT, hash_term, split_identifiers, stem_word
 from pkg.units import name_module
@@ -35,7 +35,7 @@ class FieldCounts:
     lengths: Numbers  # [n, fields], in terms
 
     def weigh(self, weights: FieldWeights) -> TermRows:
-        """Add up the fields of each term and round to impacts; a node has its terms in ascending order."""
+        """Add up the fields of each term and round to weights; a node has its terms in ascending order."""
         size = len(self.lengths)
         if not len(self.nodes):
             return TermRows(np.zeros(size, np.int64), self.hashes, np.zeros(0, np.uint8))
@@ -311,8 +311,8 @@ def extract_terms(reader: FieldReader, fragments: Sequence[FieldSpans]) -> list[
     joined = JoinedFields()
     for fragment in fragments:
         joined.add(fragment)
-    counts, hashes, impacts = joined.count(reader).weigh(load_field_weights())
+    counts, hashes, weights = joined.count(reader).weigh(load_field_weights())
     of_each = np.split(counts, np.cumsum([fragment.nodes for fragment in fragments])[:-1])
     cuts = np.cumsum([each.sum() for each in of_each], dtype=np.int64)[:-1]
-    rows = zip(of_each, np.split(hashes, cuts), np.split(impacts, cuts), strict=True)
+    rows = zip(of_each, np.split(hashes, cuts), np.split(weights, cuts), strict=True)
     return [TermRows(*each) for each in rows]

@@ -34,7 +34,7 @@ from pkg.indexing.written_docstrings import NO_DOCSTRINGS, Docstrings
 from pkg.local_errors import LocalErrors, is_local
 from pkg.model import CodeUnit, Label, Span, Status, TextUnit
 from pkg.resources import count_cores, map_ahead, return_free_memory
-from pkg.terms.impacts import TermRows
+from pkg.terms.packed_terms import TermRows
 from pkg.units import Fragment, Part, UnitGraph, describe_code, format_id, hash_bytes
 from pkg.vectors.quantised import round_vectors
 

@@ -13,7 +13,7 @@ from pkg.indexing.drafts import CodePieces, Draft
 from pkg.indexing.fields import FieldReader, extract_terms
 from pkg.indexing.written_docstrings import Docstrings
 from pkg.model import Label, Span
-from pkg.terms.impacts import TERM_LABELS, unpack_terms
+from pkg.terms.packed_terms import TERM_LABELS, unpack_terms
 from pkg.units import DocstringChange, NodeRow, StoredFragment, format_id
 from pkg.vectors.quantised import round_vectors
 

@@ -9,7 +9,7 @@ from pkg.encode.headings import head_text
 from pkg.indexing.drafts import pack_of
 from pkg.indexing.fields import FieldSpans
 from pkg.model import Label, TextUnit
-from pkg.terms.impacts import TermRows
+from pkg.terms.packed_terms import TermRows
 from pkg.units import Fragment, NodeRow, PieceNames, hash_bytes
 
 

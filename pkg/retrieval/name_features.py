@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pkg.retrieval.pool import Pool, Scores, give_candidates, number_owners, split
-from pkg.terms.term_weights import gain_names
+from pkg.terms.term_weights import find_name_gains
 from pkg.terms.words import hash_term
 
 GAIN_SCALE = 7 / 3  # a word of a name comes from the question seven times out of ten, otherwise from anywhere
@@ -144,5 +144,5 @@ def _read_words(pool: Pool, texts: Iterable[str]) -> _Words:
 @lru_cache(maxsize=2)
 def _read_gains(pool: Pool) -> Scores:
     """Read the logarithm of the gain of each word of the names: [words]."""
-    gains = gain_names(pool.question.terms)
+    gains = find_name_gains(pool.question.terms)
     return np.log1p(GAIN_SCALE * np.array([gains.get(hash_term(term), 0.0) for term in _read_names(pool).terms]))

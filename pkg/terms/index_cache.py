@@ -1,4 +1,4 @@
-"""The inverted terms of one generation: kept in memory, and those that every question searches in a file."""
+"""The inverted terms of one generation: in memory, and those that every question searches also in a file."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from pkg.terms.index_segment import StoredTerms, TextSegment
 
 INDEXED = ((Label.FUNCTION,), DECLARATION_LABELS, (Label.CHUNK,))
-"""What questions search, each group in one index; the terms of imports are inverted when they are asked for."""
+"""Groups of labels that questions search, each in one index; the terms of imports are inverted on demand."""
 
 
 class TextCache:
-    """Keep the segments of the generation that was asked for last; a stamp tells it from every other."""
+    """Cache of the segments of the generation requested last, identified by its stamp."""
 
     def __init__(self, find_path: Callable[[], Path], list_stored: Callable[[], Iterable[StoredTerms]]) -> None:
         self._find_path = find_path
@@ -26,7 +26,7 @@ class TextCache:
         self._segments: dict[tuple[Label, ...], TextSegment] = {}
 
     def open_terms(self, stamp: str, label: Label) -> TextSegment:
-        """Give the terms of the group of a label in a generation; one without a stamp is read anew each time."""
+        """Return the terms of a label's group in a generation; without a stamp they are read each time."""
         if not stamp or stamp != self._stamp:
             self._stamp, self._segments = stamp, {}
         group = list_group(label)
@@ -35,20 +35,20 @@ class TextCache:
         return self._segments[group]
 
     def write(self, stamp: str) -> None:
-        """Invert the terms of a generation and write its file; an OSError where the place cannot be written."""
+        """Invert the terms of a generation and write its file; raises OSError where the path cannot be written."""
         from pkg.terms.index_file import write_text_segments
 
         write_text_segments(self._find_path(), stamp, list(self._invert(INDEXED).values()))
 
     def mend(self, stamp: str) -> list[str]:
-        """Write the file of a generation anew where it is damaged; tell so."""
+        """Write the file of a generation again where it is damaged; return a message for each repair."""
         from pkg.private_files import mend_file
         from pkg.terms.index_file import has_sound_terms
 
         return mend_file(self._find_path(), has_sound_terms, lambda: self.write(stamp))
 
     def _open_file(self, stamp: str) -> dict[tuple[Label, ...], TextSegment]:
-        """Map the file; where it is of another generation make it anew, in memory alone if need be."""
+        """Map the file; where it is of another generation, write it again, or only keep it in memory if that fails."""
         from pkg.private_files import make_folder
         from pkg.terms.index_file import read_text_segments, write_text_segments
 
@@ -57,7 +57,7 @@ class TextCache:
         if read is not None:
             return dict(zip(INDEXED, read, strict=True))
         segments = self._invert(INDEXED)
-        with suppress(OSError):  # a place that cannot be written: the terms stay in memory
+        with suppress(OSError):  # the path cannot be written: the terms stay in memory
             make_folder(path.parent)  # a user's cache folder may not be there yet
             write_text_segments(path, stamp, list(segments.values()))
         return segments

@@ -1,7 +1,7 @@
-"""The file of the text segments: written at once, read through a memory map, as the vector file is.
+"""The file of the text segments: written at once, read through a memory map, like the vector file.
 
-It is read through once when it is opened: the header holds its own checksum, the generation, and a checksum of each
-column, so that pages that were changed, swapped or left by an older generation give no answers.
+Opening it reads it once: the header holds its own checksum, the generation, and a checksum of each column, so that
+changed, swapped or outdated pages give no answers.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from pkg.vectors.vector_file import pack_header, unpack_header
 MAGIC = b"PKG terms 4\n"
 _ALIGNED = 64
 
-_INVERTED = {"terms": "<u4", "offsets": "<i8", "rows": "<i4", "impacts": "u1"}
+_INVERTED = {"terms": "<u4", "offsets": "<i8", "rows": "<i4", "impacts": "u1"}  # in the order of LexicalIndex
 _COLUMNS = _INVERTED | {"ids": "<u8", "contents": "<u8", "fragments": "<i8", "sources": "<i4", "labels": "u1"}
 
 
 def write_text_segments(path: Path, stamp: str, segments: Sequence[TextSegment]) -> None:
-    """Write segments under a stamp that names the store and its generation, and put the file in place at once.
+    """Write segments under a stamp that identifies the store and its generation, and replace the file atomically.
 
-    Raises OSError where the place cannot be written.
+    Raises OSError where the path cannot be written.
     """
     tables = [
         {name: np.asarray(_get_column(segment, name), kind) for name, kind in _COLUMNS.items()} for segment in segments
@@ -40,7 +40,7 @@ def write_text_segments(path: Path, stamp: str, segments: Sequence[TextSegment])
             "names": segment.names,
             "total": len(segment),
             "counts": {name: len(column) for name, column in columns.items()},
-            "checksums": _sum_up(columns),
+            "checksums": _compute_checksums(columns),
         }
         for segment, columns in zip(segments, tables, strict=True)
     ]
@@ -52,16 +52,18 @@ def write_text_segments(path: Path, stamp: str, segments: Sequence[TextSegment])
                 file.write(np.ascontiguousarray(column).data)
 
 
-def _sum_up(columns: dict[str, Any]) -> dict[str, int]:
+def _compute_checksums(columns: dict[str, Any]) -> dict[str, int]:
     return {name: zlib.crc32(np.ascontiguousarray(column).data) for name, column in columns.items()}
 
 
 def _get_column(segment: TextSegment, name: str) -> Any:
-    return getattr(segment.index if name in _INVERTED else segment, name)
+    return (
+        segment.index.weights if name == "impacts" else getattr(segment.index if name in _INVERTED else segment, name)
+    )
 
 
 def read_text_segments(path: Path, stamp: str) -> list[TextSegment] | None:
-    """Map the file; return None when it is missing, damaged, of another stamp, or not what this version writes."""
+    """Map the file; return None when it is missing, damaged, of another stamp or of another version."""
     found = _open_tables(path)
     if found is None or found[0]["stamp"] != stamp or not _is_sound(*found):
         return None
@@ -70,25 +72,27 @@ def read_text_segments(path: Path, stamp: str) -> list[TextSegment] | None:
 
 
 def _make_segment(described: dict[str, Any], columns: dict[str, Any]) -> TextSegment:
-    inverted = {name: columns.pop(name) for name in _INVERTED}
-    index = LexicalIndex(**inverted, total=described["total"])
+    terms, offsets, rows, weights = map(columns.pop, _INVERTED)
+    index = LexicalIndex(terms, offsets, rows, weights, described["total"])
     return TextSegment(index, **columns, names=tuple(described["names"]))
 
 
 def has_sound_terms(path: Path) -> bool:
-    """Return whether the file holds, byte by byte, the columns that were written; this reads all of it."""
+    """Return whether the file holds, byte for byte, the columns as written; this reads all of it."""
     found = _open_tables(path)
     return found is not None and _is_sound(*found)
 
 
 def _is_sound(header: dict[str, Any], tables: list[dict[str, Any]]) -> bool:
-    return [segment["checksums"] for segment in header["segments"]] == [_sum_up(columns) for columns in tables]
+    return [segment["checksums"] for segment in header["segments"]] == [
+        _compute_checksums(columns) for columns in tables
+    ]
 
 
 def _open_tables(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]] | None:
-    """Map the file; give its header and the columns of each segment, which are not read yet."""
+    """Map the file; return its header and the columns of each segment, which are not read yet."""
     try:
-        with open(path, "rb") as file:  # one file for header and body: another process may put a new one in its place
+        with open(path, "rb") as file:  # one open file for header and body: another process may replace the path
             if file.readline(len(MAGIC)) != MAGIC:
                 return None
             header = unpack_header(file.readline().removesuffix(b"\n"))
@@ -104,7 +108,7 @@ def _open_tables(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]] | No
 
 
 def _view(body: npt.NDArray[np.uint8], offset: int, counts: dict[str, int]) -> tuple[dict[str, Any], int]:
-    """Cut the columns of a segment out of the mapped file; give where they end too."""
+    """Return the columns of a segment as views of the mapped file, and their end."""
     views = {}
     for name, kind in _COLUMNS.items():
         offset += -offset % _ALIGNED

@@ -1,4 +1,4 @@
-"""The nodes of a label or several as lexical search sees them: an inverted index, and columns that tell them apart."""
+"""The nodes of one label or several for lexical search: an inverted index, and columns that identify them."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ import numpy.typing as npt
 
 from pkg.errors import NodeNotFoundError
 from pkg.model import Label, Match, Matches
-from pkg.terms.impacts import TERM_LABELS, LabelNumbers, NodeKeys, TermRows, unpack_terms
-from pkg.terms.inverted_index import LexicalIndex, Mask, Scores, TextParts, find_top
+from pkg.terms.inverted_index import LexicalIndex, Mask, Scores, TermScores, find_top
+from pkg.terms.packed_terms import TERM_LABELS, LabelNumbers, NodeKeys, TermRows, unpack_terms
 from pkg.vectors.best import Rows, count_equal, pick_representatives
 
-OVERSAMPLING = 64  # nodes beyond k that are looked at first; more follow when folding eats them up
+OVERSAMPLING = 64  # nodes beyond k in the first pass; more follow when duplicates use them up
 
 StoredTerms = tuple[int, str, bytes]  # number of a fragment, its source, its packed terms
 
 
 @dataclass(frozen=True)
 class TextSegment:
-    """The terms of n nodes; row i of the index is the node of entry i of each column."""
+    """Terms of n nodes; row i of the index is the node of entry i of each column."""
 
     index: LexicalIndex
     ids: npt.NDArray[np.uint64]
     contents: npt.NDArray[np.uint64]  # hashes of the contents
     fragments: npt.NDArray[np.int64]
-    sources: npt.NDArray[np.int32]  # places in names
+    sources: npt.NDArray[np.int32]  # indices into names
     labels: LabelNumbers
     names: tuple[str, ...]
 
@@ -41,7 +41,7 @@ class TextSegment:
         return int((self.labels == TERM_LABELS.index(label)).sum())
 
     def filter(self, source: str | None, fragments: Collection[int] | None, label: Label | None = None) -> Mask | None:
-        """Tell which nodes are of a source, of some fragments and of a label: bool [nodes], None when all are."""
+        """Return the nodes of a source, of some fragments and of a label: bool [nodes], None for all."""
         if source is None and fragments is None and label is None:
             return None
         keep = np.ones(len(self), bool) if label is None else self.labels == TERM_LABELS.index(label)
@@ -54,7 +54,7 @@ class TextSegment:
     def search(self, terms: Mapping[str, float], k: int, keep: Mask | None) -> Matches:
         """Find the k nodes of highest score and distinct content that hold any of the terms, ties by id.
 
-        `keep`, bool [nodes], narrows the search; None takes all.
+        `keep`, bool [nodes], restricts the search; None takes all.
         """
         total = len(self)
         filtered = 0 if keep is None else total - int(keep.sum())
@@ -70,9 +70,9 @@ class TextSegment:
         return Matches(matches, total, filtered, sum(match.same_content for match in matches))
 
     def list_best(self, terms: Mapping[str, float], k: int, keep: Mask | None) -> list[tuple[str, float]]:
-        """Give id and score of the k best nodes, best first, ties by id, equal content not folded.
+        """Return id and score of the k best nodes, best first, ties by id, duplicates included.
 
-        `keep`, bool [nodes], narrows the search; None takes all.
+        `keep`, bool [nodes], restricts the search; None takes all.
         """
         scores = self.index.score(terms)
         top = find_top(scores, k, keep)
@@ -82,8 +82,8 @@ class TextSegment:
             for number, score in zip(self.ids[top].tolist(), scores[top].tolist(), strict=True)
         ]
 
-    def split_ids(self, ids: Sequence[str], terms: Mapping[str, float]) -> TextParts:
-        """Tell what each term adds to the score of each of some nodes; an unknown id is a NodeNotFoundError."""
+    def split_ids(self, ids: Sequence[str], terms: Mapping[str, float]) -> TermScores:
+        """Return the contribution of each term to each node's score; raises NodeNotFoundError for an unknown id."""
         return self.index.split(self._find_rows(ids), terms)
 
     def _find_rows(self, ids: Sequence[str]) -> Rows:
@@ -102,7 +102,7 @@ class TextSegment:
         return np.argsort(self.ids, kind="stable")
 
     def _find_leaders(self, scores: Scores, k: int, keep: Mask | None) -> Rows:
-        """Give the rows of the k best nodes of distinct content, best first."""
+        """Return the rows of the k best nodes of distinct content, best first."""
         look = k + OVERSAMPLING
         while True:
             top = find_top(scores, look, keep)
@@ -113,7 +113,7 @@ class TextSegment:
 
 
 def _parse(identity: str) -> int:
-    """Read an id; what is none is 0, which no node has."""
+    """Parse an id; anything else is 0, which no node has."""
     is_id = len(identity) == 16 and identity.isascii() and identity.isalnum()
     try:
         return int(identity, 16) if is_id else 0
@@ -122,11 +122,11 @@ def _parse(identity: str) -> int:
 
 
 def make_text_segments(stored: Iterable[StoredTerms], groups: Sequence[Collection[Label]]) -> list[TextSegment]:
-    """Make a segment of each group of labels from the terms of all fragments, which are read once."""
+    """Build a segment for each group of labels from the terms of all fragments, which are read once."""
     fragments: list[int] = []
     owners: list[str] = []
 
-    def take_blobs() -> Iterator[bytes]:  # one after another, for together they fill the memory
+    def take_blobs() -> Iterator[bytes]:  # one by one: all together fill the memory
         for number, source, blob in stored:
             fragments.append(number)
             owners.append(source)
@@ -150,10 +150,10 @@ class _Nodes(NamedTuple):
 
 def _make_segment(nodes: _Nodes, names: tuple[str, ...], group: Collection[Label]) -> TextSegment:
     keep = np.isin(nodes.labels, [TERM_LABELS.index(label) for label in group])
-    counts, hashes, impacts = nodes.rows
+    counts, hashes, weights = nodes.rows
     kept = np.repeat(keep, counts)
     return TextSegment(
-        LexicalIndex.from_postings(TermRows(counts[keep], hashes[kept], impacts[kept])),
+        LexicalIndex.from_postings(TermRows(counts[keep], hashes[kept], weights[kept])),
         nodes.keys.ids[keep],
         nodes.keys.contents[keep],
         nodes.fragments[keep],

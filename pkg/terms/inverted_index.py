@@ -1,8 +1,8 @@
-"""Lexical search by an index of our own, the same for every store: inverted lists of impacts (A-01).
+"""An inverted index for lexical search, the same for every store: posting lists of term weights (A-01).
 
-A question is a set of terms with weights. A node scores for each term that it holds: the weight, times how rare the
-term is in this graph, times the share of a full score that the impact of the term earns. Everything is added up in the
-order of the terms, so that the same graph gives the same scores, to the bit, whatever store it lies in.
+A question is a set of weighted terms. Each term that a node holds adds to its score: the weight of the term in the
+question, times its rarity in this graph, times the share of a full score that its weight in the node earns. Summation
+follows the order of the terms, so that the same graph gives the same scores, to the bit, in any store.
 """
 
 from __future__ import annotations
@@ -15,44 +15,44 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pkg.terms.impacts import TermRows, saturations
+from pkg.terms.packed_terms import TermRows, saturations
 from pkg.terms.words import hash_term
 from pkg.vectors.best import find_score_bound
 
 Scores = npt.NDArray[np.float32]
 """One score for each node of an index, in the order of its rows: float32 [total]."""
 Mask = npt.NDArray[np.bool_]
-"""Which nodes of an index count: bool [total]."""
-MAX_ROWS = 1 << 24  # nodes of one index: a row number, a term and an impact are sorted as one number of 64 bits
+"""Selected nodes of an index: bool [total]."""
+MAX_ROWS = 1 << 24  # nodes of one index: a row number, a term and a weight are sorted as one number of 64 bits
 
 
-class TextParts(NamedTuple):
-    """What the terms of a question, in their order, add to the scores of n nodes."""
+class TermScores(NamedTuple):
+    """Contributions of the terms of a question, in their order, to the scores of n nodes."""
 
     scores: npt.NDArray[np.float64]  # [n, terms]; 0 where a node does not hold a term
-    rarities: npt.NDArray[np.float64]  # [terms]: the weight of each term, times how rare it is in the graph
+    rarities: npt.NDArray[np.float64]  # [terms]: the weight of each term, times its rarity in the graph
 
 
 @dataclass(frozen=True, slots=True)
 class LexicalIndex:
-    """The terms of n nodes, inverted: term i stands in rows[offsets[i]:offsets[i + 1]], with these impacts."""
+    """Posting lists of n nodes: the nodes of term i are rows[offsets[i]:offsets[i + 1]], with the weights there."""
 
     terms: npt.NDArray[np.uint32]  # ascending
     offsets: npt.NDArray[np.int64]
     rows: npt.NDArray[np.int32]
-    impacts: npt.NDArray[np.uint8]
-    total: int  # nodes, those without terms too
+    weights: npt.NDArray[np.uint8]
+    total: int  # nodes, including those without terms
 
     @classmethod
     def from_postings(cls, postings: TermRows) -> LexicalIndex:
-        """Invert the terms of nodes; node i becomes row i, and more than MAX_ROWS are a ValueError."""
-        counts, hashes, impacts = postings
+        """Invert the terms of nodes; node i becomes row i. Raises ValueError for more than MAX_ROWS nodes."""
+        counts, hashes, weights = postings
         if len(counts) > MAX_ROWS:
             raise ValueError(f"{len(counts):,} nodes are more than one index holds, {MAX_ROWS:,}")
         keys = hashes.astype(np.uint64)  # changed in place: there are millions
         keys <<= np.uint64(32)
         keys |= np.repeat(np.arange(len(counts), dtype=np.uint64) << np.uint64(8), counts)
-        keys |= impacts
+        keys |= weights
         keys.sort()
         sorted_hashes = (keys >> np.uint64(32)).astype(np.uint32)
         starts = np.flatnonzero(np.diff(sorted_hashes, prepend=~sorted_hashes[:1]))
@@ -71,47 +71,47 @@ class LexicalIndex:
         for (low, high), weight in zip(self._find(ordered), map(terms.__getitem__, ordered), strict=True):
             if low < high and weight > 0:
                 shares = saturations() * np.float32(weight * self._rarity(high - low))
-                gains = shares.take(self.impacts[low:high], mode="clip")  # a byte is never out of 256: no check
-                if high - low == self.total:  # as of `def`: row after row
+                gains = shares.take(self.weights[low:high], mode="clip")  # a byte is always below 256: no check
+                if high - low == self.total:  # as for `def`: row after row
                     scores += gains
                 else:
                     np.add.at(scores, self.rows[low:high].astype(np.intp), gains)
         return scores
 
-    def split(self, rows: npt.NDArray[np.int64], terms: Mapping[str, float]) -> TextParts:
-        """Tell what each term adds to the score of each of some rows, int64 [n]; costs little where rows are few."""
+    def split(self, rows: npt.NDArray[np.int64], terms: Mapping[str, float]) -> TermScores:
+        """Return the contribution of each term to the score of each of some rows, int64 [n]; cheap for few rows."""
         spans = self._find(terms)
         rarities = np.maximum([*terms.values()], 0.0) * [self._rarity(high - low) for low, high in spans]
-        parts = TextParts(np.zeros((len(rows), len(terms))), rarities)
+        parts = TermScores(np.zeros((len(rows), len(terms))), rarities)
         held = [column for column, (low, high) in enumerate(spans) if low < high]
         if held:
             asked = rows.astype(np.int32)  # of the type of the lists, or every search would copy one
             found = [low + self.rows[low:high].searchsorted(asked) for low, high in map(spans.__getitem__, held)]
             places = np.minimum(np.stack(found, axis=1), [spans[column][1] - 1 for column in held])
-            shares = saturations()[self.impacts[places]] * rarities[held]
+            shares = saturations()[self.weights[places]] * rarities[held]
             parts.scores[:, held] = np.where(self.rows[places] == asked[:, None], shares, 0)
         return parts
 
     def weigh(self, terms: Iterable[str]) -> list[float]:
-        """Tell how rare terms are: from 0 for one that all nodes hold to the logarithm of their number (BM25's idf)."""
+        """Return the rarity of terms: from 0 if all nodes hold it to the logarithm of their number (BM25's idf)."""
         return [self._rarity(high - low) for low, high in self._find(terms)]
 
     def _rarity(self, count: int) -> float:
         return log(1 + (self.total - count + 0.5) / (count + 0.5))
 
     def _find(self, terms: Iterable[str]) -> list[tuple[int, int]]:
-        """Give where the list of each term begins and ends; all are looked up together, for most may stand nowhere."""
+        """Return start and end of each term's posting list; one look-up for all, as most may be absent."""
         numbers = np.array([hash_term(term) for term in terms], np.uint32)
         places = np.searchsorted(self.terms, numbers)
-        ends = np.minimum(places + 1, len(self.terms))  # of a term that is held; else where it begins
+        ends = np.minimum(places + 1, len(self.terms))  # of a known term; otherwise its start
         ends = np.where(self.terms[ends - 1] == numbers, ends, places) if len(self.terms) else places
         return list(zip(self.offsets[places].tolist(), self.offsets[ends].tolist(), strict=True))
 
 
 def find_top(scores: Scores, k: int, keep: Mask | None = None) -> npt.NDArray[np.int64]:
-    """Give the rows of the k highest scores above 0, best first; all of those that equal the last.
+    """Return the rows of the k highest scores above 0, best first, with all ties of the last.
 
-    So whoever calls can break ties by id: int64 [k], or somewhat longer for the ties, or shorter where fewer score.
+    The caller can then break ties by id: int64 [k], longer by the ties, or shorter where fewer score.
     """
     if k < 1:
         return np.zeros(0, np.int64)

@@ -1,7 +1,7 @@
-"""Tell which words are used like a word of a question: a table made of the trained rows of words (training/).
+"""Related words of a question's words, from a table of the trained word vectors (training/).
 
-A question for a `picture` that is made `smaller` means a function that resizes an image. What is related is no term of
-the question: it is looked up in what the searches have found, to measure how much of the question a candidate means.
+A question about a `picture` that is made `smaller` means a function that resizes an image. A related word is not a term
+of the question: it is looked up in the results of a search, to measure how much of the question a candidate covers.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from pkg.trained import WEIGHTS
 
 FILE, WORDS = "related.npy", "related.txt"
 MOST = 6
-"""Words that are kept for each: the nearest. Those behind them are related to everything."""
+"""Related words kept for each word: the nearest. Further ones are related to everything."""
 
-FULL = 255  # likeness of a word to itself, as a byte
+FULL = 255  # similarity of a word to itself, as a byte
 RELATED = np.dtype([("word", "<u2", (MOST,)), ("likeness", "u1", (MOST,))])
 
 Related = Mapping[str, Mapping[str, float]]
-"""For each term of a question, the terms that are used like it and how alike they are, from 0 to 1."""
+"""For each term of a question, the terms used in the same way and their similarity, from 0 to 1."""
 
 
 def find_related(terms: Iterable[str]) -> Related:
-    """Find the related words of each term, itself not among them; a term that was never learned has none."""
+    """Return the related words of each term, itself excluded; an unknown term has none."""
     return {term: _read_row(term) for term in terms}
 
 

@@ -1,10 +1,9 @@
-"""What lexical search knows before it sees a graph: how much a field counts, a word of a question, a word of a name.
+"""Learned weights of lexical search: of a node's fields, of a question's terms, and of terms of names given a question.
 
-All are learned (training/): weights/lexical.json for the fields of a function, weights/term_weights.npy for terms that
-tell more or less than their rarity does, weights/name_gains.npy for what people call things. A question is mostly
-words that no code holds on purpose (`how`, `way`), and which they are, pairs of questions and functions say better
-than counts in code. Who asks for `the number of rows` may mean `count_rows` or `num_rows`: no word of the question has
-to stand in the name.
+All are trained (training/): weights/lexical.json for the fields of a function, weights/term_weights.npy for terms that
+matter more or less than their rarity suggests, weights/name_gains.npy for words of names. A question consists mostly of
+words that code uses by accident (`how`, `way`), and pairs of questions and functions identify them better than counts
+in code. `the number of rows` may mean `count_rows` or `num_rows`: a name need not hold a word of the question.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ TERM_WEIGHT = np.dtype([("term", "<u4"), ("weight", "<f4")])
 
 
 class Field(IntEnum):
-    """Name the fields of a function, in the order of their columns."""
+    """Fields of a function, in the order of their columns."""
 
     NAME = 0
     SCOPE = 1  # class and module path
@@ -41,18 +40,18 @@ FieldRow = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class FieldWeights:
-    """How the fields of a function add up: BM25F with fixed average lengths (A-01).
+    """Weights that combine the fields of a function: BM25F with fixed average lengths (A-01).
 
-    The averages are of the training packages, not of the graph: so an impact depends on its function alone.
+    The averages are of the training packages, not of the graph: so a term weight depends on its function alone.
     """
 
     weights: FieldRow
-    lengths: FieldRow  # how much a field's length counts, 0 to 1 (b of BM25)
-    averages: FieldRow  # terms that the field has on average where it is not empty
+    lengths: FieldRow  # weight of a field's length, 0 to 1 (b of BM25)
+    averages: FieldRow  # average terms of the field where it is not empty
     saturation: float  # k1 of BM25
 
     def factors(self, lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Give what one occurrence in each field counts, over k1: float64 [n, fields].
+        """Return the weight of one occurrence in each field, over k1: float64 [n, fields].
 
         `lengths`, int64 [n, fields], are those of the fields in terms.
         """
@@ -62,12 +61,12 @@ class FieldWeights:
 
 @lru_cache(maxsize=1)
 def load_field_weights() -> FieldWeights:
-    """Read the weights of the fields."""
+    """Load the weights of the fields."""
     return parse_field_weights((WEIGHTS / "lexical.json").read_text("utf-8"))
 
 
 def parse_field_weights(text: str) -> FieldWeights:
-    """Read weights of fields from JSON: k1, and weight, b and average of each field."""
+    """Parse weights of fields from JSON: k1, and weight, b and average of each field."""
     found = json.loads(text)
     rows = {key: np.array([found["fields"][each.name.lower()][key] for each in Field], float) for key in _KEYS}
     return FieldWeights(rows["weight"], rows["b"], rows["average"], float(found["k1"]))
@@ -77,9 +76,9 @@ _KEYS = ("weight", "b", "average")
 
 
 def weigh_terms(question: str) -> dict[str, float]:
-    """Give the terms of a question with their learned weights; a term that was never learned has 1.
+    """Return the distinct terms of a question with their learned weights; the weight of an unknown term is 1.
 
-    Whatever is not Unicode in the question is left out; a term counts once, however often it is said.
+    Text that is not Unicode is ignored.
     """
     terms = sorted(set(split_terms(question.encode("utf-8", "ignore"))))
     table, numbers = _load_term_weights(), np.array([hash_term(term) for term in terms], np.uint32)
@@ -97,16 +96,16 @@ def _load_term_weights() -> npt.NDArray[np.void]:
 
 FILE = "name_gains.npy"
 NAME_GAIN = np.dtype([("asked", "<u4"), ("named", "<u4"), ("gain", "<f4")])
-UNLEARNED_GAIN = 3e4  # of a word that was never learned, for itself: it is rare in names, so to meet it says much
+UNLEARNED_GAIN = 3e4  # of an unknown word, for itself: it is rare in names, so a match is strong evidence
 
 Columns = tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float32]]
 
 
 @lru_cache(maxsize=8)
-def gain_names(terms: tuple[str, ...]) -> Mapping[int, float]:
-    """Tell how many times likelier a question, by its distinct terms, makes terms of names, by their numbers.
+def find_name_gains(terms: tuple[str, ...]) -> Mapping[int, float]:
+    """Return how many times likelier a question, by its distinct terms, makes terms of names, by their numbers.
 
-    A term stands for the mean over the terms of the question; one that is not told of becomes no likelier.
+    A term's gain is the mean over the terms of the question; absent terms become no likelier.
     """
     asked, named, gains = _load_columns()
     numbers = np.array([hash_term(term) for term in terms], np.uint32)
@@ -121,7 +120,7 @@ def gain_names(terms: tuple[str, ...]) -> Mapping[int, float]:
 
 @lru_cache(maxsize=1)
 def _load_columns() -> Columns:
-    """Read the table, ascending by the term that is asked: the terms that are asked, those of names, and the gains."""
+    """Load the table, ascending by the term of the question: question terms, name terms, and gains."""
     table = np.load(WEIGHTS / FILE)
     asked, named, gains = (np.ascontiguousarray(table[name]) for name in ("asked", "named", "gain"))
     return asked, named, gains

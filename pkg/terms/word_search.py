@@ -1,8 +1,8 @@
 """Search the nodes of a label by weighted terms, the same way for every store.
 
-Functions, imports and declarations are indexed; function names and blocks are reached through their functions, so that
-a block costs no room in the index: it scores its function's score times the share of the terms, by weight, that it
-holds itself.
+Functions, imports and declarations are indexed; function names and blocks are found through their functions, so that a
+block takes no space in the index: its score is that of its function times the share of the terms, by weight, that the
+block itself holds.
 """
 
 from __future__ import annotations
@@ -13,41 +13,41 @@ from heapq import heappush, heappushpop
 from typing import TYPE_CHECKING, Protocol
 
 from pkg.model import DECLARATION_LABELS, Label, Match, Matches, Node, NodeFilter, leave_out
-from pkg.terms.impacts import TERM_LABELS
+from pkg.terms.packed_terms import TERM_LABELS
 from pkg.units import format_id, hash_key
 
 if TYPE_CHECKING:
     from pkg.terms.index_segment import TextSegment
 
-BLOCK_FUNCTIONS = 1000  # functions whose blocks are looked at, best first: more would take seconds on a large graph
-AT_ONCE = 50  # functions that are fetched together
+BLOCK_FUNCTIONS = 1000  # functions whose blocks are scored, best first: more would take seconds on a large graph
+BATCH = 50  # functions that are fetched together
 
 Terms = Mapping[str, float]
 
 
 class TextIndex(Protocol):
-    """What a store tells of the terms of its nodes."""
+    """Access of lexical search to the terms and nodes of a store."""
 
     def open_terms(self, label: Label) -> TextSegment:
-        """Give the terms of the group of a label, in the generation that is read now."""
+        """Return the terms of the group of a label, in the current generation."""
 
     def find_fragments(self, where: NodeFilter) -> Collection[int]:
-        """Give the numbers of the fragments of the files and rows whose path passes a filter."""
+        """Return the numbers of the fragments of files and rows whose path passes a filter."""
 
     def read_nodes(self, ids: list[str]) -> list[Node]:
         """Read nodes in the order of their ids."""
 
     def read_inside(self, node: Node) -> list[Node]:
-        """Read what lies inside a node."""
+        """Read the nodes inside a node."""
 
 
 def search_text(index: TextIndex, label: Label, terms: Terms, k: int, where: NodeFilter | None) -> Matches:
-    """Find the k best nodes of a label that hold any of the terms, equal content folded, ties by id."""
+    """Find the k best nodes of a label that hold any of the terms, of distinct content, ties by id."""
     where = where or NodeFilter()
     indexed = label if label in TERM_LABELS else Label.FUNCTION
     is_empty = label is not Label.BLOCK and where.kinds is not None  # kinds are of blocks
     if label is Label.FUNCTION_NAME:
-        is_empty = is_empty or where.narrows_paths  # a name stands in no file
+        is_empty = is_empty or where.narrows_paths  # a name has no path
     segment = index.open_terms(indexed)
     fragments = [] if is_empty else index.find_fragments(where) if where.narrows_paths else None
     keep = segment.filter(where.source, fragments, label if label in DECLARATION_LABELS else None)
@@ -64,14 +64,14 @@ def search_text(index: TextIndex, label: Label, terms: Terms, k: int, where: Nod
 
 
 def search_functions(index: TextIndex, terms: Terms, k: int, where: NodeFilter | None) -> Matches:
-    """Find the k best functions for a ranking that also knows vectors: kinds are of blocks and do not narrow them."""
+    """Find the k best functions for a ranking that also uses vectors; kinds are of blocks and do not restrict them."""
     if not terms:
         return Matches((), 0, 0, 0)
     return search_text(index, Label.FUNCTION, terms, k, None if where is None else replace(where, kinds=None))
 
 
 def search_declarations(index: TextIndex, terms: Terms, k: int, where: NodeFilter | None) -> Matches:
-    """Find the k best classes, constants and modules, all in one order; kinds of blocks do not narrow them."""
+    """Find the k best classes, constants and modules, all in one order; kinds of blocks do not restrict them."""
     where = where or NodeFilter()
     if not terms:
         return Matches((), 0, 0, 0)
@@ -81,27 +81,27 @@ def search_declarations(index: TextIndex, terms: Terms, k: int, where: NodeFilte
 
 
 def _read_functions(index: TextIndex, best: list[tuple[str, float]]) -> Iterator[tuple[Node, float]]:
-    """Read functions, best first, some at a time, with their scores."""
-    for start in range(0, len(best), AT_ONCE):
-        some = best[start : start + AT_ONCE]
+    """Read functions in batches, best first, with their scores."""
+    for start in range(0, len(best), BATCH):
+        some = best[start : start + BATCH]
         nodes = index.read_nodes([each for each, _ in some])
         yield from zip(nodes, (score for _, score in some), strict=True)
 
 
 def _find_names(functions: Iterator[tuple[Node, float]], k: int) -> Matches:
-    """Find the names of the best functions; a name scores as its best function does, equal names of sources fold."""
+    """Find the names of the best functions; the score of a name is that of its best function, equal names collapse."""
     best: dict[str, Match] = {}
     seen: set[str] = set()
-    floor = 0.0  # score of the k-th name
+    threshold = 0.0  # score of the k-th name
     for function, score in functions:
         name = format_id(hash_key(function.source, Label.FUNCTION_NAME.value, function.name))
-        if k < 1 or score < floor:
+        if k < 1 or score < threshold:
             break
         if name not in seen:
             seen.add(name)
             known = best.get(function.name)
             best[function.name] = Match(name, score) if known is None else _choose(known, Match(name, score))
-            floor = score if len(best) == k else floor
+            threshold = score if len(best) == k else threshold
     matches = tuple(sorted(best.values(), key=_order)[: max(k, 0)])
     return Matches(matches, len(seen), 0, sum(match.same_content for match in matches))
 
@@ -109,28 +109,28 @@ def _find_names(functions: Iterator[tuple[Node, float]], k: int) -> Matches:
 def _find_blocks(
     index: TextIndex, functions: Iterator[tuple[Node, float]], rarity: Terms, k: int, kinds: Collection[str] | None
 ) -> Matches:
-    """Find the best blocks of the best functions, until no function that follows can have a better one."""
+    """Find the best blocks of the best functions, until no later function can have a better one."""
     best: dict[str, Match] = {}
-    floor: list[float] = []  # heap of k scores that are reached already
+    threshold: list[float] = []  # heap of the k best scores so far
     searched = filtered = 0
     for function, bound in functions:
-        if k < 1 or (len(floor) == k and bound < floor[0]):
+        if k < 1 or (len(threshold) == k and bound < threshold[0]):
             break
         for block in index.read_inside(function):
             share = _find_share(block, rarity)
             searched += share > 0
             if share and kinds is not None and block.kind not in kinds:
                 filtered += 1
-            elif share and _fold(best, block, bound * share):
-                (heappush if len(floor) < k else heappushpop)(floor, bound * share)
+            elif share and _keep_best(best, block, bound * share):
+                (heappush if len(threshold) < k else heappushpop)(threshold, bound * share)
     matches = tuple(sorted(best.values(), key=_order)[: max(k, 0)])
     return Matches(matches, searched, filtered, sum(match.same_content for match in matches))
 
 
 def _find_share(block: Node, rarity: Terms) -> float:
-    """Give the share of the terms, by weight, that a block holds; 0 for what is no block.
+    """Return the share of the terms, by weight, that a block holds; 0 for other nodes.
 
-    A term is a stem, which begins its words but for a last y.
+    A term is a stem: the beginning of its words, except for a final y.
     """
     if block.label is not Label.BLOCK:
         return 0.0
@@ -139,15 +139,15 @@ def _find_share(block: Node, rarity: Terms) -> float:
     return sum(held) / (sum(rarity.values()) or 1)
 
 
-def _fold(best: dict[str, Match], node: Node, score: float) -> bool:
-    """Keep the best node of each content, counting the others; tell whether the content is new."""
+def _keep_best(best: dict[str, Match], node: Node, score: float) -> bool:
+    """Keep the best node of each content and count the others; return whether the content is new."""
     known = best.get(node.content_hash)
     best[node.content_hash] = Match(node.id, score) if known is None else _choose(known, Match(node.id, score))
     return known is None
 
 
 def _choose(known: Match, other: Match) -> Match:
-    """Let the better of two matches of equal content stand for both."""
+    """Return the better of two matches of equal content, counting both."""
     return min(known, other, key=_order)._replace(same_content=known.same_content + 1)
 
 

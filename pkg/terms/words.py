@@ -1,7 +1,7 @@
-"""Split text into terms: identifiers, the words that they are made of, the stems of these, and their numbers.
+"""Split text into terms: identifiers, the words in them, their stems, and the numbers of these.
 
-A question for `parsing` and a function `parser_of` meet only where both sides are stemmed in the same way (snowball,
-English), so all that compares words by equality calls split_terms or stem_cached.
+A question about `parsing` and a function `parser_of` match only where both are stemmed in the same way (snowball,
+English), so all code that compares words by equality calls split_terms or stem_cached.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=50_000)
 def hash_term(term: str) -> int:
-    """Give the number of a term: unsigned 32 bit, the same on every machine."""
+    """Return the number of a term: unsigned 32 bit, the same on every machine."""
     return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=4).digest(), "little")
 
 
@@ -41,17 +41,17 @@ def blank_separators(text: bytes) -> bytes:
 
 
 def split_identifier(identifier: bytes) -> tuple[str, ...]:
-    """Split an identifier where words meet, marked or not: ``getHTMLNames_2`` -> get, html, name."""
+    """Split an identifier at its word boundaries, marked or not: ``getHTMLNames_2`` -> get, html, name."""
     return tuple(map(fold_case, split_subwords(identifier)))
 
 
 def split_subwords(identifier: bytes) -> list[str]:
-    """List the words of an identifier as they are written, told apart or not: ``getrowView`` -> get, row, View."""
+    """List the words of an identifier in their own case, compounds split: ``getrowView`` -> get, row, View."""
     return _split_compounds(split_by_case(identifier))
 
 
 def split_by_case(identifier: bytes) -> list[str]:
-    """List what underscores, digits and changes of case tell apart: ``getHTMLNames_2`` -> get, HTML, Names."""
+    """List the words separated by underscores, digits and changes of case: ``getHTMLNames_2`` -> get, HTML, Names."""
     text = identifier.decode("utf-8", "ignore")
     parts = (
         _PARTS.findall(text) if text.isascii() else [part for run in _RUNS.findall(text) for part in _split_case(run)]
@@ -60,9 +60,9 @@ def split_by_case(identifier: bytes) -> list[str]:
 
 
 def split_identifiers(identifiers: Sequence[bytes]) -> list[str]:
-    """List the words of identifiers as they are written, each identifier ended by a space.
+    """List the words of identifiers in their own case, with a space after each identifier.
 
-    Words that are too long to be any are among them. Identifiers in ASCII that follow one another take one pass.
+    Overlong words are included. Consecutive ASCII identifiers take one pass.
     """
     parts: list[str] = []
     for is_plain, some in groupby(identifiers, bytes.isascii):
@@ -74,18 +74,18 @@ def split_identifiers(identifiers: Sequence[bytes]) -> list[str]:
 
 
 def _split_compounds(parts: list[str]) -> list[str]:
-    """Split the words that are made of others."""
+    """Split compound words."""
     return list(chain.from_iterable(map(load_compounds().__getitem__, parts)))
 
 
 def fold_case(part: str) -> str:
-    """Give a word in small letters and in the singular."""
+    """Return a word in lower case and in the singular."""
     word = part.lower()
     return singularise(word) if word[-1] == "s" else word
 
 
 def _split_case(run: str) -> list[str]:
-    """Split letters of any script where _PARTS would: before a capital that begins a word."""
+    """Split letters of any script as _PARTS does: before a capital that begins a word."""
     starts = [
         index
         for index in range(1, len(run))
@@ -100,7 +100,7 @@ def split_words(text: bytes) -> list[str]:
 
 
 def singularise(word: str) -> str:
-    """Give the singular of a regular English plural, so that a question for numbers finds a number."""
+    """Return the singular of a regular English plural, so that a question about numbers finds a number."""
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word
     if word.endswith("ies") and len(word) > 4:
@@ -108,8 +108,8 @@ def singularise(word: str) -> str:
     return word[:-2] if word.endswith(("sses", "shes", "xes")) else word[:-1]
 
 
-TABLE_LIMIT = 100_000  # identifiers remembered, some 15 MB
-WORD_LIMIT = 50_000  # words remembered, some 6 MB: identifiers have few, and share their stems
+TABLE_LIMIT = 100_000  # cached identifiers, about 15 MB
+WORD_LIMIT = 50_000  # cached words, about 6 MB: identifiers consist of few words, and share their stems
 
 
 def split_terms(text: bytes) -> list[str]:
@@ -118,7 +118,7 @@ def split_terms(text: bytes) -> list[str]:
 
 
 class _StemTable(dict[bytes, tuple[str, ...]]):
-    """Remember the terms of identifiers; a dictionary, because a function call for each would cost twice as much."""
+    """Cache of the terms of identifiers; a dictionary, because a function call for each would cost twice as much."""
 
     def __missing__(self, identifier: bytes) -> tuple[str, ...]:
         if len(self) > TABLE_LIMIT:
@@ -128,7 +128,7 @@ class _StemTable(dict[bytes, tuple[str, ...]]):
 
 
 class _WordTable(dict[str, str]):
-    """Remember the stems of words as they are written, capitals and plurals included."""
+    """Cache of the stems of words, capitals and plurals included."""
 
     def __missing__(self, word: str) -> str:
         if len(self) > WORD_LIMIT:
@@ -140,7 +140,7 @@ class _WordTable(dict[str, str]):
 
 @lru_cache(maxsize=1)
 def _load_stemmer() -> Stemmer:
-    """Load the stemmer when the first word comes; it keeps no words of its own, the table above does."""
+    """Load the stemmer on first use; the cache above replaces its own."""
     from Stemmer import Stemmer
 
     return Stemmer("english", 0)
@@ -149,14 +149,14 @@ def _load_stemmer() -> Stemmer:
 _WORDS, _IDENTIFIERS = _WordTable(), _StemTable()
 
 stem_word = _WORDS.__getitem__
-"""Give the stem of a word as it is written, remembered."""
+"""Return the stem of a word, cached."""
 
 stem_cached = _IDENTIFIERS.__getitem__
-"""Give the terms of one identifier, remembered: real code repeats its identifiers thousands of times."""
+"""Return the terms of one identifier, cached: code repeats its identifiers thousands of times."""
 
 
 def forget_stems() -> None:
-    """Let go of all that is remembered, for the memory."""
+    """Clear the caches to free memory."""
     _WORDS.clear()
     _IDENTIFIERS.clear()
     load_compounds.cache_clear()

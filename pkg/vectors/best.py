@@ -1,4 +1,4 @@
-"""Find the best of many scores, and let the best of nodes of equal content stand for all of them."""
+"""Find the best of many scores, and the best node of each content."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-GROUP = 64  # scores that are compared with one another first
+GROUP = 64  # scores in the first round of comparison
 
 
 def find_score_bound(scores: npt.NDArray[Any], k: int) -> float:
-    """Give a score that the k best of n reach, k from 1 to n, and hardly any others where k is small beside n.
+    """Return a score that the k best of n reach, k from 1 to n, and few others where k is small compared to n.
 
     `scores` are of any float type, [n].
 
-    Of groups of scores, the best of each is found, and of these the k-th best: k scores reach it. That takes a tenth
-    of the time that a partition of all scores takes. Where groups would be fewer than k, all are partitioned.
+    The bound is the k-th best of the maxima of groups of scores: k scores reach it. That takes a tenth of the time that
+    a partition of all scores takes. With fewer than k groups, all scores are partitioned.
     """
     size = len(scores) // GROUP
     if size > k:
-        # Neighbours are of one file and score alike: so a group is made of scores that stand far apart.
+        # Neighbours are of one file and have similar scores: so a group consists of distant scores.
         groups = scores[: size * GROUP].reshape(GROUP, size).max(axis=0)
         bound = float(np.partition(groups, size - k)[size - k])
-        if bound > -np.inf:  # else there are too few groups of which any passes
+        if bound > -np.inf:  # otherwise too few groups contain a finite score
             return bound
     return float(np.partition(scores, len(scores) - k)[len(scores) - k])
 
 
 Rows = npt.NDArray[np.int64]
-"""Places in columns of n entries: int64 [rows], in the order that each function says."""
+"""Indices into columns of n entries: int64 [rows], in the order documented by each function."""
 Hashes = npt.NDArray[Any]
-"""Hashes of contents, one for each entry: int64 or uint64 [n], or text of 16 hex digits."""
+"""Content hashes, one for each entry: int64 or uint64 [n], or text of 16 hex digits."""
 
 
 def pick_representatives(ids: npt.NDArray[Any], scores: npt.NDArray[Any], hashes: Hashes) -> Rows:
-    """Give the places of the best of each content, best first, ties by id: int64 [distinct contents].
+    """Return the indices of the best entry of each content, best first, ties by id: int64 [distinct contents].
 
     `ids`, of any dtype that has an order, `scores`, of any float type, and `hashes` are all [n].
     """
@@ -46,7 +46,7 @@ def pick_representatives(ids: npt.NDArray[Any], scores: npt.NDArray[Any], hashes
 
 
 def find_first_occurrences(hashes: Hashes) -> Rows:
-    """Give the places where a content stands for the first time, ascending."""
+    """Return the indices of the first entry of each content, ascending."""
     order = np.argsort(hashes, kind="stable")
     ordered = hashes[order]
     is_first = np.ones(len(order), np.bool_)
@@ -55,10 +55,10 @@ def find_first_occurrences(hashes: Hashes) -> Rows:
 
 
 def count_equal(hashes: Hashes, leaders: Rows, passes: Callable[[Rows], npt.NDArray[np.bool_]]) -> list[int]:
-    """Count the entries of each leader's content that pass, itself included: as many counts as leaders.
+    """Count for each leader the entries of its content that pass, itself included.
 
-    The last two bytes of a hash tell most others apart in one look-up each; the few that are left are compared.
-    `passes` is asked about places, int64 [m], and answers with bool [m].
+    The last two bytes of a hash separate most contents by one look-up; only the rest is compared. `passes` takes
+    indices, int64 [m], and returns bool [m].
     """
     is_wanted = np.zeros(1 << 16, np.bool_)
     is_wanted[hashes[leaders].astype("<u2")] = True

@@ -1,8 +1,8 @@
-"""Exact nearest neighbours by a scan of signed bytes and a rerank of the few that can still win (P-14, P-17).
+"""Exact nearest neighbours by a scan of signed bytes and a rerank of the candidates within its error (P-14, P-17).
 
-The bytes of all vectors lie in a file beside the database, memory-mapped, one segment for each label. For the scan the
-question is rounded to bytes as well; how far that moves it bounds how far a scanned score can be off, so the rerank of
-everything within that bound, by the question as it is, gives exactly the result of a full float scan.
+The bytes of all vectors are in a memory-mapped file beside the database, one segment for each label. The scan rounds
+the query to bytes too; the distance of that rounding bounds the error of a scanned score, so the rerank of everything
+within the bound, by the exact query, gives the same result as a full float scan.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ COLUMNS = {
     "kind": "u1",
     "scale": "<f4",
 }
-OVERSAMPLING = 64  # candidates beyond k that are looked at first; more follow when folding eats them up
+OVERSAMPLING = 64  # candidates beyond k in the first pass; more follow when duplicates use them up
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
-"""Which entries of a segment count: bool [n]."""
+"""Selected entries of a segment: bool [n]."""
 Columns: TypeAlias = dict[str, npt.NDArray[Any]]
-"""Columns by name, [n] each, of the dtype that COLUMNS says; with them `codes`, int8 [n, dimension], where told."""
+"""Columns by name, [n] each, of the dtype in COLUMNS; with `codes`, int8 [n, dimension], where documented."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Segment:
         return len(self.codes)
 
     def keep_fragments(self, fragments: npt.NDArray[np.int64]) -> Columns:
-        """Give the entries of some fragments, int64 [fragments], codes included, as encode_rows takes them."""
+        """Return the entries of some fragments, int64 [fragments], codes included, as encode_rows takes them."""
         keep = np.isin(self.columns["fragment"], fragments)
         kept = {name: values[keep] for name, values in self.columns.items() if name != "equal"}
         return {**kept, "codes": self.codes[keep]}
@@ -57,7 +57,7 @@ class Segment:
     def search(self, query: npt.NDArray[np.float32], k: int, keep: Mask | None) -> Matches:
         """Find the k entries of highest cosine with distinct content.
 
-        `query`, float32 [dimension], may have any length; `keep`, bool [n], narrows the search, None takes all.
+        `query`, float32 [dimension], may have any length; `keep`, bool [n], restricts the search, None takes all.
         """
         total = len(self)
         allowed = total if keep is None else int(keep.sum())
@@ -67,13 +67,13 @@ class Segment:
         if keep is not None:
             scores[~keep] = -np.inf
         candidates = self._find_candidates(scores, min(k, allowed), allowed, 2 * error)
-        if len(candidates) > k + OVERSAMPLING:  # fewer are not worth it
+        if len(candidates) > k + OVERSAMPLING:  # fewer are not worth the time
             candidates = self._drop_beaten(candidates, scores, 2 * error)
         matches = self._rank(candidates, query, k, keep)
         return Matches(matches, total, total - allowed, sum(match.same_content for match in matches))
 
     def search_among(self, places: npt.NDArray[np.int64], query: npt.NDArray[np.float32], k: int) -> Matches | None:
-        """Rank the entries that an approximate index has found; None where fewer than k contents are among them.
+        """Rank the entries found by an approximate index; return None for fewer than k distinct contents.
 
         `places` are int64 [found], `query` is float32 [dimension].
         """
@@ -86,7 +86,7 @@ class Segment:
     def score(self, numbers: Sequence[int], query: npt.NDArray[np.float32]) -> dict[int, float]:
         """Compute the true cosines of entries with a query, float32 [dimension].
 
-        The entries are named by their numbers, which ascend; unknown ones are left out.
+        `numbers` are those of the entries, ascending; unknown ones are ignored.
         """
         held, asked = self.columns["number"], np.array(numbers, np.int32)
         places = np.searchsorted(held, asked)
@@ -98,7 +98,7 @@ class Segment:
     def _rank(
         self, candidates: npt.NDArray[np.int64], query: npt.NDArray[np.float32], k: int, keep: Mask | None
     ) -> tuple[Match, ...]:
-        """Score candidates by their true cosines, fold equal content, and keep the k best."""
+        """Score candidates by their true cosines, drop duplicates, and keep the k best."""
         exact = score_vectors(self.codes[candidates], query)
         hashes, numbers = self.columns["hash"], self.columns["id"].view("<u8")[candidates]
         leaders = pick_representatives(numbers, exact, hashes[candidates])[:k]
@@ -109,12 +109,12 @@ class Segment:
         return tuple(Match(f"{number:016x}", score, count - 1) for number, score, count in found)
 
     def _scan(self, query: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.float32], float]:
-        """Score all entries by a rounded query, of length 1 or 0: float32 [n], and how far off a score can be.
+        """Return the scores of all entries for a rounded query, of length 1 or 0: float32 [n], and their error bound.
 
-        The scores are cosines times a number that is the same for all of them.
+        The scores are cosines times a constant.
         """
         codes, scale = quantise(query[None, :])
-        # Not into an array of ours: simsimd 6.5 then takes a reference to None away each time, until Python ends.
+        # No preallocated output: simsimd 6.5 then drops a reference to None on each call, until Python crashes.
         scores = np.asarray(simsimd.dot(self.codes, codes[0], out_dtype="float32")).reshape(-1)
         scores *= self.columns["scale"]
         return scores, (float(np.linalg.norm(query - codes[0] * scale[0])) + 1e-6) / float(scale[0])
@@ -122,7 +122,7 @@ class Segment:
     def _find_candidates(
         self, scores: npt.NDArray[np.float32], k: int, allowed: int, margin: float
     ) -> npt.NDArray[np.int64]:
-        """Give every entry that can be among the k best of distinct content, whatever rounding did to its score."""
+        """Return every entry that may be among the k best of distinct content, given the rounding error."""
         look = k + OVERSAMPLING
         while look < allowed:
             bound = find_score_bound(scores, look)
@@ -139,7 +139,7 @@ class Segment:
     def _drop_beaten(
         self, candidates: npt.NDArray[np.int64], scores: npt.NDArray[np.float32], margin: float
     ) -> npt.NDArray[np.int64]:
-        """Leave out what another of equal content beats, whatever rounding did: a crowd need not be fetched."""
+        """Drop candidates that a duplicate beats beyond the rounding error: large sets need not be scored."""
         _, groups = np.unique(self.columns["hash"][candidates], return_inverse=True)
         best = np.full(len(candidates), -np.inf, np.float32)
         np.maximum.at(best, groups, scores[candidates])
@@ -150,7 +150,7 @@ Row = tuple[int, int, int, int, int, int, bytes]  # number, signed id, hash, sou
 
 
 def make_segment(rows: Iterator[Row], dimension: int) -> Segment:
-    """Make the segment of a label in memory."""
+    """Build the segment of a label in memory."""
     batches: dict[str, list[npt.NDArray[Any]]] = {}
     for columns in encode_rows(rows, dimension):
         for name, values in columns.items():
@@ -162,7 +162,7 @@ def make_segment(rows: Iterator[Row], dimension: int) -> Segment:
 
 
 def encode_rows(rows: Iterator[Row], dimension: int, kept: Columns | None = None) -> Iterator[Columns]:
-    """Turn rows into columns, in batches, behind those that are kept; what takes all to tell comes last, whole."""
+    """Yield the columns of rows in batches, after those of `kept`; columns that depend on all rows come last, whole."""
     names = [name for name in COLUMNS if name not in ("scale", "equal")]
     hashes: list[npt.NDArray[np.int64]] = []
     if kept is not None:
@@ -193,7 +193,7 @@ def quantise(vectors: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], np
 
 
 def normalise(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Bring each row, float32 [n, dimension], to length 1; a zero row stays zero."""
+    """Scale each row, float32 [n, dimension], to length 1; a zero row stays zero."""
     norms = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
     norms[norms == 0] = 1
     return np.asarray(vectors / norms, np.float32)

@@ -1,4 +1,4 @@
-"""Vectors as a graph holds them: multiples of a power of two, kept as signed bytes and one scale."""
+"""Vectors of a graph: multiples of a power of two, stored as signed bytes and one scale."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pkg.errors import StoreCorruptError
 
-BITS, LARGEST = 7, 127  # of a signed byte, beside its sign
+BITS, LARGEST = 7, 127  # of a signed byte, without its sign
 
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 """Vectors of any float type: [n, dimension]."""
@@ -18,22 +18,22 @@ Codes: TypeAlias = npt.NDArray[np.int8]
 
 
 def round_vectors(vectors: Floats) -> npt.NDArray[np.float16]:
-    """Round vectors to what stores keep without loss: float16 [n, dimension]; a cosine moves by some thousandth."""
+    """Round vectors to values that stores keep without loss: float16 [n, dimension]; cosines change by about 0.001."""
     codes, scales = _quantise(vectors)
     return np.asarray(_expand(codes, scales), np.float16)
 
 
 def pack_vectors(vectors: Floats) -> list[bytes]:
-    """Give the bytes of each vector of n, rounded: its scale, then a signed byte for each number."""
+    """Return the bytes of each of n vectors, rounded: its scale, then a signed byte for each number."""
     codes, scales = _quantise(vectors)
     packed, size = np.column_stack((scales.astype(np.int8), codes)).tobytes(), codes.shape[1] + 1
     return [packed[start : start + size] for start in range(0, len(packed), size)]
 
 
 def unpack_codes(data: Sequence[bytes], dimension: int) -> tuple[Codes, Codes]:
-    """Give the signed bytes, int8 [len(data), dimension], and the scales, int8 [len(data)], of packed vectors.
+    """Return the signed bytes, int8 [len(data), dimension], and the scales, int8 [len(data)], of packed vectors.
 
-    A StoreCorruptError says that some are not of that dimension.
+    Raises StoreCorruptError for vectors of another dimension.
     """
     if not {dimension + 1}.issuperset(map(len, data)):
         raise StoreCorruptError(
@@ -44,12 +44,12 @@ def unpack_codes(data: Sequence[bytes], dimension: int) -> tuple[Codes, Codes]:
 
 
 def unpack_vectors(data: Sequence[bytes], dimension: int) -> npt.NDArray[np.float32]:
-    """Give packed vectors as numbers: float32 [len(data), dimension]."""
+    """Return packed vectors as numbers: float32 [len(data), dimension]."""
     return _expand(*unpack_codes(data, dimension))
 
 
 def pack_halves(data: bytes) -> bytes:
-    """Pack a vector of half precision, as older stores keep them; what is none stays as it is, as damage."""
+    """Pack a vector of half precision, as in older stores; other data is returned unchanged, as damage."""
     halves = np.frombuffer(data[: len(data) // 2 * 2], "<f2")
     return pack_vectors(halves[None])[0] if np.isfinite(halves).all() else data
 

@@ -1,8 +1,7 @@
 """The file of vector codes beside the database: written at once, read through a memory map.
 
-The header holds its own checksum, the generation, and a checksum of each column. A segment is checked against them
-before its first use, which reads what a scan reads anyway: pages that were changed, swapped or left by an older
-generation give no answers.
+The header holds its own checksum, the generation, and a checksum of each column. The first use of a segment verifies
+them, which reads no more than a scan does: changed, swapped or outdated pages give no answers.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from pkg.private_files import replace_file
 from pkg.vectors.exact import COLUMNS, Columns, Row, Segment, encode_rows
 
 MAGIC = b"PKG vectors 4\n"
-_HEADER = 8192  # bytes kept for the header
+_HEADER = 8192  # bytes reserved for the header
 
 
 class VectorIndex:
@@ -30,18 +29,20 @@ class VectorIndex:
     def __init__(
         self, stamp: str, segments: dict[str, Segment], checksums: Mapping[str, dict[str, int]] | None = None
     ) -> None:
-        self.stamp = stamp  # names the store and its generation
+        self.stamp = stamp  # identifies the store and its generation
         self.segments = segments
-        self._checksums = checksums or {}  # of each column, by label, as they were written
-        self._sound: dict[str, bool] = {}  # by label; a segment is read through once
+        self._checksums = checksums or {}  # of each column as written, by label
+        self._sound: dict[str, bool] = {}  # by label; each segment is verified once
 
     def is_sound(self, label: str) -> bool:
-        """Return whether a segment holds, byte by byte, what was written; only the first call for it reads it.
+        """Return whether a segment holds, byte for byte, what was written; only the first call for it reads it.
 
-        One that the file does not hold was made in memory.
+        A segment without checksums was built in memory.
         """
         if label not in self._sound:
-            self._sound[label] = label not in self._checksums or _sum_up(self.segments[label]) == self._checksums[label]
+            self._sound[label] = (
+                label not in self._checksums or _compute_checksums(self.segments[label]) == self._checksums[label]
+            )
         return self._sound[label]
 
     @property
@@ -58,10 +59,10 @@ def write_index(
     rows: Callable[[str], Iterator[Row]],
     kept: Mapping[str, Columns],
 ) -> None:
-    """Write the codes of all vectors, streamed in batches, and put the file in place at once.
+    """Write the codes of all vectors, streamed in batches, and replace the file atomically.
 
-    Of each label there are `counts` vectors: those that are `kept` of the file before, and `rows` behind them.
-    Raises OSError where the place cannot be written, and StoreCorruptError for vectors of another dimension.
+    Each label has `counts` vectors: those `kept` of the previous file, followed by `rows`. Raises OSError where the
+    path cannot be written, and StoreCorruptError for vectors of another dimension.
     """
     segments: dict[str, dict[str, Any]] = {}
     offset = 0
@@ -81,7 +82,7 @@ def write_index(
 
 
 def _write_columns(file: BinaryIO, offsets: dict[str, int], batches: Iterator[Columns]) -> dict[str, int]:
-    """Write the columns of one label, each at its place, and give their checksums.
+    """Write the columns of one label, each at its offset, and return their checksums.
 
     Plain writes and no map: pages of a map count as memory, and a full disk would end the process.
     """
@@ -97,13 +98,13 @@ def _write_columns(file: BinaryIO, offsets: dict[str, int], batches: Iterator[Co
 
 
 def pack_header(header: dict[str, Any]) -> bytes:
-    """Write a header as one line with its own checksum."""
+    """Return a header as one line with its own checksum."""
     text = json.dumps(header).encode()
     return b"%08x %b\n" % (zlib.crc32(text), text)
 
 
 def unpack_header(line: bytes) -> dict[str, Any]:
-    """Read the line of a header; a ValueError when it is not as it was written."""
+    """Parse the line of a header; raises ValueError when it is damaged."""
     text = line[9:]
     if line[:9] != b"%08x " % zlib.crc32(text):
         raise ValueError("the header is damaged")
@@ -112,23 +113,23 @@ def unpack_header(line: bytes) -> dict[str, Any]:
 
 
 def has_sound_index(path: Path) -> bool:
-    """Return whether the file holds, byte by byte, the columns that were written; this reads all of it."""
+    """Return whether the file holds, byte for byte, the columns as written; this reads all of it."""
     index = read_index(path)
     return index is not None and index.is_all_sound
 
 
-def _sum_up(segment: Segment) -> dict[str, int]:
+def _compute_checksums(segment: Segment) -> dict[str, int]:
     columns = {**segment.columns, "codes": segment.codes}
     return {name: zlib.crc32(np.ascontiguousarray(values).data) for name, values in columns.items()}
 
 
 def read_index(path: Path) -> VectorIndex | None:
-    """Map the file; return None when it is missing or not what this version writes.
+    """Map the file; return None when it is missing or of another version.
 
-    Its columns are not read yet: `VectorIndex.is_sound` checks those of a segment.
+    Its columns are not read yet: `VectorIndex.is_sound` verifies those of a segment.
     """
     try:
-        with open(path, "rb") as file:  # one file for header and body: another process may put a new one in its place
+        with open(path, "rb") as file:  # one open file for header and body: another process may replace the path
             head = file.read(_HEADER)
             if not head.startswith(MAGIC):
                 return None
@@ -147,7 +148,7 @@ def read_index(path: Path) -> VectorIndex | None:
 
 
 def _view(body: npt.NDArray[np.uint8], layout: dict[str, Any], dimension: int) -> Columns:
-    """Cut the columns of a segment out of the mapped file."""
+    """Return the columns of a segment as views of the mapped file."""
     count, offsets = layout["count"], layout["columns"]
     views = {}
     for name, kind in (("codes", "i1"), *COLUMNS.items()):

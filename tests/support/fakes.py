@@ -59,7 +59,7 @@ from pkg.model import (
     list_group,
 )
 from pkg.terms.index_segment import TextSegment, make_text_segments
-from pkg.terms.inverted_index import TextParts
+from pkg.terms.inverted_index import TermScores
 from pkg.terms.word_search import search_declarations, search_functions, search_text
 from pkg.units import (
     DocstringChange,
@@ -424,7 +424,7 @@ class FakeStore:
         near = self._search_vectors(DECLARATION_LABELS, vector, k, replace(where, kinds=None) if where else None)
         return near, search_declarations(self, terms, k, where)
 
-    def text_parts(self, ids: Sequence[str], terms: Mapping[str, float], label: Label = Label.FUNCTION) -> TextParts:
+    def text_parts(self, ids: Sequence[str], terms: Mapping[str, float], label: Label = Label.FUNCTION) -> TermScores:
         return self.open_terms(label).split_ids(ids, terms)
 
     def open_terms(self, label: Label) -> TextSegment:

@@ -10,7 +10,7 @@ from fakes import FakeEncoder, FakeStore
 from pkg.extract.python import extract_unit
 from pkg.indexing.fields import FieldReader, FieldSpans, extract_terms
 from pkg.model import EMBEDDED_LABELS, Class, CodeUnit, Function, Label, Source
-from pkg.terms.impacts import NodeKeys, pack_terms
+from pkg.terms.packed_terms import NodeKeys, pack_terms
 from pkg.units import CallSite, Fragment, NodeRow, Part, UnitGraph, hash_bytes, hash_inside, hash_key
 from pkg.vectors.quantised import round_vectors
 

@@ -19,6 +19,8 @@ FINISHED = (
     "pkg/lazy_module.py",
     "pkg/local_errors.py",
     "pkg/quoting",
+    "pkg/terms",
+    "pkg/vectors",
 )
 """Folders and files whose language is checked, relative to the project."""
 

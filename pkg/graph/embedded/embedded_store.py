@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from pkg.terms.inverted_index import TextParts
+    from pkg.terms.inverted_index import TermScores
 
 WRITE_CACHE_KB = 6_000  # pages that a write keeps in memory before they go to the log
 
@@ -394,7 +394,7 @@ class EmbeddedStore:
             near = self._vectors.search_declarations(vector, k, where)
             return near, search_declarations(self._terms, terms, k, where)
 
-    def text_parts(self, ids: Sequence[str], terms: Mapping[str, float], label: Label = Label.FUNCTION) -> TextParts:
+    def text_parts(self, ids: Sequence[str], terms: Mapping[str, float], label: Label = Label.FUNCTION) -> TermScores:
         """Tell what each term adds to the lexical score of each of some functions, and how rare it is.
 
         label: of declarations, any of theirs: then the nodes are of all of these.

@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from pkg.graph.neo4j.searching import VectorSearch
-    from pkg.terms.inverted_index import TextParts
+    from pkg.terms.inverted_index import TermScores
 
 SCHEMA_VERSION = 5
 TEXTS_AT_ONCE = 500  # files whose texts are in memory together
@@ -379,7 +379,7 @@ class Neo4jStore:
             worded = search_declarations(self._terms, terms, k, where)
             return merge_matches([near() for near in awaited], k), worded
 
-    def text_parts(self, ids: Sequence[str], terms: Mapping[str, float], label: Label = Label.FUNCTION) -> TextParts:
+    def text_parts(self, ids: Sequence[str], terms: Mapping[str, float], label: Label = Label.FUNCTION) -> TermScores:
         """Tell what each term adds to the lexical score of each of some functions, and how rare it is.
 
         label: of declarations, any of theirs: then the nodes are of all of these.

@@ -19,7 +19,7 @@ from pkg.retrieval.question import Question, parse_question
 if TYPE_CHECKING:
     from pkg.encode.encoder import Vectors
     from pkg.graph.store import GraphStore
-    from pkg.terms.inverted_index import TextParts
+    from pkg.terms.inverted_index import TermScores
 
 LOOKED_AT = 30  # best chunks that are ordered anew
 MOST_SECTIONS, MOST_OF_FILE = 6, 2
@@ -75,7 +75,7 @@ def _take_some(scored: Sequence[tuple[float, Node]]) -> Iterator[tuple[float, No
             yield score, node
 
 
-def _measure_held(question: Question, terms: Sequence[str], parts: TextParts) -> Scores:
+def _measure_held(question: Question, terms: Sequence[str], parts: TermScores) -> Scores:
     """Measure which share of a question sections hold, by the rarity of its terms: float64 [sections].
 
     A term is held where one that means about the same is.

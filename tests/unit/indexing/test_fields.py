@@ -1,4 +1,4 @@
-"""Terms are counted by field, and the fields add up to impacts."""
+"""Terms are counted by field, and the fields add up to weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.indexing.fields import FieldCounts, FieldReader, FieldSpan
-from pkg.terms.impacts import quantise
+from pkg.terms.packed_terms import quantise
 from pkg.terms.term_weights import Field, FieldWeights, load_field_weights
 from pkg.terms.words import hash_term, split_terms
 
@@ -75,7 +75,7 @@ def test_impacts_are_weighted_counts_over_lengths() -> None:
     body = 0.5 / (1.25 * (0.5 + 0.5 * 4 / 4))
     expected = {"read": name + 2 * body, "file": name, "it": 2 * body}
     levels = {hash_term(term): int(quantise(np.array([value + 1e-9]))[0]) for term, value in expected.items()}
-    assert dict(zip(found.hashes.tolist(), found.impacts.tolist(), strict=True)) == levels
+    assert dict(zip(found.hashes.tolist(), found.weights.tolist(), strict=True)) == levels
     assert found.hashes.tolist() == sorted(levels)
 
 
@@ -85,7 +85,7 @@ def test_a_node_gets_the_same_terms_whatever_is_counted_beside_it() -> None:
     comments = [(start + 6, end + 6) for start, end in COMMENTS]
     both = FieldReader().count(b"other\n" + TEXT, [(0, 5, 0, 5), *moved], comments, 2).weigh(load_field_weights())
     assert both.hashes[both.counts[0] :].tolist() == alone.hashes.tolist()
-    assert both.impacts[both.counts[0] :].tolist() == alone.impacts.tolist()
+    assert both.weights[both.counts[0] :].tolist() == alone.weights.tolist()
 
 
 def test_nothing_is_counted_in_nothing() -> None:

@@ -11,7 +11,7 @@ from pkg.indexing import prepare as preparing
 from pkg.indexing.inputs import LoadedUnit, hash_text
 from pkg.indexing.prepare import Preparer
 from pkg.model import EMBEDDED_LABELS, Label, Status
-from pkg.terms.impacts import unpack_terms
+from pkg.terms.packed_terms import unpack_terms
 from pkg.terms.words import hash_term
 from pkg.units import Fragment, UnitGraph
 from pkg.vectors.quantised import round_vectors
@@ -88,11 +88,11 @@ def test_calls_know_their_node_and_line() -> None:
 
 
 def name_terms(fragment: Fragment, label: Label) -> list[tuple[int, dict[int, int]]]:
-    """Give the id of each node of a label, and its terms with their impacts."""
+    """Give the id of each node of a label, and its terms with their weights."""
     _, keys, _, rows = unpack_terms([fragment.terms], (label,))
     ends = np.cumsum(rows.counts).tolist()
     cuts = list(zip([0, *ends], ends, strict=False))
-    terms = [dict(zip(rows.hashes[a:b].tolist(), rows.impacts[a:b].tolist(), strict=True)) for a, b in cuts]
+    terms = [dict(zip(rows.hashes[a:b].tolist(), rows.weights[a:b].tolist(), strict=True)) for a, b in cuts]
     return list(zip(keys.ids.tolist(), terms, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""Words that are written together, and what they are split into."""
+"""Splitting compound words."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ WORDS = ["get", "row", "view", "file", "name", "filename", "is", "plot", "in", "
         ("quartz", ("quartz",)),
     ],
 )
-def test_a_word_is_split_where_words_meet_unless_it_is_one_itself(word: str, pieces: tuple[str, ...]) -> None:
+def test_compounds_are_split_unless_they_are_words(word: str, pieces: tuple[str, ...]) -> None:
     assert Compounds(WORDS)[word] == pieces
 
 
-def test_the_commoner_words_win() -> None:
+def test_commoner_words_are_preferred() -> None:
     assert Compounds(["now", "here", "no", "where"])["nowhere"] == ("now", "here")
     assert Compounds(["no", "where", "now", "here"])["nowhere"] == ("no", "where")
 
@@ -56,12 +56,12 @@ def test_no_letter_is_lost(word: str) -> None:
 
 
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=5))
-def test_what_is_made_of_words_alone_is_split_into_words(parts: list[str]) -> None:
+def test_joined_words_are_split_into_words(parts: list[str]) -> None:
     word = "".join(parts)
     assert len(word) < 5 or set(Compounds(WORDS)[word]) <= set(WORDS)
 
 
-def test_what_is_remembered_is_bounded() -> None:
+def test_the_cache_is_bounded() -> None:
     compounds = Compounds(WORDS)
     for number in range(TABLE_LIMIT + 10):
         compounds[f"a{number}"]
@@ -78,12 +78,12 @@ def test_what_is_remembered_is_bounded() -> None:
         ("mktemp", "mk temp"),
     ],
 )
-def test_old_names_meet_the_words_of_a_question(name: str, said: str) -> None:
+def test_old_names_match_the_words_of_a_question(name: str, said: str) -> None:
     assert split_terms(name.encode()) == split_terms(said.encode())
 
 
 @pytest.mark.parametrize("word", ["filename", "dataframe", "timestamp", "isinstance", "numpy", "laplace", "django"])
-def test_words_of_their_own_stay_whole(word: str) -> None:
+def test_known_words_stay_whole(word: str) -> None:
     assert load_compounds()[word] == (word,)
 
 

@@ -1,4 +1,4 @@
-"""The terms of a generation are inverted once: in memory for one process, in a file for those that follow."""
+"""The terms of a generation are inverted once: in memory for one process, in a file for later ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pkg.terms.term_weights import weigh_terms
 
 
 class Fragments:
-    """Give the fragments of a file, and count how often they are asked for."""
+    """Fragments of a file that count how often they are read."""
 
     def __init__(self, text: str) -> None:
         (unit,) = prepare("demo", {"a.py": text})
@@ -40,15 +40,13 @@ def count_matches(cache: TextCache, stamp: str, label: Label = Label.FUNCTION) -
     return len(cache.open_terms(stamp, label).search(weigh_terms("settings loads"), 9, None).matches)
 
 
-def test_a_file_is_read_by_those_who_follow_in_a_folder_that_is_made_for_it(
-    tmp_path: Path, fragments: Fragments
-) -> None:
+def test_later_processes_read_the_file_in_a_new_folder(tmp_path: Path, fragments: Fragments) -> None:
     path = tmp_path / "cache" / "terms"
     assert [count_matches(open_cache(path, fragments), "first") for _ in range(3)] == [2, 2, 2]
     assert fragments.asked == 1
 
 
-def test_a_file_that_was_written_beforehand_is_read(tmp_path: Path, fragments: Fragments) -> None:
+def test_an_existing_file_is_read(tmp_path: Path, fragments: Fragments) -> None:
     open_cache(tmp_path / "terms", fragments).write("first")
     assert count_matches(open_cache(tmp_path / "terms", fragments), "first") == 2
     assert fragments.asked == 1
@@ -62,7 +60,7 @@ def test_imports_are_inverted_once_in_a_generation_and_have_no_file(tmp_path: Pa
     assert fragments.asked == 2
 
 
-def test_without_a_stamp_everything_is_read_anew(tmp_path: Path, fragments: Fragments) -> None:
+def test_without_a_stamp_nothing_is_cached(tmp_path: Path, fragments: Fragments) -> None:
     cache = open_cache(tmp_path / "terms", fragments)
     assert [count_matches(cache, "") for _ in range(2)] == [2, 2]
     assert (fragments.asked, list(tmp_path.iterdir())) == (2, [])

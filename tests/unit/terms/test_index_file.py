@@ -1,4 +1,4 @@
-"""The file of a text segment gives back what was written, or nothing."""
+"""Text segments in a file: round trips and damage."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from pkg.model import Label
 from pkg.private_files import LEFTOVER_SECONDS
-from pkg.terms.impacts import NodeKeys, TermRows, pack_terms
 from pkg.terms.index_file import MAGIC, has_sound_terms, read_text_segments, write_text_segments
 from pkg.terms.index_segment import TextSegment, make_text_segments
+from pkg.terms.packed_terms import NodeKeys, TermRows, pack_terms
 from pkg.terms.words import hash_term
 
 TERMS = {"read": 1.0, "write": 0.5, "file": 2.0}
@@ -25,11 +25,11 @@ NODES = st.lists(st.dictionaries(st.sampled_from([*TERMS, "other"]), st.integers
 def make_segment(fragments: list[tuple[str, list[dict[str, int]]]]) -> TextSegment:
     stored, number = [], 1
     for place, (source, nodes) in enumerate(fragments):
-        pairs = [sorted((hash_term(term), impact) for term, impact in node.items()) for node in nodes]
+        pairs = [sorted((hash_term(term), weight) for term, weight in node.items()) for node in nodes]
         rows = TermRows(
             np.array([len(each) for each in pairs], np.int64),
             np.array([term for each in pairs for term, _ in each], np.uint32),
-            np.array([impact for each in pairs for _, impact in each], np.uint8),
+            np.array([weight for each in pairs for _, weight in each], np.uint8),
         )
         ids = np.arange(number, number + len(nodes), dtype=np.uint64)
         number += len(nodes)
@@ -40,7 +40,7 @@ def make_segment(fragments: list[tuple[str, list[dict[str, int]]]]) -> TextSegme
 
 
 @given(st.lists(st.tuples(st.sampled_from(["one", "two", "größe\n"]), NODES), max_size=5), st.text(max_size=20))
-def test_what_is_written_is_read(fragments: list[tuple[str, list[dict[str, int]]]], stamp: str) -> None:
+def test_round_trip(fragments: list[tuple[str, list[dict[str, int]]]], stamp: str) -> None:
     made = make_segment(fragments)
     with TemporaryDirectory() as folder:
         path = Path(folder, "terms")
@@ -59,7 +59,7 @@ def test_what_is_written_is_read(fragments: list[tuple[str, list[dict[str, int]]
         assert [each.name for each in Path(folder).iterdir()] == ["terms"]
 
 
-def test_a_file_cut_short_anywhere_is_not_read(tmp_path: Path) -> None:
+def test_a_truncated_file_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "terms"
     write_text_segments(path, "stamp", [make_segment([("one", [{"read": 5, "file": 9}] * 40)])])
     whole = path.read_bytes()
@@ -79,11 +79,11 @@ def test_a_file_of_another_program_is_not_read(tmp_path: Path, header: bytes) ->
     assert read_text_segments(tmp_path / "missing", "stamp") is None
 
 
-def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+def test_temporary_files_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     path, left = tmp_path / "terms", tmp_path / f"terms.{os.getppid()}.tmp"
     left.write_bytes(b"half")
     write_text_segments(path, "stamp", [make_segment([])])
-    assert left.exists()  # its process may be at work still
+    assert left.exists()  # its process may still be running
     long_ago = left.stat().st_mtime - LEFTOVER_SECONDS - 1
     os.utime(left, (long_ago, long_ago))
     write_text_segments(path, "stamp", [make_segment([])])
@@ -91,13 +91,13 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
 
 
 @given(st.integers(0), st.integers(1, 255))
-def test_a_byte_that_changed_is_noticed(place: int, difference: int) -> None:
+def test_a_changed_byte_is_detected(place: int, difference: int) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder, "terms")
         write_text_segments(path, "stamp", [make_segment([("one", [{"read": 5, "file": 9}] * 40)])])
         assert has_sound_terms(path)
         content = bytearray(path.read_bytes())
-        covered = [at for at, byte in enumerate(content) if byte or at < 200]  # what is between columns is nothing
+        covered = [at for at, byte in enumerate(content) if byte or at < 200]  # bytes between columns are not covered
         content[covered[place % len(covered)]] ^= difference
         path.write_bytes(content)
         assert not has_sound_terms(path)

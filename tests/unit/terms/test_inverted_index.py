@@ -1,4 +1,4 @@
-"""The inverted index scores as a loop over all nodes would, and gives the best of all."""
+"""The inverted index scores like a loop over all nodes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.terms.impacts import TermRows, saturations
 from pkg.terms.inverted_index import LexicalIndex, find_top
+from pkg.terms.packed_terms import TermRows, saturations
 from pkg.terms.words import hash_term
 
 TERMS = ("read", "write", "file", "path", "pars", "größe")
@@ -18,12 +18,12 @@ NODES = st.lists(st.dictionaries(st.sampled_from(TERMS), st.integers(0, 255)), m
 
 
 def make_index(nodes: list[dict[str, int]]) -> LexicalIndex:
-    pairs = [pair for node in nodes for pair in sorted((hash_term(term), impact) for term, impact in node.items())]
+    pairs = [pair for node in nodes for pair in sorted((hash_term(term), weight) for term, weight in node.items())]
     return LexicalIndex.from_postings(
         TermRows(
             np.array([len(node) for node in nodes], np.int64),
             np.array([term for term, _ in pairs], np.uint32),
-            np.array([impact for _, impact in pairs], np.uint8),
+            np.array([weight for _, weight in pairs], np.uint8),
         )
     )
 
@@ -63,7 +63,7 @@ def test_an_index_without_nodes_scores_nothing() -> None:
     st.integers(0, 12),
     st.lists(st.booleans(), min_size=30, max_size=30) | st.none(),
 )
-def test_the_top_holds_every_row_that_no_k_others_outdo(values: list[float], k: int, kept: list[bool] | None) -> None:
+def test_the_top_holds_every_row_among_the_k_best(values: list[float], k: int, kept: list[bool] | None) -> None:
     keep = None if kept is None else np.array(kept[: len(values)], bool)
     found = find_top(np.array(values, np.float32), k, keep).tolist()
     allowed = [row for row, value in enumerate(values) if value > 0 and (keep is None or keep[row])]

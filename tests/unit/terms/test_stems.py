@@ -44,7 +44,7 @@ def test_each_word_has_one_term(text: str) -> None:
 
 
 @given(st.binary())
-def test_any_bytes_split_and_remembered_terms_are_the_same(text: bytes) -> None:
+def test_cached_terms_are_the_same_for_any_bytes(text: bytes) -> None:
     assert split_terms(text) == split_terms(text)
 
 

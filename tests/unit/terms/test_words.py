@@ -39,7 +39,7 @@ from pkg.terms.words import (
         ("", []),
     ],
 )
-def test_identifiers_split_at_marks_and_where_words_meet(identifier: str, words: list[str]) -> None:
+def test_identifiers_split_at_word_boundaries(identifier: str, words: list[str]) -> None:
     assert list(split_identifier(identifier.encode())) == words
 
 
@@ -76,28 +76,28 @@ def test_words_of_other_scripts_stay_whole_and_unspaced_scripts_count_by_charact
         ("caches", "cache"),
     ],
 )
-def test_a_regular_plural_folds_into_its_singular(plural: str, singular: str) -> None:
+def test_a_regular_plural_has_its_singular(plural: str, singular: str) -> None:
     assert singularise(plural) == singular
 
 
 @pytest.mark.parametrize("word", ["is", "gas", "this", "status", "class", "axis", "process", "number"])
-def test_words_that_are_no_plural_stay(word: str) -> None:
+def test_other_words_stay(word: str) -> None:
     assert singularise(word) == word
 
 
 @given(st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=12))
-def test_what_was_folded_never_grows(word: str) -> None:
+def test_a_singular_is_never_longer(word: str) -> None:
     folded = singularise(word)
     assert len(folded) <= len(word)
     assert folded[: len(word) - 3] == word[: len(word) - 3]
 
 
-def test_runs_too_long_to_be_words_are_left_out() -> None:
+def test_overlong_runs_are_dropped() -> None:
     assert split_identifier(b"q" * MAX_WORD) == ("q" * MAX_WORD,)
     assert split_identifier(b"data_" + b"q" * (MAX_WORD + 1)) == ("data",)
 
 
-def test_bytes_that_are_not_utf_8_are_passed_over() -> None:
+def test_invalid_utf_8_is_ignored() -> None:
     assert split_identifier(b"caf\xe9_name") == ("caf", "name")
 
 
@@ -123,7 +123,7 @@ def test_no_letter_of_an_identifier_is_lost_but_the_end_of_a_plural(identifier: 
 
 
 @given(st.lists(st.one_of(st.from_regex(r"[A-Za-z0-9_]{1,50}", fullmatch=True), st.text(max_size=9)), max_size=6))
-def test_many_identifiers_are_split_in_one_pass_like_each_alone(identifiers: list[str]) -> None:
+def test_one_pass_splits_identifiers_like_each_alone(identifiers: list[str]) -> None:
     tokens = [token for each in identifiers for token in blank_separators(each.encode("utf-8", "ignore")).split()]
     parts = [part for part in split_identifiers(tokens) if len(part) <= MAX_WORD]
     assert parts == [part for token in tokens for part in (*split_subwords(token), " ")]

@@ -1,4 +1,4 @@
-"""The approximate index finds what the exact scan finds, and leaves to it what it cannot answer."""
+"""The approximate index agrees with the exact scan, and leaves to it the queries that it cannot answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trees import STORE_FILES
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.model import Label, Match, Matches, NodeFilter
 from pkg.retrieval.query import QueryOptions, run_query
-from pkg.vectors.approximate import MOST_ASKED, find_changes
+from pkg.vectors.approximate import MAX_HITS, find_changes
 from pkg.vectors.exact import Segment, make_segment
 from pkg.vectors.quantised import pack_vectors
 
@@ -34,13 +34,13 @@ FILES = {f"{noun}.py": make_file(noun) for noun in NOUNS}
 
 
 def open_indexed(path: Path) -> EmbeddedStore:
-    """Open a store that has an index for whatever number of vectors."""
+    """Open a store that has an index for any number of vectors."""
     return EmbeddedStore(path, create=True, approximate_above=0)
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Give the file of a store that is filled, indexed and closed."""
+    """Path of a filled, indexed and closed store."""
     place = tmp_path / "graph.db"
     with closing(open_indexed(place)) as store:
         fill(store, FILES)
@@ -87,7 +87,7 @@ def test_a_label_below_the_threshold_has_no_index(path: Path) -> None:
     assert sorted(each.name for each in path.parent.iterdir()) == STORE_FILES
 
 
-def test_an_index_is_changed_and_not_made_anew(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_is_updated_and_not_rebuilt(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: Segment) -> None:
         raise AssertionError("the index was made anew")
 
@@ -102,7 +102,7 @@ def test_an_index_is_changed_and_not_made_anew(path: Path, monkeypatch: pytest.M
     assert all(each.is_approximate for each in near)
 
 
-def test_an_index_that_most_has_left_is_made_anew(path: Path) -> None:
+def test_an_index_is_rebuilt_after_most_entries_are_removed(path: Path) -> None:
     with closing(open_indexed(path)) as store:
         with store.write() as writer:
             for noun in NOUNS[1:]:
@@ -125,7 +125,7 @@ DAMAGE: dict[str, Callable[[bytes], bytes | None]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_index_is_not_asked_and_is_made_again_by_the_next_build(path: Path, damage: str) -> None:
+def test_a_damaged_index_is_not_used_and_the_next_build_rebuilds_it(path: Path, damage: str) -> None:
     data = DAMAGE[damage](index_of(path).read_bytes())
     index_of(path).unlink()
     if data is not None:
@@ -137,7 +137,7 @@ def test_a_damaged_index_is_not_asked_and_is_made_again_by_the_next_build(path: 
         assert all(each.is_approximate for each in ask(store))
 
 
-def test_an_index_that_cannot_be_put_in_its_place_is_not_missed(path: Path) -> None:
+def test_search_works_where_the_index_cannot_be_written(path: Path) -> None:
     index_of(path).unlink()
     index_of(path).mkdir()
     with closing(open_indexed(path)) as store:
@@ -146,7 +146,7 @@ def test_an_index_that_cannot_be_put_in_its_place_is_not_missed(path: Path) -> N
     assert not list(path.parent.glob("*.tmp"))
 
 
-def test_a_reader_of_the_old_generation_does_not_ask_the_new_index(path: Path) -> None:
+def test_a_reader_of_the_old_generation_does_not_use_the_new_index(path: Path) -> None:
     with closing(EmbeddedStore(path, approximate_above=0)) as reader, reader.snapshot():
         before = search_exactly(path)
         with closing(open_indexed(path)) as store, store.write() as writer:
@@ -154,7 +154,7 @@ def test_a_reader_of_the_old_generation_does_not_ask_the_new_index(path: Path) -
         assert list_matches(ask(reader)) == list_matches(before)
 
 
-def test_a_filter_is_answered_by_the_exact_scan(path: Path) -> None:
+def test_filters_use_the_exact_scan(path: Path) -> None:
     with closing(open_indexed(path)) as store:
         for where in (NodeFilter(source="demo"), NodeFilter(paths=("*",))):
             found = ask(store, where=where)
@@ -162,7 +162,7 @@ def test_a_filter_is_answered_by_the_exact_scan(path: Path) -> None:
             assert list_matches(found) == list_matches(search_exactly(path))
 
 
-def test_k_is_found_where_equal_code_takes_the_places_of_others(path: Path) -> None:
+def test_k_results_are_found_among_many_duplicates(path: Path) -> None:
     crowd = {f"copies/{number}.py": make_file("date", ("parse",)) for number in range(200)}
     with closing(open_indexed(path)) as store:
         fill(store, crowd, "crowd")
@@ -172,14 +172,14 @@ def test_k_is_found_where_equal_code_takes_the_places_of_others(path: Path) -> N
     assert max(match.same_content for match in found.matches) >= 199
 
 
-@pytest.mark.parametrize("k", [0, 1, 100, MOST_ASKED + 1])
-def test_any_number_of_hits_can_be_asked_for(path: Path, k: int) -> None:
+@pytest.mark.parametrize("k", [0, 1, 100, MAX_HITS + 1])
+def test_any_number_of_hits(path: Path, k: int) -> None:
     found = search(path, k)
     assert list_matches(found) == list_matches(search_exactly(path, k))
     assert {len(each.matches) for each in found} == {min(k, 100)}
 
 
-def test_a_query_that_says_nothing_is_answered_by_the_exact_scan(path: Path) -> None:
+def test_a_query_of_zeros_uses_the_exact_scan(path: Path) -> None:
     nothing = np.zeros(encoder().dimension, np.float32)
     with closing(open_indexed(path)) as store:
         assert not store.vector_search(Label.FUNCTION, nothing, 5).is_approximate
@@ -200,14 +200,12 @@ def test_without_the_extra_nothing_is_indexed(tmp_path: Path) -> None:
     assert search(place) == search_exactly(place)
 
 
-def test_an_index_that_cannot_be_opened_for_lack_of_the_extra_is_not_missed(
-    path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_search_works_without_the_extra(path: Path, request: pytest.FixtureRequest) -> None:
     request.getfixturevalue("without_usearch")
     assert search(path) == search_exactly(path)
 
 
-def test_an_answer_says_that_the_index_was_asked(path: Path) -> None:
+def test_an_answer_reports_that_it_is_approximate(path: Path) -> None:
     notes = []
     for filter_path in (None, "*"):
         with closing(open_indexed(path)) as store:
@@ -233,6 +231,6 @@ def test_the_changes_lead_from_the_old_codes_to_the_new(old: dict[int, int], new
 
 
 def _make_segment(codes: dict[int, int]) -> Segment:
-    """Make a segment of numbers, each with one of four vectors."""
+    """Build a segment of numbers, each with one of four vectors."""
     packed = pack_vectors(np.eye(4))
     return make_segment(((n, n, n, 1, 1, 0, packed[codes[n]]) for n in sorted(codes)), 4)

@@ -18,7 +18,7 @@ def test_the_best_reach_the_bound(scores: np.ndarray, data: st.DataObject) -> No
 
 
 @given(SCORES, st.data())
-def test_what_does_not_pass_never_reaches_it_while_enough_others_do(scores: np.ndarray, data: st.DataObject) -> None:
+def test_excluded_scores_do_not_reach_the_bound_while_enough_others_do(scores: np.ndarray, data: st.DataObject) -> None:
     passing = int((scores > -np.inf).sum())
     if passing:
         assert find_score_bound(scores, data.draw(st.integers(1, passing))) > -np.inf

@@ -1,4 +1,4 @@
-"""The scan by a rounded question finds exactly what a full float scan finds."""
+"""The scan by a rounded query finds exactly what a full float scan finds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Floats = npt.NDArray[np.floating[Any]]
 
 
 def make_rows(vectors: Floats, contents: list[int]) -> list[Row]:
-    """Number vectors from 1; ids fall while numbers rise, so that a tie is no matter of order."""
+    """Number vectors from 1, ids descending, so that ties do not depend on order."""
     return [
         (number + 1, -number, content, 1, 1, 0, data)
         for number, (content, data) in enumerate(zip(contents, pack_vectors(vectors), strict=True))
@@ -48,12 +48,12 @@ def rank(vectors: Floats, contents: list[int], query: npt.NDArray[np.float32], k
     k=st.sampled_from([1, 5, 60, 400]),
     is_equal=st.booleans(),
 )
-def test_entries_that_lie_close_together_are_told_apart(seed: int, spread: float, k: int, is_equal: bool) -> None:
+def test_close_entries_are_ranked_exactly(seed: int, spread: float, k: int, is_equal: bool) -> None:
     random = np.random.default_rng(seed)
     drawn = random.normal(size=DIMENSION) + spread * random.normal(size=(600, DIMENSION))
     vectors = round_vectors(drawn / np.linalg.norm(drawn, axis=1, keepdims=True))
     contents = [int(content) for content in random.integers(0, 500, len(vectors))]
-    if is_equal:  # equal content has equal vectors unless it stands at different places
+    if is_equal:  # equal content has equal vectors unless it is at different places
         firsts = {content: number for number, content in reversed(list(enumerate(contents)))}
         vectors = vectors[[firsts[content] for content in contents]]
     segment = make_segment(iter(make_rows(vectors, contents)), DIMENSION)
@@ -63,7 +63,7 @@ def test_entries_that_lie_close_together_are_told_apart(seed: int, spread: float
     assert found.folded == sum(contents.count(contents[-int(match.id, 16) % (1 << 64)]) - 1 for match in found.matches)
 
 
-def test_more_is_looked_at_where_folding_eats_the_first_look() -> None:
+def test_more_candidates_follow_when_duplicates_use_up_the_first() -> None:
     crowd, rest = 50 * OVERSAMPLING, 20
     vectors = np.full((crowd + rest, DIMENSION), 0.125, np.float16)
     vectors[crowd:] = round_vectors(np.random.default_rng(1).normal(size=(rest, DIMENSION)))
@@ -75,7 +75,7 @@ def test_more_is_looked_at_where_folding_eats_the_first_look() -> None:
     assert found.matches[0].same_content == crowd - 1
 
 
-def test_cosines_of_some_entries_are_those_of_a_search_and_unknown_numbers_have_none() -> None:
+def test_cosines_of_entries_are_those_of_a_search() -> None:
     vectors = round_vectors(np.random.default_rng(3).normal(size=(9, DIMENSION)))
     segment = make_segment(iter(make_rows(vectors, list(range(9)))), DIMENSION)
     query = np.ones(DIMENSION, np.float32)
@@ -85,7 +85,7 @@ def test_cosines_of_some_entries_are_those_of_a_search_and_unknown_numbers_have_
     assert make_segment(iter(()), DIMENSION).score([1], query) == {}
 
 
-def test_searches_take_no_references_away() -> None:
+def test_searches_keep_the_reference_count_of_none() -> None:
     vectors = round_vectors(np.random.default_rng(4).normal(size=(9, DIMENSION)))
     segment = make_segment(iter(make_rows(vectors, list(range(9)))), DIMENSION)
     query = np.ones(DIMENSION, np.float32)
@@ -116,6 +116,6 @@ def test_bytes_and_scale_of_an_entry_are_its_vector_of_length_1(seed: int) -> No
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * DIMENSION, b"\0" * (DIMENSION + 2), b"\0" * 2 * DIMENSION])
-def test_data_that_is_no_vector_is_damage(data: bytes) -> None:
+def test_other_data_is_damage(data: bytes) -> None:
     with pytest.raises(StoreCorruptError, match="32 numbers"):
         make_segment(iter([(1, 1, 1, 1, 1, 0, data)]), DIMENSION)

@@ -1,4 +1,4 @@
-"""Rounded vectors come back from their bytes as they are."""
+"""Rounded vectors survive a round trip through bytes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def draw_vectors(seed: int, count: int = 20, dimension: int = DIMENSION) -> npt.
 
 
 @given(seed=st.integers(0, 2**32), length=st.floats(2**-9, 2**12), dimension=st.integers(1, 40))
-def test_what_is_rounded_comes_back_from_its_bytes(seed: int, length: float, dimension: int) -> None:
+def test_rounded_vectors_survive_a_round_trip(seed: int, length: float, dimension: int) -> None:
     rounded = round_vectors(draw_vectors(seed, dimension=dimension) * np.float32(length))
     data = pack_vectors(rounded)
     assert {len(each) for each in data} == {dimension + 1}

@@ -1,4 +1,4 @@
-"""The file of vector codes gives back what was written, or nothing."""
+"""Vector codes in a file: round trips and damage."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def write(path: Path, counts: dict[str, int], dimension: int, stamp: str = "stam
     dimension=st.integers(1, 40),
     stamp=st.text(max_size=40),
 )
-def test_what_is_written_is_read(counts: dict[str, int], dimension: int, stamp: str) -> None:
+def test_round_trip(counts: dict[str, int], dimension: int, stamp: str) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder, "codes")
         write(path, counts, dimension, stamp)
@@ -49,19 +49,19 @@ def test_what_is_written_is_read(counts: dict[str, int], dimension: int, stamp: 
 
 
 @pytest.mark.parametrize("counts", [{"Function": 100, "Block": 50}, {"Function": 3}, {"Function": 100, "Block": 0}])
-def test_a_file_cut_short_anywhere_is_not_read_or_is_whole(tmp_path: Path, counts: dict[str, int]) -> None:
+def test_a_truncated_file_is_not_read_unless_its_data_is_whole(tmp_path: Path, counts: dict[str, int]) -> None:
     path = tmp_path / "codes"
     write(path, counts, 7)
     whole = path.read_bytes()
     for size in [*range(0, 8192, 977), *range(8192, len(whole), 37)]:
         path.write_bytes(whole[:size])
         index = read_index(path)
-        if index is not None:  # only the room after the last column is missing
+        if index is not None:  # only padding after the last column is missing
             columns = [column for segment in index.segments.values() for column in segment.columns.values()]
             assert sorted({len(column) for column in columns}) == sorted(set(counts.values()))
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+def test_a_failed_write_keeps_only_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "codes"
     write(path, {"Function": 3}, 7)
     before = path.read_bytes()
@@ -76,7 +76,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path)
     assert [each.name for each in tmp_path.iterdir()] == ["codes"]
 
 
-def test_what_a_killed_process_left_is_removed_and_the_rest_is_not(tmp_path: Path) -> None:
+def test_temporary_files_of_a_killed_process_are_removed_and_others_kept(tmp_path: Path) -> None:
     path = tmp_path / "graph[1].db-vectors"
     running, gone = os.getppid(), start_and_kill()
     left = [f"graph[1].db-vectors.{gone}.tmp", "graph[1].db-vectors.1.tmp"]
@@ -92,14 +92,14 @@ def test_what_a_killed_process_left_is_removed_and_the_rest_is_not(tmp_path: Pat
 
 
 def start_and_kill() -> int:
-    """Give the number of a process that is gone."""
+    """Return the number of a process that has ended."""
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
         process.kill()
     return process.pid
 
 
 @given(st.integers(0), st.integers(1, 255))
-def test_a_byte_that_changed_is_noticed(place: int, difference: int) -> None:
+def test_a_changed_byte_is_detected(place: int, difference: int) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder, "codes")
         write(path, {"Function": 40, "Block": 9}, 7)

@@ -1,4 +1,4 @@
-"""Terms of nodes: levels of impact, and blobs that give back what was packed."""
+"""Packed terms of nodes: weight levels and round trips of blobs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pkg.errors import StoreCorruptError
 from pkg.model import Label
-from pkg.terms.impacts import TERM_LABELS, NodeKeys, TermRows, pack_terms, quantise, saturations, unpack_terms
+from pkg.terms.packed_terms import TERM_LABELS, NodeKeys, TermRows, pack_terms, quantise, saturations, unpack_terms
 
 NODES = st.lists(st.dictionaries(st.integers(0, 2**32 - 1), st.integers(0, 255), max_size=200), max_size=6)
 KEY = st.integers(0, 2**64 - 1)
@@ -20,7 +20,7 @@ def make_rows(nodes: list[dict[int, int]]) -> TermRows:
     return TermRows(
         np.array([len(node) for node in nodes], np.int64),
         np.array([term for term, _ in pairs], np.uint32),
-        np.array([impact for _, impact in pairs], np.uint8),
+        np.array([weight for _, weight in pairs], np.uint8),
     )
 
 
@@ -34,7 +34,7 @@ def name_labels(functions: list[dict[int, int]], imports: list[dict[int, int]]) 
 
 
 @given(st.lists(st.tuples(NODES, NODES, st.integers(0, 2**40)), max_size=5))
-def test_what_is_packed_is_unpacked_functions_and_imports_apart(
+def test_functions_and_imports_survive_a_round_trip(
     fragments: list[tuple[list[dict[int, int]], list[dict[int, int]], int]],
 ) -> None:
     blobs = [
@@ -62,20 +62,20 @@ def test_what_is_packed_is_unpacked_functions_and_imports_apart(
 
 
 @given(NODES.filter(bool), st.data())
-def test_a_blob_cut_short_is_refused(nodes: list[dict[int, int]], data: st.DataObject) -> None:
+def test_a_truncated_blob_is_refused(nodes: list[dict[int, int]], data: st.DataObject) -> None:
     blob = pack_terms([Label.FUNCTION] * len(nodes), make_keys(len(nodes), 1), make_rows(nodes))
     size = data.draw(st.integers(1, len(blob) - 1))
     with pytest.raises(StoreCorruptError, match="pkg build again"):
         unpack_terms([blob, blob[:size]], TERM_LABELS)
 
 
-def test_impacts_grow_with_frequency_and_never_leave_their_range() -> None:
+def test_levels_grow_with_frequency_within_their_range() -> None:
     levels = quantise(np.array([0.0, 1e-9, 0.001, 0.01, 0.1, 0.11, 1, 8, 60, 1e9]))
     assert (np.diff(levels.astype(int)) >= 0).all()
     assert levels[[0, -1]].tolist() == [0, 255]
 
 
 @given(st.floats(0.001, 60))
-def test_a_level_is_at_most_a_twentieth_below_what_was_rounded(frequency: float) -> None:
+def test_rounding_to_a_level_loses_at_most_a_twentieth(frequency: float) -> None:
     share = float(saturations()[quantise(np.array([frequency]))][0])
     assert 0.95 * frequency / (1 + frequency) <= share <= frequency / (1 + frequency) + 1e-6

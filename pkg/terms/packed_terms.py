@@ -1,8 +1,8 @@
-"""The terms of nodes as a store keeps them: numbers with their impacts, in one blob for each fragment of text.
+"""The terms of nodes in a store: term numbers with their weights, in one blob for each text fragment.
 
-An impact tells how much a node is about a term, whatever else the graph holds: the weighted, length-normalised count of
-the term over the fields of the node (the pseudo-frequency of BM25F, over k1), on a logarithmic scale of 8 bits. How
-rare a term is in the graph comes in when a question is asked, so that a change of one file stays local.
+The weight of a term in a node depends on that node alone: it is the weighted, length-normalised count of the term over
+the fields of the node (the pseudo-frequency of BM25F, over k1), on a logarithmic scale of 8 bits. The rarity of a term
+in the graph is applied at query time, so that a change of one file stays local.
 """
 
 from __future__ import annotations
@@ -18,40 +18,40 @@ import numpy.typing as npt
 from pkg.errors import StoreCorruptError
 from pkg.model import DECLARATION_LABELS, Label
 
-OCTAVE = 16  # levels of impact from one frequency to its double: 4.4 % each, which changes no order that matters
+OCTAVE = 16  # levels from one frequency to its double: 4.4% each, too little to change an order that matters
 _STEP = 1.0442737824274138  # the 16th root of 2
 _LOWEST = 2.0**-10  # frequency of level 0: a word once in a long body; that of level 255 is above 60, a name is at 7
 TERM_LABELS = (Label.FUNCTION, Label.IMPORT, *DECLARATION_LABELS, Label.CHUNK)
-"""The labels whose nodes have terms; the place of each among them is its number in a blob."""
+"""Labels whose nodes have terms; the index of each is its number in a blob."""
 _NUMBERS = {label: number for number, label in enumerate(TERM_LABELS)}
-_HEADER = 8  # bytes: how many nodes and terms
-GROUP_BYTES = 4_000_000  # expanded blobs that are read at a time
-_PACKED_FROM = 512  # bytes; smaller blobs do not shrink enough to pay for the time
+_HEADER = 8  # bytes: the numbers of nodes and terms
+GROUP_BYTES = 4_000_000  # size of a batch of expanded blobs
+_PACKED_FROM = 512  # bytes; compressing a smaller blob saves too little
 
 Numbers = npt.NDArray[np.int64]  # [n]
 
 
 class TermRows(NamedTuple):
-    """The terms of n nodes: how many each has [n], and one node after another its terms, ascending, and impacts."""
+    """Terms of n nodes: the number of each node's terms [n]; terms and weights, node after node, terms ascending."""
 
     counts: Numbers
     hashes: npt.NDArray[np.uint32]  # pkg.terms.words.hash_term
-    impacts: npt.NDArray[np.uint8]
+    weights: npt.NDArray[np.uint8]
 
 
 class NodeKeys(NamedTuple):
-    """What tells n nodes apart: their ids [n], and the hashes of their contents [n]."""
+    """Keys of n nodes: their ids [n], and the hashes of their contents [n]."""
 
     ids: npt.NDArray[np.uint64]
     contents: npt.NDArray[np.uint64]
 
 
 LabelNumbers = npt.NDArray[np.uint8]
-"""The labels of n nodes by their places in TERM_LABELS: uint8 [n]."""
+"""Labels of n nodes as indices into TERM_LABELS: uint8 [n]."""
 
 
 class Unpacked(NamedTuple):
-    """The nodes of blobs: how many each has, int64 [blobs], and what they are, [nodes], one blob after another."""
+    """Unpacked blobs: the number of nodes of each, int64 [blobs], and the data of all nodes, blob after blob."""
 
     counts: Numbers
     keys: NodeKeys
@@ -61,36 +61,36 @@ class Unpacked(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _frequencies() -> npt.NDArray[np.float64]:
-    """Give the frequency of each level [256]; products alone, which are the same on every machine."""
+    """Return the frequency of each level [256]; computed by products alone, which are the same on every machine."""
     return np.multiply.accumulate(np.array([_LOWEST] + [_STEP] * 255))
 
 
 def quantise(frequencies: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
-    """Round weighted frequencies, float64 [n], down to the nearest level of impact: uint8 [n]."""
+    """Round weighted frequencies, float64 [n], down to the nearest level: uint8 [n]."""
     return np.clip(np.searchsorted(_frequencies(), frequencies, "right") - 1, 0, 255).astype(np.uint8)
 
 
 @lru_cache(maxsize=1)
 def saturations() -> npt.NDArray[np.float32]:
-    """Give the share of a term's full score that each level of impact earns: x / (1 + x), float32 [256]."""
+    """Return the share of a term's full score at each level: x / (1 + x), float32 [256]."""
     frequencies = _frequencies()
     return (frequencies / (1 + frequencies)).astype(np.float32)
 
 
 def pack_terms(labels: Sequence[Label], keys: NodeKeys, rows: TermRows) -> bytes:
-    """Pack the terms of a fragment's nodes, so that many blobs are read at once; a label for each node."""
-    counts, hashes, impacts = rows
+    """Pack the terms of a fragment's nodes, so that many blobs can be read at once; one label for each node."""
+    counts, hashes, weights = rows
     sizes = np.array([len(counts), len(hashes)], "<u4")
-    columns = keys.ids.astype("<u8"), keys.contents.astype("<u8"), hashes.astype("<u4"), counts.astype("<u4"), impacts
+    columns = keys.ids.astype("<u8"), keys.contents.astype("<u8"), hashes.astype("<u4"), counts.astype("<u4"), weights
     plain = b"".join(column.tobytes() for column in (sizes, *columns)) + bytes(_NUMBERS[label] for label in labels)
     plain += bytes(-len(plain) % 8)
     return b"\1" + zlib.compress(plain, 1) if len(plain) >= _PACKED_FROM else b"\0" + plain
 
 
 def unpack_terms(blobs: Iterable[bytes], labels: Collection[Label]) -> Unpacked:
-    """Unpack the nodes of some labels, one blob after another: the number of nodes of each blob, and what they are.
+    """Unpack the nodes of some labels, blob after blob.
 
-    A StoreCorruptError says that a blob cannot be read.
+    Raises StoreCorruptError for a blob that cannot be read.
     """
     try:
         is_wanted = np.array([label in labels for label in TERM_LABELS])
@@ -103,7 +103,7 @@ def unpack_terms(blobs: Iterable[bytes], labels: Collection[Label]) -> Unpacked:
 
 
 def _group(plain: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Cut expanded blobs into groups, at least one: what is computed of a group takes many times its memory."""
+    """Batch expanded blobs, at least one batch: the arrays computed from a batch take many times its memory."""
     group: list[bytes] = []
     size = 0
     for each in plain:
@@ -126,14 +126,14 @@ def _join_columns(groups: list[Unpacked]) -> Unpacked:
 
 
 def _unpack(blob: bytes) -> bytes:
-    """Expand a blob; that of a fragment made without terms is empty."""
+    """Expand a blob; that of a fragment without terms is empty."""
     if not blob:
         return bytes(_HEADER)
     return zlib.decompress(blob[1:]) if blob[:1] == b"\1" else blob[1:]
 
 
 def _read_joined(plain: list[bytes], is_wanted: npt.NDArray[np.bool_]) -> Unpacked:
-    """Read all columns of all blobs, each by one gathering of its runs, and keep the nodes of the wanted labels.
+    """Read all columns of all blobs, each by one gather of its runs, and keep the nodes of the wanted labels.
 
     `is_wanted` is bool [labels].
     """
@@ -145,8 +145,8 @@ def _read_joined(plain: list[bytes], is_wanted: npt.NDArray[np.bool_]) -> Unpack
     ids = starts + _HEADER
     contents, hashes = ids + 8 * nodes, ids + 16 * nodes
     counts = hashes + 4 * terms
-    impacts = counts + 4 * nodes
-    labels = impacts + terms
+    weights = counts + 4 * nodes
+    labels = weights + terms
     ends = labels + nodes
     if (ends + -ends % 8 != starts + sizes).any():
         raise ValueError("a blob is not as long as its header tells")
@@ -161,12 +161,12 @@ def _read_joined(plain: list[bytes], is_wanted: npt.NDArray[np.bool_]) -> Unpack
         np.bincount(blobs[keep], minlength=len(plain)),
         NodeKeys(longs[expand_runs(ids // 8, nodes)][keep], longs[expand_runs(contents // 8, nodes)][keep]),
         numbers[keep],
-        TermRows(found[keep], words[expand_runs(hashes // 4, terms)][kept], joined[expand_runs(impacts, terms)][kept]),
+        TermRows(found[keep], words[expand_runs(hashes // 4, terms)][kept], joined[expand_runs(weights, terms)][kept]),
     )
 
 
 def expand_runs(starts: Numbers, counts: Numbers) -> Numbers:
-    """Write runs out, one after another: counts[i] numbers from starts[i] on: int64 [sum of counts].
+    """Expand runs, one after another: counts[i] numbers starting at starts[i]: int64 [sum of counts].
 
     `starts` and `counts` are int64 [runs].
     """
