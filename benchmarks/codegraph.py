@@ -26,7 +26,7 @@ from packages import unpack_package
 from plain_questions import read_package_questions
 from question_sets import Question, QuestionSet
 
-from pkg.evaluation.retrieval.rank_scores import Answered, find_rank, summarise_ranks
+from pkg.lab.evaluation.retrieval.rank_scores import Answered, find_rank, summarise_ranks
 
 LIMIT = 20  # symbols that are asked for: classes and constants among them are passed over
 _FILE, _LINE = re.compile(r"\*\*`([^`]+\.pyi?)`\*\*"), re.compile(r"(\d+)\t")

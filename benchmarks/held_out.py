@@ -20,7 +20,7 @@ from measure import Figures, make_parser, open_folder, read_options, run_pkg, wr
 from packages import DECLARED, HELD_OUT, Package, fetch_package
 
 from pkg.api import Graph, open_graph
-from pkg.evaluation.retrieval.rank_scores import find_interval
+from pkg.lab.evaluation.retrieval.rank_scores import find_interval
 from pkg.model import Hit, Label
 
 DATA = Path(__file__).with_name("data")

@@ -20,10 +20,10 @@ from random import Random
 from measure import Figures, make_parser, read_options, write_result
 from mutants import choose_mutants
 
-from pkg.evaluation.code.benchmark_files import read_benchmark
-from pkg.evaluation.code.benchmark_items import Item
-from pkg.evaluation.code.hidden_tests import HiddenTests
-from pkg.evaluation.code.scorer import score_all
+from pkg.lab.evaluation.code.benchmark_files import read_benchmark
+from pkg.lab.evaluation.code.benchmark_items import Item
+from pkg.lab.evaluation.code.hidden_tests import HiddenTests
+from pkg.lab.evaluation.code.scorer import score_all
 from pkg.sandbox.protocol import Limits
 from pkg.sandbox.worker_pool import open_sandbox
 

@@ -14,7 +14,7 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
-from pkg.evaluation.code.run_folder import COSTS, RECORDS, RUN, TASKS, Record, read_records
+from pkg.lab.evaluation.code.run_folder import COSTS, RECORDS, RUN, TASKS, Record, read_records
 
 RESULTS = Path(__file__).parent / "results"
 RUNS = RESULTS / "runs"
@@ -51,7 +51,7 @@ def shorten_record(record: Record) -> dict[str, Any]:
 def main() -> None:
     """Keep the runs that are named, and write the report of all that are kept."""
     from pkg.api import report_evaluation, write_report_page
-    from pkg.evaluation.report.markdown_report import write_markdown
+    from pkg.lab.evaluation.report.markdown_report import write_markdown
 
     for path in sys.argv[1:]:
         print(keep_run(Path(path)))

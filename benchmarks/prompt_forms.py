@@ -21,10 +21,10 @@ from generate_candidates import mix_problems
 from hidden_tests import judge_all, mean, read_forms
 from measure import Figures, make_parser, read_options, write_result
 
-from pkg.evaluation.code.benchmark_items import Item
 from pkg.generation.forms.choice import choose_form
 from pkg.generation.forms.prompt_form import Prompt, make_task
 from pkg.generation.sample_writer import run_prompt
+from pkg.lab.evaluation.code.benchmark_items import Item
 from pkg.models.registry import open_model
 from pkg.models.text_model import Decoding, TextModel
 from pkg.rerank.extraction import extract_code

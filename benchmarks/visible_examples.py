@@ -14,7 +14,7 @@ from pathlib import Path
 from hidden_tests import read_forms
 from measure import Figures, make_parser, read_options, write_result
 
-from pkg.evaluation.code.benchmark_items import Item
+from pkg.lab.evaluation.code.benchmark_items import Item
 from pkg.rerank.candidates import Example
 from pkg.rerank.comparison import passes
 from pkg.rerank.examples.find import find_examples

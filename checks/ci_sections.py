@@ -26,7 +26,7 @@ LEFT_OUT = "long random searches, the commands of docs/generate.md, one of two v
 # What depends on the version of Python: parsing and running code, tracing calls, processes, signals, terminals, and
 # packages whose pins differ by version. The rest computes the same on each.
 VERSIONED = (
-    "tests/unit/extract tests/unit/sandbox tests/unit/rerank tests/unit/evaluation/code tests/unit/trace"
+    "tests/unit/extract tests/unit/sandbox tests/unit/rerank tests/lab/evaluation/code tests/unit/trace"
     " tests/unit/console tests/unit/encode tests/unit/vectors tests/unit/test_api.py tests/unit/test_cli.py"
     " tests/unit/test_project.py tests/unit/resolution/test_shapes_are_true.py tests/unit/indexing/test_workers.py"
     " tests/e2e/test_interrupt.py"

@@ -31,13 +31,13 @@ from pkg.api import (
     write_report_page,
 )
 from pkg.errors import PkgError
-from pkg.evaluation.bench.bench_options import BenchOptions
-from pkg.evaluation.code.solver_options import SolverOptions
 from pkg.generation.ask.ask_options import AskOptions
 from pkg.generation.generate_options import GenerateOptions
 from pkg.graph.store import StoreStats
 from pkg.graph.verify import Difference, Verification
 from pkg.indexing.report import BuildReport
+from pkg.lab.bench.bench_options import BenchOptions
+from pkg.lab.evaluation.code.solver_options import SolverOptions
 from pkg.model import Coverage, Cut, Helper, Hit, LocalError, Node, QueryResult, Skip, Stale
 from pkg.rerank.candidates import Candidate, Ranked, Ranking, RerankOptions, Task, Verdict
 from pkg.retrieval.deps.answer import Answer, DepsOptions, Link, Place

@@ -369,20 +369,20 @@ def evaluate_code(
     and the seconds. Raises what query raises, UsageError where the folder holds another run, ModelError for a model
     that cannot be used.
     """
-    from pkg.evaluation.audit.leak_audit import read_marks
-    from pkg.evaluation.audit.solutions import collect_solutions
-    from pkg.evaluation.code.answer_judge import HiddenTestsJudge
-    from pkg.evaluation.code.benchmark_files import read_benchmark
-    from pkg.evaluation.code.benchmark_items import draw_items
-    from pkg.evaluation.code.code_evaluation import Evaluation, describe_graph, describe_run, measure_graph
-    from pkg.evaluation.code.code_report import read_report
-    from pkg.evaluation.code.columns import PAPER, choose_columns
-    from pkg.evaluation.code.contexts import ContextFinder
-    from pkg.evaluation.code.run_folder import RunFolder, write_costs, write_tasks
-    from pkg.evaluation.code.scorer import LIMITS, PLUS_LIMITS
-    from pkg.evaluation.code.shown_leaks import ShownLeaks
-    from pkg.evaluation.code.solver_options import SolverOptions
-    from pkg.evaluation.code.task_facts import describe_tasks
+    from pkg.lab.audit.leak_audit import read_marks
+    from pkg.lab.audit.solutions import collect_solutions
+    from pkg.lab.evaluation.code.answer_judge import HiddenTestsJudge
+    from pkg.lab.evaluation.code.benchmark_files import read_benchmark
+    from pkg.lab.evaluation.code.benchmark_items import draw_items
+    from pkg.lab.evaluation.code.code_evaluation import Evaluation, describe_graph, describe_run, measure_graph
+    from pkg.lab.evaluation.code.code_report import read_report
+    from pkg.lab.evaluation.code.columns import PAPER, choose_columns
+    from pkg.lab.evaluation.code.contexts import ContextFinder
+    from pkg.lab.evaluation.code.run_folder import RunFolder, write_costs, write_tasks
+    from pkg.lab.evaluation.code.scorer import LIMITS, PLUS_LIMITS
+    from pkg.lab.evaluation.code.shown_leaks import ShownLeaks
+    from pkg.lab.evaluation.code.solver_options import SolverOptions
+    from pkg.lab.evaluation.code.task_facts import describe_tasks
     from pkg.models.registry import use_model
     from pkg.sandbox.worker_pool import open_sandbox
 
@@ -438,10 +438,10 @@ def evaluate_repository(
     where there is no such folder or interpreter, UsageError where a folder holds another run, ModelError for a model
     that cannot be used.
     """
-    from pkg.evaluation.code.code_report import read_report
-    from pkg.evaluation.code.columns import choose_repository_columns
-    from pkg.evaluation.code.solver_options import SolverOptions
-    from pkg.evaluation.repository.repository_evaluation import Places, RepositoryEvaluation
+    from pkg.lab.evaluation.code.code_report import read_report
+    from pkg.lab.evaluation.code.columns import choose_repository_columns
+    from pkg.lab.evaluation.code.solver_options import SolverOptions
+    from pkg.lab.evaluation.repository.repository_evaluation import Places, RepositoryEvaluation
     from pkg.models.registry import use_model
     from pkg.sandbox.interpreter import find_interpreter
     from pkg.sandbox.worker_pool import open_sandbox
@@ -470,7 +470,7 @@ def report_evaluation(path: str | os.PathLike[str], data: str | os.PathLike[str]
 
     data: the benchmark's file or its folder, from which a run that does not tell the topics of its tasks gets them.
     """
-    from pkg.evaluation.code.code_report import read_report
+    from pkg.lab.evaluation.code.code_report import read_report
 
     if data is not None:
         _add_tasks(Path(path), Path(data))
@@ -486,9 +486,9 @@ def write_report_page(
 
     Raises MissingExtraError without matplotlib, PathError where nothing can be written.
     """
-    from pkg.evaluation.report.drawing import save_picture
-    from pkg.evaluation.report.html_report import write_page
-    from pkg.evaluation.report.report_sections import list_sections
+    from pkg.lab.evaluation.report.drawing import save_picture
+    from pkg.lab.evaluation.report.html_report import write_page
+    from pkg.lab.evaluation.report.report_sections import list_sections
 
     check_sequence("reports", reports, "reports of evaluate_code")
     if figures is not None:
@@ -503,9 +503,9 @@ def write_report_page(
 
 
 def _add_tasks(path: Path, data: Path) -> None:
-    from pkg.evaluation.code.benchmark_files import read_benchmark
-    from pkg.evaluation.code.run_folder import read_head, write_tasks
-    from pkg.evaluation.code.task_facts import describe_tasks
+    from pkg.lab.evaluation.code.benchmark_files import read_benchmark
+    from pkg.lab.evaluation.code.run_folder import read_head, write_tasks
+    from pkg.lab.evaluation.code.task_facts import describe_tasks
 
     head = read_head(path)
     benchmark = read_benchmark(head["benchmark"], data, is_any=True)
@@ -529,8 +529,8 @@ def calibrate_gate(
     rules are for models of fewer parameters; None for any. seed: draws the half that is learned from. Raises
     InputError where no run tells of such columns, PathError where the file cannot be written.
     """
-    from pkg.evaluation.code.gate_calibration import calibrate
     from pkg.generation.gate import write_rules
+    from pkg.lab.evaluation.code.gate_calibration import calibrate
 
     check_sequence("paths", paths, 'folders of runs, such as ["runs/qwen"]')
     found = calibrate([Path(path) for path in paths], seed)
@@ -853,8 +853,8 @@ class Graph:
         code out with exclude_leaks. listen: told how many of how many functions are compared. Raises PathError and
         InputError for what cannot be read.
         """
-        from pkg.evaluation.audit.leak_audit import audit_graph
-        from pkg.evaluation.audit.solutions import read_solutions
+        from pkg.lab.audit.leak_audit import audit_graph
+        from pkg.lab.audit.solutions import read_solutions
 
         check_sequence("against", against, 'names of benchmarks or of files, such as ["humaneval"]')
         solutions = [read_solutions(each, Path(data)) for each in dict.fromkeys(against)]
@@ -878,9 +878,9 @@ class Graph:
         the two files, and where they say nothing about each other or about the graph; MissingExtraError for the
         ranking bm25 without its package.
         """
-        from pkg.evaluation.retrieval.evaluation_options import RANKING_NAMES, EvaluationOptions
-        from pkg.evaluation.retrieval.judged_questions import read_judged_questions
-        from pkg.evaluation.retrieval.retrieval_evaluation import evaluate_retrieval
+        from pkg.lab.evaluation.retrieval.evaluation_options import RANKING_NAMES, EvaluationOptions
+        from pkg.lab.evaluation.retrieval.judged_questions import read_judged_questions
+        from pkg.lab.evaluation.retrieval.retrieval_evaluation import evaluate_retrieval
 
         check_sequence("modes", modes, 'names of modes, such as ["function"]')
         check_sequence("rankings", rankings, f"names: {', '.join(RANKING_NAMES)}")
@@ -902,7 +902,7 @@ class Graph:
         listen: told the system, and how many of how many questions are done. Raises QueryError for an unknown source,
         and ModelError.
         """
-        from pkg.evaluation.questions.question_evaluation import QuestionEvaluation
+        from pkg.lab.evaluation.questions.question_evaluation import QuestionEvaluation
 
         check_sequence("items", items, "questions with known answers")
         QuestionEvaluation(self.store, self._load_encoder(), items, options, model).run(folder, listen)
@@ -920,7 +920,7 @@ class Graph:
         an unknown source and where too few functions have a docstring, EncoderError where the graph's encoder is on
         another machine.
         """
-        from pkg.evaluation.bench.graph_bench import run_bench
+        from pkg.lab.bench.graph_bench import run_bench
 
         return run_bench(self.store, self._load_encoder(), options, listen)
 
@@ -939,8 +939,8 @@ class Graph:
         texts are kept: made again, they are not asked for. rows: those of an earlier step, in the place of the graph's.
         Raises UsageError for a step that needs a model and has none, and what the model raises.
         """
-        from pkg.datasets.dataset_options import DatasetOptions
-        from pkg.datasets.dataset_plan import make_dataset
+        from pkg.lab.datasets.dataset_options import DatasetOptions
+        from pkg.lab.datasets.dataset_plan import make_dataset
         from pkg.models.registry import use_model
 
         if rows is not None:

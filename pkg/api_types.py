@@ -2,24 +2,7 @@
 
 from __future__ import annotations
 
-from pkg.datasets.dataset_options import DatasetOptions as DatasetOptions
-from pkg.datasets.dataset_plan import Dataset as Dataset
-from pkg.datasets.dataset_plan import DatasetStep as DatasetStep
 from pkg.encode.encoder import Encoder as Encoder
-from pkg.evaluation.audit.leak_audit import AuditReport as AuditReport
-from pkg.evaluation.bench.bench_options import BenchOptions as BenchOptions
-from pkg.evaluation.bench.graph_bench import BenchReport as BenchReport
-from pkg.evaluation.code.code_evaluation import EvaluationListen as EvaluationListen
-from pkg.evaluation.code.code_report import CodeReport as CodeReport
-from pkg.evaluation.code.gate_calibration import Calibration as Calibration
-from pkg.evaluation.code.solver_options import SolverOptions as SolverOptions
-from pkg.evaluation.questions.qa_items import QaItem as QaItem
-from pkg.evaluation.questions.qa_options import QaOptions as QaOptions
-from pkg.evaluation.questions.qa_records import QaFolder as QaFolder
-from pkg.evaluation.repository.item_search import FoundItems as FoundItems
-from pkg.evaluation.retrieval.evaluation_options import EvaluatedMode as EvaluatedMode
-from pkg.evaluation.retrieval.evaluation_options import RankingName as RankingName
-from pkg.evaluation.retrieval.retrieval_evaluation import RetrievalReport as RetrievalReport
 from pkg.extract.recipe.corpus_recipe import CorpusReport as CorpusReport
 from pkg.generation.ask.ask_options import AskOptions as AskOptions
 from pkg.generation.ask.question_answer import QuestionAnswerer as QuestionAnswerer
@@ -38,6 +21,23 @@ from pkg.indexing.enhancement import EnhancementListen as EnhancementListen
 from pkg.indexing.enhancement import EnhanceReport as EnhanceReport
 from pkg.indexing.enhancement_estimate import EnhanceEstimate as EnhanceEstimate
 from pkg.indexing.enhancement_session import EnhanceOptions as EnhanceOptions
+from pkg.lab.audit.leak_audit import AuditReport as AuditReport
+from pkg.lab.bench.bench_options import BenchOptions as BenchOptions
+from pkg.lab.bench.graph_bench import BenchReport as BenchReport
+from pkg.lab.datasets.dataset_options import DatasetOptions as DatasetOptions
+from pkg.lab.datasets.dataset_plan import Dataset as Dataset
+from pkg.lab.datasets.dataset_plan import DatasetStep as DatasetStep
+from pkg.lab.evaluation.code.code_evaluation import EvaluationListen as EvaluationListen
+from pkg.lab.evaluation.code.code_report import CodeReport as CodeReport
+from pkg.lab.evaluation.code.gate_calibration import Calibration as Calibration
+from pkg.lab.evaluation.code.solver_options import SolverOptions as SolverOptions
+from pkg.lab.evaluation.questions.qa_items import QaItem as QaItem
+from pkg.lab.evaluation.questions.qa_options import QaOptions as QaOptions
+from pkg.lab.evaluation.questions.qa_records import QaFolder as QaFolder
+from pkg.lab.evaluation.repository.item_search import FoundItems as FoundItems
+from pkg.lab.evaluation.retrieval.evaluation_options import EvaluatedMode as EvaluatedMode
+from pkg.lab.evaluation.retrieval.evaluation_options import RankingName as RankingName
+from pkg.lab.evaluation.retrieval.retrieval_evaluation import RetrievalReport as RetrievalReport
 from pkg.model import BlockKind as BlockKind
 from pkg.model import Docstring as Docstring
 from pkg.model import Node as Node

@@ -16,7 +16,7 @@ from pkg.errors import UsageError, count_things
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pkg.evaluation.audit.leak_audit import AuditReport, LeakedFunction
+    from pkg.lab.audit.leak_audit import AuditReport, LeakedFunction
     from pkg.model import Leak
 
 COLUMNS = ("place", "task", "what", "alike")

@@ -13,13 +13,13 @@ from pkg.console.retrieval_command import report_lines, view_report
 from pkg.console.streams import choose_ask, emit, style_words
 from pkg.console.tables import make_table
 from pkg.errors import count_things
-from pkg.evaluation.bench.bench_options import BenchOptions
+from pkg.lab.bench.bench_options import BenchOptions
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pkg.evaluation.bench.graph_bench import BenchReport
-    from pkg.evaluation.bench.graph_costs import GraphCosts
+    from pkg.lab.bench.graph_bench import BenchReport
+    from pkg.lab.bench.graph_costs import GraphCosts
 
 ANSWERS = ("answers", "ms p50", "ms p95", "CPU ms p50", "CPU ms p95", "tokens p50", "tokens p95", "empty", "unfit")
 ENCODERS = ("encoder", "ranking", "MRR@10", "95 %", "R@1", "R@10", "ms", "build CPU s")

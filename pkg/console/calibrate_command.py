@@ -12,14 +12,14 @@ from pkg.console.tables import make_table
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pkg.evaluation.code.gate_calibration import Calibration, Effect
+    from pkg.lab.evaluation.code.gate_calibration import Calibration, Effect
 
 COLUMNS = ("column", "shown where", "learned: shown", "fixed", "broken", "held out: shown", "fixed", "broken", "always")
 
 
 def run_calibrate(paths: Sequence[str], output: str | None, below: float | None, seed: int, as_json: bool) -> None:
     """Learn rules from runs, write them where a file is named, and show them."""
-    from pkg.evaluation.code.gate_calibration import list_rows
+    from pkg.lab.evaluation.code.gate_calibration import list_rows
 
     found = calibrate_gate(paths, output, below=below, seed=seed)
     emit(as_json, list_rows(found), lambda: _view(found))

@@ -26,15 +26,15 @@ from pkg.console.settings import (
     spread_settings,
 )
 from pkg.console.streams import choose_ask, emit, read_text, style_words
-from pkg.datasets.dataset_options import PAIR_TOKENS, DatasetOptions
 from pkg.errors import PathError, StoreMissingError, UsageError, count_things
+from pkg.lab.datasets.dataset_options import PAIR_TOKENS, DatasetOptions
 
 if TYPE_CHECKING:
-    from pkg.datasets.asking import Asker
-    from pkg.datasets.dataset_plan import AskingPlan, DatasetStep, PlainStep
-    from pkg.datasets.dataset_rows import Row, Tally
-    from pkg.datasets.step_estimate import StepEstimate
     from pkg.graph.store import GraphStore
+    from pkg.lab.datasets.asking import Asker
+    from pkg.lab.datasets.dataset_plan import AskingPlan, DatasetStep, PlainStep
+    from pkg.lab.datasets.dataset_rows import Row, Tally
+    from pkg.lab.datasets.step_estimate import StepEstimate
     from pkg.models.usage import Price
 
 DEFAULTS = DatasetOptions()
@@ -235,8 +235,8 @@ def _run_plain(
     **options: Any,
 ) -> None:
     """Write the rows of a step that asks no model."""
-    from pkg.datasets.dataset_plan import make_plain
-    from pkg.datasets.dataset_rows import Tally
+    from pkg.lab.datasets.dataset_plan import make_plain
+    from pkg.lab.datasets.dataset_rows import Tally
 
     tally, wanted = Tally(), DatasetOptions(**options)
     with _open_graph(given, store, fresh, source) as graph:
@@ -257,7 +257,7 @@ def _run_either(step: Literal["dependencies", "meta"], *, writer: str | None, **
 
 def _run_chain(step: DatasetStep, *, model: str | None, **options: Any) -> None:
     """Run the steps that lead from what was given to the one that was asked for."""
-    from pkg.datasets.dataset_rows import Tally
+    from pkg.lab.datasets.dataset_rows import Tally
 
     if model is None:
         raise UsageError(
@@ -273,7 +273,7 @@ def _run_chain(step: DatasetStep, *, model: str | None, **options: Any) -> None:
 
 
 def _ask_graph(step: DatasetStep, **options: Any) -> None:
-    from pkg.datasets.dataset_rows import Tally
+    from pkg.lab.datasets.dataset_rows import Tally
 
     with _open_graph(options["given"], options["store"], options["fresh"], options["source"]) as graph:
         _ask(graph, step, Tally(), None, **options)
@@ -281,7 +281,7 @@ def _ask_graph(step: DatasetStep, **options: Any) -> None:
 
 def _read_file(name: str) -> list[Row]:
     """Read the rows of an earlier step; a PathError where there is no such file."""
-    from pkg.datasets.dataset_rows import read_rows
+    from pkg.lab.datasets.dataset_rows import read_rows
 
     text = _read_text(name, "the output of an earlier step of pkg data")
     return list(read_rows(text.split("\n"), name))  # a text in a row may hold what ends a line elsewhere
@@ -300,7 +300,7 @@ def _open_graph(given: str | None, store: str, fresh: bool, source: str | None) 
     from pkg.api import build_graph, open_graph
     from pkg.console.build_command import listen_to_build
     from pkg.console.freshness_notes import open_answering, say_stale
-    from pkg.datasets.repository_texts import list_paths, list_repositories
+    from pkg.lab.datasets.repository_texts import list_paths, list_repositories
     from pkg.retrieval.freshness import find_stale
 
     if given is None:
@@ -344,7 +344,7 @@ def _ask(
     **given: Any,
 ) -> None:
     """Tell what it takes; where that is not all that was asked for, let the model write."""
-    from pkg.datasets.dataset_plan import plan_asking
+    from pkg.lab.datasets.dataset_plan import plan_asking
     from pkg.models.usage import parse_price
 
     cost = None if price is None else parse_price(price)
@@ -386,7 +386,7 @@ def _let_write(step: str, name: str, plan: AskingPlan, total: int, price: Price 
 @contextmanager
 def _open_asker(name: str, step: str, total: int, price: Price | None) -> Iterator[Asker]:
     """Open a model with what it has written before; say in the end what it was asked for."""
-    from pkg.datasets.asking import Asker
+    from pkg.lab.datasets.asking import Asker
     from pkg.models.registry import open_model
     from pkg.models.text_cache import TextCache
     from pkg.models.usage import render_usage
@@ -419,9 +419,9 @@ def _run_responses(
     **drawn: Any,
 ) -> None:
     """Read instructions, tell what each model is asked for, and have them answered."""
-    from pkg.datasets.dataset_rows import Tally, draw
-    from pkg.datasets.model_responses import RESPONSES, estimate_responses, plan_tasks, write_responses
-    from pkg.judge.items import read_items
+    from pkg.lab.datasets.dataset_rows import Tally, draw
+    from pkg.lab.datasets.model_responses import RESPONSES, estimate_responses, plan_tasks, write_responses
+    from pkg.lab.judge.items import read_items
     from pkg.models.usage import parse_price
 
     if not models:
@@ -449,7 +449,7 @@ def _run_responses(
 
 
 def _write(rows: Iterable[Row], output: str | None) -> None:
-    from pkg.datasets.row_file import write_rows
+    from pkg.lab.datasets.row_file import write_rows
 
     if output in (None, "-"):
         for row in rows:

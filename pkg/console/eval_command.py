@@ -17,12 +17,12 @@ from pkg.console.progress import ProgressBar, say
 from pkg.console.streams import choose_ask, emit, style_words
 from pkg.console.tables import make_table
 from pkg.errors import UsageError, count_things
-from pkg.evaluation.code.solver_options import SolverOptions
+from pkg.lab.evaluation.code.solver_options import SolverOptions
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pkg.evaluation.code.code_report import CodeReport, ColumnFigures
+    from pkg.lab.evaluation.code.code_report import CodeReport, ColumnFigures
 
 SOLVER_NAMES = ("form", "max_tokens", "samples", "temperature", "seed", "batch", "link", "source")
 
@@ -61,7 +61,7 @@ def run_report(
     if page is not None or figures is not None:
         write_report_page(reports, page, figures)
     if form == "markdown":
-        from pkg.evaluation.report.markdown_report import write_markdown
+        from pkg.lab.evaluation.report.markdown_report import write_markdown
 
         link = None if figures is None else lambda picture: f"{Path(figures).as_posix()}/{picture.name}.png"
         click.echo(write_markdown(reports, link), nl=False)

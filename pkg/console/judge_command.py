@@ -14,20 +14,20 @@ from pkg.console import judge_tables
 from pkg.console.progress import ProgressBar, say
 from pkg.console.streams import emit, read_text
 from pkg.errors import InputError, PathError, UsageError, count_things
-from pkg.evaluation.judgement_report import report_judgements
-from pkg.judge.annotation_records import make_records, write_records
-from pkg.judge.items import JudgedItem, read_items
-from pkg.judge.judge_check import describe_check
-from pkg.judge.judge_tasks import JudgeOptions, JudgeTask, make_tasks
-from pkg.judge.judgements import Judgement, JudgementFile, read_judgements
-from pkg.judge.judging import find_check, judge_tasks, open_judge, plan_check, run_check, write_check
-from pkg.judge.model_judge import Judge, ModelJudge
-from pkg.judge.planted_cases import list_planted_tasks, plant_cases
-from pkg.judge.ratings import Rating, read_ratings
+from pkg.lab.evaluation.judgement_report import report_judgements
+from pkg.lab.judge.annotation_records import make_records, write_records
+from pkg.lab.judge.items import JudgedItem, read_items
+from pkg.lab.judge.judge_check import describe_check
+from pkg.lab.judge.judge_tasks import JudgeOptions, JudgeTask, make_tasks
+from pkg.lab.judge.judgements import Judgement, JudgementFile, read_judgements
+from pkg.lab.judge.judging import find_check, judge_tasks, open_judge, plan_check, run_check, write_check
+from pkg.lab.judge.model_judge import Judge, ModelJudge
+from pkg.lab.judge.planted_cases import list_planted_tasks, plant_cases
+from pkg.lab.judge.ratings import Rating, read_ratings
 from pkg.models.usage import parse_price
 
 if TYPE_CHECKING:
-    from pkg.judge.templates import Kind
+    from pkg.lab.judge.templates import Kind
     from pkg.model import Skip
 
 OPTION_NAMES = ("baseline", "runs", "orders", "preferences", "temperature", "top_p", "max_tokens", "seed", "batch")

@@ -8,7 +8,7 @@ from typing import get_args
 import click
 
 from pkg.console.settings import combine, decode_option, model_setting, setting, split_names
-from pkg.judge.judge_tasks import JudgeOptions, Orders
+from pkg.lab.judge.judge_tasks import JudgeOptions, Orders
 
 JUDGE = JudgeOptions()
 

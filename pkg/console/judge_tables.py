@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 from pkg.console.streams import style_words
 from pkg.console.tables import make_table
 from pkg.errors import count_things
-from pkg.evaluation.statistics.win_rates import OUTCOMES
+from pkg.lab.evaluation.statistics.win_rates import OUTCOMES
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pkg.evaluation.judgement_report import JudgementReport, SystemReport
-    from pkg.evaluation.statistics.win_rates import WinRate
-    from pkg.judge.judge_check import JudgeCheck
-    from pkg.judge.model_judge import JudgeEstimate
+    from pkg.lab.evaluation.judgement_report import JudgementReport, SystemReport
+    from pkg.lab.evaluation.statistics.win_rates import WinRate
+    from pkg.lab.judge.judge_check import JudgeCheck
+    from pkg.lab.judge.model_judge import JudgeEstimate
 
 COLUMNS = ("items", "ours %", "base %", *OUTCOMES[2:])
 SHOWN = 5  # answers that order their judge; the JSON form has all

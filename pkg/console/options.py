@@ -28,12 +28,12 @@ from pkg.console.settings import (
 )
 from pkg.console.streams import decode_word
 from pkg.errors import UsageError, conceal_address, refuse_file
-from pkg.evaluation.bench.bench_options import DEFAULT_OPTIONS as BENCH
-from pkg.evaluation.code.solver_options import DEFAULT_OPTIONS as SOLVER
-from pkg.evaluation.retrieval.evaluation_options import EvaluatedMode, RankingName
 from pkg.generation.ask.ask_options import AskOptions
 from pkg.generation.generate_options import CONTEXTS, FRAMES, GenerateOptions
-from pkg.judge.judge_tasks import Orders
+from pkg.lab.bench.bench_options import DEFAULT_OPTIONS as BENCH
+from pkg.lab.evaluation.code.solver_options import DEFAULT_OPTIONS as SOLVER
+from pkg.lab.evaluation.retrieval.evaluation_options import EvaluatedMode, RankingName
+from pkg.lab.judge.judge_tasks import Orders
 from pkg.model import BLOCK_KINDS
 from pkg.rerank.candidates import BackendName, Comparison
 from pkg.retrieval.deps.answer import (

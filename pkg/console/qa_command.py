@@ -13,20 +13,20 @@ from pkg.console import judge_tables
 from pkg.console.progress import ProgressBar, say
 from pkg.console.streams import choose_ask, emit, style_words
 from pkg.console.tables import make_table
-from pkg.datasets.dataset_rows import draw
 from pkg.errors import InputError, PathError, UsageError
-from pkg.evaluation.questions.qa_items import QaItem, read_questions
-from pkg.evaluation.questions.qa_options import QaOptions
-from pkg.evaluation.questions.qa_records import QaFolder, make_judged
-from pkg.evaluation.questions.qa_report import DEPTHS, QaFigures, QaReport, report_questions
-from pkg.judge.judge_tasks import JudgeOptions
+from pkg.lab.datasets.dataset_rows import draw
+from pkg.lab.evaluation.questions.qa_items import QaItem, read_questions
+from pkg.lab.evaluation.questions.qa_options import QaOptions
+from pkg.lab.evaluation.questions.qa_records import QaFolder, make_judged
+from pkg.lab.evaluation.questions.qa_report import DEPTHS, QaFigures, QaReport, report_questions
+from pkg.lab.judge.judge_tasks import JudgeOptions
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pkg.evaluation.judgement_report import JudgementReport
-    from pkg.judge.items import JudgedItem
-    from pkg.judge.judgements import Judgement
+    from pkg.lab.evaluation.judgement_report import JudgementReport
+    from pkg.lab.judge.items import JudgedItem
+    from pkg.lab.judge.judgements import Judgement
 
 SHOWN = 3  # bad rows that are told one by one
 ORACLE = "ORACLE FILE"  # said in all output of a run that searches the right file alone (A-21)
@@ -77,12 +77,12 @@ def _judge(
     items: list[JudgedItem], judge: str, given: dict[str, Any]
 ) -> tuple[list[Judgement], JudgementReport | None, str]:
     """Have the answers of all systems compared with those of the baseline, or all with each other."""
-    from pkg.evaluation.judgement_report import report_judgements
-    from pkg.evaluation.questions.qa_records import JUDGEMENTS
-    from pkg.judge.judge_check import describe_check
-    from pkg.judge.judge_tasks import make_tasks
-    from pkg.judge.judgements import JudgementFile
-    from pkg.judge.judging import find_check, judge_tasks, open_judge
+    from pkg.lab.evaluation.judgement_report import report_judgements
+    from pkg.lab.evaluation.questions.qa_records import JUDGEMENTS
+    from pkg.lab.judge.judge_check import describe_check
+    from pkg.lab.judge.judge_tasks import make_tasks
+    from pkg.lab.judge.judgements import JudgementFile
+    from pkg.lab.judge.judging import find_check, judge_tasks, open_judge
 
     systems = {system for item in items for system in item.answers}
     baseline = given["baseline"] or ("none" if "none" in systems else "")
@@ -102,8 +102,8 @@ def _judge(
 
 
 def _write_page(out: Path, judged: list[JudgedItem], judgements: list[Judgement]) -> None:
-    from pkg.evaluation.questions.qa_records import PAGE
-    from pkg.evaluation.report.answers_page import write_answers_page
+    from pkg.lab.evaluation.questions.qa_records import PAGE
+    from pkg.lab.evaluation.report.answers_page import write_answers_page
 
     (out / PAGE).write_text(write_answers_page(judged, judgements), encoding="utf-8", errors="replace")
     say(f"answers side by side: {out / PAGE}")

@@ -11,10 +11,10 @@ from pkg.console.progress import say
 from pkg.console.streams import emit, style_words
 from pkg.console.tables import make_table
 from pkg.errors import PathError, UsageError, count_things, refuse_file
-from pkg.evaluation.report.answers_page import write_answers_page
-from pkg.judge.items import read_items
-from pkg.judge.judgements import read_judgements
-from pkg.judge.ratings import parse_rating
+from pkg.lab.evaluation.report.answers_page import write_answers_page
+from pkg.lab.judge.items import read_items
+from pkg.lab.judge.judgements import read_judgements
+from pkg.lab.judge.ratings import parse_rating
 from pkg.service.rating.rated_items import Mode, RatedFile, read_rated_file
 from pkg.service.rating.rating_form import read_name
 from pkg.service.rating.rating_server import ServeOptions, serve_ratings

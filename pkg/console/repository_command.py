@@ -10,13 +10,13 @@ from pkg.api import evaluate_repository
 from pkg.console.eval_command import report_lines, view_report
 from pkg.console.progress import ProgressBar
 from pkg.console.streams import emit, style_words
-from pkg.evaluation.code.solver_options import SolverOptions
+from pkg.lab.evaluation.code.solver_options import SolverOptions
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pkg.evaluation.code.code_report import CodeReport
-    from pkg.evaluation.repository.item_search import FoundItems
+    from pkg.lab.evaluation.code.code_report import CodeReport
+    from pkg.lab.evaluation.repository.item_search import FoundItems
 
 SOLVER_NAMES = ("form", "max_tokens", "samples", "temperature", "seed", "batch")
 SHOWN = 5  # tests that fail and are named; all stand beside the items

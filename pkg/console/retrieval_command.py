@@ -16,7 +16,7 @@ from pkg.errors import count_things
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pkg.evaluation.retrieval.retrieval_evaluation import RetrievalReport
+    from pkg.lab.evaluation.retrieval.retrieval_evaluation import RetrievalReport
 
 SHARES = {"mrr@10": "MRR@10", "ndcg@10": "NDCG@10", "recall@1": "R@1", "recall@5": "R@5", "recall@10": "R@10"}
 SHARES |= {"recall@100": "R@100"}

@@ -8,9 +8,9 @@ import pytest
 from chromium import start_page
 from page_contrast import find_contrast
 
-from pkg.evaluation.report.answers_page import write_answers_page
-from pkg.judge.items import Excerpt, JudgedItem
-from pkg.judge.judgements import Judgement
+from pkg.lab.evaluation.report.answers_page import write_answers_page
+from pkg.lab.judge.items import Excerpt, JudgedItem
+from pkg.lab.judge.judgements import Judgement
 
 pytestmark = pytest.mark.browser
 

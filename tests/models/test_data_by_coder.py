@@ -6,13 +6,13 @@ from contextlib import closing
 
 import pytest
 
-from pkg.datasets.asking import Asker
-from pkg.datasets.dataset_options import DatasetOptions
-from pkg.datasets.dataset_rows import Row, StepCounts, Tally
-from pkg.datasets.file_pieces import write_chunks
-from pkg.datasets.pair_checks import Repositories
-from pkg.datasets.repository_texts import RepositoryText
-from pkg.datasets.step_chain import plan_steps, run_steps
+from pkg.lab.datasets.asking import Asker
+from pkg.lab.datasets.dataset_options import DatasetOptions
+from pkg.lab.datasets.dataset_rows import Row, StepCounts, Tally
+from pkg.lab.datasets.file_pieces import write_chunks
+from pkg.lab.datasets.pair_checks import Repositories
+from pkg.lab.datasets.repository_texts import RepositoryText
+from pkg.lab.datasets.step_chain import plan_steps, run_steps
 from pkg.models.text_cache import TextCache
 from pkg.models.text_model import TextModel
 

@@ -30,7 +30,7 @@ def make_row(name: str, number: int) -> dict[str, Any]:
 
 @pytest.fixture(name="data")
 def benchmark_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    from pkg.evaluation.code import benchmark_files
+    from pkg.lab.evaluation.code import benchmark_files
 
     rows: list[Mapping[str, Any]] = [make_row(name, number) for number, name in enumerate(BODIES)]
     (tmp_path / "HumanEval.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -58,7 +58,7 @@ def run(task: Any, answers: list[str], folder: Path) -> Any:
 
 
 def test_answers_are_judged_by_hidden_tests(data: str, tmp_path: Path) -> None:
-    from pkg.evaluation.inspect_tasks import humaneval
+    from pkg.lab.evaluation.inspect_tasks import humaneval
 
     log = run(humaneval(data), [answer_by(BODIES["double"]), answer_by("return 0", "triple")], tmp_path / "logs")
     scores = {sample.id: sample.scores["run_tests"] for sample in log.samples}
@@ -68,7 +68,7 @@ def test_answers_are_judged_by_hidden_tests(data: str, tmp_path: Path) -> None:
 
 
 def test_prompts_show_what_the_graph_finds(data: str, tmp_path: Path) -> None:
-    from pkg.evaluation.inspect_tasks import humaneval
+    from pkg.lab.evaluation.inspect_tasks import humaneval
 
     rows = [
         {"id": name, "instruction": f"{name} of a number", "code": f"def {name}_it(number):\n    {body}\n\n"}
@@ -92,7 +92,7 @@ def test_prompts_show_what_the_graph_finds(data: str, tmp_path: Path) -> None:
 def test_inspect_finds_both_tasks_in_the_file() -> None:
     from inspect_ai import list_tasks
 
-    from pkg.evaluation import inspect_tasks
+    from pkg.lab.evaluation import inspect_tasks
 
     folder = Path(inspect_tasks.__file__).parent
     assert {each.name for each in list_tasks("inspect_tasks.py", root_dir=folder)} == {"humaneval", "mbpp"}

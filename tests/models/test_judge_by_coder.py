@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.judge.items import JudgedItem
-from pkg.judge.judge_tasks import JudgeOptions, make_tasks
-from pkg.judge.judgements import JudgementFile
-from pkg.judge.model_judge import ModelJudge
+from pkg.lab.judge.items import JudgedItem
+from pkg.lab.judge.judge_tasks import JudgeOptions, make_tasks
+from pkg.lab.judge.judgements import JudgementFile
+from pkg.lab.judge.model_judge import ModelJudge
 from pkg.models.text_model import TextModel
 
 pytestmark = pytest.mark.model

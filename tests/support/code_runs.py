@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pkg.evaluation.code.benchmark_items import TaskFacts
-from pkg.evaluation.code.run_folder import Record, RunFolder, write_costs, write_tasks
-from pkg.evaluation.code.topics import TOPICS
+from pkg.lab.evaluation.code.benchmark_items import TaskFacts
+from pkg.lab.evaluation.code.run_folder import Record, RunFolder, write_costs, write_tasks
+from pkg.lab.evaluation.code.topics import TOPICS
 
 COSTS: dict[str, Any] = {
     "stages": {"corpus": {"discover": 6.0, "extract": 54.0, "encode": 30.0, "store": 12.0, "names": 18.0}},

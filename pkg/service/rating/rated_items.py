@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from pkg.errors import InputError, PathError
-from pkg.judge.items import ID_LENGTH, parse_item
+from pkg.lab.judge.items import ID_LENGTH, parse_item
 from pkg.model import Skip
 from pkg.service.rating.rater_assignment import draw_order
 

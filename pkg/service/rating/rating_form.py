@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pkg.errors import InputError, shorten
-from pkg.judge.ratings import SCALES, VERDICTS
+from pkg.lab.judge.ratings import SCALES, VERDICTS
 
 LONGEST_NAME, LONGEST_TEXT = 100, 100_000  # characters; a rater who needs more has pasted something else
 LONGEST_SITTING = 7 * 86_400.0  # seconds; a clock that tells more was changed meanwhile

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pkg.errors import InputError
-from pkg.judge.ratings import parse_rating
+from pkg.lab.judge.ratings import parse_rating
 from pkg.private_files import make_file
 from pkg.service.rating.rated_items import RatedFile, RatedItem
 from pkg.service.rating.rater_assignment import assign_items, draw_order

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pkg.errors import InputError, PathError
-from pkg.judge.ratings import parse_rating
+from pkg.lab.judge.ratings import parse_rating
 from pkg.model import Skip
 
 Row = Mapping[str, object]

@@ -17,7 +17,7 @@ from pages import read_blocks, split_transcript
 from scripted_model import ScriptedModel
 
 from pkg.cli import main
-from pkg.judge import judging
+from pkg.lab.judge import judging
 
 ROWS: list[dict[str, Any]] = [
     {"id": "1", "question": "What does it do?", "reference": "It adds two numbers.", "type": "syntax",
@@ -189,7 +189,7 @@ KILLED = """
 import os, signal, sys
 from scripted_model import ScriptedModel
 from pkg.cli import main
-from pkg.judge import judging
+from pkg.lab.judge import judging
 
 def answer(asked):
     if len(model.asked) == 4:

@@ -13,8 +13,8 @@ from shop_repository import SHOP
 from trees import write_tree
 
 from pkg.cli import main
-from pkg.datasets.dataset_rows import draw
-from pkg.evaluation.questions.qa_items import find_path, read_questions
+from pkg.lab.datasets.dataset_rows import draw
+from pkg.lab.evaluation.questions.qa_items import find_path, read_questions
 from pkg.models import registry
 
 QUESTIONS = (

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from scripted_model import Asked, ScriptedModel
 
 from pkg.api import Graph, open_graph
-from pkg.datasets.dataset_options import DatasetOptions
-from pkg.datasets.dataset_plan import DatasetStep
 from pkg.encode.registry import load_encoder
 from pkg.enhance.comments import write_comments
 from pkg.enhance.docstring_forms import FORMS as DOCSTRING_FORMS
@@ -23,10 +21,12 @@ from pkg.generation.ask.ask_options import AskOptions
 from pkg.generation.forms.choice import FORMS
 from pkg.generation.generate_options import GenerateOptions
 from pkg.indexing.enhancement import enhance
-from pkg.judge.items import JudgedItem
-from pkg.judge.judge_tasks import JudgeOptions, make_tasks
-from pkg.judge.model_judge import ModelJudge
-from pkg.judge.templates import KINDS, Kind
+from pkg.lab.datasets.dataset_options import DatasetOptions
+from pkg.lab.datasets.dataset_plan import DatasetStep
+from pkg.lab.judge.items import JudgedItem
+from pkg.lab.judge.judge_tasks import JudgeOptions, make_tasks
+from pkg.lab.judge.model_judge import ModelJudge
+from pkg.lab.judge.templates import KINDS, Kind
 from pkg.model import Label
 from pkg.models.fim import FAMILIES, FimFamily
 from pkg.models.text_model import Message

@@ -18,9 +18,9 @@ from pkg.api import Graph, diff_graphs, open_graph
 from pkg.console import code_views, diff_view, drawings, explore_view, impact_markdown, map_view, tables, trees
 from pkg.console.ask_command import view_answer
 from pkg.console.streams import emit, show, style_words
-from pkg.evaluation.report import answers_page, html_report, markdown_report
-from pkg.evaluation.report.report_table import Table
-from pkg.judge.items import JudgedItem
+from pkg.lab.evaluation.report import answers_page, html_report, markdown_report
+from pkg.lab.evaluation.report.report_table import Table
+from pkg.lab.judge.items import JudgedItem
 from pkg.quoting.data_marks import mark_data
 from pkg.quoting.hidden_characters import escape_json, is_hidden, spell_hidden, spell_line
 from pkg.service.operations import answer_texts, map_lines

@@ -1,0 +1,212 @@
+"""The use case of `pkg bench`: ask a graph what its own docstrings say, and measure what answers are worth and cost.
+
+The text of a docstring is searched with its function, which would find itself. So the questions are asked of a second
+graph, built for the moment from the code without docstrings; costs are those of the graph itself.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from pkg.encode.encoder import Encoder
+from pkg.encode.registry import DEFAULT_ENCODER, check_ready, find_service, forget_revision, load_encoder
+from pkg.errors import EncoderError, MissingExtraError, QueryError
+from pkg.extract.recipe.docstring_removal import is_question
+from pkg.graph.opening import open_store
+from pkg.graph.store import GraphStore
+from pkg.indexing.build import build
+from pkg.indexing.build_plan import BuildOptions
+from pkg.lab.bench.bare_copy import BareCopy, DocumentedFunction, copy_bare, draw_files
+from pkg.lab.bench.bench_options import FEWEST, BenchOptions
+from pkg.lab.bench.graph_costs import GraphCosts, measure_costs, measure_memory
+from pkg.lab.evaluation.retrieval.evaluation_options import RANKING_NAMES, EvaluatedMode, EvaluationOptions, RankingName
+from pkg.lab.evaluation.retrieval.judged_questions import JudgedQuestion, QuestionFile
+from pkg.lab.evaluation.retrieval.rankings import FLOOR
+from pkg.lab.evaluation.retrieval.retrieval_evaluation import RetrievalReport, evaluate_retrieval
+from pkg.retrieval.deps.paths import list_sources
+
+COMPARED = (DEFAULT_ENCODER, "minilm")  # encoders, beside the graph's own
+COMPARED_RANKINGS: tuple[RankingName, ...] = ("dense", "linear")
+MODES: tuple[EvaluatedMode, EvaluatedMode] = ("function", "block")
+
+Listen = Callable[[str, int, int], None]  # told what is done, and how much of how much
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderFigures:
+    """How one encoder did on the functions that were drawn for the comparison."""
+
+    encoder: str
+    ranking: str
+    functions: int
+    build_cpu_seconds: float
+    figures: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class BenchReport:
+    """What a measurement of a graph found."""
+
+    store: str
+    encoder: str
+    sources: tuple[str, ...]
+    functions: int
+    documented: int  # functions with a docstring and code below it, outside other functions
+    left_out: Mapping[str, int]  # docstrings that make no question, by the reason
+    seed: int
+    retrieval: RetrievalReport
+    costs: GraphCosts
+    encoders: tuple[EncoderFigures, ...]
+    memory_mb: float | None  # at the peak of the whole measurement
+    notes: tuple[str, ...] = ()
+
+
+def run_bench(
+    store: GraphStore,
+    encoder: Encoder,
+    options: BenchOptions | None = None,
+    listen: Listen = lambda what, done, total: None,
+) -> BenchReport:
+    """Measure a graph by questions made of its own docstrings.
+
+    Raises QueryError for an unknown source and where too few functions have a docstring to ask by, EncoderError for an
+    encoder that sends texts away.
+    """
+    options = options or BenchOptions()
+    name = forget_revision(store.encoder()[0])
+    service = find_service(name)
+    if service:
+        raise EncoderError(
+            f"the encoder of {store.address} sends texts to {service}; expected one of this machine, for `pkg bench`"
+            " uses no network; build the code again with --encoder static and another --store, and measure that"
+        )
+    with TemporaryDirectory(prefix="pkg-bench-") as place:
+        folder = Path(place)
+        copies = _copy_sources(store, options.source, folder, listen)
+        documented = [each for copy in copies for each in copy.documented]
+        questions, left_out = choose_questions(documented, options.limit, options.seed)
+        if len(questions) < FEWEST:
+            raise QueryError(
+                f"{len(questions)} functions of {store.address} can be asked for by their docstrings, of"
+                f" {len(documented)} that have one; expected at least {FEWEST}; raise --limit, measure a graph of more"
+                " code, or bring your own questions to `pkg eval retrieval`"
+            )
+        texts = [each.text for each in questions]
+        tell = partial(listen, "asking the graph")
+        costs = measure_costs(store, encoder, texts, MODES, options.source, tell)
+        rankings, notes = _choose_rankings()
+        evaluate = EvaluationOptions(MODES, rankings)
+        found, _ = _evaluate_copies(copies, name, questions, evaluate, folder / "bare.db", listen)
+        encoders, more = _compare_encoders(copies, name, options, folder, listen)
+    return BenchReport(
+        store.address,
+        store.encoder()[0],
+        tuple(copy.source for copy in copies),
+        sum(number for copy in copies for number in copy.functions.values()),
+        len(documented),
+        left_out,
+        options.seed,
+        found,
+        costs,
+        tuple(encoders),
+        measure_memory(),
+        (*notes, *more),
+    )
+
+
+def choose_questions(
+    documented: Sequence[DocumentedFunction], limit: int, seed: int
+) -> tuple[list[JudgedQuestion], dict[str, int]]:
+    """Draw the docstrings to ask by, in an order that the seed makes, and count by reason those that are left out."""
+    same = Counter(each.summary for each in documented)
+    fit = [each for each in documented if is_question(each.summary)]
+    single = sorted((each for each in fit if same[each.summary] == 1), key=lambda each: (each.place, each.summary))
+    drawn = Random(seed).sample(single, min(limit, len(single)))
+    left_out = {
+        "too short or too long": len(documented) - len(fit),
+        "said of several functions": len(fit) - len(single),
+        "beyond the limit": len(single) - len(drawn),
+    }
+    return [JudgedQuestion(str(number), each.summary, {each.place: 1.0}) for number, each in enumerate(drawn)], left_out
+
+
+def _copy_sources(store: GraphStore, source: str | None, folder: Path, listen: Listen) -> list[BareCopy]:
+    """Copy the sources that hold functions."""
+    copies = []
+    with store.snapshot():
+        list_sources(store, source)
+        chosen = [each for each in store.sources() if source in (None, each.name)]
+        for number, each in enumerate(chosen):
+            copies.append(copy_bare(store, each, folder / f"source{number}"))
+            listen("copying the code without docstrings", number + 1, len(chosen))
+    return [copy for copy in copies if any(copy.functions.values())]
+
+
+def _choose_rankings() -> tuple[tuple[RankingName, ...], list[str]]:
+    """Leave out the baseline where its package is missing, and say so: the rest needs nothing."""
+    if find_spec("rank_bm25"):
+        return RANKING_NAMES, []
+    note = f"not compared with plain BM25: {MissingExtraError('rank-bm25', 'eval', 'the ranking bm25')}"
+    return tuple(each for each in RANKING_NAMES if each != FLOOR), [note]
+
+
+def _evaluate_copies(
+    copies: Sequence[BareCopy],
+    encoder: str,
+    questions: Sequence[JudgedQuestion],
+    options: EvaluationOptions,
+    database: Path,
+    listen: Listen,
+) -> tuple[RetrievalReport, float]:
+    """Build a graph of copied code and ask it; give what came, and the CPU seconds of the build."""
+    start = time.process_time()
+    with closing(open_store(f"sqlite:///{database}", create=True)) as store:
+        for number, copy in enumerate(copies):
+            listen(f"building with {encoder}", number, len(copies))
+            build(str(copy.root), store, BuildOptions(encoder), source=copy.source)
+        seconds = time.process_time() - start
+        asked = QuestionFile(tuple(questions), len(questions))
+
+        def tell(mode: str, done: int, total: int) -> None:
+            listen(f"asking for {mode}s", done, total)
+
+        return evaluate_retrieval(store, load_encoder(store.encoder()[0]), asked, options, tell), seconds
+
+
+def _compare_encoders(
+    copies: Sequence[BareCopy], own: str, options: BenchOptions, folder: Path, listen: Listen
+) -> tuple[list[EncoderFigures], list[str]]:
+    """Let encoders answer the same questions about the same files; notes tell which are missing."""
+    if not options.sample:
+        return [], []
+    drawn = draw_files(copies, options.sample, options.seed, folder / "drawn")
+    functions = sum(number for copy in drawn for number in copy.functions.values())
+    documented = [each for copy in drawn for each in copy.documented]
+    questions, _ = choose_questions(documented, options.limit, options.seed)
+    if len(questions) < FEWEST:
+        return [], [f"no encoders compared: {len(questions)} questions about {functions} functions that were drawn"]
+    rows, notes = [], []
+    for number, name in enumerate(dict.fromkeys((own, *COMPARED))):
+        try:
+            check_ready(name)
+        except (EncoderError, MissingExtraError) as fault:
+            notes.append(f"the encoder {name} was not compared: {fault}")
+            continue
+        evaluate = EvaluationOptions(("function",), COMPARED_RANKINGS)
+        found, seconds = _evaluate_copies(drawn, name, questions, evaluate, folder / f"compared{number}.db", listen)
+        rows += [
+            EncoderFigures(name, row.ranking, functions, round(seconds, 2), row.figures)
+            for row in found.rows
+            if not row.without
+        ]
+    return rows, notes

@@ -1,0 +1,86 @@
+"""Cut the files of a repository into snippets that people ask about (Q-02), and into chunks for models (Q-07)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pkg.extract.files import SUFFIXES
+from pkg.extract.python import extract_unit
+from pkg.extract.text_files.windows import Window, cut_windows
+from pkg.lab.datasets.dataset_rows import Origin, Row, StepCounts, make_row
+from pkg.lab.datasets.repository_texts import RepositoryText
+from pkg.model import Class, Function
+
+SNIPPETS, CHUNKS = "snippets", "chunks"
+SNIPPET_SIZE = 2_000  # characters (Q-02)
+CHUNK_SIZE, CHUNK_OVERLAP = 1_500, 200  # characters (Q-07)
+
+
+def is_python(path: str) -> bool:
+    """Tell whether a file is Python."""
+    return path.endswith(SUFFIXES)
+
+
+def write_snippets(texts: Iterable[RepositoryText], size: int, counts: StepCounts) -> Iterator[Row]:
+    """Cut Python files into snippets with their lines; one of a single line says too little, and is counted (Q-02).
+
+    The paper looks for the lines of a snippet in the file afterwards, and drops those that it does not find; here the
+    cut itself tells them.
+    """
+    for text in texts:
+        for window in _cut(text, size, 0):
+            counts.taken += 1
+            if window.start_line == window.end_line:
+                counts.drop("a single line")
+                continue
+            place = text.place(window.start_line, window.end_line, window.content)
+            yield make_row(place, Origin(SNIPPETS), {"type": "snippet", "content": window.content})
+
+
+def write_chunks(texts: Iterable[RepositoryText], size: int, overlap: int, counts: StepCounts) -> Iterator[Row]:
+    """Cut files into chunks that overlap, each with what it contains and what its file imports (Q-07)."""
+    for text in texts:
+        contents = _Contents(text)
+        for window in _cut(text, size, overlap):
+            counts.taken += 1
+            place = text.place(window.start_line, window.end_line, window.content)
+            said = {"type": "chunk", "content": window.content}
+            yield make_row(place, Origin(CHUNKS), said, contents.describe(window))
+
+
+def _cut(text: RepositoryText, size: int, overlap: int) -> list[Window]:
+    name = text.path[text.path.rfind("/") + 1 :]
+    dot = name.rfind(".")
+    return cut_windows(text.text, name[dot:] if dot > 0 else "", size, overlap)
+
+
+class _Contents:
+    """What stands where in a file: the lines on which classes and functions begin, and the import statements."""
+
+    def __init__(self, text: RepositoryText) -> None:
+        self._classes: list[int] = []
+        self._functions: list[int] = []
+        self._imports: list[str] = []
+        if not is_python(text.path):
+            return
+        code = text.text.encode("utf-8", "replace")
+        unit = extract_unit(code)
+        self._classes = sorted(each.span.start_line for each in unit.definitions if isinstance(each, Class))
+        self._functions = sorted(each.span.start_line for each in unit.definitions if isinstance(each, Function))
+        spans = sorted({each.span for each in unit.imports})
+        self._imports = [" ".join(code[each.start : each.end].decode("utf-8", "replace").split()) for each in spans]
+
+    def describe(self, window: Window) -> dict[str, Any]:
+        """Tell what begins in a window, and what its file imports."""
+        return {
+            "contains_class": _holds(self._classes, window),
+            "contains_function": _holds(self._functions, window),
+            "file_imports": self._imports,
+        }
+
+
+def _holds(lines: list[int], window: Window) -> bool:
+    at = bisect_left(lines, window.start_line)
+    return at < len(lines) and lines[at] <= window.end_line

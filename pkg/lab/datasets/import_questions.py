@@ -1,0 +1,281 @@
+"""Questions about what a file imports, with answers that the graph's import table gives, so that they are true (Q-05).
+
+Seven kinds, as in the paper, each of which names the file:
+
+row         one row of the table: where an imported name comes from
+table       all rows: what the file imports
+libraries   the libraries among them
+files       the files of the repository among them
+category    the rows of one category and kind of thing, such as classes of other files (Q-04)
+no          a file of the repository, or a library that others use, that this one does not import
+absent      a library that does not exist
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from random import Random
+from typing import Literal, NamedTuple, get_args
+
+from pkg.extract.files import SUFFIXES
+from pkg.lab.datasets.dataset_rows import Origin, Place, Row, StepCounts, make_row
+from pkg.retrieval.deps.answer import ImportRecord
+
+STEP, TYPE = "dependencies", "dependencies"
+QuestionKind = Literal["row", "table", "libraries", "files", "category", "no", "absent"]
+KINDS: tuple[QuestionKind, ...] = get_args(QuestionKind)
+
+INVENTED = (
+    "quillparse", "nimbusframe", "fastledgerdb", "pyorchardkit", "tensorloom", "httpgrove", "datamarmot", "cliweaver",
+    "asyncpebble", "yamlharbor", "plotwillow", "cachebadger",
+)  # fmt: skip
+"""Names of libraries that nobody has made; one that the repository imports all the same is not taken."""
+
+_UNKNOWN = ""
+_PACKAGE = "__init__"
+_LIBRARY_QUESTIONS = (
+    "Which modules of libraries does {file} import as a whole, by `import NAME`?",
+    "Which names does {file} import out of libraries, by `from LIBRARY import NAME`?",
+)
+_PLURALS = {"class": "classes", "function": "functions", "variable": "variables", "module": "modules"}
+
+
+@dataclass(frozen=True, slots=True)
+class ImportingFile:
+    """A file with its rows of the import table, and its neighbours in the repository."""
+
+    place: Place  # the whole file
+    records: tuple[ImportRecord, ...]
+    paths: tuple[str, ...]  # of all files of the source
+    libraries: frozenset[str]  # that any file of the source imports
+    words: frozenset[str]  # of names in its import statements and in those of packages that it imports from, and the
+    # libraries that the files which it imports from may hand on
+    reached: frozenset[str]  # files that what it imports may come from, through these packages too
+
+    @property
+    def path(self) -> str:
+        """Name the file."""
+        return self.place.path
+
+
+class _Pair(NamedTuple):
+    kind: QuestionKind
+    question: str
+    answer: str
+    lines: tuple[int, ...] = ()
+
+
+def write_questions(files: Iterable[ImportingFile], seed: int, counts: StepCounts) -> Iterator[Row]:
+    """Write a question of each kind about each file, with its answer; what a kind has nothing to ask about is counted.
+
+    The seed draws the row, the category, and what is not imported.
+    """
+    for file in files:
+        counts.taken += 1
+        random = Random(f"{seed}:{file.place.source}:{file.path}")
+        for kind, pair in zip(KINDS, _write_pairs(file, random), strict=True):
+            if pair is None:
+                counts.drop(f"nothing to ask of the kind {kind}")
+                continue
+            said = {"question": pair.question, "answer": pair.answer, "type": TYPE, "kind": pair.kind}
+            yield make_row(file.place, Origin(STEP, seed=seed), said | {"lines": list(pair.lines)})
+
+
+def _write_pairs(file: ImportingFile, random: Random) -> list[_Pair | None]:
+    return [
+        _ask_row(file, random),
+        _ask_table(file),
+        _ask_libraries(file),
+        _ask_files(file),
+        _ask_category(file, random),
+        _ask_no(file, random),
+        _ask_absent(file, random),
+    ]
+
+
+def _ask_row(file: ImportingFile, random: Random) -> _Pair:
+    """Ask about one name; where it is imported in several ways, as in both branches of a try, all are told."""
+    by_name: dict[str, list[ImportRecord]] = defaultdict(list)
+    for record in file.records:
+        by_name[record.artifact].append(record)
+    name = random.choice([each for each in by_name if each != "*"] or list(by_name))
+    ways = list(dict.fromkeys(_describe_way(record) for record in by_name[name]))
+    question = f"From where does the file `{file.path}` import {_show_name(name)}?"
+    return _Pair("row", question, f"`{file.path}` imports {'; and '.join(ways)}.", _list_lines(by_name[name]))
+
+
+def _describe_way(record: ImportRecord) -> str:
+    """Say in words what one row of the table says."""
+    line, name = f"(line {record.line})", _show_name(record.artifact)
+    if record.category == "library_import_direct":
+        return f"the library `{record.library_name}`, by `import {record.artifact}` {line}"
+    if record.category == "library_import_from":
+        return f"{name} from the library `{record.library_name}` {line}"
+    if record.target_file is None:
+        return f"{name} of this repository, from a file that was not found {line}"
+    if record.artifact_type == "module":
+        return f"{name} of this repository, a module that stands in `{record.target_file}` {line}"
+    if record.artifact_type in ("class", "function"):
+        return (
+            f"the {record.artifact_type} {name} of this repository, which is defined in `{record.target_file}` {line}"
+        )
+    what = "" if record.artifact_type == "unknown" else f"the {record.artifact_type} "
+    return f"{what}{name} of this repository, from `{record.target_file}` {line}"
+
+
+def _show_name(name: str) -> str:
+    return "everything (`*`)" if name == "*" else f"`{name}`"
+
+
+def _ask_table(file: ImportingFile) -> _Pair:
+    rows = "\n".join(f"- {way}" for way in dict.fromkeys(map(_describe_way, file.records)))
+    return _Pair("table", f"What does the file `{file.path}` import?", f"`{file.path}` imports:\n{rows}",
+                 _list_lines(file.records))  # fmt: skip
+
+
+def _ask_libraries(file: ImportingFile) -> _Pair:
+    records = [each for each in file.records if each.library_name is not None]
+    names = _list_quoted(each.library_name for each in records)
+    answer = (
+        f"`{file.path}` imports {names}." if names else f"None: `{file.path}` imports files of this repository alone."
+    )
+    return _Pair("libraries", f"Which libraries does the file `{file.path}` import?", answer, _list_lines(records))
+
+
+def _ask_files(file: ImportingFile) -> _Pair:
+    question = f"From which files of this repository comes what the file `{file.path}` imports?"
+    records = [each for each in file.records if each.library_name is None]
+    return _Pair("files", question, _tell_files(file, records), _list_lines(records))
+
+
+def _tell_files(file: ImportingFile, records: Sequence[ImportRecord]) -> str:
+    if not records:
+        return f"From none: `{file.path}` imports libraries alone."
+    names = _list_quoted(each.target_file for each in records)
+    lost = _list_quoted(each.artifact for each in records if each.target_file is None)
+    told = [f"what `{file.path}` imports of this repository comes from {names}"] if names else []
+    told += [f"the file that {lost} comes from was not found"] if lost else []
+    answer = "; ".join(told)
+    return f"{answer[0].upper()}{answer[1:]}."
+
+
+def _ask_category(file: ImportingFile, random: Random) -> _Pair | None:
+    """Ask for all rows of one category and kind of thing; None where not all of any such group are known.
+
+    Behind a star may be anything, and what leads to no known thing of the repository may be of any kind.
+    """
+    groups: dict[str, list[ImportRecord]] = defaultdict(list)
+    for record in file.records:
+        groups[_name_group(record)].append(record)
+    unknown = bool(groups.pop(_UNKNOWN, []))
+    asked = [
+        question
+        for question, records in sorted(groups.items())
+        if not (unknown and question not in _LIBRARY_QUESTIONS) and all(each.artifact != "*" for each in records)
+    ]
+    if not asked:
+        return None
+    chosen = random.choice(asked)
+    names = _list_quoted(each.artifact for each in groups[chosen])
+    question = chosen.format(file=f"the file `{file.path}`")
+    return _Pair("category", question, f"`{file.path}` imports {names} so.", _list_lines(groups[chosen]))
+
+
+def _name_group(record: ImportRecord) -> str:
+    """Give the question that asks for all rows of the category and kind of a row; _UNKNOWN for one of no known kind."""
+    if record.library_name is not None:
+        return _LIBRARY_QUESTIONS[record.category == "library_import_from"]
+    things = _PLURALS.get(record.artifact_type)
+    if things is None or record.target_file is None:
+        return _UNKNOWN
+    how = "`import NAME`" if record.category == "file_import_direct" else "`from MODULE import NAME`"
+    return f"Which {things} of this repository does {{file}} import, by {how}?"
+
+
+def _ask_no(file: ImportingFile, random: Random) -> _Pair | None:
+    """Ask about a file or a library that is not imported here; None where there is no such."""
+    files = [("file", path) for path in file.paths if _is_foreign(path, file)]
+    libraries = [("library", name) for name in sorted(file.libraries - file.words)]
+    choices = [each for each in (files, libraries) if each]
+    if not choices:
+        return None
+    what, name = random.choice(random.choice(choices))
+    if what == "library":
+        reason = f"other files of this repository import `{name}`, and this one does not"
+        return _Pair("no", f"Does the file `{file.path}` import the library `{name}`?", f"No: {reason}.")
+    targets = _list_quoted(each.target_file for each in file.records)
+    reason = f"of this repository it imports what stands in {targets}" if targets else "it imports libraries alone"
+    question = f"Does the file `{file.path}` import anything from the file `{name}`?"
+    return _Pair("no", question, f"No: `{file.path}` imports nothing from `{name}`; {reason}.")
+
+
+def _is_foreign(path: str, file: ImportingFile) -> bool:
+    """Tell whether a file is surely not imported: no row leads to it, and no statement has its name.
+
+    The latter, because a row leads to where a name is defined, and the statement may name a file on the way there.
+    Files of packages are left out: whoever imports from a package runs them. So are all where a star is imported.
+    """
+    stem = PurePosixPath(path).stem
+    if path == file.path or stem == _PACKAGE or not path.endswith(SUFFIXES) or "*" in file.words:
+        return False
+    return path not in file.reached and stem not in file.words
+
+
+def _ask_absent(file: ImportingFile, random: Random) -> _Pair:
+    name = random.choice([each for each in INVENTED if each not in file.libraries])
+    libraries = _list_quoted(each.library_name for each in file.records)
+    reason = (
+        f"the libraries that it imports are {libraries}" if libraries else "it imports files of this repository alone"
+    )
+    answer = f"For nothing: `{file.path}` does not import `{name}`, nor does any file of this repository; {reason}."
+    return _Pair("absent", f"For what does the file `{file.path}` use the library `{name}`?", answer)
+
+
+def _list_lines(records: Iterable[ImportRecord]) -> tuple[int, ...]:
+    return tuple(sorted({each.line for each in records}))
+
+
+def _list_quoted(names: Iterable[str | None]) -> str:
+    return ", ".join(f"`{name}`" for name in dict.fromkeys(names) if name)
+
+
+def group_records(
+    records: Iterable[ImportRecord], places: Mapping[str, Place], words: Mapping[str, Collection[str]]
+) -> list[ImportingFile]:
+    """Gather the rows of the import table of one source by their file, in the order of the paths.
+
+    places: all files of the source, by path; words: of the names in the import statements of each.
+    """
+    paths = tuple(sorted(places))
+    by_file: dict[str, list[ImportRecord]] = defaultdict(list)
+    for record in records:
+        by_file[record.file_name].append(record)
+    libraries = frozenset(
+        each.library_name for table in by_file.values() for each in table if each.library_name is not None
+    )
+    files = []
+    for path, found in sorted(by_file.items()):
+        passed = _pass_packages(path, by_file)
+        reached = frozenset(_list_targets(by_file.get(each, ()) for each in passed))
+        handed = (each.library_name for target in reached for each in by_file.get(target, ()))
+        all_words = frozenset((*(word for each in passed for word in words.get(each, ())), *filter(None, handed)))
+        files.append(ImportingFile(places[path], tuple(found), paths, libraries, all_words, reached))
+    return files
+
+
+def _pass_packages(path: str, by_file: Mapping[str, Sequence[ImportRecord]]) -> list[str]:
+    """List a file and the packages that it imports from, and those that they import from, as they hand names on."""
+    passed, waiting = [path], [path]
+    while waiting:
+        for target in _list_targets([by_file.get(waiting.pop(), ())]):
+            if PurePosixPath(target).stem == _PACKAGE and target not in passed:
+                passed.append(target)
+                waiting.append(target)
+    return passed
+
+
+def _list_targets(tables: Iterable[Sequence[ImportRecord]]) -> list[str]:
+    return list(dict.fromkeys(each.target_file for table in tables for each in table if each.target_file is not None))

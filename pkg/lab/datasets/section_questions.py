@@ -1,0 +1,147 @@
+"""Questions about the texts of a repository, such as its README, changelog and settings, section by section (Q-06)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from pkg.extract.text_files.text_kinds import find_text_kind
+from pkg.lab.datasets.asking import Asker, Reply, Request, run_step
+from pkg.lab.datasets.dataset_options import DatasetOptions
+from pkg.lab.datasets.dataset_rows import (
+    Origin,
+    Place,
+    Row,
+    StepCounts,
+    drop_twins,
+    hash_words,
+    make_row,
+    show_evidence,
+)
+from pkg.lab.datasets.pair_checks import Repositories, find_file_fault
+from pkg.lab.datasets.pair_parsing import ANSWER, QUESTION, Malformed, parse_pair
+from pkg.lab.datasets.prompts import name_prompt, quote_name, render_prompt
+from pkg.lab.datasets.repository_texts import list_repositories
+from pkg.model import Label, Node
+
+if TYPE_CHECKING:
+    from pkg.graph.store import GraphStore
+
+STEP, TYPE = "meta", "meta"
+MOST_OF_AN_ANSWER = 4_000  # characters; whoever gets more for an answer has to look for it once more
+_SETTINGS = ("toml", "ini", "yaml")
+
+
+class Section(NamedTuple):
+    """A section of a text file, whole, with all headings that it stands below."""
+
+    place: Place
+    heading: str
+
+
+def read_sections(store: GraphStore, source: str | None) -> list[Section]:
+    """Read the sections of all text files, by source, path and line; long ones are one again, as they were written."""
+    with store.snapshot():
+        return [
+            section
+            for each in list_repositories(store, source)
+            for section in _join_chunks(store, each.name, each.revision)
+        ]
+
+
+def _join_chunks(store: GraphStore, source: str, revision: str | None) -> Iterator[Section]:
+    chunks = sorted(store.nodes((Label.CHUNK,), source), key=lambda node: (node.path, node.start))
+    texts = dict(store.texts(source, sorted({node.path for node in chunks})))
+    for (path, heading), found in groupby(chunks, lambda node: (node.path, node.qualname)):
+        parts: Sequence[Node] = list(found)
+        content = texts[path][parts[0].start : parts[-1].end].decode("utf-8", "replace")
+        yield Section(Place(source, revision, path, parts[0].start_line, parts[-1].end_line, content), heading)
+
+
+def keep_askable(sections: Iterable[Section], counts: StepCounts) -> list[Section]:
+    """Leave out sections that no question is clear about: a heading alone or one that is there twice, long ones."""
+    found = list(sections)
+    times = Counter((each.place.source, each.place.path, each.heading) for each in found)
+    kept = []
+    for section in found:
+        place = section.place
+        if place.start_line == place.end_line:
+            counts.drop("a section of a single line")
+        elif times[place.source, place.path, section.heading] > 1:
+            counts.drop("a heading that its file has twice")
+        elif len(place.content) > MOST_OF_AN_ANSWER:
+            counts.drop(f"a section of more than {MOST_OF_AN_ANSWER:,} characters")
+        else:
+            kept.append(section)
+    return kept
+
+
+def write_questions(sections: Sequence[Section], counts: StepCounts) -> Iterator[Row]:
+    """Ask what each section says, which answers itself, and which sections each file has."""
+    by_file: dict[tuple[str, str], list[Section]] = defaultdict(list)
+    for section in sections:
+        by_file[section.place.source, section.place.path].append(section)
+    for found in by_file.values():
+        if len(found) > 1:
+            yield _ask_headings(found)
+    counts.taken += len(sections)
+    for section in keep_askable(sections, counts):
+        yield _ask_section(section)
+
+
+def _ask_section(section: Section) -> Row:
+    path = section.place.path
+    if find_text_kind(path) in _SETTINGS:
+        question = f"What is set under `{section.heading}` in the file `{path}`?"
+    else:
+        question = f"What does the section `{section.heading}` of the file `{path}` say?"
+    said = {"question": question, "answer": section.place.content, "type": TYPE, "kind": "section"}
+    return make_row(section.place, Origin(STEP), said | {"evidence": show_evidence(section.place)})
+
+
+def _ask_headings(sections: Sequence[Section]) -> Row:
+    first, last = sections[0].place, sections[-1].place
+    headings = "\n".join(f"- {heading}" for heading in dict.fromkeys(each.heading for each in sections))
+    whole = Place(
+        first.source, first.revision, first.path, content_hash=hash_words(*(each.place.content for each in sections))
+    )
+    said = {
+        "question": f"Which sections does the file `{first.path}` have?",
+        "answer": f"From line {first.start_line} to {last.end_line}, `{first.path}` has the sections:\n{headings}",
+        "type": TYPE,
+        "kind": "headings",
+    }
+    return make_row(whole, Origin(STEP), said)
+
+
+def write_pairs(
+    sections: Iterable[Section],
+    asker: Asker,
+    options: DatasetOptions,
+    counts: StepCounts,
+    repositories: Repositories,
+) -> Iterator[Row]:
+    """Have a question with its answer written about each section."""
+
+    def read(reply: Reply) -> list[Row] | str:
+        pair, place = parse_pair(reply.text, reply.is_cut), reply.request.place
+        if isinstance(pair, Malformed):
+            return pair.reason
+        fault = find_file_fault(pair, place, repositories.find(place.source))
+        if fault is not None:
+            return fault
+        said = {"question": pair.question, "answer": pair.answer, "type": TYPE, "evidence": show_evidence(place)}
+        return [make_row(place, Origin(STEP, asker.model.name, name_prompt(STEP), options.seed), said)]
+
+    yield from drop_twins(run_step(asker, ask_sections(sections, options), read, counts), counts)
+
+
+def ask_sections(sections: Iterable[Section], options: DatasetOptions) -> Iterator[Request]:
+    """Ask about each section, whose file is named already for models that can be begun for."""
+    for section in sections:
+        place = section.place
+        words = {"path": place.path, "heading": section.heading, "content": place.content}
+        begun = f"{QUESTION} By the file {quote_name(place.path)},"
+        yield Request(place, {}, render_prompt(STEP, words), options.decode(), begun, ANSWER)

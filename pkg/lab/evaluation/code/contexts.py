@@ -1,0 +1,233 @@
+"""Find the code that a column shows for an item: by the graph, or by a baseline (P-15, P-16, P-28 to P-31)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+
+from pkg.errors import InputError, QueryError, UsageError
+from pkg.extract.files import restore_path
+from pkg.extract.input_options import parse_fingerprint
+from pkg.extract.rows import Row, read_rows
+from pkg.generation.aligned_code import align_code
+from pkg.generation.answer_context import read_context
+from pkg.generation.forms.helper_text import list_helpers
+from pkg.generation.forms.prompt_form import HelperText
+from pkg.generation.linking import Piece
+from pkg.generation.signals import measure_signals
+from pkg.lab.evaluation.code.benchmark_items import Item
+from pkg.lab.evaluation.code.columns import Finder
+from pkg.lab.evaluation.retrieval.plain_bm25 import PlainBM25
+from pkg.model import Label, Node, QueryResult, Skip
+from pkg.retrieval.needed_imports import list_corpora
+from pkg.retrieval.query import QueryOptions, run_query
+
+if TYPE_CHECKING:
+    from pkg.encode.encoder import Encoder
+    from pkg.graph.store import GraphStore
+
+DEPTH = 10  # hits of which the first is shown that stands for itself
+BATCH = 512  # texts that are encoded at once
+REFERENCE = "the reference"
+"""The place of a right answer that is shown."""
+
+FEWEST_LINES = 3  # of a function that is drawn at random, where there is such a one
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCode:
+    """What a prompt shows of the code that was found, and what may be put into an answer that calls it."""
+
+    helpers: tuple[HelperText, ...] = ()
+    pieces: tuple[Piece, ...] = ()
+    score: float | None = None  # of the best hit
+    fits: bool | None = None  # whether anything fits the question, where that is judged
+    notes: tuple[str, ...] = ()
+    signals: Mapping[str, float] = field(default_factory=dict)  # of whether it will help
+    seconds: float = 0.0  # until it was found
+
+    def to_row(self) -> dict[str, Any]:
+        """Give it as JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_row(cls, row: dict[str, Any]) -> ShownCode:
+        """Make it of JSON."""
+        pieces = tuple(
+            Piece(each["name"], each["place"], each["code"], tuple(each["imports"])) for each in row["pieces"]
+        )
+        return cls(
+            tuple(HelperText(*each) for each in row["helpers"]),
+            pieces,
+            row["score"],
+            row["fits"],
+            tuple(row["notes"]),
+            row.get("signals", {}),
+            row.get("seconds", 0.0),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    place: str
+    code: str
+
+
+class CodeFinder(Protocol):
+    """Finds what a column shows."""
+
+    def find(self, finder: Finder, item: Item) -> ShownCode:
+        """Find what a column shows for an item; nothing for a column without code."""
+
+
+class ContextFinder:
+    """Finds the code for items, each column by its own way; what a way reads of the graph is read once."""
+
+    def __init__(self, store: GraphStore, encoder: Encoder, source: str | None = None, seed: int = 0) -> None:
+        self._store, self._encoder, self._source, self._seed = store, encoder, source, seed
+        self._ways: dict[Finder, Callable[[Item], ShownCode]] = {
+            "bm25": lambda item: self._show(self._rank_rows(item)),
+            "dense": lambda item: self._show(self._rank_rows_densely(item)),
+            "func-bm25": lambda item: self._show(self._rank_functions(item)),
+            "func-pkg": lambda item: self._query(item, "function"),
+            "block-pkg": lambda item: self._query(item, "block"),
+            "signatures": self._list_signatures,
+            "random": self._draw,
+        }
+
+    def find(self, finder: Finder, item: Item) -> ShownCode:
+        """Find what a column shows for an item; nothing for a column without code.
+
+        A UsageError for a column that is of functions of a repository.
+        """
+        if finder == "gold":
+            return show_reference(item)
+        if finder and finder not in self._ways:
+            raise UsageError(f"what the column {finder} shows is of masked functions alone: pkg eval repository")
+        return self._ways[finder](item) if finder else ShownCode()
+
+    def _query(self, item: Item, mode: Literal["function", "block"]) -> ShownCode:
+        """Ask the graph for the best function or block that stands for itself (P-17); where none does, for the best."""
+        try:
+            found = self._ask(item, mode, DEPTH)
+        except QueryError as fault:
+            return ShownCode(notes=(str(fault),))
+        notes: list[str] = []
+        for hit in found.hits:
+            # What fits nothing is shown all the same: whether it does is kept beside.
+            alone = replace(found, hits=(hit,), coverage=replace(found.coverage, fits=None))
+            context = read_context(self._store, alone, alone)
+            if context.code:
+                others = (each for each in found.hits if each is not hit)
+                signals = measure_signals(item.query, (hit, *others), self._corpora)
+                return ShownCode(context.code, context.pieces, hit.score, found.coverage.fits, tuple(notes), signals)
+            notes += context.notes
+        best = replace(found, hits=found.hits[:1], coverage=replace(found.coverage, fits=None))
+        signals = measure_signals(item.query, found.hits, self._corpora)
+        return ShownCode(list_helpers(best), (), _read_score(found), found.coverage.fits, tuple(notes), signals)
+
+    def _list_signatures(self, item: Item) -> ShownCode:
+        try:
+            found = self._ask(item, "function", DEPTH)
+            found = replace(found, coverage=replace(found.coverage, fits=None))
+        except QueryError as fault:
+            return ShownCode(notes=(str(fault),))
+        context = read_context(self._store, found, found)
+        signals = measure_signals(item.query, found.hits, self._corpora)
+        return ShownCode(context.signatures, context.pieces, _read_score(found), notes=context.notes, signals=signals)
+
+    def _ask(self, item: Item, mode: Literal["function", "block"], k: int) -> QueryResult:
+        options = QueryOptions(mode=mode, top_k=k, source=self._source, helpers="all", declarations=False)
+        return run_query(self._store, self._encoder, item.query, options)
+
+    def _draw(self, item: Item) -> ShownCode:
+        functions = self._long_functions
+        return self._show(random.Random(f"{self._seed} {item.id}").choice(functions) if functions else None)
+
+    def _show(self, found: _Text | None) -> ShownCode:
+        return ShownCode() if found is None else ShownCode((HelperText(found.place, found.code),))
+
+    def _rank_rows(self, item: Item) -> _Text | None:
+        return self._take(self._row_index, self._rows, item)
+
+    def _rank_functions(self, item: Item) -> _Text | None:
+        return self._take(self._function_index, self._functions, item)
+
+    def _take(self, index: PlainBM25, texts: Sequence[_Text], item: Item) -> _Text | None:
+        best = index.rank(item.query, 1)
+        return texts[int(best[0])] if best else None
+
+    def _rank_rows_densely(self, item: Item) -> _Text | None:
+        cosines = self._row_vectors @ self._encoder.encode_query(item.query)
+        return self._rows[int(np.argmax(cosines))]
+
+    @cached_property
+    def _corpora(self) -> set[str]:
+        return list_corpora(self._store)
+
+    @cached_property
+    def _rows(self) -> list[_Text]:
+        """Read the whole rows of corpora, from where they were built; of repositories each function is one."""
+        sources = [each for each in self._store.sources() if self._source in (None, each.name)]
+        found: list[_Text] = []
+        for source in sources:
+            if source.kind == "corpus":
+                _, read = parse_fingerprint(self._store.source_fingerprint(source.name) or "")
+                rows = read_rows(restore_path(source.root), read.field)
+                found += (_Text(row.id, _join_row(row)) for row in rows if not isinstance(row, Skip))
+            else:
+                found += self._list_functions(source.name)
+        if not found:
+            raise InputError("the graph holds no code that a baseline could rank; run: pkg build PATH")
+        return found
+
+    @cached_property
+    def _row_index(self) -> PlainBM25:
+        return PlainBM25([str(place) for place in range(len(self._rows))], [row.code for row in self._rows])
+
+    @cached_property
+    def _row_vectors(self) -> np.typing.NDArray[np.float32]:
+        texts = [row.code.encode("utf-8", "replace") for row in self._rows]
+        parts = [self._encoder.encode(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
+        return np.concatenate(parts)
+
+    @cached_property
+    def _functions(self) -> list[_Text]:
+        return list(self._list_functions(self._source))
+
+    @cached_property
+    def _function_index(self) -> PlainBM25:
+        return PlainBM25([str(place) for place in range(len(self._functions))], [each.code for each in self._functions])
+
+    @cached_property
+    def _long_functions(self) -> list[_Text]:
+        long = [each for each in self._functions if each.code.count("\n") + 1 >= FEWEST_LINES]
+        return long or self._functions
+
+    def _list_functions(self, source: str | None) -> Iterator[_Text]:
+        """List the functions of a source in an order of their own, those of equal text once."""
+        found: dict[str, Node] = {}
+        for node in self._store.nodes((Label.FUNCTION,), source):
+            kept = found.get(node.content_hash)
+            if kept is None or node.id < kept.id:
+                found[node.content_hash] = node
+        for node in sorted(found.values(), key=lambda each: (each.source, each.path, each.start, each.id)):
+            yield _Text(f"{node.path}:{node.start_line}-{node.end_line} {node.qualname}", align_code(node.content))
+
+
+def show_reference(item: Item) -> ShownCode:
+    """Show the right answer itself: a control, for what the best helper could do."""
+    return ShownCode((HelperText(REFERENCE, item.reference),))
+
+
+def _join_row(row: Row) -> str:
+    return f"{row.query}\n{row.text}".strip()
+
+
+def _read_score(found: QueryResult) -> float | None:
+    return found.hits[0].score if found.hits else None

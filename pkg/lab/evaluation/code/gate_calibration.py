@@ -1,0 +1,183 @@
+"""Learn from runs when shown code helps a model, on one half of the items, and tell what the rule does on the other."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pkg.errors import InputError
+from pkg.generation.gate import reaches
+from pkg.generation.signals import SIGNALS
+from pkg.lab.evaluation.code.run_folder import Record, read_head, read_records
+
+CONTEXT_OF = {"signatures": "signatures", "func-pkg": "code", "block-pkg": "code"}
+"""What the prompt of a column shows, as pkg generate calls it."""
+
+BASE = "none"
+PENALTY = 2  # broken answers weigh twice as much as mended ones: who asks has trusted the answer without context
+LEAST_GAIN = 3  # mended answers, less the penalty, below which a rule is chance: then nothing is shown
+STEPS = 10  # thresholds that are tried of each signal, at equal shares of the items
+
+
+class Effect(NamedTuple):
+    """What showing code does to some items."""
+
+    items: int
+    shown: int  # items that are shown code
+    fixed: int
+    broken: int
+
+    @property
+    def gain(self) -> int:
+        """Weigh what is fixed against what is broken."""
+        return self.fixed - PENALTY * self.broken
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRule:
+    """The rule that was learned for one column, and what it does on items that it was not learned from."""
+
+    column: str
+    context: str
+    bounds: Mapping[str, float] | None  # None shows nothing
+    learned: Effect
+    held_out: Effect
+    always: Effect  # of the items held out, if code were shown to all
+    controls: Mapping[
+        str, Effect
+    ]  # what prompts without code, or with a random helper, do to the items it shows code to
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What runs of one model, or of models of one size, tell about showing code."""
+
+    runs: tuple[str, ...]
+    models: tuple[str, ...]
+    benchmarks: tuple[str, ...]
+    columns: tuple[ColumnRule, ...]
+
+    def list_rules(self, below: float | None = None) -> Iterator[dict[str, Any]]:
+        """List the rules for pkg.generation.gate, the best column of each context, the best first.
+
+        below: parameters of the models that they are for.
+        """
+        ordered = sorted(self.columns, key=lambda each: -each.learned.gain)
+        for context in dict.fromkeys(each.context for each in ordered):
+            best = next(each for each in ordered if each.context == context)
+            yield {
+                "context": context,
+                "below": below,
+                "bounds": best.bounds,
+                "column": best.column,
+                "models": self.models,
+                "benchmarks": self.benchmarks,
+                "learned": best.learned._asdict(),
+                "held_out": best.held_out._asdict(),
+            }
+
+
+class _Pair(NamedTuple):
+    """One item of one run, without code and with."""
+
+    key: str  # run and item
+    before: bool
+    after: bool
+    signals: Mapping[str, float]
+
+
+def calibrate(paths: Sequence[Path], seed: int = 0) -> Calibration:
+    """Learn a rule for each column that shows code; an InputError where no run tells of one.
+
+    Items of equal name in several runs, as of two models, fall into the same half, so that none is known beforehand.
+    """
+    heads = [read_head(path) for path in paths]
+    kept = [_read_first(path) for path in paths]
+    columns = [name for name in CONTEXT_OF if any(name in run and BASE in run for run in kept)]
+    if not columns:
+        raise InputError(
+            f"no run of {', '.join(map(str, paths))} has the column {BASE} and one of {', '.join(CONTEXT_OF)} with the"
+            " signals of its search; run pkg eval with these columns"
+        )
+    return Calibration(
+        tuple(map(str, paths)),
+        tuple(dict.fromkeys(str(head["model"]) for head in heads)),
+        tuple(dict.fromkeys(str(head["benchmark"]) for head in heads)),
+        tuple(_learn(name, kept, seed) for name in columns),
+    )
+
+
+def _read_first(path: Path) -> dict[str, dict[str, Record]]:
+    """Read the first answer of each column to each item; of columns that show code only what tells its signals."""
+    found: dict[str, dict[str, Record]] = {}
+    for record in read_records(path):
+        if record.sample == 0 and (record.signals or record.column not in CONTEXT_OF):
+            found.setdefault(record.column, {})[record.item] = record
+    return found
+
+
+def _learn(column: str, kept: Sequence[Mapping[str, Mapping[str, Record]]], seed: int) -> ColumnRule:
+    pairs = list(_pair(column, kept))
+    learned = [each for each in pairs if _is_learned(each.key, seed)]
+    held = [each for each in pairs if not _is_learned(each.key, seed)]
+    best = max(_list_bounds(learned), key=lambda each: (measure(learned, each).gain, -len(each)))
+    bounds = best if measure(learned, best).gain >= LEAST_GAIN else None
+    shown = {each.key for each in held if reaches(bounds, each.signals)}
+    names = sorted({name for run in kept for name in run if name == "random" or name.startswith("none:")})
+    controls = {name: [each for each in _pair(name, kept) if each.key in shown] for name in names}
+    return ColumnRule(
+        column,
+        CONTEXT_OF[column],
+        bounds,
+        measure(learned, bounds),
+        measure(held, bounds),
+        measure(held, {}),
+        {name: measure(found, {}) for name, found in controls.items()},
+    )
+
+
+def _pair(column: str, kept: Sequence[Mapping[str, Mapping[str, Record]]]) -> Iterator[_Pair]:
+    for number, run in enumerate(kept):
+        for item, record in run.get(column, {}).items():
+            before = run.get(BASE, {}).get(item)
+            if before is not None:
+                yield _Pair(f"{number} {item}", before.passed, record.passed, record.signals)
+
+
+def _is_learned(key: str, seed: int) -> bool:
+    """Tell the half of an item, by its name alone."""
+    return hashlib.sha256(f"{seed} {key.partition(' ')[2]}".encode()).digest()[0] % 2 == 0
+
+
+def _list_bounds(pairs: Sequence[_Pair]) -> Iterator[dict[str, float]]:
+    """List the rules that are tried: none, and one signal that must reach a value; more would fit chance."""
+    yield {}
+    for name in SIGNALS:
+        values = [each.signals[name] for each in pairs if name in each.signals]
+        if values:
+            for least in sorted(
+                set(np.quantile(values, np.linspace(0, 1, STEPS, endpoint=False)[1:]).round(4).tolist())
+            ):
+                yield {name: float(least)}
+
+
+def measure(pairs: Sequence[_Pair], bounds: Mapping[str, float] | None) -> Effect:
+    """Count what showing code does to items whose signals reach the bounds."""
+    shown = [each for each in pairs if reaches(bounds, each.signals)]
+    fixed = sum(each.after > each.before for each in shown)
+    return Effect(len(pairs), len(shown), fixed, sum(each.before > each.after for each in shown))
+
+
+def list_rows(found: Calibration) -> Iterator[dict[str, Any]]:
+    """Give the calibration as JSON lines."""
+    yield {"type": "calibration", "runs": found.runs, "models": found.models, "benchmarks": found.benchmarks}
+    for each in found.columns:
+        row = {**asdict(each), "learned": each.learned._asdict(), "held_out": each.held_out._asdict()}
+        row |= {"always": each.always._asdict()}
+        row |= {"controls": {name: effect._asdict() for name, effect in each.controls.items()}}
+        yield {"type": "rule", **row}

@@ -1,0 +1,241 @@
+"""Judge code by hidden tests that it never meets: it is asked for the values of calls, and tests run elsewhere (P-32).
+
+1. The tests of an item run once against its reference, which tells what calls they make. Then the reference is judged
+   as a candidate is: tests that it fails, or that make no call, judge nothing, and that is their verdict on any code.
+2. The process of a candidate does those calls and gives what they came to, as plain data.
+3. The tests run in another process of the sandbox, whose function gives these answers. Where tests go on to a call that
+   is new, because it depends on earlier answers, the candidate is asked again for all calls up to it.
+
+So tests, expected values and comparisons are in no process that runs the candidate, and no object of it reaches them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from pkg.lab.evaluation.code import inside_tests
+from pkg.lab.evaluation.code.benchmark_items import Item
+from pkg.lab.evaluation.code.spelled_calls import rewrite_calls
+from pkg.sandbox import values
+from pkg.sandbox.claims import clean_line
+from pkg.sandbox.protocol import Kind, Limits, Program, Sandbox, Step, Verdict
+
+TOGETHER = 32  # cases whose tests share a process: to start one costs as much as the tests of several
+AHEAD = 64  # candidates that run before their tests do
+TRUSTED_OUTPUT = 16 << 20  # bytes: tests write down their calls, of which each argument may be long; see inside_tests
+ROUNDS = 40  # times that a candidate is asked again for calls that depend on its answers
+
+_KINDS = {
+    "IndentationError": Kind.INDENTATION,
+    "SyntaxError": Kind.SYNTAX,
+    "NameError": Kind.NAME,
+    "TypeError": Kind.TYPE,
+    "AssertionError": Kind.ASSERTION,
+    "MemoryError": Kind.MEMORY,
+    "PermissionError": Kind.FORBIDDEN,
+    "SystemExit": Kind.EXIT,
+}
+
+
+_OBJECTS = ('{"repr":[', '{"long":[')  # as values are rendered; quotes in the text of a string are escaped
+
+
+@dataclass(frozen=True, slots=True)
+class _Tests:
+    """The tests of an item, and the calls that they are known to make, each as inside_tests tells it."""
+
+    item: Item
+    tests: str
+    calls: tuple[Any, ...] = ()
+    fault: Verdict | None = None  # why it cannot be told which calls they make
+
+    @property
+    def words(self) -> list[str]:
+        return [self.item.reference, self.item.setup, self.tests, self.item.entry]
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A candidate with what it answered."""
+
+    code: str
+    tests: _Tests
+    answers: tuple[Any, ...] = ()
+    end: Verdict | None = None  # of its process; None before it ran
+
+
+class HiddenTests:
+    """Runs hidden tests; remembers the calls of the items that it has seen."""
+
+    def __init__(self, sandbox: Sandbox, limits: Limits) -> None:
+        self._sandbox = sandbox
+        self._limits = limits
+        self._known: dict[tuple[str, str], _Tests] = {}
+
+    def run_all(self, pairs: Iterable[tuple[str, Item]]) -> Iterator[Verdict]:
+        """Run the hidden tests of each pair of code and item, and give how they end, in their order."""
+        waiting = iter(pairs)
+        while some := list(islice(waiting, AHEAD)):
+            self._learn({(item.id, item.tests): item for _, item in some})
+            yield from self._judge([_Case(code, self._known[item.id, item.tests]) for code, item in some])
+
+    def _learn(self, items: dict[tuple[str, str], Item]) -> None:
+        """Find out which calls the tests of items make that were not seen before."""
+        new = [
+            _Tests(item, rewrite_calls(item.tests, item.entry)) for key, item in items.items() if key not in self._known
+        ]
+        found = self._run_trusted("record_all", [each.words for each in new])
+        learned = [_add_calls(tests, calls) for tests, calls in zip(new, found, strict=True)]
+        ends = self._judge([_Case(each.item.reference, each) for each in learned])
+        for tests, end in zip(learned, ends, strict=True):
+            self._known[tests.item.id, tests.item.tests] = _check_reference(tests, end)
+
+    def _judge(self, cases: Sequence[_Case]) -> list[Verdict]:
+        verdicts: list[Verdict | None] = [each.tests.fault for each in cases]
+        current = dict(enumerate(cases))
+        for _ in range(ROUNDS):
+            waiting = [place for place, verdict in enumerate(verdicts) if verdict is None]
+            current |= zip(waiting, self._ask([current[place] for place in waiting]), strict=True)
+            for place in waiting:
+                end = current[place].end
+                verdicts[place] = None if end is None or end.kind is Kind.OK else end
+            waiting = [place for place in waiting if verdicts[place] is None]
+            ended = self._run_trusted("judge_all", [_write_case(current[place]) for place in waiting])
+            for place, end in zip(waiting, ended, strict=True):
+                verdicts[place], current[place] = _conclude(current[place], end)
+            if None not in verdicts:
+                break
+        late = Verdict(Kind.OTHER, f"its tests ask for more after each of {ROUNDS} answers")
+        return [verdict or late for verdict in verdicts]
+
+    def _ask(self, cases: Sequence[_Case]) -> list[_Case]:
+        """Have each candidate do the calls that its tests make, in a process that knows nothing else of them."""
+        programs = (Program(each.code, (_make_step(each.tests),)) for each in cases)
+        ends = (result.steps[0] for result in self._sandbox.run_all(programs, self._limits))
+        return [_read_answers(case, end) for case, end in zip(cases, ends, strict=True)]
+
+    def _run_trusted(self, function: str, tasks: Sequence[list[Any]]) -> list[Any]:
+        """Run a function of inside_tests on tasks, several in one process; one that fails is done again alone."""
+        parts = [tasks[start : start + TOGETHER] for start in range(0, len(tasks), TOGETHER)]
+        found: list[Any] = []
+        for part, end in zip(parts, self._run_programs(function, parts), strict=True):
+            results = _read_results(end, len(part))
+            if results is None and len(part) > 1:
+                alone = self._run_programs(function, [[each] for each in part])
+                found += [(_read_results(each, 1) or [_refuse(each)])[0] for each in alone]
+            else:
+                found += [_refuse(end)] if results is None else results
+        return found
+
+    def _run_programs(self, function: str, parts: Sequence[Sequence[list[Any]]]) -> list[Verdict]:
+        steps = [Step(f"{function}({json.dumps(list(part))!r})", is_expression=True) for part in parts]
+        programs = [Program(_read_runner(), (step,)) for step in steps]
+        limits = replace(self._limits, output_bytes=max(self._limits.output_bytes, TRUSTED_OUTPUT))
+        return [result.steps[0] for result in self._sandbox.run_all(programs, limits)]
+
+
+def _read_results(end: Verdict, count: int) -> list[Any] | None:
+    """Read what a trusted process found for so many tasks; None where it failed, or its findings were too long."""
+    found: Any = json.loads(end.value or "null") if end.kind is Kind.OK else None
+    return found if isinstance(found, list) and len(found) == count else None
+
+
+def _refuse(end: Verdict) -> Verdict:
+    """Say why a trusted process found nothing for its one task."""
+    if end.kind is not Kind.OK:
+        return end
+    return Verdict(Kind.OTHER, f"its calls take more than {TRUSTED_OUTPUT >> 20} MiB to write down", end.seconds)
+
+
+@cache
+def _read_runner() -> str:
+    texts = [Path(str(each.__file__)).read_text(encoding="utf-8") for each in (values, inside_tests)]
+    return "\n".join(
+        f"exec(compile({text!r}, {name!r}, 'exec'))" for text, name in zip(texts, ("values", "tests"), strict=True)
+    )
+
+
+def _add_calls(tests: _Tests, found: Any) -> _Tests:
+    """Add calls to those that tests are known to make; a fault where one hands over what is no plain data."""
+    if isinstance(found, Verdict):
+        return replace(tests, fault=replace(found, detail=f"the tests cannot be run: {found.detail}", value=None))
+    if any(mark in text for call in found if isinstance(call, list) for text in call for mark in _OBJECTS):
+        told = "its tests hand over a value that is no plain data, so that they cannot be kept apart from the code"
+        return replace(tests, fault=Verdict(Kind.OTHER, told))
+    return replace(tests, calls=(*tests.calls, *found))
+
+
+def _check_reference(tests: _Tests, end: Verdict) -> _Tests:
+    """Refuse tests that cannot judge code: the reference fails them as candidates are judged, or they never call it.
+
+    They may look at more than the plain data that an answer is, such as at a list that the code changes in place.
+    """
+    if tests.fault is not None:
+        return tests
+    if end.kind is not Kind.OK:
+        told = f"the tests cannot judge code by the values of its calls, for its reference fails: {end.detail}"
+        return replace(tests, fault=Verdict(Kind.OTHER, told))
+    if not tests.calls:
+        return replace(tests, fault=Verdict(Kind.OTHER, f"the tests cannot judge code: no call of {tests.item.entry}"))
+    return tests
+
+
+def _make_step(tests: _Tests) -> Step:
+    """Write the calls as the candidate's process reads them: as spelled out, or function, arguments and keywords."""
+    calls = [
+        json.dumps(call) if isinstance(call, str) else f'["{tests.item.entry}",{",".join(call)}]'
+        for call in tests.calls
+    ]
+    return Step(tests.item.setup, is_expression=True, calls=f"[{','.join(calls)}]")
+
+
+def _read_answers(case: _Case, end: Verdict) -> _Case:
+    """Read what a candidate's process says that its calls came to; what is no answer ends them."""
+    answers: list[Any] = []
+    told: Any = json.loads(end.value or "[]") if end.kind is Kind.OK else []
+    for each in told if isinstance(told, list) else []:
+        if not _is_answer(each):
+            break
+        answers.append(each)
+    return replace(case, answers=tuple(answers), end=end)
+
+
+def _is_answer(each: Any) -> bool:
+    if not isinstance(each, list) or not each or not isinstance(each[0], bool):
+        return False
+    if each[0]:
+        return len(each) == 2
+    kinds = tuple(map(type, each[1:]))
+    return kinds == (str, str, int)
+
+
+def _write_case(case: _Case) -> list[Any]:
+    return [*case.tests.words, list(case.tests.calls), list(case.answers)]
+
+
+def _conclude(case: _Case, end: Any) -> tuple[Verdict | None, _Case]:
+    """Return the verdict on a candidate; None where it must answer more calls, which the case then holds."""
+    assert case.end is not None
+    run = replace(case.end, value=None)
+    if isinstance(end, Verdict):
+        return replace(run, kind=end.kind, detail=end.detail), case
+    if end is None or isinstance(end, list):
+        return run if end is None else _read_failure(run, end), case
+    if len(case.answers) < len(case.tests.calls):
+        return replace(run, kind=Kind.TIMEOUT, detail="its calls took too long together"), case
+    ((_, call),) = end["dict"]
+    tests = _add_calls(case.tests, [call])
+    return tests.fault, replace(case, tests=tests)
+
+
+def _read_failure(run: Verdict, end: list[Any]) -> Verdict:
+    names, message, line = end
+    kind = next((_KINDS[name] for name in names if name in _KINDS), Kind.OTHER)
+    place = f" (line {line})" if line else ""
+    return replace(run, kind=kind, detail=clean_line(message) + place)

@@ -1,0 +1,67 @@
+"""Find the calls of a function that tests spell out, such as `f(Pair(1, 2))` in an assert, and replace them.
+
+Such a call can be done as it is written where the candidate runs, with what the candidate itself defines; all others,
+inside of functions and loops, hand their values over.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+
+from pkg.lab.evaluation.code.inside_tests import ANSWER
+
+_NAMING = (
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar
+)  # fmt: skip
+
+
+def rewrite_calls(tests: str, entry: str) -> str:
+    """Replace each call of a function that statements of tests spell out by one that asks for its answer."""
+    try:
+        tree = ast.parse(tests)
+    except (SyntaxError, ValueError):
+        return tests
+    bound = Counter(_list_bound(tree))
+    if "*" in bound:  # an import of any names
+        return tests
+    rewriter = _Rewriter(entry, bound)
+    tree.body = [rewriter.visit(each) if isinstance(each, ast.Assert | ast.Expr) else each for each in tree.body]
+    return ast.unparse(ast.fix_missing_locations(tree)) if rewriter.is_changed else tests
+
+
+def _list_bound(tree: ast.AST) -> Iterator[str]:
+    """Yield the names that code binds, each as often as it does; * for an import of all names."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.alias):
+            yield node.asname or node.name.partition(".")[0]
+        elif isinstance(node, ast.MatchMapping):
+            yield from filter(None, [node.rest])
+        elif isinstance(node, _NAMING) and node.name:
+            yield node.name
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Replaces the outermost calls of a function whose arguments use nothing that the tests bind."""
+
+    def __init__(self, entry: str, bound: Counter[str]) -> None:
+        self._entry, self._bound = entry, bound
+        self.is_changed = False
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Replace a call, or look inside of it."""
+        used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        if isinstance(node.func, ast.Name) and node.func.id == self._entry and not used & self._list_outer(node):
+            self.is_changed = True
+            return ast.Call(ast.Name(ANSWER, ast.Load()), [ast.Constant(ast.unparse(node))], [])
+        return self.generic_visit(node)
+
+    def _list_outer(self, call: ast.Call) -> set[str]:
+        """List the names that the tests bind, but for those that a call binds for itself, as a lambda does."""
+        leaks = any(isinstance(each, ast.NamedExpr) for each in ast.walk(call))
+        return set(self._bound if leaks else self._bound - Counter(_list_bound(call)))

@@ -1,0 +1,127 @@
+"""Ask questions with known answers of a repository by several systems, and keep what each found and wrote (Q-18).
+
+Without a model only the search is measured: the place of the right file among those that the evidence is from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from glob import escape
+from typing import TYPE_CHECKING
+
+from pkg.errors import QueryError
+from pkg.generation.ask.ask_options import AskOptions
+from pkg.generation.ask.question_answer import PreparedQuestion, QuestionAnswerer
+from pkg.generation.ask.repository_answer import RepositoryAnswer
+from pkg.lab.evaluation.questions.qa_items import QaItem
+from pkg.lab.evaluation.questions.qa_options import QaOptions, System
+from pkg.lab.evaluation.questions.qa_records import QaFolder, QaRecord
+from pkg.models.prompt_batch import BatchingModel, write_all
+from pkg.retrieval.deps.paths import find_files, list_sources
+from pkg.retrieval.evidence.evidence import Gathered
+from pkg.retrieval.evidence.evidence_options import EvidenceOptions
+from pkg.retrieval.evidence.evidence_reader import EvidenceReader
+
+if TYPE_CHECKING:
+    from pkg.encode.encoder import Encoder
+    from pkg.graph.store import GraphStore
+    from pkg.models.text_model import TextModel
+    from pkg.retrieval.evidence.window_evidence import WindowIndex
+
+Count = Callable[[str, int, int], None]
+"""Told which system has answered how many of how many questions."""
+
+BATCH = 16  # answers that a model which batches writes between two writes to the file
+
+
+@dataclass
+class QuestionEvaluation:
+    """One evaluation: the graph, the questions, and who answers."""
+
+    store: GraphStore
+    encoder: Encoder
+    items: Sequence[QaItem]
+    options: QaOptions
+    model: TextModel | None = None
+    windows: WindowIndex | None = None
+
+    def run(self, folder: QaFolder, count: Count = lambda system, done, total: None) -> None:
+        """Ask what the folder does not hold yet; raises what asking raises."""
+        for system in self.options.choose_systems(self.model is not None):
+            waiting = [each for each in self.items if (system, each.item.id) not in folder.records]
+            done = len(self.items) - len(waiting)
+            count(system, done, len(self.items))
+            for start in range(0, len(waiting), self._batch):
+                for record in self._ask(system, waiting[start : start + self._batch]):
+                    folder.add(record)
+                    done += 1
+                    count(system, done, len(self.items))
+
+    @property
+    def _batch(self) -> int:
+        if self.options.batch or self.model is None:
+            return self.options.batch or 1
+        return BATCH if isinstance(self.model, BatchingModel) else self.model.parallel
+
+    def _ask(self, system: System, items: Sequence[QaItem]) -> Iterator[QaRecord]:
+        """Gather evidence for some questions, and have those that are not refused answered together."""
+        asked = [(each, self._open(system, each)) for each in items]
+        prepared = [(each, answerer, _prepare(answerer, each)) for each, answerer in asked]
+        waiting = [(answerer, each) for _, answerer, each in prepared if each.conversation is not None]
+        prompts = [each.conversation for _, each in waiting if each.conversation is not None]
+        written = iter(write_all(self.model, prompts, waiting[0][0].decoding) if self.model and waiting else ())
+        for item, answerer, each in prepared:
+            answer = answerer.finish(each, next(written)) if each.conversation is not None else each.answer
+            yield self._make_record(system, item, each, answer)
+
+    def _open(self, system: System, item: QaItem) -> QuestionAnswerer:
+        gold = self._find_gold(item) if self.options.oracle_file else set()
+        paths = [escape(path) for _, path in sorted(gold)] or None
+        retriever = "graph" if system == "none" else system
+        evidence = EvidenceOptions(retriever, self.options.budget, source=self.options.source, path=paths)
+        options = AskOptions(evidence, system != "none", max_tokens=self.options.max_tokens, seed=self.options.seed)
+        reader = EvidenceReader(self.store, evidence, self.windows)
+        if retriever != "graph":
+            reader.index(self.encoder)
+            self.windows = reader.windows
+        sources = [each.name for each in list_sources(self.store, self.options.source)]
+        return QuestionAnswerer(partial(reader.read, self.encoder), ", ".join(sources), self.model, options)
+
+    def _make_record(
+        self, system: System, item: QaItem, prepared: PreparedQuestion, answer: RepositoryAnswer
+    ) -> QaRecord:
+        gold = self._find_gold(item)
+        files = answer.gathered.list_files()
+        ranks = [rank for rank, file in enumerate(files, 1) if file in gold]
+        cited = [each for statement in answer.statements for each in statement.citations if not each.is_added]
+        paths = {path for _, path in gold}
+        shown = answer.shown if self.model is not None else ()
+        return QaRecord(
+            item.item.id, system, item.item.type, ranks[0] if ranks else None, bool(gold), answer.gathered.fits,
+            len(answer.gathered.pieces), answer.text, answer.is_refused, answer.reason, len(answer.statements),
+            sum(each.is_supported for each in answer.statements), len(cited), sum(each.is_wrong for each in cited),
+            any(place.rpartition(":")[0] in paths for place in answer.places),
+            tuple({name: getattr(piece, name) for name in _SHOWN} for piece in shown),
+            answer.usage.prompt_tokens, answer.usage.completion_tokens, round(answer.usage.seconds, 3),
+        )  # fmt: skip
+
+    def _find_gold(self, item: QaItem) -> set[tuple[str, str]]:
+        """Find the right file in the graph: by its whole path, else by the end of it."""
+        if not item.path:
+            return set()
+        sources = list_sources(self.store, self.options.source)
+        return {(node.source, node.path) for node in find_files(self.store, item.path, sources)}
+
+
+def _prepare(answerer: QuestionAnswerer, item: QaItem) -> PreparedQuestion:
+    """Gather evidence for a question; one that cannot be asked is refused, and stops no other."""
+    try:
+        return answerer.prepare(item.item.question)
+    except QueryError as fault:
+        gathered = Gathered(item.item.question, (), False, notes=(str(fault),))
+        return PreparedQuestion(RepositoryAnswer(item.item.question, gathered, is_refused=True, reason=str(fault)))
+
+
+_SHOWN = ("path", "start_line", "end_line", "title", "content")

@@ -1,0 +1,54 @@
+"""Judge answers in the place of the body that was masked, by the tests of the project that reach it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
+
+from pkg.generation.forms.prompt_form import PromptTask
+from pkg.generation.linking import Piece
+from pkg.lab.evaluation.code.answer_judge import ReadAnswer
+from pkg.lab.evaluation.code.benchmark_items import Item
+from pkg.lab.evaluation.code.scorer import Score
+from pkg.lab.evaluation.repository.answer_body import AnswerBody, find_answer, read_body
+from pkg.lab.evaluation.repository.masked_functions import put_body
+from pkg.lab.evaluation.repository.project_files import Project
+from pkg.lab.evaluation.repository.project_tests import Replacement, judge_replacements
+from pkg.lab.evaluation.repository.repository_items import RepositoryItem
+from pkg.sandbox.protocol import Sandbox
+
+
+class BodyJudge:
+    """Puts the body of each answer where the function stands and runs the tests of the project."""
+
+    def __init__(self, sandbox: Sandbox, project: Project) -> None:
+        self._sandbox, self._project = sandbox, project
+
+    def make_task(self, item: Item) -> PromptTask:
+        """Say what is asked for an item: to go on where its header and docstring end."""
+        return PromptTask(item.task, item.task, item.entry)
+
+    def read_answer(self, item: Item, text: str, pieces: Sequence[Piece]) -> ReadAnswer:
+        """Read the code of an answer; nothing is put into it, for the project itself is there."""
+        code, is_cut = find_answer(text, cast(RepositoryItem, item).masked)
+        return ReadAnswer(code, is_cut=is_cut)
+
+    def score_all(self, pairs: Iterable[tuple[str, Item]]) -> Iterator[Score]:
+        """Give the score of each pair of code and item, in their order, several at once."""
+        read = [
+            (read_body(code, function), function, item.tests)
+            for code, item in pairs
+            for function in [cast(RepositoryItem, item).masked]
+        ]
+        tried = (
+            Replacement(function.path, put_body(self._project, function, body.text), tuple(tests.split("\n")))
+            for body, function, tests in read
+            if not body.error
+        )
+        scores = judge_replacements(self._sandbox, self._project, tried)
+        for body, _, _ in read:
+            yield _refuse(body) if body.error else next(scores)
+
+
+def _refuse(body: AnswerBody) -> Score:
+    return Score(False, body.error, body.detail)

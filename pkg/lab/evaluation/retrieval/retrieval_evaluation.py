@@ -1,0 +1,195 @@
+"""The use case of `pkg eval retrieval`: ask a graph judged questions in every mode and by every ranking."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from pkg.encode.encoder import Encoder
+from pkg.errors import InputError, QueryError, UsageError
+from pkg.graph.store import GraphStore
+from pkg.lab.evaluation.retrieval.answer_places import AnswerPlaces, measure_depth
+from pkg.lab.evaluation.retrieval.evaluation_options import EVALUATED_MODES, EvaluatedMode, EvaluationOptions
+from pkg.lab.evaluation.retrieval.judged_questions import JudgedQuestion, QuestionFile
+from pkg.lab.evaluation.retrieval.rank_scores import (
+    CUT,
+    DEPTH,
+    Answered,
+    find_normal_interval,
+    reciprocal_ranks,
+    summarise_ranks,
+)
+from pkg.lab.evaluation.retrieval.rankings import FLOOR, Given, RankingSystem, list_systems
+
+NOTE = (
+    "pruning and the floor change no order: what is cut of a hit is cut after it is ranked, and hits that do not fit"
+    " are still listed"
+)
+Listen = Callable[[str, int, int], None]  # told the mode, and how many of how many searches are done
+
+
+@dataclass(frozen=True, slots=True)
+class RankingFigures:
+    """How one ranking of one mode did."""
+
+    mode: str
+    ranking: str
+    without: str  # the flag of an ablation, "" for what pkg query does by default
+    figures: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalReport:
+    """What an evaluation found, and what of the questions it could not judge."""
+
+    store: str
+    encoder: str
+    sources: tuple[str, ...]
+    questions: int  # asked
+    left_out: Mapping[str, int]
+    gold: int  # right answers of all questions together
+    gold_missing: Mapping[str, int]  # by mode: those that no node of the graph stands for
+    first_missing: Mapping[str, str]
+    rows: tuple[RankingFigures, ...]
+    notes: tuple[str, ...] = ()
+
+
+def evaluate_retrieval(
+    store: GraphStore,
+    encoder: Encoder,
+    asked: QuestionFile,
+    options: EvaluationOptions | None = None,
+    listen: Listen = lambda mode, done, total: None,
+) -> RetrievalReport:
+    """Ask every question in every mode by every ranking, and score what comes.
+
+    Raises UsageError for an unknown source, QueryError where the graph has nothing in a mode that was asked for,
+    InputError where it holds no right answer at all.
+    """
+    options = options or EvaluationOptions()
+    _check_source(store, options.source)
+    depth = measure_depth(name for question in asked.questions for name in question.gold)
+    rows: list[RankingFigures] = []
+    missing: dict[str, list[str]] = {}
+    same: list[str] = []
+    with store.snapshot():
+        for mode, places in _open_modes(store, options, depth):
+            questions = [JudgedQuestion(each.id, each.text, places.widen(each.gold)) for each in asked.questions]
+            missing[mode] = [name for each in questions for name in places.list_missing(each.gold)]
+            if len(missing[mode]) == sum(len(each.gold) for each in questions):
+                raise InputError(
+                    f"none of the {len(missing[mode]):,} right answers is a {mode} of {store.address} (the first:"
+                    f" '{missing[mode][0]}', in the graph: '{places.show_name()}'); expected ids of rows, or path or"
+                    " path::qualname, of what the graph was built from"
+                )
+            systems = list_systems(store, encoder, mode, places, options.rankings, options.source)
+            rows += _evaluate_mode(mode, systems, questions, places, listen, same)
+        sources = tuple(each.name for each in store.sources() if options.source in (None, each.name))
+    left_out = {"questions without a right answer": len(asked.unjudged), "unknown questions": len(asked.unknown)}
+    left_out["questions beyond the limit"] = asked.read - len(asked.unjudged) - len(asked.questions)
+    return RetrievalReport(
+        store.address,
+        store.encoder()[0],
+        sources,
+        len(asked.questions),
+        left_out,
+        sum(len(each.gold) for each in asked.questions),
+        {mode: len(names) for mode, names in missing.items()},
+        {mode: names[0] for mode, names in missing.items() if names},
+        tuple(rows),
+        (NOTE, *same),
+    )
+
+
+def _check_source(store: GraphStore, source: str | None) -> None:
+    known = [each.name for each in store.sources()]
+    if source is not None and source not in known:
+        raise UsageError(f"no source '{source}' in {store.address}; expected one of: {', '.join(known) or 'none'}")
+
+
+def _open_modes(
+    store: GraphStore, options: EvaluationOptions, depth: int
+) -> Iterator[tuple[EvaluatedMode, AnswerPlaces]]:
+    """Read the answers of each mode; files are a mode of their own where there are files, and not rows alone."""
+    has_files = any(each.kind != "corpus" for each in store.sources() if options.source in (None, each.name))
+    for mode in options.modes or [each for each in EVALUATED_MODES if each != "file" or has_files]:
+        places = AnswerPlaces(store, mode, options.source, depth)
+        if places.texts:
+            yield mode, places
+        elif options.modes or mode == "function":
+            raise QueryError(
+                f"no {mode}s in {store.address}, so there is nothing to find in the mode {mode}; build a graph of code"
+                " that has some, or choose another --mode"
+            )
+
+
+def _evaluate_mode(
+    mode: EvaluatedMode,
+    systems: Sequence[RankingSystem],
+    questions: Sequence[JudgedQuestion],
+    places: AnswerPlaces,
+    listen: Listen,
+    same: list[str],
+) -> Iterator[RankingFigures]:
+    """Yield the figures of each ranking; of an ablation that changes no answer, only a line in `same`."""
+    floor: list[float] | None = None
+    whole: dict[str, list[Given]] = {}  # what the rankings gave of which ablations follow
+    total = len(systems) * len(questions)
+    for number, system in enumerate(systems):
+        tell = partial(_tell_count, listen, mode, number * len(questions), total)
+        given, seconds = _ask_all(system, questions, tell)
+        if system.without and _are_equal(given, whole[system.ranking]):
+            same.append(f"{system.without} changes nothing here in the mode {mode}")
+            continue
+        whole.setdefault(system.ranking, given)
+        answers = [places.judge(each.ids, question.gold) for each, question in zip(given, questions, strict=True)]
+        figures = summarise_ranks(answers) | _describe_fit(given, answers)
+        if floor is not None:
+            figures |= _compare(reciprocal_ranks(answers), floor)
+        if system.ranking == FLOOR:
+            floor = reciprocal_ranks(answers)
+        figures["ms"] = round(statistics.median(seconds) * 1000, 2)
+        yield RankingFigures(mode, system.ranking, system.without, figures)
+
+
+def _tell_count(listen: Listen, mode: str, before: int, total: int, count: int) -> None:
+    listen(mode, before + count, total)
+
+
+def _are_equal(some: Sequence[Given], others: Sequence[Given]) -> bool:
+    return all(list(one.ids) == list(other.ids) for one, other in zip(some, others, strict=True))
+
+
+def _ask_all(
+    system: RankingSystem, questions: Sequence[JudgedQuestion], listen: Callable[[int], None]
+) -> tuple[list[Given], list[float]]:
+    """Ask all questions for DEPTH answers; give these, and the seconds of each."""
+    given, seconds = [], []
+    for count, question in enumerate(questions, start=1):
+        start = time.perf_counter()
+        given.append(system.search(question.text, DEPTH))
+        seconds.append(time.perf_counter() - start)
+        listen(count)
+    return given, seconds
+
+
+def _describe_fit(given: Sequence[Given], answers: Sequence[Answered]) -> dict[str, Any]:
+    """Tell for how many questions nothing fits, so that a prompt is empty, and how often that was wrong."""
+    if all(each.fits is None for each in given):
+        return {}
+    unfit = [answer for each, answer in zip(given, answers, strict=True) if each.fits is False]
+    wrong = sum(bool(answer.rank and answer.rank <= CUT) for answer in unfit)
+    return {"nothing_fits": len(unfit), "nothing_fits_wrongly": wrong}
+
+
+def _compare(values: Sequence[float], floor: Sequence[float]) -> dict[str, Any]:
+    """Tell how far the reciprocal ranks lie above those of plain BM25, question by question."""
+    gains = [value - other for value, other in zip(values, floor, strict=True)]
+    return {
+        f"mrr@{CUT}_over_{FLOOR}": round(statistics.mean(gains), 4),
+        f"mrr@{CUT}_over_{FLOOR}_95%": [round(bound, 4) for bound in find_normal_interval(gains)],
+    }

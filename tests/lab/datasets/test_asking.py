@@ -1,0 +1,114 @@
+"""Asking about many rows: in order, kept one by one, equal ones asked once, also by models that take batches."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+
+import pytest
+from scripted_model import Asked, ScriptedModel
+
+from pkg.errors import ContextLengthError, ModelAnswerError, ModelBusyError
+from pkg.lab.datasets.asking import Asker, Reply, Request
+from pkg.lab.datasets.dataset_rows import Place
+from pkg.models.prompt_batch import Conversation, Prompt, write
+from pkg.models.text_cache import TextCache
+from pkg.models.text_model import Decoding, Generation, Message
+
+
+@pytest.fixture
+def cache() -> Iterator[TextCache]:
+    with closing(TextCache()) as opened:
+        yield opened
+
+
+def make_requests(*texts: str, seed: int = 0) -> list[Request]:
+    place = Place("shop", None, "a.py")
+    decoding = Decoding(seed=seed)
+    return [Request(place, {}, Conversation((Message("user", text),)), decoding) for text in texts]
+
+
+def echo(asked: Asked) -> str | Exception:
+    text = asked[-1].content
+    if text == "long":
+        return ContextLengthError("it is too long")
+    if text == "strange":
+        return ModelAnswerError("a page of HTML")
+    return ModelBusyError("no money left") if text == "busy" else text.upper()
+
+
+@dataclass
+class BatchingScript(ScriptedModel):
+    """A scripted model that takes several prompts at once; one that is refused ends the batch."""
+
+    batches: list[int] = field(default_factory=list)
+
+    def write_batch(self, prompts: Sequence[Prompt], decoding: Decoding) -> list[Generation]:
+        self.batches.append(len(prompts))
+        return [write(self, prompt, decoding) for prompt in prompts]
+
+
+def ask(model: ScriptedModel, cache: TextCache, requests: list[Request]) -> list[Reply]:
+    return list(Asker(model, cache).ask(requests))
+
+
+@pytest.mark.parametrize("parallel", [1, 4])
+def test_replies_come_in_order_and_what_fails_for_good_stops_nothing(cache: TextCache, parallel: int) -> None:
+    model = ScriptedModel(echo, parallel=parallel)
+    replies = ask(model, cache, make_requests("a", "long", "b", "strange", "c"))
+    assert [reply.text for reply in replies] == ["A", "", "B", "", "C"]
+    assert [reply.fault for reply in replies if reply.fault] == [
+        "longer than the window of the model", "no answer of the model",
+    ]  # fmt: skip
+
+
+def test_a_busy_service_ends_the_run_and_what_was_written_is_kept(cache: TextCache) -> None:
+    with pytest.raises(ModelBusyError):
+        ask(ScriptedModel(echo), cache, make_requests("a", "b", "busy", "c"))
+    again = ScriptedModel(lambda asked: "new")
+    assert [reply.text for reply in ask(again, cache, make_requests("a", "b", "busy"))] == ["A", "B", "new"]
+    assert len(again.asked) == 1
+
+
+def test_equal_requests_at_one_time_are_paid_for_once(cache: TextCache) -> None:
+    at_once = []
+
+    def wait(asked: Asked) -> str:
+        at_once.append(threading.active_count())
+        time.sleep(0.05)
+        return "done"
+
+    model = ScriptedModel(wait, parallel=6)
+    asker = Asker(model, cache)
+    replies = list(asker.ask(make_requests(*["same"] * 6, "other")))
+    assert {reply.text for reply in replies} == {"done"}
+    assert (len(model.asked), asker.known, asker.usage.requests) == (2, 5, 2)
+
+
+def test_batches_are_of_one_decoding_and_leave_out_what_is_known(cache: TextCache) -> None:
+    model = BatchingScript(echo, parallel=3)
+    ask(model, cache, make_requests("a"))
+    requests = [*make_requests("a", "b", "b", "c", "d"), *make_requests("a", seed=1)]
+    assert [reply.text for reply in ask(model, cache, requests)] == ["A", "B", "B", "C", "D", "A"]
+    assert model.batches == [1, 1, 2, 1]
+
+
+def test_of_a_batch_that_is_refused_each_is_asked_for_alone(cache: TextCache) -> None:
+    replies = ask(BatchingScript(echo, parallel=3), cache, make_requests("a", "long", "b"))
+    assert [(reply.text, bool(reply.fault)) for reply in replies] == [("A", False), ("", True), ("B", False)]
+
+
+def test_who_listens_is_told_each_reply(cache: TextCache) -> None:
+    from pkg.lab.datasets.asking import run_step
+    from pkg.lab.datasets.dataset_rows import StepCounts
+
+    told: list[int] = []
+    counts = StepCounts("step")
+    asker = Asker(ScriptedModel(echo), cache, told.append)
+    rows = list(run_step(asker, make_requests("a", "b", "long"), lambda reply: [{"id": reply.text}], counts))
+    assert [row["id"] for row in rows] == ["A", "B"]
+    assert told == [1, 2, 3]
+    assert (counts.taken, counts.dropped.total()) == (3, 1)

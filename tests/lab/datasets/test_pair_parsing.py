@@ -1,0 +1,92 @@
+"""What models write is read strictly: of a wrong form nothing is kept, and the reason is told."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pkg.lab.datasets.pair_parsing import Malformed, Pair, Score, parse_pair, parse_pairs, parse_score
+
+
+def test_pairs_are_read_in_turn() -> None:
+    text = "Question: From where is b?\nAnswer: From the library b,\nby import b.\n\nQuestion: c?\nAnswer: no"
+    assert parse_pairs(text) == [
+        Pair("From where is b?", "From the library b,\nby import b."),
+        Pair("c?", "no"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "no question and no answer"),
+        ("I cannot do that.", "no question and no answer"),
+        ("Sure! Here you are:\nQuestion: a?\nAnswer: b", "words before the first question"),
+        ("Question: a?", "a question without an answer"),
+        ("Answer: b\nQuestion: a?", "questions and answers not in turn"),
+        ("Question: a?\nQuestion: b?\nAnswer: c\nAnswer: d", "questions and answers not in turn"),
+        ("Question: a?\nAnswer: b\nQuestion: c?", "questions and answers not in turn"),
+        ("Question:\nAnswer: b", "an empty question or answer"),
+        ("Question: a?\nAnswer:  \n", "an empty question or answer"),
+    ],
+)
+def test_malformed_texts_are_dropped_whole(text: str, reason: str) -> None:
+    assert parse_pairs(text) == Malformed(reason)
+
+
+def test_a_mark_in_the_middle_of_a_line_is_text() -> None:
+    assert parse_pair("Question: What does `Answer: x` mean?\nAnswer: See Question: y.") == Pair(
+        "What does `Answer: x` mean?", "See Question: y."
+    )
+
+
+def test_a_text_that_was_cut_off_is_dropped() -> None:
+    assert parse_pairs("Question: a?\nAnswer: b and", is_cut=True) == Malformed("cut off before its end")
+
+
+def test_where_one_pair_is_expected_two_are_none() -> None:
+    assert parse_pair("Question: a?\nAnswer: b\nQuestion: c?\nAnswer: d") == Malformed("more than one question")
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("Right and short.\nScore: 4", 4),
+        ("Score: 1", 1),
+        ("Good.\n**Score: 5**\n", 5),
+        ("Good.\n**Score:** 5", 5),
+        ("It says that the score is high.\nscore: [3].", 3),
+        ("Score: 4\nas it is good\nScore: 4", 4),
+    ],
+)
+def test_the_score_stands_on_the_last_line(text: str, score: int) -> None:
+    found = parse_score(text)
+    assert isinstance(found, Score)
+    assert found.score == score
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "no score on the last line"),
+        ("I would give it Score: 4 because it is good.", "no score on the last line"),
+        ("Score: 4\nThat is all.", "no score on the last line"),
+        ("Score: 4/5", "no score on the last line"),
+        ("Score: 4.5", "no score on the last line"),
+        ("Score: four", "no score on the last line"),
+        ("Score: 2\nScore: 5", "more than one score"),
+        ("Score: 10", "a score outside of 1 to 5"),
+        ("Score: 0", "a score outside of 1 to 5"),
+        ("Score: -3", "a score outside of 1 to 5"),
+    ],
+)
+def test_what_is_no_score_is_told(text: str, reason: str) -> None:
+    assert parse_score(text) == Malformed(reason)
+
+
+@given(st.text())
+def test_no_text_breaks_the_parsers(text: str) -> None:
+    pairs, score = parse_pairs(text), parse_score(text)
+    assert isinstance(pairs, Malformed) or all(pair.question and pair.answer for pair in pairs)
+    assert isinstance(score, Malformed) or 1 <= score.score <= 5

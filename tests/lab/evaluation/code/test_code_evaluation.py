@@ -1,0 +1,262 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from scripted_model import Asked, ScriptedModel
+
+import pkg
+from pkg.api import evaluate_code, report_evaluation
+from pkg.cli import main
+from pkg.errors import PathError, UsageError
+from pkg.lab.evaluation.code.code_report import CodeReport, ColumnFigures
+from pkg.lab.evaluation.report.markdown_report import write_markdown
+
+ALL = (
+    "none",
+    "bm25",
+    "dense",
+    "func-bm25",
+    "func-pkg",
+    "block-pkg",
+    "reranked",
+    "ideal",
+    "random",
+    "gold",
+    "similarity",
+)
+TASKS = ("double", "triple", "halve")
+BODIES = {"double": "return 2 * number", "triple": "return 3 * number", "halve": "return number / 2"}
+
+
+def make_row(name: str) -> dict[str, Any]:
+    known = eval(f"lambda number: {BODIES[name].removeprefix('return ')}")(4)
+    shown = f"    >>> {name}(4)\n    {known}\n" if name != "halve" else ""
+    return {
+        "task_id": f"HumanEval/{TASKS.index(name)}",
+        "prompt": f'def {name}(number):\n    """Give the {name} of a number.\n\n{shown}    """\n',
+        "entry_point": name,
+        "canonical_solution": f"    {BODIES[name]}\n",
+        "test": f"def check(candidate):\n    assert candidate(4) == {known!r}\n",
+    }
+
+
+@pytest.fixture(name="data")
+def benchmark(tmp_path: Path) -> Path:
+    path = tmp_path / "HumanEval.jsonl"
+    path.write_text("".join(json.dumps(make_row(name)) + "\n" for name in TASKS))
+    return path
+
+
+@pytest.fixture(name="store")
+def graph(tmp_path: Path) -> str:
+    rows = [
+        {"id": name, "instruction": f"{name} of a number", "code": f"def {name}_it(number):\n    {BODIES[name]}\n\n"}
+        for name in TASKS
+    ]
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    address = f"sqlite:///{tmp_path / 'graph.db'}"
+    pkg.build_graph(corpus, store=address)
+    return address
+
+
+def answer(asked: Asked) -> str:
+    """Answer as a model that knows how to double, and copies what it is shown."""
+    text = "".join(message.content for message in asked)
+    name = next(each for each in TASKS if f"def {each}(" in text)
+    shown = next((body for body in BODIES.values() if body in text), None)
+    if shown is not None:
+        return f"    {shown}\n"
+    return "    return 2 * number\n" if name != "halve" else "    return nothing\n"
+
+
+def evaluate(data: Path, store: str, out: Path, model: ScriptedModel | None = None, **options: Any) -> CodeReport:
+    return evaluate_code("humaneval", model or ScriptedModel(answer), data, out, store=store, is_any=True, **options)
+
+
+def drop_times(report: CodeReport) -> list[ColumnFigures]:
+    return [replace(each, retrieval_seconds=0.0) for each in report.columns]
+
+
+def by_name(report: CodeReport) -> dict[str, ColumnFigures]:
+    return {each.column: each for each in report.columns}
+
+
+def test_every_column_is_filled_and_judged_by_hidden_tests(data: Path, store: str, tmp_path: Path) -> None:
+    found = by_name(evaluate(data, store, tmp_path / "run", columns=ALL))
+    assert set(found) == set(ALL)
+    none, function, ideal = found["none"], found["func-pkg"], found["ideal"]
+    assert (none.solved, none.items, none.errors["AssertionError"], none.errors["NameError"]) == (1, 3, 1, 1)
+    assert (function.solved, function.fixed, function.broken, function.empty) == (3, 2, 0, 0)
+    assert (function.fixed_shown, function.broken_shown) == (1, 0)  # halve shows no example
+    assert ideal.solved == 3
+    assert found["reranked"].broken == 0
+    assert found["gold"].solved == 3
+    records = [json.loads(line) for line in (tmp_path / "run" / "records.jsonl").read_text().splitlines()]
+    shown = {(each["column"], each["item"]): each["shown"] for each in records}
+    assert shown["none", "HumanEval/0"] == []
+    assert shown["bm25", "HumanEval/1"] == ["triple"]
+    assert "triple_it" in shown["func-pkg", "HumanEval/1"][0]
+    reranked = next(each for each in records if (each["column"], each["item"]) == ("reranked", "HumanEval/1"))
+    assert reranked["chosen"] in ("func-bm25", "func-pkg", "block-pkg")
+
+
+def answer_when_told(asked: Asked) -> str:
+    """Answer wrongly at first, and rightly once told what was expected."""
+    text = "".join(message.content for message in asked)
+    return f"    {BODIES['triple']}\n" if "def triple(" in text and "expected 12, got 8" in text else answer(asked)
+
+
+def test_an_answer_is_mended_by_what_the_task_shows(data: Path, store: str, tmp_path: Path) -> None:
+    model = ScriptedModel(answer_when_told)
+    found = by_name(evaluate(data, store, tmp_path / "run", model, columns=("feedback",)))
+    assert (found["none"].solved, found["feedback"].solved, found["feedback"].fixed) == (1, 2, 1)
+    records = [json.loads(line) for line in (tmp_path / "run" / "records.jsonl").read_text().splitlines()]
+    attempts = {each["item"]: each["attempts"] for each in records if each["column"] == "feedback"}
+    # The first holds at once, the second when told; the third shows no example by which it could be told.
+    assert attempts == {"HumanEval/0": 1, "HumanEval/1": 2, "HumanEval/2": 1}
+
+
+def test_an_answer_that_stays_wrong_is_told_all_its_attempts(data: Path, store: str, tmp_path: Path) -> None:
+    model = ScriptedModel(answer)
+    found = by_name(evaluate(data, store, tmp_path / "run", model, columns=("feedback",)))
+    assert found["feedback"].solved == found["none"].solved
+    last = "".join(message.content for message in model.asked[-1])
+    assert last.count("expected 12, got 8") == 2
+    assert len(model.asked) == 3 + 2
+
+
+def test_the_cascade_takes_another_answer_only_where_an_example_fails(data: Path, store: str, tmp_path: Path) -> None:
+    found = by_name(evaluate(data, store, tmp_path / "run", columns=("cascade",)))
+    assert (found["cascade"].solved, found["cascade"].fixed, found["cascade"].broken) == (2, 1, 0)
+    records = [json.loads(line) for line in (tmp_path / "run" / "records.jsonl").read_text().splitlines()]
+    chosen = {each["item"]: each["chosen"] for each in records if each["column"] == "cascade"}
+    assert chosen == {"HumanEval/0": "none", "HumanEval/1": "func-pkg", "HumanEval/2": "none"}
+
+
+def test_a_run_goes_on_where_it_was_cut_off_and_pays_nothing_twice(data: Path, store: str, tmp_path: Path) -> None:
+    columns = ("none", "func-pkg", "reranked")
+    whole = evaluate(data, store, tmp_path / "whole", columns=columns)
+
+    def break_off(asked: Asked) -> str:
+        if len(model.asked) > 4:
+            raise KeyboardInterrupt
+        return answer(asked)
+
+    model = ScriptedModel(break_off)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(data, store, tmp_path / "run", model, columns=columns, options=pkg.SolverOptions(batch=2))
+    with (tmp_path / "run" / "records.jsonl").open("a") as file:
+        file.write('{"column": "none", "ite')  # as a crash leaves it
+    second = ScriptedModel(answer)
+    again = evaluate(data, store, tmp_path / "run", second, columns=columns, options=pkg.SolverOptions(batch=2))
+    assert drop_times(again) == drop_times(whole)
+    assert len(second.asked) == 6  # of nine prompts that differ; the two ways to find functions find the same
+    third = ScriptedModel(answer)
+    assert evaluate(data, store, tmp_path / "run", third, columns=columns) == again
+    assert third.asked == []
+
+
+def test_the_report_needs_nothing_but_the_records(data: Path, store: str, tmp_path: Path) -> None:
+    made = evaluate(data, store, tmp_path / "run", columns=("none", "func-pkg"))
+    for name in ("contexts.jsonl", "generations.jsonl"):
+        (tmp_path / "run" / name).unlink()
+    assert report_evaluation(tmp_path / "run") == made
+    text = write_markdown([made])
+    assert "| scripted | 33.3 | 100.0 |" in text
+    assert "| paper, DeepSeek-7B | 70 | 69 |" in text
+    assert "| None + Func-PKG | 1 |" in text
+    assert [each.topic for each in made.tasks] == ["Numbers and number theory"] * 3
+    assert sum(made.costs["stages"]["corpus"].values()) > 0
+    assert made.costs["bytes"]["graph.db"] > 0
+
+
+def test_code_that_cannot_run_by_itself_is_passed_over_and_no_item_is_without_any(
+    data: Path, store: str, tmp_path: Path
+) -> None:
+    rows = [
+        {
+            "id": "near",
+            "instruction": "triple of a number",
+            "code": "def triple(number):\n    return lost(3) * number\n\n",
+        },
+        {"id": "far", "instruction": "product", "code": "def multiply_number(number):\n    return 3 * number\n\n"},
+    ]
+    for name, kept, place in (("both", rows, "far"), ("alone", rows[:1], "near")):
+        corpus = tmp_path / f"{name}.jsonl"
+        corpus.write_text("".join(json.dumps(row) + "\n" for row in kept))
+        address = f"sqlite:///{tmp_path / name}.db"
+        pkg.build_graph(corpus, store=address)
+        evaluate(data, address, tmp_path / f"run-{name}", columns=["func-pkg", "block-pkg"])
+        records = [json.loads(line) for line in (tmp_path / f"run-{name}" / "records.jsonl").read_text().splitlines()]
+        assert {each["shown"][0].partition(":")[0] for each in records} == {place}
+
+
+def test_samples_give_pass_at_k(data: Path, store: str, tmp_path: Path) -> None:
+    options = pkg.SolverOptions(samples=10, temperature=0.8)
+    (none,) = evaluate(data, store, tmp_path / "run", columns=["none"], options=options).columns
+    assert none.pass_at == {1: pytest.approx(1 / 3), 10: pytest.approx(1 / 3)}
+    with pytest.raises(UsageError, match="samples at temperature 0 are one answer"):
+        pkg.SolverOptions(samples=2)
+
+
+def test_another_run_in_the_same_folder_is_refused(data: Path, store: str, tmp_path: Path) -> None:
+    evaluate(data, store, tmp_path / "run", columns=["none"])
+    with pytest.raises(UsageError, match=r"holds a run of .*items.*another folder with --out"):
+        evaluate(data, store, tmp_path / "run", columns=["none"], limit=1)
+    (tmp_path / "run" / "run.json").unlink()
+    with pytest.raises(UsageError, match=r"holds results of which run\.json says nothing"):
+        evaluate(data, store, tmp_path / "run", columns=["none"])
+    with pytest.raises(PathError, match="no run in"):
+        report_evaluation(tmp_path / "nowhere")
+    with pytest.raises(UsageError, match="no column 'best'"):
+        evaluate(data, store, tmp_path / "new", columns=["best"])
+
+
+@pytest.mark.parametrize(("form", "beginning"), [("csv", "benchmark,model,column"), ("json", '{"type": "run"')])
+def test_the_command_writes_a_report_in_each_form(
+    data: Path, store: str, tmp_path: Path, form: str, beginning: str
+) -> None:
+    evaluate(data, store, tmp_path / "run", columns=["none", "gold"])
+    result = CliRunner().invoke(main, ["eval", "report", str(tmp_path / "run"), "--format", form])
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith(beginning)
+
+
+def test_the_command_asks_for_a_model(data: Path, tmp_path: Path) -> None:
+    command = ["eval", "humaneval", "--data", str(data), "--out", str(tmp_path / "run")]
+    result = CliRunner().invoke(main, command)
+    assert (result.exit_code, "no model; expected --model" in result.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "broken", ["fit_prompt", "HiddenTestsJudge.read_answer", "check_answer", "Reranker.rank"]
+)  # what writes the prompt, reads the answer, tries what the task shows, and chooses among answers
+def test_an_internal_error_costs_one_answer_which_is_asked_for_again(
+    broken: str, data: Path, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns, holder = ("none", "feedback", "func-pkg", "reranked"), "pkg.lab.evaluation.code.code_evaluation"
+    place = f"{holder.replace('code_evaluation', 'answer_judge') if 'Hidden' in broken else holder}.{broken}"
+    working = resolve_name(place)
+
+    def fail(*given: Any, **named: Any) -> Any:
+        if "triple" in repr(given):
+            raise KeyError("boom")
+        return working(*given, **named)
+
+    whole = by_name(evaluate(data, store, tmp_path / "whole", columns=columns))
+    with monkeypatch.context() as patched:
+        patched.setattr(place, fail)
+        hurt = by_name(evaluate(data, store, tmp_path / "run", columns=columns))
+    assert sum(each.lost for each in hurt.values()) > 0
+    assert all(each.lost <= 1 and each.items == len(TASKS) for each in hurt.values())
+    mended = by_name(evaluate(data, store, tmp_path / "run", columns=columns))
+    assert {name: (each.solved, each.lost) for name, each in mended.items()} == {
+        name: (each.solved, 0) for name, each in whole.items()
+    }
