@@ -7,6 +7,8 @@ JOBS ?= auto
 SERVER_JOBS ?= $(if $(PKG_TEST_NEO4J_URI),0,2)
 MODEL_JOBS ?= 0
 PYTEST_OPTIONS ?=
+# A file for the branch coverage of the quick and slow tests, as JSON: make test-all COVERAGE=coverage.json
+COVERAGE ?=
 NAME ?=
 
 BIN := $(VENV)/bin
@@ -14,6 +16,7 @@ BIN := $(VENV)/bin
 ENVIRONMENTS := $(VENV)/environments
 # Installs from a cache of its own, which it fills where that is empty.
 INSTALL := $(BIN)/uv pip install --quiet --python
+WITH_COVERAGE := $(if $(COVERAGE),--cov --cov-report= --cov-report=json:$(COVERAGE))
 CODE := $(wildcard pkg tests checks benchmarks examples training)
 
 # A ready file spares the 0.5 GB: make test-models PKG_TEST_MODEL=coder.gguf
@@ -56,7 +59,7 @@ test: $(VENV)/dev.stamp ## run the quick tests (offline, a few minutes), JOBS at
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -n $(JOBS) --dist loadfile
 
 test-all: $(VENV)/dev.stamp ## run the quick tests and the slow ones: long random searches, huge inputs
-	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(TESTS) -n $(JOBS) --dist loadfile -m 'not full and not server and not model and not docker and not browser and not inspect and not integrations'
+	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(WITH_COVERAGE) $(TESTS) -n $(JOBS) --dist loadfile -m 'not full and not server and not model and not docker and not browser and not inspect and not integrations'
 
 test-full: export HYPOTHESIS_PROFILE := full
 test-full: test-all test-servers test-models test-integrations test-docker test-browser ## run everything before a release: long searches, and each store on each server

@@ -6,6 +6,7 @@ is left out where one of them failed; the others run to their end. Ends with 1 w
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -21,6 +22,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 LANES = 3  # sections at a time: one more than the smallest machine has processors, for many wait
 SLOWEST = 30  # tests that the summary names
+LEAST_RUN = 10  # modules that the summary names
+COVERAGE = "coverage.json"  # in the scratch folder
 LEFT_OUT = "long random searches, the commands of docs/generate.md, one of two versions of Neo4j where others ask both"
 
 # What depends on the version of Python: parsing and running code, tracing calls, processes, signals, terminals, and
@@ -84,7 +87,7 @@ def list_sections(scratch: Path, python: str, pyenv: Path) -> list[Section]:
         Section("environments", make("environments"), ("install",)),
         Section("Neo4j's jars", (".venv/bin/python", "checks/fetch_servers.py"), ("install",)),
         Section("lint", make("lint"), ("install",)),
-        Section("tests", make("test-all", "JOBS=2"), ready, is_test=True),
+        Section("tests", make("test-all", "JOBS=2", f"COVERAGE={scratch / COVERAGE}"), ready, is_test=True),
         *list_servers((*fetched, "Neo4j's jars")),
         Section("models", make("test-models"), fetched, is_test=True),
         *(list_version(version, scratch, pyenv) for version in ("3.10", "3.13", "3.14")),
@@ -203,6 +206,20 @@ def render_summary(outcomes: list[Outcome], seconds: float) -> str:
     return "\n".join([*lines, "", f"left to `make test-full`: {LEFT_OUT}"])
 
 
+def render_coverage(report: Path) -> str:
+    """Return the branch coverage of the section "tests" and the modules that run least; nothing without a report.
+
+    Only the processes of the tests are measured, not the commands and candidates that they start.
+    """
+    if not report.is_file():
+        return ""
+    found = json.loads(report.read_text(encoding="utf-8"))
+    covered = {path: each["summary"]["percent_covered"] for path, each in found["files"].items()}
+    least = sorted(covered, key=lambda path: (covered[path], path))[:LEAST_RUN]
+    lines = ["", f"coverage of pkg, branches included: {found['totals']['percent_covered']:.1f} %; what runs least"]
+    return "\n".join([*lines, *(f"{covered[path]:6.1f} %  {path}" for path in least)])
+
+
 def main() -> int:
     """Run all sections and print the summary; return 1 when one failed."""
     python = os.environ.get("PYTHON", "python3")
@@ -213,7 +230,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         outcomes = run_all(list_sections(scratch, python, pyenv), lambda section: run_section(section, scratch))
-    print(render_summary(outcomes, time.monotonic() - start), flush=True)
+        coverage = render_coverage(scratch / COVERAGE)
+    print(render_summary(outcomes, time.monotonic() - start), coverage, sep="\n", flush=True)
     return 1 if any(each.status != 0 for each in outcomes) else 0
 
 

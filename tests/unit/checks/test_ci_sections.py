@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 from threading import Event
 
 import pytest
-from ci_sections import OWN_SERVERS, Outcome, Section, TimedTest, list_sections, read_report, render_summary, run_all
+from ci_sections import (
+    OWN_SERVERS,
+    Outcome,
+    Section,
+    TimedTest,
+    list_sections,
+    read_report,
+    render_coverage,
+    render_summary,
+    run_all,
+)
 
 ROOT = Path(__file__).resolve().parents[3]
 FIRST, SECOND = Section("first", ("true",)), Section("second", ("true",), after=("first",))
@@ -85,3 +96,14 @@ def test_the_summary_counts_tests_and_names_the_slowest(tmp_path: Path) -> None:
 def test_scripts_are_valid_and_executable(script: str) -> None:
     assert (ROOT / script).stat().st_mode & 0o111
     assert subprocess.run(["bash", "-n", ROOT / script], check=False).returncode == 0
+
+
+def test_the_modules_that_run_least_are_named(tmp_path: Path) -> None:
+    report = tmp_path / "coverage.json"
+    assert render_coverage(report) == ""
+    shares = {"a.py": 100.0, "b.py": 25.0, "c.py": 75.0}
+    files = {path: {"summary": {"percent_covered": share}} for path, share in shares.items()}
+    report.write_text(json.dumps({"files": files, "totals": {"percent_covered": 66.666}}), encoding="utf-8")
+    first, *rest = render_coverage(report).strip().splitlines()
+    assert first == "coverage of pkg, branches included: 66.7 %; what runs least"
+    assert rest == ["  25.0 %  b.py", "  75.0 %  c.py", " 100.0 %  a.py"]

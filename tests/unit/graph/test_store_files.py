@@ -214,7 +214,7 @@ fill(EmbeddedStore(Path(sys.argv[1]), create=True, approximate_above=0), FILES)
     [
         ("pkg.vectors.vector_file", "pack_header", "graph.db-vectors"),
         ("pkg.terms.index_file", "pack_header", "graph.db-terms"),
-        ("pkg.vectors.approximate", "_end_with", "graph.db-vectors-function"),
+        ("pkg.vectors.approximate", "_make_trailer", "graph.db-vectors-function"),
         ("pkg.graph.embedded.database_file", "_migrate", "graph.db"),
     ],
 )
