@@ -1,4 +1,4 @@
-"""Find the files that came into the folders of a graph's sources since they were built: no answer can be from those."""
+"""Find files added to the folders of a graph's sources since the build: no answer can include them."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What one walk through a source has found."""
+    """Result of one walk through a source."""
 
-    stamp: str  # of the generation that it was compared with
-    folders: Mapping[str, int]  # walked, with their times of change: whatever comes into a folder changes its own
+    stamp: str  # generation that it was compared with
+    folders: Mapping[str, int]  # walked folders with their modification times, which change with every file added
     added: tuple[Stale, ...]
 
     @property
     def holds(self) -> bool:
-        """Return whether nothing came into the folders since, or left them."""
+        """Return whether no file was added to the folders or removed from them since."""
         try:
             return all(os.stat(place).st_mtime_ns == time for place, time in self.folders.items())
         except OSError:
@@ -35,13 +35,13 @@ class _Look:
 
 
 class AddedFiles:
-    """Files that are not in a graph yet; a source is walked again only where one of its folders has changed."""
+    """Files missing from a graph; a source is walked again only after one of its folders has changed."""
 
     def __init__(self) -> None:
         self._looks: dict[tuple[str, str], _Look] = {}
 
     def find(self, store: GraphStore, source: str | None) -> tuple[Stale, ...]:
-        """Find the files that were added to the folders of all sources, or of one, by source and path."""
+        """Find the files added to the folders of all sources, or of one, by source and path."""
         chosen = [each for each in store.sources() if source in (None, each.name) and each.revision is None]
         return tuple(stale for each in chosen if each.kind != "corpus" for stale in self._find_in(store, each))
 
@@ -54,7 +54,7 @@ class AddedFiles:
 
 
 def _look(store: GraphStore, source: Source, stamp: str) -> _Look:
-    """Walk the folder of a source as its build did; what is no folder, or is gone, has nothing added to it."""
+    """Walk the folder of a source as its build did; no file was added to a missing folder or another kind of root."""
     from pkg.extract.discovery import discover
 
     root = restore_path(source.root)

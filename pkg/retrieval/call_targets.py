@@ -1,4 +1,4 @@
-"""Tell which functions the calls of a text reach: by links of the graph, by name in corpora, by guess (A-12)."""
+"""Find the targets of the calls in a text: by links of the graph, by name in corpora, by guess (A-12)."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 
-_CONSTRUCTOR = "constructor"  # the rule by which the call of a class has an edge to its __init__ as well
+_CONSTRUCTOR = "constructor"  # rule of the additional edge from the call of a class to its __init__
 
 
 class _Target(NamedTuple):
-    """One edge of a call site: where the callee's name stands, and the callee."""
+    """One edge of a call site: the place of the callee's name, and the callee."""
 
     line: int
     column: int
     name: str
     edge: Edge
     node: Node
-    made: str  # of a constructor: the qualified name of its class
+    made: str  # qualified name of the class that a constructor belongs to
 
 
 class LinkedCalls:
-    """The calls of texts, as the build has resolved them; read for many texts with few questions to the store."""
+    """Calls of texts as the build has resolved them, read in few store queries for all texts together."""
 
     def __init__(self, store: GraphStore) -> None:
         self._store = store
-        self._edges: dict[str, list[Edge]] = {}  # by the definition that they start at
+        self._edges: dict[str, list[Edge]] = {}  # by the definition where they start
         self._nodes: dict[str, Node] = {}
 
     def read(self, texts: Sequence[Excerpt]) -> list[Calls]:
-        """Give the calls of each text, those of functions inside of it too."""
+        """Return the calls of each text, including those of its nested functions."""
         self._edges |= {shown.owner: list(shown.links) for shown in texts if shown.links is not None}
         self._read_edges({shown.owner for shown in texts})
         kept = [[edge for edge in self._list_edges(shown.owner) if shown.has_line(edge.line)] for shown in texts]
@@ -52,7 +52,7 @@ class LinkedCalls:
         return [self._sort_out(shown, edges) for shown, edges in zip(texts, kept, strict=True)]
 
     def _read_edges(self, ids: set[str]) -> None:
-        """Read what starts at definitions and at those inside of them, one question to the store for each depth."""
+        """Read the edges of definitions and of those inside them, one store query for each level."""
         while ids:
             if missing := sorted(ids - self._edges.keys()):
                 self._edges |= {node_id: [] for node_id in missing}
@@ -73,7 +73,7 @@ class LinkedCalls:
             self._nodes |= {node.id: node for node in self._store.get(missing)}
 
     def _sort_out(self, shown: Excerpt, edges: Sequence[Edge]) -> Calls:
-        """Take from each call site what it reaches for sure, else the single thing that it may reach."""
+        """Collect the bound targets of each call site, or its only possible one."""
         calls = Calls()
         targets = [self._place(shown, edge) for edge in edges if edge.type is RelationType.CALLS]
         called = {(each.line, each.node.path, each.node.qualname) for each in targets}
@@ -113,19 +113,19 @@ class LinkedCalls:
 
 
 def _drop_constructed(targets: Sequence[_Target]) -> list[_Target]:
-    """Leave out classes whose own __init__ is called with them, and order the rest as the text does."""
+    """Drop classes whose own __init__ is called too, and sort the rest by position in the text."""
     made = {(each.line, each.node.path, each.made) for each in targets}
     kept = [each for each in targets if (each.line, each.node.path, each.node.qualname) not in made or each.made]
     return sorted(kept, key=lambda each: (*each[:3], each.node.qualname, each.node.path, each.node.id))
 
 
 def _is_inherited(target: _Target, called: Container[tuple[int, str, str]]) -> bool:
-    """Tell whether this is an __init__ of a base of the class that is called: the site is counted with the class."""
+    """Return whether this is an __init__ of a base of the called class, so that the site is counted with the class."""
     return bool(target.made) and (target.line, target.node.path, target.made) not in called
 
 
 def _keep_inner(shown: Excerpt, edges: Iterable[Edge]) -> list[Edge]:
-    """Keep the calls that a function inside of the one that is shown makes."""
+    """Return the calls made by functions nested in the shown one."""
     is_class = shown.node.label is Label.CLASS
     return [] if is_class else [edge for edge in edges if edge.start != shown.owner]
 
@@ -134,7 +134,7 @@ RECEIVERS = ("self", "cls")
 
 
 class NamedCalls:
-    """The calls of texts, bound where only one function of the name can be meant; names are looked up together."""
+    """Calls of texts, bound where only one function has the name; names are looked up together."""
 
     def __init__(self, store: GraphStore, imports: ModuleImports) -> None:
         self._store = store
@@ -142,7 +142,7 @@ class NamedCalls:
         self._defined: dict[tuple[str, str], list[Node]] = {}  # by source and name
 
     def read(self, texts: Sequence[Excerpt]) -> list[Calls]:
-        """Give the calls of each text, each expression once."""
+        """Return the calls of each text, each expression once."""
         kept = [list(self._list_calls(shown)) for shown in texts]
         for source in sorted({shown.node.source for shown in texts}):
             of_source = (calls for shown, calls in zip(texts, kept, strict=True) if shown.node.source == source)
@@ -155,7 +155,7 @@ class NamedCalls:
         return [self._bind_all(shown, calls) for shown, calls in zip(texts, kept, strict=True)]
 
     def _list_calls(self, shown: Excerpt) -> Iterator[Call]:
-        """Give the first call of each expression that names a function: bare, or an attribute of self or cls."""
+        """Yield the first call of each expression that names a function: bare, or an attribute of self or cls."""
         seen: set[str] = set()
         for call in self._store.calls(shown.node.id):
             if shown.has_line(call.line) and call.expression not in seen and _split(call)[0] in ("", *RECEIVERS):
@@ -183,7 +183,7 @@ class NamedCalls:
         return calls
 
     def _take(self, shown: Excerpt, call: Call, nodes: Sequence[Node], where: str, calls: Calls) -> None:
-        """Note what one call may mean: a single function, several, or none."""
+        """Record the targets of one call: a single function, several, or none."""
         place = f"{shown.node.path}:{call.line}"
         functions = [node for node in nodes if node.label is Label.FUNCTION]
         if len(functions) == 1:
@@ -199,11 +199,11 @@ class NamedCalls:
             )
 
     def _list_open(self, node: Node) -> frozenset[str]:
-        """List the names that may mean what another row defines: neither local, nor imported from the library."""
+        """List the names that may be defined in another row: neither local nor imported from the standard library."""
         return list_globals(node) - self._imports.list_of_library(node)
 
     def _bind_inside(self, caller: Node, call: Call) -> tuple[list[Node], str] | None:
-        """Give what a call means in its own row, and where that was found; None where nothing there can be meant."""
+        """Return the targets of a call in its own row and where they were found; None if there are none."""
         receiver, name = _split(call)
         local = [node for node in self._defined[caller.source, name] if node.path == caller.path]
         for scope in list_scopes(caller):
@@ -217,7 +217,7 @@ class NamedCalls:
         return call.expression not in BUILTINS and self._bind_inside(caller, call) is None
 
     def _bind_outside(self, caller: Node, call: Call) -> tuple[list[Node], str]:
-        """Give the functions of other rows that a call may mean."""
+        """Return the functions of other rows that a call may target."""
         receiver, name = _split(call)
         functions = [node for node in self._defined[caller.source, name] if node.label is Label.FUNCTION]
         plain = [node for node in functions if node.qualname == name and not receiver]
@@ -230,24 +230,25 @@ def _split(call: Call) -> tuple[str, str]:
 
 
 NAME_FLOOR = 0.99
-"""Least cosine of two names. Of the calls of django 5.2 that are bound for sure and written by a name that no function
-has (an alias, a variable), the nearest name is the callee's in 7 of 22 above it, in 2 of 42 from 0.90 to 0.99."""
-NAME_SEARCHES = 3  # of a question: each costs as much as the search for the hits, and most find nothing
-NEAREST = 5  # names looked at: several may consist of the same words, and only one of them may be meant
+"""Lowest cosine of two names. Of the certainly bound calls of django 5.2 whose name no function has (an alias, a
+variable), the nearest name is that of the callee in 7 of 22 above it, in 2 of 42 from 0.90 to 0.99."""
+NAME_SEARCHES = 3  # for each question: each costs as much as the search for the hits, and most find nothing
+NEAREST = 5  # candidate names: several may consist of the same words, and only one of them may be the target
 
 _OPEN = frozenset((
     Reason.UNDEFINED, Reason.MODULE_ATTRIBUTE, Reason.ATTRIBUTE, Reason.LIBRARY_BASE, Reason.DYNAMIC, Reason.CHOSEN,
 ))  # fmt: skip
-"""Why a call may mean a function that stands elsewhere. What a parameter, an item or a result is called says nothing:
-in a graph of five packages, eight of 59 such calls found a function of the name, and none of these was meant."""
+"""Reasons of unresolved calls whose target may be defined elsewhere. The name of a parameter, an item or a result is no
+evidence: in a graph of five packages, eight of 59 such calls matched a function of the name, none of them rightly."""
 
 _NAME = re.compile(r"(?:(?:self|cls)\.)?([^\W\d]\w*)")
-"""Names that may hold a function. An attribute of any other object has the name of the method itself: no such name, no
-such method in the source. A capital letter begins a class, and only functions have a name to search."""
+"""Names that may be those of functions. An attribute of another object has the name of the method itself: if no
+function has that name, the source has no such method. A capital letter begins a class, and only function names are
+indexed."""
 
 
 class NameGuesser:
-    """Search function names for those of calls, each only once and only so many."""
+    """Search for function names similar to those of calls, each once and up to a limit."""
 
     def __init__(self, store: GraphStore, encoder: Encoder) -> None:
         self._store = store
@@ -255,7 +256,7 @@ class NameGuesser:
         self._found: dict[tuple[str, str], Node | None] = {}
 
     def guess(self, loose: UnresolvedCall) -> Callee | None:
-        """Give the one function whose name has the words of what is called; None for all that is not as clear."""
+        """Return the one function whose name has the words of the called name; None where that is not unambiguous."""
         matched = _NAME.fullmatch(loose.expression) if loose.reason in _OPEN else None
         if matched is None or matched[1] in BUILTINS or matched[1].startswith("__") or matched[1][0].isupper():
             return None
@@ -272,7 +273,7 @@ class NameGuesser:
 
     def _search(self, source: str, name: str) -> Node | None:
         vector = self._encoder.encode([name.encode("utf-8", "replace")])[0]
-        if not vector.any():  # a name without words is like every other
+        if not vector.any():  # a name without words is equally near to all others
             return None
         found = self._store.vector_search(Label.FUNCTION_NAME, vector, NEAREST, NodeFilter(source), NAME_FLOOR)
         near = [match.id for match in found.matches]

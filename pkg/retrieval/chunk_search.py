@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
     from pkg.graph.store import GraphStore
 
-LOOKED_AT = 100  # chunks of each search that are ranked, or three for each that is asked for
+LOOKED_AT = 100  # chunks of each search that are ranked, or three for each hit
 
 
 def find_chunks(
@@ -31,10 +31,10 @@ def find_chunks(
     where: NodeFilter | None = None,
     ranking: RankingMethod = "linear",
 ) -> Found:
-    """Find the k best chunks for a question, best first, ties by id, equal content folded.
+    """Find the k best chunks for a question, best first, ties by id, duplicates dropped.
 
-    query: float32 [dimension]; terms: as pkg.terms.term_weights.weigh_terms gives them. ranking: the mean of cosine and
-    share of the best lexical score, or reciprocal ranks, or the cosine alone.
+    query: float32 [dimension]; terms: as returned by pkg.terms.term_weights.weigh_terms. ranking: the mean of cosine
+    and share of the best lexical score, or reciprocal ranks, or the cosine alone.
     """
     look = max(LOOKED_AT, 3 * k)
     with store.snapshot():
@@ -42,7 +42,7 @@ def find_chunks(
         worded = store.text_search(Label.CHUNK, terms, look, where) if terms else Matches((), 0, 0, 0)
         cosines = {match.id: match.score for match in near.matches}
         scores = _SCORES[ranking](cosines, {match.id: match.score for match in worded.matches})
-        best = sorted(scores, key=lambda each: (-scores[each], each))[: 2 * k]  # each search folds for itself
+        best = sorted(scores, key=lambda each: (-scores[each], each))[: 2 * k]  # with duplicates across searches
         hashes = [node.content_hash for node in store.get(best)]
     counts = {match.id: match.same_content for match in (*worded.matches, *near.matches)}
     firsts: dict[str, Ranked] = {}
@@ -57,8 +57,11 @@ Scores = Mapping[str, float]
 
 
 def _average(cosines: Scores, worded: Scores) -> dict[str, float]:
-    """Let words and cosine count the same: of two sets of questions on texts, this finds most in the one, and in the
-    other as much as words alone; reciprocal ranks find less, for the cosine of prose is the weaker of the two."""
+    """Return the mean of cosine and lexical score.
+
+    On two sets of questions about texts it finds most in one, and as much as words alone in the other; reciprocal ranks
+    find less, as the cosine is the weaker of the two for prose.
+    """
     lowest, highest = min(cosines.values(), default=0.0), max(worded.values(), default=1.0)
     ids = cosines.keys() | worded.keys()
     return {each: (cosines.get(each, lowest) + worded.get(each, 0.0) / highest) / 2 for each in ids}
@@ -80,9 +83,10 @@ _SCORES = {"linear": _average, "rrf": _add_ranks, "dense": _take_cosines}
 
 
 def run_chunk_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions) -> QueryResult:
-    """Answer a question by chunks; a QueryError where nothing can be asked, as of a graph without text files.
+    """Answer a question by chunks.
 
-    An UnknownWordsError where no word of the question is known.
+    Raises QueryError for an invalid question or a graph without text files, and UnknownWordsError where no word of the
+    question is known.
     """
     check_text(text)
     question = parse_question(text)
@@ -91,7 +95,7 @@ def run_chunk_query(store: GraphStore, encoder: Encoder, text: str, options: Que
     if not found.searched:
         raise QueryError(f"the graph {store.address} holds no text files; read those of a repository: pkg build PATH")
     if not knows_question(encoder, question.text, query) and not _is_in_texts(store, question, options):
-        refuse_unknown(question.text, encoder.name, "stands in the texts or is known to the encoder")
+        refuse_unknown(question.text, encoder.name, "occurs in the texts or is known to the encoder")
     check_paths(store, options, found)
     nodes = store.get([each.id for each in found.ranked])
     hits = [_make_hit(rank, each, node) for rank, (each, node) in enumerate(zip(found.ranked, nodes, strict=True), 1)]

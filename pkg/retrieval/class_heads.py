@@ -1,6 +1,6 @@
-"""Show a class or module by its head: docstring, fields and statements, and of each definition the header alone.
+"""Show a class or module by its head: docstring, fields and statements, and only the header of each definition.
 
-What is not shown is a fold, a comment in its place that tells which lines of the file are not there.
+Hidden lines are folded: a comment in their place gives their line numbers.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from pkg.model import Label, Node
 from pkg.retrieval.context import Lines
 from pkg.retrieval.folds import name_fold
 
-SHORT_CLASS = 30  # lines of a helper that are shown whole, about what a method of the same budget takes
-MOST_LINES = 100  # of a head: a class of a hundred methods is not read for its list of methods
-LONG_STATEMENT = 20  # lines: a table is known by its first ones
+SHORT_CLASS = 30  # lines of a helper that are shown whole, about the size of a method in the same budget
+MOST_LINES = 100  # of a head: a class with a hundred methods is not read for its list of methods
+LONG_STATEMENT = 20  # lines: the first ones identify a table
 SHOWN_OF_LONG = 8
-SHORTEST_FOLD = 2  # lines: a fold takes one itself
+SHORTEST_FOLD = 2  # lines: a fold itself takes one
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class _Fold(NamedTuple):
-    """Lines that are folded, and whether they are the whole of a body, for which a statement has to stand."""
+    """Folded lines, and whether they are the whole of a body, which then needs a `pass`."""
 
     first: int
     last: int
@@ -33,21 +33,21 @@ class _Fold(NamedTuple):
 
 
 class Folded(NamedTuple):
-    """A node by its head, and the lines of the file that are folded in it."""
+    """The head of a node, and the folded lines of the file."""
 
     node: Node
     folds: tuple[Lines, ...] = ()
 
 
 def fold_helper(node: Node) -> Folded:
-    """Show a long class by what its making needs, without its methods; any other helper as it is."""
+    """Reduce a long class to what its construction needs, without methods; return any other helper unchanged."""
     if node.label is not Label.CLASS or node.content.count("\n") < SHORT_CLASS:
         return Folded(node)
     return fold_definitions(node, with_headers=False)
 
 
 def fold_definitions(node: Node, with_headers: bool = True) -> Folded:
-    """Fold what the definitions inside of a class or module do, and all beyond a number of lines.
+    """Fold the bodies of definitions inside a class or module, and all lines beyond a limit.
 
     with_headers: whether the headers of the definitions are shown.
     """
@@ -59,11 +59,11 @@ def fold_definitions(node: Node, with_headers: bool = True) -> Folded:
 
 
 def _find_folds(node: Node, with_headers: bool) -> Iterator[_Fold]:
-    """List what is folded, in lines of the content from 0 on; nothing where Python does not take it."""
+    """Yield the folds, in lines of the content from 0; nothing where Python cannot parse it."""
     content = node.content.encode("utf-8", "replace")
     indent = find_indent(content, node.start_col)
     body = parse_statements(content, indent)
-    first = 2 if indent else 1  # the line of the first statement, by the count of the parser
+    first = 2 if indent else 1  # number of the first statement's line for the parser
     if node.label is Label.CLASS and body and isinstance(body[0], ast.ClassDef):
         body = body[0].body
     for fold in _fold_suite(body, with_headers):
@@ -90,7 +90,7 @@ def _fold_lines(first: int, last: int, is_body: bool = False) -> Iterator[_Fold]
 
 
 def _find_first_line(statement: ast.stmt) -> int:
-    """Give the first line of a statement, decorators included."""
+    """Return the first line of a statement, decorators included."""
     decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
     return min(statement.lineno, *(each.lineno for each in decorators)) if decorators else statement.lineno
 
@@ -104,7 +104,7 @@ def _list_suites(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
 
 
 def _join_folds(folds: Iterable[_Fold], lines: Sequence[str]) -> list[_Fold]:
-    """Make one fold of those between which nothing but blank lines and comments stands."""
+    """Merge folds separated only by blank lines and comments."""
     joined: list[_Fold] = []
     for fold in folds:
         between = lines[joined[-1].last + 1 : fold.first] if joined else ["what comes first"]
@@ -116,7 +116,7 @@ def _join_folds(folds: Iterable[_Fold], lines: Sequence[str]) -> list[_Fold]:
 
 
 def _limit(folds: list[_Fold], count: int) -> list[_Fold]:
-    """Fold all behind the last line that may be shown."""
+    """Fold all lines after the last one that may be shown."""
     shown, line = 0, 0
     for number, fold in enumerate([*folds, _Fold(count, count)]):
         shown += fold.first - line
@@ -127,7 +127,7 @@ def _limit(folds: list[_Fold], count: int) -> list[_Fold]:
 
 
 def _write(lines: Sequence[str], folds: Sequence[_Fold], first: int) -> Iterator[str]:
-    """Write the lines that are shown, and a fold in the place of the others."""
+    """Yield the shown lines, and a comment in place of each fold."""
     line = 0
     for fold in folds:
         yield from lines[line : fold.first]

@@ -1,4 +1,4 @@
-"""What is in the context: the shown text of each hit, and what the calls of a text reach."""
+"""Code in the context: the shown text of each hit, and the targets of a text's calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pkg.units import find_owner
 _OF_PYTHON_2 = ("basestring", "cmp", "execfile", "file", "long", "raw_input", "reduce", "reload", "unichr", "unicode")
 BUILTINS = frozenset((*dir(builtins), *_OF_PYTHON_2, "xrange"))
 _WORD = re.compile(r"\w+")
-NOT_FOUND = 1 << 20  # a column behind every other: what is called is not written on the line by its name
+NOT_FOUND = 1 << 20  # a column after all others: the called name does not occur on the line
 
 
 class Lines(NamedTuple):
@@ -27,7 +27,7 @@ class Lines(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A node in the context without the lines that were cut or folded."""
+    """A node in the context without its cut or folded lines."""
 
     node: Node
     cuts: tuple[Cut | Lines, ...] = ()
@@ -35,22 +35,22 @@ class Excerpt:
 
     @property
     def owner(self) -> str:
-        """Give the id of the definition whose calls these are; a block's is the function that it is a block of."""
+        """Return the id of the definition that makes the calls; for a block, its function."""
         return find_owner(self.node.id, self.node.label, self.node.name)
 
     def has_line(self, line: int | None) -> bool:
-        """Tell whether a line of the unit is shown."""
+        """Return whether a line of the file is shown."""
         if line is None or not self.node.start_line <= line <= self.node.end_line:
             return False
         return not any(cut.start_line <= line <= cut.end_line for cut in self.cuts)
 
     def find_column(self, line: int, name: str) -> int:
-        """Tell where a name first stands on a line, for the order of what is called there."""
+        """Return the first column of a name on a line, to order the calls there."""
         text = _split_lines(self.node.content)[line - self.node.start_line]
         return next((word.start() for word in _WORD.finditer(text) if word[0] == name), NOT_FOUND)
 
     def holds(self, other: Node) -> bool:
-        """Tell whether another node lies inside of this one."""
+        """Return whether another node lies inside this one."""
         node = self.node
         if (node.source, node.path) != (other.source, other.path):
             return False
@@ -60,26 +60,26 @@ class Excerpt:
         )
 
 
-@lru_cache(maxsize=16)  # the calls of a text are placed one after the other
+@lru_cache(maxsize=16)  # the calls of a text are located one after another
 def _split_lines(content: str) -> list[str]:
     return content.split("\n")
 
 
 def list_scopes(node: Node) -> Iterator[str]:
-    """List the qualified names around the code of a node, innermost first: a.b.c, a.b, a."""
+    """Iterate over the qualified names around the code of a node, innermost first: a.b.c, a.b, a."""
     parts = node.qualname.split(".")
     return (".".join(parts[:count]) for count in range(len(parts), 0, -1))
 
 
 class Callee(NamedTuple):
-    """A function or class that a call reaches, and why it is taken."""
+    """A function or class that a call reaches, and the reason for including it."""
 
     node: Node
     reason: str
 
 
 class UnresolvedCall(NamedTuple):
-    """A call that is not bound: what is called, in whose code, and where."""
+    """An unbound call: the called expression, and its place."""
 
     expression: str
     source: str
@@ -90,7 +90,7 @@ class UnresolvedCall(NamedTuple):
 
 @dataclass(slots=True)
 class Calls:
-    """The calls of one text: what they reach in the order of the text, and how many call sites are how sure."""
+    """Calls of one text: their targets in text order, and the number of call sites by confidence."""
 
     reached: list[Callee] = field(default_factory=list)
     bound: int = 0
@@ -100,5 +100,5 @@ class Calls:
 
     @property
     def unbound(self) -> int:
-        """Count the call sites that reach nothing known."""
+        """Return the number of call sites without a known target."""
         return len(self.loose)

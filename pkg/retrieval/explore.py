@@ -1,7 +1,7 @@
-"""Answer how something works: the few functions that matter, the calls between them, who calls them, what they touch.
+"""Answer how something works: the few functions that matter, the calls between them, their callers and uses.
 
-What a question finds stands first; what lies on the way between two of these comes along (P-06). A budget of tokens
-decides how much of each is shown: its code, or its header with the first sentence of its docstring (A-10).
+The hits of a question come first, followed by functions on a path between two of them (P-06). A token budget decides
+how each is shown: by its code, or by its header with the first sentence of its docstring (A-10).
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
     from pkg.graph.store import GraphStore
 
-FOUND = 20  # hits that are looked at
-BETWEEN = 3  # functions on the way from one of them to another
-LEAST_SHARE = 0.2  # of the best hit's score that another one must have to be shown with its code
-FIRST_SHARE = 0.4  # of the budget that the code of the first piece may take
+FOUND = 20  # hits considered
+BETWEEN = 3  # functions on a path between two hits
+LEAST_SHARE = 0.2  # of the best hit's score, for a hit to be shown with its code
+FIRST_SHARE = 0.4  # of the budget, for the code of the first piece
 REST_SHARE = 0.2
-"""Of what is left, what the code of each other piece may take. With .6 and .5, a tenth fewer plain questions have a
-right function among what is shown; with less, fewer have its code."""
-LINES_SHARE = 0.25  # of the budget that calls, callers and uses may take
+"""Share of the remaining budget for the code of each later piece. With .6 and .5, a tenth fewer plain questions have a
+right function among those shown; with less, fewer have its code."""
+LINES_SHARE = 0.25  # of the budget, for calls, callers and uses
 LONGEST_HEAD = 100  # characters: a signature of fifteen parameters is not read
-MOST_LEFT_OUT = 5  # of what is over the budget, those that are named
-NAMED = 3  # callers, and uses, of a piece that are named
+MOST_LEFT_OUT = 5  # definitions over the budget that are named
+NAMED = 3  # callers, and uses, named for each piece
 _CONSTANT = re.compile(r"\b[A-Z][A-Z\d]*_[A-Z\d_]+\b|\b[A-Z]{4,}\b")
 
 Role = Literal["hit", "between"]
@@ -50,20 +50,20 @@ Form = Literal["code", "head"]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One definition as it is shown."""
+    """One definition as shown."""
 
     place: Place
     end_line: int
     role: Role
     form: Form
     content: str
-    summary: str | None = None  # the first sentence of its docstring, where the content does not say it
+    summary: str | None = None  # first sentence of its docstring, where the content lacks it
     score: float | None = None  # of a hit
 
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A call, or a use, from one place to another, and the first line where it stands in the file of the start."""
+    """A call or use from one place to another, with its first line in the file of the start."""
 
     start: Place
     end: Place
@@ -73,22 +73,22 @@ class Tie:
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """What a question found: pieces in the order of reading, and how they hang together."""
+    """Result of an exploration: pieces in reading order, and the connections between them."""
 
     text: str
     pieces: tuple[Piece, ...]
     calls: tuple[Tie, ...]  # between pieces
     callers: tuple[Tie, ...]  # from elsewhere to a piece
-    uses: tuple[Tie, ...]  # from a piece to a class, constant or further function
-    left_out: tuple[Place, ...]  # found, and over the budget
-    fits: bool | None  # whether anything fits; None where that cannot be judged
+    uses: tuple[Tie, ...]  # from a piece to a class, constant or another function
+    left_out: tuple[Place, ...]  # found, but over the budget
+    fits: bool | None  # whether anything fits the question; None where that cannot be judged
     notes: tuple[str, ...] = ()
     tokens: int = 0  # of the pieces and lines
-    stale: tuple[Stale, ...] = ()  # files of the pieces that are not what the graph was built from any more
+    stale: tuple[Stale, ...] = ()  # files of the pieces that have changed since the build
 
 
 def explore(store: GraphStore, encoder: Encoder, text: str, options: ExploreOptions = DEFAULT_OPTIONS) -> Exploration:
-    """Find what a question is about and how it hangs together; a QueryError where nothing can be asked."""
+    """Find the code that a question is about and its connections; raises QueryError for an invalid question."""
     check_least("budget", options.budget, 0)
     asked = QueryOptions(
         mode="function", top_k=FOUND, prune="none", helpers="none", budget=0,
@@ -119,7 +119,7 @@ def explore(store: GraphStore, encoder: Encoder, text: str, options: ExploreOpti
 
 
 def _read_calls(store: GraphStore, found: Sequence[Node]) -> list[Edge]:
-    """Read the bound calls from and to what was found, each pair once."""
+    """Read the bound calls from and to the hits, each pair once."""
     ids = [node.id for node in found if node.label in (Label.FUNCTION, Label.CLASS)]
     edges = store.neighbours(ids, (RelationType.CALLS,), "both", 1) if ids else []
     pairs: dict[tuple[str, str], Edge] = {}
@@ -130,7 +130,7 @@ def _read_calls(store: GraphStore, found: Sequence[Node]) -> list[Edge]:
 
 
 def _find_between(store: GraphStore, found: Sequence[Node], ties: Iterable[Edge]) -> list[Node]:
-    """Find functions that one hit calls and that call another: the steps that a reader would miss."""
+    """Find functions that one hit calls and that call another hit: steps that a reader would miss."""
     ranks = {node.id: rank for rank, node in enumerate(found)}
     called: dict[str, list[int]] = {}
     calling: dict[str, list[int]] = {}
@@ -149,7 +149,7 @@ def _find_between(store: GraphStore, found: Sequence[Node], ties: Iterable[Edge]
 
 @dataclass(slots=True)
 class _Pack:
-    """What is shown so far of a budget of tokens; 0 has no limit."""
+    """The pieces shown so far within a token budget; 0 for no limit."""
 
     budget: int
     used: int = 0
@@ -158,7 +158,7 @@ class _Pack:
     left_out: list[Place] = field(default_factory=list)
 
     def take(self, found: Sequence[Node], between: Sequence[Node], scores: Mapping[str, float]) -> None:
-        """Take hits in their order, each followed by nothing but what fits, and then the steps between."""
+        """Add hits in their order where they fit, then the functions between them."""
         best = max(scores.values(), default=0.0)
         for node in (*found, *between):
             score = scores.get(node.id)
@@ -172,7 +172,7 @@ class _Pack:
             self.used += measure_piece(piece)
 
     def _make(self, node: Node, score: float | None, with_code: bool) -> Piece | None:
-        """Show the code of a node where there is room, else its head; None where that does not fit either."""
+        """Return the code of a node if it fits, else its head; None if neither fits."""
         room = int(self.budget * (1 - LINES_SHARE)) - self.used
         share = int(self.budget * FIRST_SHARE) if not self.pieces else int(room * REST_SHARE)
         role: Role = "between" if score is None else "hit"
@@ -188,7 +188,7 @@ class _Pack:
     def take_lines(
         self, calls: Iterable[Tie], callers: Iterable[Tie], uses: Iterable[Tie]
     ) -> tuple[tuple[Tie, ...], tuple[Tie, ...], tuple[Tie, ...]]:
-        """Keep of each kind of lines, in turn, those that fit."""
+        """Return the lines of each kind, in turn, that fit."""
         return self._keep(calls), self._keep(callers), self._keep(uses)
 
     def _keep(self, ties: Iterable[Tie]) -> tuple[Tie, ...]:
@@ -202,7 +202,7 @@ class _Pack:
 
 
 def _list_forms(node: Node) -> Iterator[tuple[Form, str, str | None]]:
-    """Give the ways to show a node, the fullest first, with what its docstring says where the text does not."""
+    """Yield the ways to show a node, the fullest first, with its docstring's summary where the text lacks it."""
     shown = node
     if node.label is Label.FUNCTION:
         shown = fold_docstring(node) or node
@@ -215,12 +215,12 @@ def _list_forms(node: Node) -> Iterator[tuple[Form, str, str | None]]:
 
 
 def measure_piece(piece: Piece) -> int:
-    """Count the tokens of a piece with its line of provenance."""
+    """Count the tokens of a piece with the line of its place."""
     return count_tokens(write_piece(piece))
 
 
 def write_piece(piece: Piece, with_source: bool = False) -> str:
-    """Write a piece as text: its place, then what is shown of it."""
+    """Format a piece as text: its place, then its content."""
     place = piece.place
     told = [*([place.source] if with_source else []), *(["a step between"] if piece.role == "between" else [])]
     mark = f"  ({', '.join(told)})" if told else ""
@@ -230,14 +230,14 @@ def write_piece(piece: Piece, with_source: bool = False) -> str:
 
 
 def write_tie(tie: Tie) -> str:
-    """Write a call or use as a line of text."""
+    """Format a call or use as a line of text."""
     unsure = "" if tie.confidence == "certain" else f"  ({tie.confidence})"
     start, end = f"{tie.start.path}:{tie.line}", f"{tie.end.path}:{tie.end.line}"
     return spell_line(f"{tie.start.qualname} ({start}) -> {tie.end.qualname} ({end}){unsure}")
 
 
 class _Ties:
-    """The calls at the pieces that are shown, by their ids: between them, from elsewhere, and to elsewhere."""
+    """Connections of the shown pieces, by their ids: between them, from elsewhere, and to elsewhere."""
 
     def __init__(self, store: GraphStore, edges: Sequence[Edge], shown: Collection[str]) -> None:
         self._edges, self._shown = edges, shown
@@ -245,17 +245,17 @@ class _Ties:
         self._nodes = {node.id: node for node in store.get(ids)}
 
     def list_inside(self) -> list[Tie]:
-        """List the calls from piece to piece."""
+        """List the calls between pieces."""
         return [self._name(edge) for edge in self._edges if edge.start in self._shown and edge.end in self._shown]
 
     def list_callers(self) -> list[Tie]:
-        """List who calls the pieces from elsewhere, tests last, a few of each."""
+        """List a few callers of each piece from elsewhere, tests last."""
         edges = [edge for edge in self._edges if edge.end in self._shown and edge.start not in self._shown]
         edges.sort(key=lambda edge: is_test(self._nodes[edge.start].path))
         return [self._name(edge) for edge in _take_some(edges, lambda edge: edge.end)]
 
     def list_uses(self) -> list[Tie]:
-        """List which classes and functions elsewhere the pieces call, classes first, a few of each."""
+        """List a few classes and functions elsewhere that each piece calls, classes first."""
         edges = [edge for edge in self._edges if edge.start in self._shown and edge.end not in self._shown]
         edges.sort(key=lambda edge: self._nodes[edge.end].label is not Label.CLASS)
         return [self._name(edge) for edge in _take_some(edges, lambda edge: edge.start)]
@@ -266,7 +266,7 @@ class _Ties:
 
 
 def _take_some(edges: Iterable[Edge], name: Callable[[Edge], str]) -> Iterator[Edge]:
-    """Take the first edges of each name."""
+    """Yield the first edges of each name."""
     counts: Counter[str] = Counter()
     for edge in edges:
         counts[name(edge)] += 1
@@ -275,7 +275,7 @@ def _take_some(edges: Iterable[Edge], name: Callable[[Edge], str]) -> Iterator[E
 
 
 def _find_constants(store: GraphStore, nodes: Sequence[Node]) -> Iterator[Tie]:
-    """Find the constants of the same source whose names the pieces bear, where only one can be meant."""
+    """Yield uses of constants of the same source in the pieces, where the name is unambiguous."""
     borne = {
         node.id: list(dict.fromkeys(_CONSTANT.findall(node.content)))[:NAMED]
         for node in nodes
@@ -297,7 +297,7 @@ def _find_constants(store: GraphStore, nodes: Sequence[Node]) -> Iterator[Tie]:
 
 
 def write_exploration(found: Exploration) -> str:
-    """Write an exploration as one text."""
+    """Format an exploration as one text."""
     several = len({piece.place.source for piece in found.pieces}) > 1
     parts = [write_piece(piece, several) for piece in found.pieces]
     for title, ties in (("Calls between them:", found.calls), ("Called by:", found.callers), ("Uses:", found.uses)):

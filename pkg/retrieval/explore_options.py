@@ -1,4 +1,4 @@
-"""What may be asked of an exploration."""
+"""Options of an exploration."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pkg.retrieval.query_options import Globs, TestChoice
 
 @dataclass(frozen=True, slots=True)
 class ExploreOptions:
-    """The settings of one exploration."""
+    """Settings of one exploration."""
 
     budget: int = 1500  # tokens of all of it; 0 for no limit
     source: str | None = None

@@ -1,4 +1,4 @@
-"""Rank files by their best functions: where an answer is spread over a file, it says more than any one of them."""
+"""Rank files by their best functions: where an answer is spread over a file, that beats any single function."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 BEST_FUNCTIONS = 2
-"""Functions whose scores make that of their file. Of the issues that the ranker of long questions learned from, each
-repository left out in turn, .71 have the right file first; with the best function alone or three .69, with five .65."""
-SHOWN_FUNCTIONS = 5  # that are listed with their file
-FUNCTIONS_PER_FILE = 5  # best functions that are looked at for each file that is asked for
-LEAST_FUNCTIONS = 50  # and at least
+"""Number of functions whose scores add up to that of their file. Of the issues that the ranker of long questions was
+trained on, each repository left out in turn, .71 have the right file first; with one function or three .69, with five
+.65."""
+SHOWN_FUNCTIONS = 5  # listed with their file
+FUNCTIONS_PER_FILE = 5  # best functions searched for each requested file
+LEAST_FUNCTIONS = 50  # minimum of the search
 
 
 def find_files(store: GraphStore, find: Callable[[int], Found], k: int) -> tuple[list[Hit], Found]:
-    """Give the k best files, and what was found for them; k asked is k found whenever k exist.
+    """Return the k best files, and the search result they come from; fewer only if the graph has fewer.
 
-    find: gives as many of the best functions as it is asked for.
+    find: returns the given number of best functions.
     """
     look = max(LEAST_FUNCTIONS, k * FUNCTIONS_PER_FILE)
     while True:
@@ -39,7 +40,7 @@ def find_files(store: GraphStore, find: Callable[[int], Found], k: int) -> tuple
 
 
 def _group_files(store: GraphStore, ranked: Sequence[Ranked]) -> list[list[tuple[Ranked, Node]]]:
-    """Put the functions of each file together, best first, and the files in the order of their scores, ties by path."""
+    """Group functions by file, best first, and sort the files by score, ties by path."""
     files: dict[tuple[str, str], list[tuple[Ranked, Node]]] = {}
     for each, node in zip(ranked, store.get([each.id for each in ranked]), strict=True):
         files.setdefault((node.source, node.path), []).append((each, node))
@@ -48,12 +49,12 @@ def _group_files(store: GraphStore, ranked: Sequence[Ranked]) -> list[list[tuple
 
 
 def _score(functions: Iterable[Ranked]) -> float:
-    """Add up the scores of the best functions; a negative cosine counts for nothing."""
+    """Return the sum of the best functions' scores; a negative cosine counts as 0."""
     return sum(sorted((max(each.score, 0.0) for each in functions), reverse=True)[:BEST_FUNCTIONS])
 
 
 def _make_hits(store: GraphStore, files: Sequence[Sequence[tuple[Ranked, Node]]], k: int) -> list[Hit]:
-    """Make the hits of the first k files, with the same few questions to the store however many there are."""
+    """Build the hits of the first k files, with a fixed number of store queries."""
     corpora, chosen = list_corpora(store), files[:k]
     units = store.get([_name_file(functions[0][1], corpora) for functions in chosen])
     heads = iter(read_heads(store, [node for functions in chosen for _, node in functions]))

@@ -1,9 +1,9 @@
-"""Tell whether anything in a graph fits a question: below a learned floor, what was found is only what is nearest.
+"""Judge whether anything in a graph fits a question: below a learned threshold, the nearest candidates do not help.
 
-Three things tell of it: the best cosine of the candidates, how much of the question the best of them holds, each word
-by its rarity, and how far one candidate does both. Of a longer question less is held, so its length counts too. The
-weights are learned from questions on many packages, asked of these and of others (training/train_floor.py), for the
-encoder ``static``; with others, whose cosines lie elsewhere, the words alone decide.
+Features are the best cosine of the candidates, the largest share of the question's words, by rarity, that one of them
+holds, the best product of the two, and the length of the question, as candidates hold less of a longer one. The weights
+are trained on questions about many packages, asked of these and of others (training/train_floor.py), for the encoder
+``static``; for other encoders, whose cosines differ, only the words count.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from pkg.retrieval.ranking import choose_row, make_weights
 WEIGHTS = Path(__file__).with_name("floor.json")
 MEASURES = ("cosine", "held", "both", "length")
 MOST_TERMS = 20
-"""Of a question, to be judged: those that were learned from have 3 to 14. A longer one is an issue or a piece of code,
-which holds much that no code does."""
-ALL = 1 - 1e-9  # of the words, but for rounding
+"""Of a question that is judged: those in training have 3 to 14. A longer one is an issue or a piece of code, and many
+of its terms occur in no code."""
+ALL = 1 - 1e-9  # of the words, allowing for rounding
 
 
 class Evidence(NamedTuple):
-    """What the candidates of a question tell of its fit."""
+    """Measurements of a question's candidates by which its fit is judged."""
 
-    cosine: float  # the best
-    held: float  # the largest share of the question that a candidate holds, 0 to 1
-    both: float  # the largest product of the two
+    cosine: float  # of the best candidate
+    held: float  # largest share of the question in a candidate, 0 to 1
+    both: float  # largest product of the two
     terms: int
     is_named: bool  # whether the question names a candidate or its file
 
     @property
     def measures(self) -> tuple[float, float, float, float]:
-        """Give the numbers that weights are for, in their order."""
+        """Return the inputs of the weights, in their order."""
         return self.cosine, self.held, self.both, math.log1p(self.terms)
 
 
 def measure_evidence(pools: Sequence[Pool]) -> Evidence | None:
-    """Measure what the candidates of a question tell; None where there are none.
+    """Measure the candidates of a question; return None without any.
 
-    Also None of a question of several lines: it is a piece of code or an issue, and the floor was learned from neither.
+    Also None for a question of several lines: it is a piece of code or an issue, which training does not cover.
     """
     filled = [pool for pool in pools if pool.outlines]
     if not filled or "\n" in filled[0].question.text.strip():
@@ -61,10 +61,10 @@ def measure_evidence(pools: Sequence[Pool]) -> Evidence | None:
 
 
 def fits(evidence: Evidence | None, encoder: str) -> bool | None:
-    """Tell whether anything fits; None where that cannot be judged, as of a long question.
+    """Return whether anything fits; None where that cannot be judged, as for a long question.
 
-    What holds every word of a question fits, however short it is.
-    encoder: the name of what made the vectors.
+    A candidate with every word of the question fits, however short the question is. encoder: the name of the encoder of
+    the vectors.
     """
     if evidence is None or evidence.terms > MOST_TERMS:
         return None
@@ -74,27 +74,27 @@ def fits(evidence: Evidence | None, encoder: str) -> bool | None:
 
 
 class Floor(NamedTuple):
-    """The weights of one encoder; a sum of 0 lies on the floor."""
+    """Weights of one encoder; the threshold is a sum of 0."""
 
     weights: tuple[float, ...]
     offset: float
 
     def score(self, evidence: Evidence) -> float:
-        """Give how far above the floor a question lies, in the logarithm of odds."""
+        """Return the distance of a question above the threshold, in log odds."""
         return self.offset + sum(a * b for a, b in zip(self.weights, evidence.measures, strict=True))
 
 
 @lru_cache(maxsize=1)
 def load_floors() -> dict[str, Floor]:
-    """Read the weights by the name of the encoder; a StoreError where they are of other measures."""
+    """Load the weights by the name of the encoder; raises StoreError if they are for other features."""
     rows = json.loads(WEIGHTS.read_text("utf-8"))["floors"]
     read = {name: make_weights(row, MEASURES, f"{WEIGHTS.name}, '{name}',") for name, row in rows.items()}
     return {name: Floor(weights.values, weights.offset) for name, weights in read.items()}
 
 
 def explain_misfit(evidence: Evidence) -> str:
-    """Say that nothing fits, and why."""
+    """Return the message that nothing fits, and why."""
     return (
         f"nothing fits: the best candidate holds {evidence.held:.0%} of the question's words, by their rarity, and the"
-        f" nearest has a cosine of {evidence.cosine:.2f}; what is listed is nearest, and unlikely to help"
+        f" nearest has a cosine of {evidence.cosine:.2f}; the hits are the nearest ones, and unlikely to help"
     )

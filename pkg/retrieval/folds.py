@@ -1,4 +1,4 @@
-"""Show what was cut from a text as a fold: a comment in its place that tells which lines are not shown (P-18)."""
+"""Replace text cut by pruning with folds: comments with the numbers of the hidden lines (P-18)."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from pkg.model import Nested
 
 
 class Gap(NamedTuple):
-    """A branch that was cut, by its place in the whole text, and whether `pass` has to stand for it."""
+    """A cut branch, its place in the whole text, and whether a `pass` must replace it."""
 
     branch: Nested
-    start: int  # of its lines
+    start: int  # of its whole lines
     stop: int
     margin: bytes
     is_filled: bool
 
 
 def fold_gaps(text: bytes, gaps: Sequence[Gap]) -> bytes:
-    """Write a text with a fold in the place of each gap; a gap inside of another goes with it."""
+    """Replace each gap of a text by a fold; a gap inside another is part of it."""
     pieces, end = list[bytes](), 0
     for gap in sorted(gaps, key=lambda each: (each.start, -each.stop)):
         if gap.start >= end:
@@ -29,7 +29,7 @@ def fold_gaps(text: bytes, gaps: Sequence[Gap]) -> bytes:
 
 
 def name_fold(start_line: int, end_line: int) -> str:
-    """Say which lines of the file a fold stands for, as a comment."""
+    """Return the comment of a fold, with the lines of the file that it hides."""
     return f"# ... lines {start_line}-{end_line} folded"
 
 

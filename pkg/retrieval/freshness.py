@@ -1,6 +1,6 @@
-"""Tell which files of an answer are not what the graph was built from any more; those alone are looked at.
+"""Find files of an answer that have changed since the build; only these files are examined.
 
-A file whose size and times are those of its build is not read. Any other is hashed: a copy or a touch changes nothing.
+A file with the size and times of its build is not read. Others are hashed: a copy or a touch is no change.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ def _mark_hit(hit: Hit, marks: StaleMarks) -> Hit:
 
 
 class StaleMarks:
-    """Which files are stale; of a source that is gone as a whole nothing is known about single ones."""
+    """The stale files of an answer; of a source that is gone as a whole, single files are not known."""
 
     def __init__(self, stale: Iterable[Stale]) -> None:
         self._places = {(each.source, each.path) for each in stale if each.path}
 
     def holds(self, source: str, path: str) -> bool:
-        """Tell whether a file is stale."""
+        """Return whether a file is stale."""
         return (source, path) in self._places
 
 
 def find_stale(store: GraphStore, shown: Iterable[tuple[str, str]]) -> tuple[Stale, ...]:
-    """Find the stale among files that are given by source and path, in their order; a source that is gone is told once.
+    """Find the stale ones among files given by source and path, in order; a missing source is reported once.
 
-    A git revision and rows from a pipe stay what they were.
+    A git revision and rows read from a pipe never become stale.
     """
     paths: dict[str, set[str]] = defaultdict(set)
     for source, path in shown:
@@ -91,17 +91,17 @@ def _check_source(store: GraphStore, source: Source, paths: Collection[str]) -> 
 
 @dataclass(frozen=True, slots=True)
 class _DiskFile:
-    """A file as it is now."""
+    """A file on disk."""
 
     place: str
 
     def compare(self, fingerprint: str, content_hash: str) -> str | None:
-        """Tell what became of it since it had a fingerprint and a content; None where that is the same."""
+        """Return the change since a fingerprint and content hash were taken; None if there is none."""
         try:
             info = os.stat(self.place)
         except OSError as fault:
             return _name_state(fault)
-        size = fingerprint.partition("-")[0] or str(info.st_size)  # what comes from an export has no fingerprint
+        size = fingerprint.partition("-")[0] or str(info.st_size)  # imported files have no fingerprint
         if not stat.S_ISREG(info.st_mode) or str(info.st_size) != size:
             return "changed"
         if make_fingerprint(info) == fingerprint:
@@ -111,13 +111,13 @@ class _DiskFile:
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A file of an archive as it is now."""
+    """A file in an archive."""
 
     fingerprint: str
     read: Callable[[], bytes]
 
     def compare(self, fingerprint: str, content_hash: str) -> str | None:
-        """Tell what became of it since it had a fingerprint and a content; None where that is the same."""
+        """Return the change since a fingerprint and content hash were taken; None if there is none."""
         return None if self.fingerprint == fingerprint else _compare_content(self.read, content_hash)
 
 
@@ -130,7 +130,7 @@ def _compare_content(read: Callable[[], bytes], content_hash: str) -> str | None
 
 
 def _check_units(store: GraphStore, source: Source, files: Mapping[str, _DiskFile | _Member]) -> dict[str, str]:
-    """Give what became of each file that is not what it was, by path."""
+    """Return the state of each changed file, by path."""
     states = {
         path: files[path].compare(fingerprint, content or _read_hash(store, source.name, path))
         for path, fingerprint, content in store.fingerprints(source.name, files)
@@ -139,23 +139,23 @@ def _check_units(store: GraphStore, source: Source, files: Mapping[str, _DiskFil
 
 
 def _read_hash(store: GraphStore, source: str, path: str) -> str:
-    """Read the hash of a file that the next build shall read whatever it is, as after an upgrade of the store."""
+    """Read the hash of a file that the next build must read in any case, as after an upgrade of the store."""
     return store.get([name_unit(source, path)])[0].content_hash
 
 
 def _check_corpus(store: GraphStore, source: Source, info: os.stat_result) -> list[Stale]:
-    """Compare the file of the rows by size and time alone: to read all rows would take longer than the answer."""
+    """Compare the file of the rows by size and time alone: reading all rows would take longer than the answer."""
     stamp, _ = parse_fingerprint(store.source_fingerprint(source.name) or "")
     is_known = bool(stamp) and not is_same_file(stamp, info)
     return [Stale(source.name, source.root, "", "changed")] if is_known else []
 
 
 def _check_archive(store: GraphStore, source: Source, info: os.stat_result, paths: Collection[str]) -> dict[str, str]:
-    """Look into an archive that was written since its build."""
+    """Compare the files of an archive that was written since its build."""
     stamp, options = parse_fingerprint(store.source_fingerprint(source.name) or "")
     if is_same_file(stamp, info):
         return {}
-    from pkg.extract.discovery import discover  # of all that reads archives nothing is loaded for one that is the same
+    from pkg.extract.discovery import discover  # not imported for an unchanged archive
 
     try:
         size = options.max_file_size

@@ -1,4 +1,4 @@
-"""Tell what a hit is in few words: the headers of its function and class, and what the docstring says first."""
+"""Summarise a hit: the headers of its function and class, and the first sentence of the docstring."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pkg.units import find_owner
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-LONGEST_SUMMARY = 200  # characters: a first sentence that is longer is an enumeration, or lacks its full stop
+LONGEST_SUMMARY = 200  # characters: a longer first sentence is an enumeration, or lacks its full stop
 _SENTENCE_END = re.compile(r"[.!?](?=\s)")
 _SHORT_FORM = re.compile(r"(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|aka|approx|resp|[A-Za-z])\.$", re.IGNORECASE)
 _TOLD = re.compile(r"@(?:property|(?:abstract)?(?:class|static)method|abstractmethod)\b")
-"""Decorators that tell how a function is called."""
+"""Decorators that affect how a function is called."""
 
 
 _MARK = re.compile(
@@ -25,12 +25,12 @@ _MARK = re.compile(
     r"|#[^\n]*|[][(){}:]|\b(?:def|class)\b",
     re.DOTALL,
 )
-"""What tells where a header ends: strings and comments, which hide all else, brackets, colons, and its keyword."""
+"""Tokens that determine the end of a header: strings and comments, which hide others, brackets, colons, keywords."""
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 
 
 class Head(NamedTuple):
-    """What a hit is: the header of its function, the one of the class around that, what the docstring says first."""
+    """Summary of a hit: header of its function, header of the class around it, first sentence of the docstring."""
 
     signature: str | None = None
     class_header: str | None = None
@@ -38,7 +38,7 @@ class Head(NamedTuple):
 
 
 def read_owners(store: GraphStore, nodes: Sequence[Node]) -> list[Node]:
-    """Read the function that each block is a block of; any other node stands for itself."""
+    """Return the function of each block; any other node itself."""
     known = {node.id: node for node in nodes}
     owners = [find_owner(node.id, node.label, node.name) for node in nodes]
     missing = sorted(set(owners) - known.keys())
@@ -47,14 +47,14 @@ def read_owners(store: GraphStore, nodes: Sequence[Node]) -> list[Node]:
 
 
 def read_heads(store: GraphStore, nodes: Sequence[Node]) -> list[Head]:
-    """Read the heads of functions and blocks, with three questions to the store for all of them."""
+    """Read the heads of functions and blocks, in three store queries."""
     owners = read_owners(store, nodes)
     classes = _read_classes(store, list({owner.id: owner for owner in owners}.values()))
     return [make_head(owner, classes.get(owner.id)) for owner in owners]
 
 
 def _read_classes(store: GraphStore, functions: Sequence[Node]) -> dict[str, Node]:
-    """Read the class that each method stands in, by the id of the method."""
+    """Read the class of each method, by the id of the method."""
     methods = [node.id for node in functions if node.kind == "method"]
     edges = store.neighbours(methods, (RelationType.CONTAINS,), "in") if methods else []
     outer = {node.id: node for node in store.get(sorted({edge.start for edge in edges}))}
@@ -62,7 +62,7 @@ def _read_classes(store: GraphStore, functions: Sequence[Node]) -> dict[str, Nod
 
 
 def make_head(definition: Node, around: Node | None = None) -> Head:
-    """Make the head of a function or class; of another node there is no signature."""
+    """Build the head of a function or class; other nodes have no signature."""
     docstring = find_text(definition, "docstring")
     summary = summarise(docstring) if docstring is not None else ""
     header = find_header(around.content, around.start_col) if around is not None else None
@@ -72,24 +72,24 @@ def make_head(definition: Node, around: Node | None = None) -> Head:
 
 
 def find_text(node: Node, name: str) -> str | None:
-    """Give a property of a node that is a text; None where it has none."""
+    """Return a property of a node if it is a text, else None."""
     found = node.properties.get(name)
     return found if isinstance(found, str) else None
 
 
 def list_unsaid(hit: Hit) -> list[str]:
-    """List what is to be said of a hit that its shown code does not say: headers, and the first of the docstring."""
-    is_said = hit.has_code and hit.label != Label.BLOCK.value  # of the signature, and of a docstring of a person
+    """List headers and summary of a hit that its shown code does not include."""
+    is_said = hit.has_code and hit.label != Label.BLOCK.value  # the signature, and a docstring in the code
     is_written = hit.docstring_source not in (None, "human", "none")
     told = hit.class_header, None if is_said else hit.signature, None if is_said and not is_written else hit.summary
     return [text for text in told if text]
 
 
 def find_header(content: str, column: int = 0) -> str | None:
-    """Find the header of a function or class, up to its colon, as it is written; None where there is none.
+    """Return the header of a function or class, up to its colon, as written; None where there is none.
 
-    column: where its first line stood; the lines below lose as much. Of its decorators only those remain that tell how
-    it is called. Python 2 has the same headers.
+    column: that of its first line, removed from the lines below as well. Of its decorators only those are kept that
+    affect how it is called. Works for Python 2 too.
     """
     found = locate_header(content)
     if found is None:
@@ -105,7 +105,7 @@ def _cut_margin(line: str, column: int) -> str:
 
 
 class Place(NamedTuple):
-    """Where a header stands: its first line, its last one, both from 0 on, and the offset behind its colon."""
+    """Place of a header: its first and last line, from 0, and the offset after its colon."""
 
     first: int
     last: int
@@ -113,7 +113,7 @@ class Place(NamedTuple):
 
 
 def locate_header(content: str) -> Place | None:
-    """Find where the header of a function or class stands, without parsing all of it; None where there is none."""
+    """Find the header of a function or class without a full parse; None where there is none."""
     begin, depth = -1, 0
     for found in _MARK.finditer(content):
         text = found[0]
@@ -126,7 +126,7 @@ def locate_header(content: str) -> Place | None:
 
 
 def summarise(docstring: str) -> str:
-    """Give the first sentence of a docstring on one line, cut where it is very long."""
+    """Return the first sentence of a docstring on one line, truncated where it is very long."""
     paragraph = cleandoc(docstring).split("\n\n", 1)[0]
     text = " ".join(paragraph.split())
     for found in _SENTENCE_END.finditer(text):

@@ -1,8 +1,8 @@
-"""Add what the hits call, or what calls them, so that they are self-contained (P-06), with the imports needed (Q-23).
+"""Add callees or callers of the hits, so that they are self-contained (P-06), with the imports needed (Q-23).
 
-Calls are followed along the links that the build has resolved, breadth first, for all hits of a question together:
-each level costs two questions to the store, whatever the number of hits. Rows of a corpus have no links; their calls
-are bound by name. A call that nothing binds may at last be guessed by the words of its name (A-12).
+Calls are followed along resolved links, breadth first, for all hits of a question together: each level costs two store
+queries, whatever the number of hits. Rows of a corpus have no links; their calls are bound by name. A call that stays
+unbound may be guessed by the words of its name (A-12).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 
-MOST_CALLERS = 20  # of a hit: more would fill any budget, and are counted
+MOST_CALLERS = 20  # of a hit: more would fill any budget, and are only counted
 
 
 def read_callers(store: GraphStore, texts: Sequence[Excerpt]) -> list[Calls]:
-    """Give the callers of each text's function, surest first; calls that are only possible are counted alone."""
+    """Return the callers of each text's function, surest first; possible callers are only counted."""
     owners = sorted({shown.owner for shown in texts})
     edges: dict[str, list[Edge]] = {owner: [] for owner in owners}
     for edge in store.neighbours(owners, (RelationType.CALLS,), "in"):
@@ -50,7 +50,7 @@ def read_callers(store: GraphStore, texts: Sequence[Excerpt]) -> list[Calls]:
 
 
 def _choose(edges: Sequence[Edge]) -> list[Edge]:
-    """Take the first call of each caller, of the surest callers."""
+    """Return the first call of each caller, of the surest callers."""
     first: dict[str, Edge] = {}
     for edge in sorted(edges, key=lambda edge: (rank_confidence(edge.confidence), edge.line or 0)):
         if is_bound(edge.confidence):
@@ -75,7 +75,7 @@ def _tell(edge: Edge) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What one hit needs: helpers in the order of preference, every decision in words, how sure its calls are."""
+    """Helpers of one hit in order of preference, the reason of each decision, and its call sites by confidence."""
 
     helpers: tuple[Helper, ...] = ()
     explain: tuple[str, ...] = ()
@@ -85,7 +85,7 @@ class Completion:
 
 
 class Completer:
-    """Complete the hits of one question; what was read for one hit is remembered for the next ones."""
+    """Complete the hits of one question, with a cache shared between hits."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class Completer:
         chooser: HelperChooser | None = None,
         left_out: Collection[str] = (),
     ) -> None:
-        """Take all that is called where no chooser says what is needed of it; left_out: ids of what is no helper."""
+        """Without a chooser all callees are added. left_out: ids that may not become helpers."""
         self._store = store
         self._chooser = chooser
         self._left_out = left_out
@@ -109,7 +109,7 @@ class Completer:
         self._guesser = NameGuesser(store, encoder)
 
     def complete(self, hits: Sequence[Excerpt]) -> list[Completion]:
-        """Find the helpers of each hit; calls on lines that pruning cut away are left out."""
+        """Find the helpers of each hit, ignoring calls on lines that pruning has cut."""
         walks = [_Walk(shown, self._left_out) for shown in hits]
         for depth in range(self._hops):
             texts = [shown for walk in walks for shown in walk.level]
@@ -131,7 +131,7 @@ class Completer:
         return [self._finish(walk, some) for walk, some in zip(walks, chosen, strict=True)]
 
     def _choose(self, walks: Sequence[_Walk]) -> list[list[Chosen]]:
-        """Choose which helpers are shown, and how; a long class is shown by its head in any case."""
+        """Choose the helpers to show and how; a long class is always shown by its head."""
         if self._chooser is None:
             return [[Chosen(*each) for each in walk.found] for walk in walks]
         self._chooser.read([walk.hit.node for walk in walks], [each.node for walk in walks for each in walk.found])
@@ -143,12 +143,12 @@ class Completer:
         return chosen
 
     def _guess(self, walks: Sequence[_Walk]) -> None:
-        """Guess what is left of the calls of the hits; what is guessed is not followed further."""
+        """Guess the targets of the hits' unresolved calls; guesses are not followed further."""
         for walk in walks:
             walk.add(filter(None, map(self._guesser.guess, walk.calls.loose)), "callee")
 
     def _read(self, texts: Sequence[Excerpt]) -> list[Calls]:
-        """Read the calls of texts, each in the way of its source."""
+        """Read the calls of texts, by links or by name depending on their source."""
         is_named = [shown.node.source in self._corpora for shown in texts]
         named = iter(self._named.read([shown for shown, each in zip(texts, is_named, strict=True) if each]))
         linked = iter(self._linked.read([shown for shown, each in zip(texts, is_named, strict=True) if not each]))
@@ -168,11 +168,11 @@ class Completer:
 
 @dataclass(slots=True)
 class _Walk:
-    """One walk from a hit: what is in the context already (A-03), and what was added in which order and why."""
+    """Walk from one hit: the code already in the context (A-03), and the helpers added, in order, with reasons."""
 
     hit: Excerpt
-    left_out: Collection[str] = ()  # ids of what is no helper
-    level: list[Excerpt] = field(default_factory=list)  # whose calls are followed next
+    left_out: Collection[str] = ()  # ids that may not become helpers
+    level: list[Excerpt] = field(default_factory=list)  # texts whose calls are followed next
     known: list[Excerpt] = field(default_factory=list)
     found: list[Candidate] = field(default_factory=list)
     calls: Calls = field(default_factory=Calls)  # of the hit itself
@@ -182,14 +182,14 @@ class _Walk:
         self.level, self.known = [self.hit], [self.hit]
 
     def follow(self, calls: Sequence[Calls]) -> None:
-        """Add what the texts of the level call; these are the next level."""
+        """Add the callees of the current level; these are the next level."""
         if self.level == [self.hit]:
             (self.calls,) = calls
         self.explain += dict.fromkeys(line for each in calls for line in each.explain if line not in self.explain)
         self.level = list(self.add((reached for each in calls for reached in each.reached), "callee"))
 
     def add(self, every: Iterable[Callee], role: str) -> Sequence[Excerpt]:
-        """Add what is not in the context yet and give it."""
+        """Add nodes that are not in the context yet and return them."""
         return list(self._add(every, role))
 
     def _add(self, every: Iterable[Callee], role: str) -> Iterator[Excerpt]:

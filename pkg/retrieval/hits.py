@@ -1,4 +1,4 @@
-"""Turn matches into hits, one at a time: fetch the node and prune its text, of either mode (P-17, P-18, A-05)."""
+"""Turn matches into hits, one at a time: fetch the node and prune its text (P-17, P-18, A-05)."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
     from pkg.graph.store import GraphStore
 
-LEAST_PART = 0.005  # of a score, to be told
-PRUNED_LABELS = (Label.FUNCTION, Label.BLOCK)  # of a class or module all is code that it defines: its head is shown
+LEAST_PART = 0.005  # of a score, to be reported
+PRUNED_LABELS = (Label.FUNCTION, Label.BLOCK)  # a class or module consists of definitions: its head is shown
 READ_AT_ONCE = 10  # hits read together: most questions ask for fewer, and a budget may end before more
 
 
 @dataclass(frozen=True, slots=True)
 class ReadHit:
-    """A candidate in its place, as the store has it."""
+    """A ranked candidate, as read from the store."""
 
     rank: int
     match: Ranked
     unfolded: Unfolded
-    owner: Node  # the function that a block is a block of; else the node itself
+    owner: Node  # the function of a block; else the node itself
     head: Head
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedHit:
-    """A hit without its helpers yet, what the store tells of it, and how it was pruned, in words."""
+    """A hit before its helpers are added, its data from the store, and how it was pruned, in words."""
 
     hit: Hit
     unfolded: Unfolded
@@ -50,7 +50,7 @@ class OpenedHit:
 
 
 def read_hits(store: GraphStore, ranked: Sequence[Ranked]) -> Iterator[ReadHit]:
-    """Read candidates, best first, some at a time: a server is waited for once, not for each."""
+    """Read candidates in batches, best first: one round trip to a server for each batch."""
     ranks = count(1)
     for start in range(0, len(ranked), READ_AT_ONCE):
         some = ranked[start : start + READ_AT_ONCE]
@@ -62,14 +62,14 @@ def read_hits(store: GraphStore, ranked: Sequence[Ranked]) -> Iterator[ReadHit]:
 
 
 class HitOpener:
-    """Makes hits for a query, float32 [dimension]; to open one costs some encodings, to list one next to nothing."""
+    """Builder of hits for a query, float32 [dimension]; opening one takes some encodings, listing almost nothing."""
 
     def __init__(self, store: GraphStore, encoder: Encoder, query: Vectors, options: QueryOptions) -> None:
         self._headings = Headings(store.sources())
         self._encoder, self._query, self._options = encoder, query, options
 
     def open(self, read: ReadHit) -> OpenedHit:
-        """Make a hit with its code, pruned where that is asked for."""
+        """Build a hit with its code, pruned by the chosen rule."""
         rank, match, node = read.rank, read.match, read.unfolded.node
         if node.label not in PRUNED_LABELS:
             folded = fold_definitions(node, with_headers=node.label is Label.CLASS)
@@ -79,26 +79,26 @@ class HitOpener:
         return OpenedHit(_make_hit(read, pruned), read.unfolded, tuple(_explain(rank, match, node, pruned)))
 
     def _prune(self, read: ReadHit) -> Pruned | None:
-        """Prune the text of a node by the chosen rule; None where none is chosen."""
+        """Prune the text of a node by the chosen rule; None if there is none."""
         node, choice = read.unfolded.node, prune_choice(self._options)
         if choice == "none":
             return None
         content = node.content.encode("utf-8", "replace")
         indent, heading = find_indent(content, node.start_col), self._headings.of(node)
         cut = partial(prune, self._encoder, self._query, content, indent, heading=heading)
-        if len(content) != node.end - node.start:  # replaced bytes: offsets into such a text would be off
+        if len(content) != node.end - node.start:  # with replaced bytes, offsets into such a text would be off
             return replace(cut(()), refused=("not pruned: the text holds bytes that are not UTF-8",))
         around = _find_surroundings(node, read.owner) if choice == "safe" else None
         return cut(_list_branches(read.unfolded), self._options.prune_steps, around=around)
 
 
 def list_hit(read: ReadHit) -> Hit:
-    """Make a hit that is not pruned, of which only place, signature and summary are to be shown."""
+    """Build an unpruned hit, for which only place, signature and summary are shown."""
     return _make_hit(read, None)
 
 
 def _find_surroundings(node: Node, function: Node) -> Surroundings:
-    """Place a node in its function; an empty text where that of the function does not hold it."""
+    """Locate a node in its function; an empty text where the text of the function does not contain it."""
     start, text = node.start - function.start, function.content.encode("utf-8", "replace")
     content = node.content.encode("utf-8", "replace")
     if text[start : start + len(content)] != content:
@@ -107,7 +107,7 @@ def _find_surroundings(node: Node, function: Node) -> Surroundings:
 
 
 def _list_branches(unfolded: Unfolded) -> list[Nested]:
-    """List the blocks inside a node by their places in its text."""
+    """List the blocks inside a node by offsets into its text."""
     first = unfolded.node.start
     return [each._replace(start=each.start - first, end=each.end - first) for each in unfolded.blocks]
 
@@ -139,7 +139,7 @@ def _make_hit(read: ReadHit, pruned: Pruned | None) -> Hit:
 
 
 def _raise_score(match: Ranked, pruned: Pruned | None) -> float:
-    """Give the score with the gain of pruning added to the stored cosine, which is of a rounded vector."""
+    """Return the score after adding the gain of pruning to the stored cosine, which is that of a rounded vector."""
     return match.raise_score(pruned.gain) if pruned and pruned.cuts else match.score
 
 
@@ -151,9 +151,9 @@ def _explain(rank: int, match: Ranked, node: Node, pruned: Pruned | None) -> Ite
         parts = sorted((part for part in match.parts if abs(part[1]) >= LEAST_PART), key=lambda part: -abs(part[1]))
         yield f"hit {rank}: ranked by " + ", ".join(f"{name} {value:+.2f}" for name, value in parts)
     if match.same_content:
-        yield f"hit {rank}: stands for {match.same_content} more of equal content"
+        yield f"hit {rank}: {match.same_content} more of equal content"
     if match.same_function:
-        yield f"hit {rank}: stands for {match.same_function} more good blocks of its function"
+        yield f"hit {rank}: {match.same_function} more blocks of its function"
     if pruned is None:
         return
     for cut in pruned.cuts:

@@ -1,4 +1,4 @@
-"""Leave out of a question's searches what an audit has marked (A-16)."""
+"""Exclude nodes marked by an audit from a question's searches (A-16)."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from pkg.encode.encoder import Vectors
     from pkg.graph.store import GraphStore
 
-SPARE = 20  # more matches that are asked for at first: of few questions more of the best leak
+SPARE = 20  # additional matches in the first search: for few questions more of the best are leaks
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What a question does not see of a graph."""
+    """Nodes of a graph that a question must not see."""
 
     ids: Collection[str] = frozenset()
     notes: tuple[str, ...] = ()
 
 
 def read_leaks(store: GraphStore) -> LeftOut:
-    """Read what audits have marked; a UsageError for a graph that was never audited."""
+    """Read the marks of audits; raises UsageError for a graph without an audit."""
     audits = store.audits()
     if not audits:
         raise UsageError(
@@ -35,7 +35,7 @@ def read_leaks(store: GraphStore) -> LeftOut:
         )
     ids = frozenset(identity for identity, _ in store.leaks())
     told = ", ".join(f"{count_things(each.functions, 'function')} for {each.benchmark}" for each in audits)
-    notes = [f"left out as solutions given away: {told}; {len(ids):,} nodes with all that shows them"]
+    notes = [f"excluded as leaked solutions: {told}; {len(ids):,} nodes in all"]
     old = [each.benchmark for each in audits if not is_current(store, each)]
     if old:
         notes.append(f"the audit against {', '.join(old)} is older than the graph; run pkg audit again")
@@ -43,7 +43,7 @@ def read_leaks(store: GraphStore) -> LeftOut:
 
 
 class _ClearedStore:
-    """A store whose searches find nothing of what is left out; all else is the store's own."""
+    """A store whose searches skip excluded nodes; everything else is delegated."""
 
     def __init__(self, store: GraphStore, left_out: Collection[str]) -> None:
         self._store, self._left_out = store, left_out
@@ -83,7 +83,7 @@ class _ClearedStore:
         return [node for node in nodes if node.id not in self._left_out]
 
     def _search(self, find: Callable[[int], tuple[Matches, ...]], k: int) -> tuple[Matches, ...]:
-        """Search for more until k of each search remain, or there is no more."""
+        """Search for more until k matches of each search remain, or there are no more."""
         look = k + SPARE
         while True:
             found = find(look)
@@ -98,5 +98,5 @@ class _ClearedStore:
 
 
 def clear_store(store: GraphStore, left_out: LeftOut) -> GraphStore:
-    """Give a store whose searches find nothing of what is left out."""
+    """Return a store whose searches skip the excluded nodes."""
     return cast("GraphStore", _ClearedStore(store, left_out.ids)) if left_out.ids else store

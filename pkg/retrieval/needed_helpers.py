@@ -1,4 +1,4 @@
-"""Choose among what a hit calls (P-06): code where the question needs it, else its head, no trivial accessors."""
+"""Choose among the callees of a hit (P-06): code where the question needs it, else its head, no trivial accessors."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 SHORT = 100  # tokens of a helper that is always shown whole: its head takes half as many
 NEAR = 0.7
-"""Share of the best hit's cosine with the question that a helper must have to be shown whole. Of 250 long helpers of
-rich, flask and networkx, most above it did the work that the question is about, and most below did something else."""
-LEAST_COSINE = 0.3  # that the best hit is taken to have: below, the question is near to nothing
-LONG_DOCSTRING = 4  # lines of a helper's docstring, of which the first sentence is shown then
-MOST_WHOLE = 1500  # tokens of the helpers of one hit that are shown whole, but for the first one
+"""Share of the best hit's cosine with the question that a helper needs to be shown whole. Of 250 long helpers of rich,
+flask and networkx, most above it did the work that the question is about, and most below did something else."""
+LEAST_COSINE = 0.3  # lower bound of the best hit's cosine: below it, the question is near to nothing
+LONG_DOCSTRING = 4  # lines of a helper's docstring above which only its first sentence is shown
+MOST_WHOLE = 1500  # tokens of the whole helpers of one hit, after the first one
 MOST_HELPERS = 10  # of one hit; the longest functions call fifty
 
 
-MOST_TRIVIAL = 8  # lines, docstring apart, of what may do but one thing: nothing longer is parsed to find out
+MOST_TRIVIAL = 8  # lines without docstring of a function that may be trivial: longer ones are not parsed
 MOST_WRAPPING = 30  # lines of a hit that may be one call
 _DOCSTRING = re.compile(
     r"[ \t]*(?:#[^\n]*)?\n\s*(?:#[^\n]*\n\s*)*"
@@ -39,7 +39,7 @@ _DOCSTRING = re.compile(
 
 
 class Candidate(NamedTuple):
-    """A node that a hit calls or is called by, and why it was found."""
+    """A callee or caller of a hit, and why it was found."""
 
     node: Node
     reason: str
@@ -52,12 +52,12 @@ class Chosen(NamedTuple):
     node: Node
     reason: str
     role: str
-    is_folded: bool = False  # whether lines of it are folded
+    is_folded: bool = False  # whether some of its lines are folded
     is_head: bool = False  # whether its body is
 
 
 class HelperChooser:
-    """Chooses for one question, float32 [dimension]."""
+    """Choice of helpers for one question, float32 [dimension]."""
 
     def __init__(self, store: GraphStore, query: Vectors) -> None:
         self._store, self._query = store, query
@@ -65,7 +65,7 @@ class HelperChooser:
         self._near = NEAR * LEAST_COSINE
 
     def read(self, hits: Sequence[Node], helpers: Sequence[Node]) -> None:
-        """Read how near some nodes are to the question, for many hits at once."""
+        """Read the cosines of nodes with the question, for many hits at once."""
         nodes = (*hits, *helpers)
         ids = sorted({node.id for node in nodes if node.label in (Label.FUNCTION, Label.BLOCK)} - self._cosines.keys())
         outlines = self._store.outlines(ids, self._query) if ids else {}
@@ -73,23 +73,23 @@ class HelperChooser:
         self._near = max(self._near, *(NEAR * self._cosines.get(node.id, 0.0) for node in hits))
 
     def choose(self, hit: Excerpt, found: Sequence[Candidate]) -> tuple[list[Chosen], list[str]]:
-        """Choose among the candidates of a hit, what is wrapped first; with it goes what was left out, in words."""
+        """Choose among the candidates of a hit, a wrapped function first; return the reasons of exclusions as well."""
         wrapped = find_wrapped(hit, found)
         trivial = [each for each in found if each is not wrapped and is_trivial(each.node)]
         kept = sorted((each for each in found if each not in trivial), key=lambda each: self._rank(hit, each, wrapped))
         chosen = list(self._fold(hit, kept[:MOST_HELPERS], wrapped))
-        told = [_tell_left_out("which only give a value or do one thing", trivial)] if trivial else []
+        told = [_tell_left_out("which only return a value or do one thing", trivial)] if trivial else []
         told += [_tell_left_out(f"above {MOST_HELPERS}", kept[MOST_HELPERS:])] if kept[MOST_HELPERS:] else []
         return chosen, told
 
     def _rank(self, hit: Excerpt, each: Candidate, wrapped: Candidate | None) -> tuple[int, float]:
-        """Put what is wrapped first, then what is near the question, then the rest in the order of the text."""
+        """Rank the wrapped function first, then by nearness to the question, then in text order."""
         if each is wrapped:
             return 0, 0.0
         return (1, -self._cosines.get(each.node.id, 0.0)) if self._is_needed(hit, each) else (2, 0.0)
 
     def _is_needed(self, hit: Excerpt, each: Candidate) -> bool:
-        """Tell whether the hit leans on a helper: it is about the question, or a part of the hit's own working."""
+        """Return whether a helper is about the question, or a private part of a hit that is."""
         is_own = _is_private_to(hit.node, each.node) and self._cosines.get(hit.node.id, 0.0) >= self._near
         return is_own or self._cosines.get(each.node.id, 0.0) >= self._near
 
@@ -110,18 +110,18 @@ class HelperChooser:
 
 def _tell_left_out(why: str, left_out: Sequence[Candidate]) -> str:
     names = ", ".join(each.node.qualname for each in left_out)
-    return f"helpers left out, {why}: {len(left_out)} ({names})"
+    return f"helpers excluded, {why}: {len(left_out)} ({names})"
 
 
 def _is_private_to(node: Node, helper: Node) -> bool:
-    """Tell whether a helper is a part of its own file that nobody else is meant to call."""
+    """Return whether a helper is private to the file of a node."""
     is_private = helper.name.startswith("_") and not helper.name.startswith("__")
     is_inside = "." in helper.qualname and helper.kind != "method"  # a function of a function
     return (node.source, node.path) == (helper.source, helper.path) and (is_private or is_inside)
 
 
 def fold_body(node: Node) -> Node | None:
-    """Show a function by its header and the first sentence of its docstring; None where that saves nothing."""
+    """Reduce a function to its header and the first sentence of its docstring; None where that saves nothing."""
     header, place = find_header(node.content, node.start_col), locate_header(node.content)
     if header is None or place is None:
         return None
@@ -137,12 +137,12 @@ def fold_body(node: Node) -> Node | None:
 
 
 def fold_docstring(node: Node) -> Node | None:
-    """Show a function with the first sentence of its docstring; None where that is short."""
+    """Reduce the docstring of a function to its first sentence; None where it is short."""
     docstring, place = node.properties.get("docstring"), locate_header(node.content)
     if not isinstance(docstring, str) or docstring.count("\n") < LONG_DOCSTRING or place is None:
         return None
     found = _DOCSTRING.match(node.content, place.end)
-    if found is None:  # one that was written for the function, or of another form
+    if found is None:  # a generated docstring, or an unusual literal
         return None
     content = node.content
     first, last = (node.start_line + content.count("\n", 0, offset) for offset in found.span("literal"))
@@ -155,7 +155,7 @@ def _quote(summary: str) -> str:
 
 
 def find_wrapped(hit: Excerpt, found: Sequence[Candidate]) -> Candidate | None:
-    """Find what a function or body wraps that holds one statement, which only calls another function."""
+    """Return the function that a function or body wraps: its one statement only calls that."""
     node = hit.node
     if (
         hit.cuts
@@ -170,7 +170,7 @@ def find_wrapped(hit: Excerpt, found: Sequence[Candidate]) -> Candidate | None:
 
 
 def _find_called(body: Sequence[ast.stmt]) -> str | None:
-    """Give the name of the function that the only statement of a body calls, as its last act."""
+    """Return the name of the function that the only statement of a body calls last."""
     if len(body) != 1 or not isinstance(body[0], ast.Return | ast.Expr):
         return None
     value = body[0].value
@@ -183,9 +183,9 @@ def _find_called(body: Sequence[ast.stmt]) -> str | None:
 
 
 def is_trivial(node: Node) -> bool:
-    """Tell whether a method does one thing that its name says already: a property, a special method, an accessor.
+    """Return whether a method does one thing that its name says: a property, a special method, an accessor.
 
-    What is called to make an object, or as a function, does what the caller is about.
+    Constructors and ``__call__`` are not trivial: they do the work that their caller is about.
     """
     if node.kind != "method" or node.name in ("__init__", "__new__", "__call__"):
         return False
@@ -200,7 +200,7 @@ def is_trivial(node: Node) -> bool:
 
 
 def _is_accessor(statement: ast.stmt) -> bool:
-    """Tell whether a statement gives back a name or an attribute, and calls nothing."""
+    """Return whether a statement returns a name or an attribute, without a call."""
     value = statement.value if isinstance(statement, ast.Return) else None
     while isinstance(value, ast.Attribute):
         value = value.value
@@ -208,13 +208,13 @@ def _is_accessor(statement: ast.stmt) -> bool:
 
 
 def _list_decorators(node: Node) -> set[str]:
-    """List the last parts of the names of a function's decorators."""
+    """Return the last parts of the names of a function's decorators."""
     lines = (line.strip() for line in node.content.split("\n"))
     return {line[1:].partition("(")[0].rpartition(".")[2] for line in lines if line.startswith("@")}
 
 
 def _parse_body(node: Node) -> list[ast.stmt]:
-    """Give the statements of a function or block but for its docstring; none where Python does not take it."""
+    """Return the statements of a function or block without its docstring; none where Python cannot parse it."""
     content = node.content.encode("utf-8", "replace")
     body = parse_statements(content, find_indent(content, node.start_col))
     if node.label is Label.FUNCTION and body and isinstance(body[0], ast.FunctionDef | ast.AsyncFunctionDef):

@@ -1,4 +1,4 @@
-"""Give the import statements that a text stands on: those of its module whose names it uses (P-06, Q-23)."""
+"""Find the import statements that a text needs: those of its module whose names it uses (P-06, Q-23)."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ _OWNER = re.compile(rb"\s*(?:async\s+def|def|class)\b")
 
 
 class _Found(NamedTuple):
-    """An import of a module: its node, and what it says."""
+    """An import of a module: its node and its record."""
 
     node: Node
     record: Import
 
 
 class ModuleImports:
-    """The imports of modules that texts use, read for many texts together and without those that none of them uses."""
+    """Imports of modules that texts use, read for many texts together and restricted to used names."""
 
     def __init__(self, store: GraphStore, corpora: set[str]) -> None:
         self._store = store
         self._corpora = corpora
         self._used: dict[str, list[_Found]] = {}  # by the id of the node whose text uses them
         self._texts: dict[tuple[str, str], list[bytes]] = {}  # lines by source and path
-        self._owned: dict[tuple[str, str, int], bool] = {}  # lines of imports that stand in a function or class
+        self._owned: dict[tuple[str, str, int], bool] = {}  # whether an import's line is inside a function or class
 
     def read(self, nodes: Iterable[Node]) -> None:
-        """Read the imports that the texts of the nodes use, from the files or rows that they lie in."""
+        """Read the imports that the texts of the nodes use, from their files or rows."""
         missing = {node.id: node for node in nodes if node.id not in self._used}
         if not missing:
             return
@@ -56,7 +56,7 @@ class ModuleImports:
         self._read_texts(missing.values())
 
     def _read_texts(self, nodes: Iterable[Node]) -> None:
-        """Read the files in which indented imports are used: the lines above tell what these stand in."""
+        """Read the files in which indented imports are used: the lines above tell what these are inside."""
         paths: dict[str, set[str]] = {}
         for node in nodes:
             if _list_indented(self._used[node.id]) and self._unit_of(node)[2] is Label.FILE:
@@ -67,12 +67,12 @@ class ModuleImports:
                 self._texts[source, path] = text.split(b"\n")
 
     def list_of_library(self, node: Node) -> set[str]:
-        """List the names that a node uses and its module imports from the standard library; `read` comes first."""
+        """List the names that a node uses and its module imports from the standard library; call `read` first."""
         used = (each.record for each in self._used[node.id])
         return {each.bound_name for each in used if _find_module(each) in sys.stdlib_module_names}
 
     def list_needed(self, node: Node) -> tuple[str, ...]:
-        """Write the statements whose names the text of a node uses, one for each name; `read` comes first."""
+        """List the import statements of names that the text of a node uses, one for each name; call `read` first."""
         used = self._used[node.id]
         of_module = self._keep_of_module(self._unit_of(node), _list_indented(used))
         return tuple(
@@ -80,14 +80,14 @@ class ModuleImports:
         )
 
     def _keep_of_module(self, unit: Unit, imports: Sequence[_Found]) -> list[_Found]:
-        """Keep indented imports that stand in no function or class: below `if` or `try` they are the module's."""
+        """Return indented imports outside of functions and classes: below `if` or `try` they belong to the module."""
         source, path, label = unit
         if not imports or label is Label.ROW:
             return []
         return [each for each in imports if not self._is_owned(source, path, each.node.start_line)]
 
     def _is_owned(self, source: str, path: str, line: int) -> bool:
-        """Tell whether a line of a file stands in a function or class: several texts of a file use one import."""
+        """Return whether a line of a file is inside a function or class; cached, as several texts use one import."""
         place = source, path, line
         if place not in self._owned:
             self._owned[place] = _is_owned(self._texts[source, path], line - 1)
@@ -102,33 +102,33 @@ class ModuleImports:
 
 
 def list_corpora(store: GraphStore) -> set[str]:
-    """List the sources whose units are rows, around which no module stands."""
+    """List the sources whose units are rows, which belong to no module."""
     return {source.name for source in store.sources() if source.kind == "corpus"}
 
 
 def list_globals(node: Node) -> frozenset[str]:
-    """List the names that the text of a node uses and does not bind itself."""
+    """Return the names that the text of a node uses without binding them."""
     content = node.content.encode("utf-8", "replace")
     return find_global_names(content, find_indent(content, node.start_col))
 
 
 def _list_indented(imports: Sequence[_Found]) -> list[_Found]:
-    """List the indented imports that bind what none at the margin binds."""
+    """List the indented imports of names that no top-level import binds."""
     plain = {each.record.bound_name for each in imports if not each.node.start_col}
     return [each for each in imports if each.node.start_col and each.record.bound_name not in plain]
 
 
 def _find_module(record: Import) -> str:
-    """Give the first part of the module that an absolute import names."""
+    """Return the first part of the module of an absolute import."""
     return "" if record.level else record.module.partition(".")[0]
 
 
 def _is_owned(lines: Sequence[bytes], number: int) -> bool:
-    """Tell whether a line stands in a function or class: climb to the lines of less and less indentation above it."""
+    """Return whether a line is inside a function or class, by the lines above it with less indentation."""
     margin = _find_margin(lines[number])
     for line in reversed(lines[:number]):
         if line.startswith(margin) or not line.strip():
-            continue  # most lines: nothing else is asked of them
+            continue  # most lines: this check is enough for them
         above = _find_margin(line)
         if len(above) < len(margin):
             if _OWNER.match(line):

@@ -1,6 +1,6 @@
-"""Outline a repository, a folder or a file: its files with their classes and functions, what matters most in a budget.
+"""Outline a repository, a folder or a file: its files, classes and functions, the most important within a budget.
 
-A file weighs what it is central by imports; a definition has a part of that, by how often it is called.
+The weight of a file is its import centrality; a definition has a share of that, by its number of callers.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from pkg.retrieval.token_count import count_tokens
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-DEFINITION_PART = 0.5  # of the weight of a file, for the most called of its definitions
-PRIVATE_PART = 0.1  # of what a public definition counts: it is for those who read its file
-LEAST_TOKENS = 8  # of a line: where less is left, none will fit
-FOLDER_PART = 4  # of the budget at most a quarter for folders
+DEFINITION_PART = 0.5  # of the weight of a file, for its definition with the most callers
+PRIVATE_PART = 0.1  # of the weight of a public definition
+LEAST_TOKENS = 8  # of a line: with fewer tokens left, none will fit
+FOLDER_PART = 4  # at most a quarter of the budget for folders
 SHOWN_TARGETS = 3  # folders that a folder imports from
 
 _DEFINITIONS = (Label.CLASS, Label.FUNCTION)
@@ -47,10 +47,10 @@ _DEFINITIONS = (Label.CLASS, Label.FUNCTION)
 def run_outline(
     store: GraphStore, path: str | None = None, source: str | None = None, budget: int = OUTLINE_BUDGET
 ) -> CodeOutline:
-    """Outline a file, a folder or, without a path, all of a source, from one generation of the graph.
+    """Outline a file, a folder or, without a path, a whole source, from one generation of the graph.
 
-    budget: tokens; 0 for no limit. Raises QueryError for a path that is not there or that may mean several things,
-    and without one where there are several sources.
+    budget: tokens; 0 for no limit. Raises QueryError for a path that is missing or ambiguous, and without a path if
+    there are several sources.
     """
     check_least("budget", budget, 0)
     with store.snapshot():
@@ -60,7 +60,7 @@ def run_outline(
 
 
 def mark_outline(store: GraphStore, outline: CodeOutline) -> CodeOutline:
-    """Tell of an outline which of its files are not what the graph was built from any more."""
+    """Mark the files of an outline that have changed since the build."""
     stale = find_stale(store, ((outline.source, each.path) for each in outline.files))
     marks = StaleMarks(stale)
     files = tuple(replace(each, is_stale=marks.holds(outline.source, each.path)) for each in outline.files)
@@ -75,11 +75,11 @@ def _outline_code(store: GraphStore, scope: Scope, budget: int) -> CodeOutline:
 
 @dataclass(slots=True)
 class _Code:
-    """What the outlines of a source are made of."""
+    """Data for the outlines of a source."""
 
     imports: ImportGraph
-    definitions: dict[str, list[Node]]  # by path, in the order of the text
-    callers: dict[str, set[str]]  # by id of what they call
+    definitions: dict[str, list[Node]]  # by path, in text order
+    callers: dict[str, set[str]]  # by id of their callee
     summaries: dict[str, str]  # by path
     classes: dict[str, Node]  # by id of a definition: the innermost class around it
 
@@ -98,7 +98,7 @@ def _read_code(store: GraphStore, scope: Scope) -> _Code:
 
 
 def _find_classes(definitions: Iterable[Node]) -> Iterator[tuple[str, Node]]:
-    """Yield each of the sorted definitions of a file that stands in a class, with the innermost one."""
+    """Yield each sorted definition of a file that is inside a class, with the innermost class."""
     around: list[Node] = []
     for node in definitions:
         while around and around[-1].end < node.end:
@@ -117,13 +117,13 @@ def _list_callers(edges: Iterable[Edge]) -> dict[str, set[str]]:
 
 
 def _summarise(nodes: Iterable[Node]) -> dict[str, str]:
-    """Give the first sentence of the docstring of each file that has one."""
+    """Return the first sentence of the docstring of each file that has one."""
     docstrings = ((node.path, find_text(node, "docstring")) for node in nodes if node.label is Label.MODULE)
     return {path: summarise(docstring) for path, docstring in docstrings if docstring}
 
 
 def _sort_definitions(nodes: Iterable[Node]) -> dict[str, list[Node]]:
-    """Sort the definitions of each file, without those inside of functions."""
+    """Sort the definitions of each file, without those inside functions."""
     by_path: dict[str, list[Node]] = defaultdict(list)
     for node in nodes:
         if node.label is not Label.MODULE:
@@ -132,7 +132,7 @@ def _sort_definitions(nodes: Iterable[Node]) -> dict[str, list[Node]]:
 
 
 def _drop_local(nodes: Iterable[Node]) -> list[Node]:
-    """Sort the definitions of a file, without those inside of functions."""
+    """Sort the definitions of a file, without those inside functions."""
     end, kept = 0, []
     for node in sorted(nodes, key=lambda node: (node.start, -node.end, node.id)):
         if node.start >= end:
@@ -143,18 +143,18 @@ def _drop_local(nodes: Iterable[Node]) -> list[Node]:
 
 @dataclass(slots=True)
 class _Outliner:
-    """Chooses what fits into a budget, by its weight."""
+    """Selection of outline parts by weight within a budget."""
 
     scope: Scope
     code: _Code
     budget: int
     tokens: int = 0
     _folders: list[FolderOutline] = field(default_factory=list)
-    _files: dict[str, FileOutline] = field(default_factory=dict)  # that are shown, by path
-    _chosen: dict[str, DefinitionOutline] = field(default_factory=dict)  # that are shown, by id
+    _files: dict[str, FileOutline] = field(default_factory=dict)  # shown files, by path
+    _chosen: dict[str, DefinitionOutline] = field(default_factory=dict)  # shown definitions, by id
 
     def choose(self) -> None:
-        """Take folders, for a part of the budget, then files and definitions, as long as there is room."""
+        """Add folders, for a part of the budget, then files and definitions while they fit."""
         for folder in self._list_folders():
             if self.budget and self.tokens + count_tokens(say_folder(folder)) > self.budget // FOLDER_PART:
                 break
@@ -166,7 +166,7 @@ class _Outliner:
             self._take(path, node)
 
     def finish(self) -> CodeOutline:
-        """Give what was chosen, files by falling centrality."""
+        """Return the outline of the chosen parts, files by decreasing centrality."""
         order = sorted(self._files, key=self._order_file)
         files = tuple(replace(self._files[path], definitions=self._list_chosen(path)) for path in order)
         total = sum(len(self.code.definitions.get(path, ())) for path in self.scope.files)
@@ -181,7 +181,7 @@ class _Outliner:
         return tuple(self._chosen[node.id] for node in nodes if node.id in self._chosen)
 
     def _weigh_all(self) -> list[tuple[float, str, Node | None]]:
-        """List files (with None) and definitions, the weightiest first, and no definition before its file."""
+        """List files (with None) and definitions by decreasing weight, no definition before its file."""
         weighed: list[tuple[float, str, Node | None]] = []
         for path in self.scope.files:
             centrality = self.code.imports.centrality[path]
@@ -196,7 +196,7 @@ class _Outliner:
         return (1 + len(self.code.callers.get(node.id, ()))) * (PRIVATE_PART if is_private else 1)
 
     def _take(self, path: str, node: Node | None) -> None:
-        """Take a file or a definition with what is around it, where there is room for all of that."""
+        """Add a file or a definition with its file and classes, if all of them fit."""
         file = self._files.get(path) or self._outline_file(path)
         around = [] if node is None else [each for each in self._list_around(node) if each.id not in self._chosen]
         definitions = [self._outline_definition(each) for each in around]
@@ -241,7 +241,7 @@ class _Outliner:
         )
 
     def _list_folders(self) -> list[FolderOutline]:
-        """List the folders that the files of the scope lie in, the most central first; none where there is only one."""
+        """List the folders of the scope's files, the most central first; none if there is only one."""
         names = _name_folders(self.scope.files)
         files = Counter(names.values())
         if len(files) < 2:
@@ -258,12 +258,12 @@ class _Outliner:
 
 
 def _join_lines(header: str) -> str:
-    """Write a header on one line."""
+    """Join the lines of a header."""
     return re.sub(r",? \)", ")", " ".join(header.split()).replace("( ", "("))
 
 
 def _name_folders(paths: Sequence[str]) -> dict[str, str]:
-    """Give for each file the folder directly below the one that all lie in; that one for its own files."""
+    """Return for each file the folder directly below the common one, or the common one itself."""
     common = commonpath([dirname(path) for path in paths]) if paths else ""
     names = {}
     for path in paths:

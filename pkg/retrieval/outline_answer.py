@@ -1,4 +1,4 @@
-"""What an outline is made of, and the line that each part of it is written as: the budget is counted by these lines."""
+"""Parts of an outline, and the line that each is formatted as: the budget counts these lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pkg.quoting.hidden_characters import spell_line
 
 @dataclass(frozen=True, slots=True)
 class DefinitionOutline:
-    """A class or function by its header, or a section of a text by its heading, in a file."""
+    """A class or function with its header, or a section of a text with its heading, in a file."""
 
     id: str
     label: str
@@ -18,27 +18,27 @@ class DefinitionOutline:
     start_line: int
     end_line: int
     signature: str  # on one line
-    summary: str | None  # first sentence of its docstring, in the outline of a file alone
+    summary: str | None  # first sentence of its docstring, only in the outline of a file
     callers: int  # functions, classes and modules that call it, certainly or likely
 
 
 @dataclass(frozen=True, slots=True)
 class FileOutline:
-    """A file, how central it is, and those of its definitions that are shown, in the order of the text."""
+    """A file, its centrality, and its shown definitions in text order."""
 
     path: str
-    centrality: float  # all files of the source together have 1
-    importers: int  # files that import it, or anything of it
+    centrality: float  # the files of a source add up to 1
+    importers: int  # files that import it or any of its definitions
     imports: int  # files of the source that it imports
-    total: int  # definitions that it has, without those inside of functions
+    total: int  # definitions without those inside functions
     summary: str | None  # first sentence of its docstring
     definitions: tuple[DefinitionOutline, ...] = ()
-    is_stale: bool = False  # whether it is not what the graph was built from any more
+    is_stale: bool = False  # whether it has changed since the build
 
 
 @dataclass(frozen=True, slots=True)
 class FolderOutline:
-    """A folder, how central its files are together, and the folders that they import from, most first."""
+    """A folder, the total centrality of its files, and the folders that they import from, most first."""
 
     path: str
     files: int
@@ -48,43 +48,43 @@ class FolderOutline:
 
 @dataclass(frozen=True, slots=True)
 class CodeOutline:
-    """The folders and files of a source, or of a part of it, the most central first, within a budget."""
+    """Folders and files of a source, or of a part of it, the most central first, within a budget."""
 
     source: str
-    path: str  # "" for all of the source
+    path: str  # "" for the whole source
     folders: tuple[FolderOutline, ...]
     files: tuple[FileOutline, ...]
     total_files: int
     total_definitions: int
-    tokens: int  # of what is shown, by a rule of thumb
+    tokens: int  # estimated size of the shown parts
     budget: int
     stale: tuple[Stale, ...] = ()
 
     @property
     def left_out_files(self) -> int:
-        """Count the files that the budget had no room for."""
+        """Return the number of files that the budget excluded."""
         return self.total_files - len(self.files)
 
     @property
     def left_out_definitions(self) -> int:
-        """Count the definitions that the budget had no room for."""
+        """Return the number of definitions that the budget excluded."""
         return self.total_definitions - sum(len(each.definitions) for each in self.files)
 
 
 def say_folder(folder: FolderOutline) -> str:
-    """Write the line of a folder."""
+    """Format the line of a folder."""
     imports = f"; imports {', '.join(folder.imports)}" if folder.imports else ""
     return spell_line(f"{folder.path}/  {count_things(folder.files, 'file')}{imports}")
 
 
 def say_file(file: FileOutline) -> str:
-    """Write the line of a file."""
+    """Format the line of a file."""
     importers = f"  imported by {count_things(file.importers, 'file')}" if file.importers else ""
     return spell_line(f"{file.path}{importers}" + (f"  {file.summary}" if file.summary else ""))
 
 
 def say_definition(definition: DefinitionOutline) -> str:
-    """Write the line of a definition, further to the right the more classes, or headings of a text, are around it."""
+    """Format the line of a definition, indented by the classes, or headings of a text, around it."""
     separator = HEADINGS if definition.label == Label.CHUNK.value else "."
     indent = "  " * (1 + definition.qualname.count(separator))
     summary = f"  {definition.summary}" if definition.summary else ""
@@ -92,5 +92,5 @@ def say_definition(definition: DefinitionOutline) -> str:
 
 
 def count_things(count: int, name: str) -> str:
-    """Write a number of things."""
+    """Format a number of things."""
     return f"{count:,} {name}" + ("" if count == 1 else "s")

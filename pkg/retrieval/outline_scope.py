@@ -1,4 +1,4 @@
-"""Find what an outline is of: a file, a folder, or all of a source."""
+"""Find the scope of an outline: a file, a folder, or a whole source."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ SHOWN_CANDIDATES = 20  # of an ambiguous path
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The files that an outline is of, and all those of their source."""
+    """Files of an outline, and all files of their source."""
 
     source: str
-    path: str  # "" for all of the source
+    path: str  # "" for the whole source
     files: Sequence[str]
     all_files: Sequence[str]
     is_file: bool = False
@@ -39,10 +39,10 @@ class Scope:
 
 
 def find_scope(store: GraphStore, path: str | None, source: str | None) -> Scope:
-    """Find the files below a path; a QueryError for a path that is not there, or that may mean several things.
+    """Find the files below a path; raises QueryError for a missing or ambiguous path.
 
-    A path counts below the root of a source, whole or by its end; one that is absolute, or begins with a dot, where it
-    lies on disk. A dotted module means its file, or its folder where that is a package.
+    A path is relative to the root of a source, complete or only its end; one that is absolute or begins with a dot is a
+    path on disk. A dotted module means its file, or its folder if it is a package.
     """
     repositories = [each for each in list_sources(store, source) if each.kind == "repository"]
     if not repositories:
@@ -60,7 +60,7 @@ def find_scope(store: GraphStore, path: str | None, source: str | None) -> Scope
 
 
 def _find_folders(path: str, sources: Sequence[Source], files: dict[str, list[str]]) -> list[Scope]:
-    """Find the folders whose path is one, else those that end with it, each as a scope."""
+    """Return the folders with exactly this path, or else those whose path ends with it, each as a scope."""
     found = {}
     for each in sources:
         folder = relate_path(path, restore_path(each.root)).strip("/")
@@ -87,7 +87,7 @@ def _take_file(node: Node, files: dict[str, list[str]]) -> Scope:
 
 
 def _choose(found: Sequence[Scope], path: str | None) -> Scope:
-    """Give the one that was found; a QueryError lists several. None as path asks for a whole source."""
+    """Return the only scope; raises QueryError, which lists them, for several. Without a path all are whole sources."""
     if len(found) == 1:
         return found[0]
     lines = [f"  {each.path or 'all'}  (in {each.source})" for each in found[:SHOWN_CANDIDATES]]

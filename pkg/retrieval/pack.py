@@ -1,4 +1,4 @@
-"""Pack hits and their helpers into a budget of tokens, whole pieces only; it cuts code, not hits (A-10, A-29)."""
+"""Pack hits and their helpers into a token budget, whole pieces only; the budget limits code, not hits (A-10, A-29)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pkg.retrieval.helpers import Completion
 from pkg.retrieval.hits import OpenedHit, ReadHit, list_hit
 from pkg.retrieval.token_count import count_tokens
 
-HITS_AT_ONCE = 50  # completed together: what is read for them is in memory together
+HITS_AT_ONCE = 50  # completed together, which bounds the memory for their calls
 
 LEAST_CODE = 30
-"""Tokens that must be left for another hit to be opened: a block of two lines with its place takes as many."""
+"""Tokens that must be left for another hit to be opened: the size of a block of two lines with its place."""
 
 Open = Callable[[ReadHit], OpenedHit]
 Complete = Callable[[Sequence[OpenedHit]], Sequence[Completion]]
@@ -22,23 +22,23 @@ Complete = Callable[[Sequence[OpenedHit]], Sequence[Completion]]
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """All hits, with their helpers, and what the budget has kept out."""
+    """All hits, with their helpers, and the counts of what the budget excluded."""
 
     hits: tuple[Hit, ...]
-    without_code: int  # hits that are listed without their code
-    over_budget: int  # the same, and helpers left out
+    without_code: int  # hits listed without their code
+    over_budget: int  # the same, plus excluded helpers
     notes: tuple[str, ...]
     explain: tuple[str, ...]
-    bound: int = 0  # call sites of the hits whose code is shown, by how sure they are
+    bound: int = 0  # call sites of the hits with code, by confidence
     possible: int = 0
     unbound: int = 0
 
 
 def pack_hits(read: Iterable[ReadHit], open_hit: Open, complete: Complete, budget: int) -> Packed:
-    """Take hits in rank order, each with its code and then its helpers where these fit, and list all.
+    """Add hits in rank order, each with its code and then its helpers while these fit, and list the others.
 
-    A hit whose code does not fit is listed without it, and the next one may fit. Where hardly any room is left nothing
-    is opened any more, so code out of reach costs nothing. The first hit always has its code. A budget of 0 has no
+    A hit whose code does not fit is listed without it, and the next one may fit. When hardly any room is left no
+    further hit is opened, so unreachable code costs nothing. The first hit always has its code. A budget of 0 has no
     limit.
     """
     load = _Load(budget, complete)
@@ -58,36 +58,36 @@ def pack_hits(read: Iterable[ReadHit], open_hit: Open, complete: Complete, budge
 
 @dataclass(slots=True)
 class _Load:
-    """What is packed so far, and the hits that would fit without helpers and wait to be completed together."""
+    """Hits packed so far, and pending ones that fit without helpers and are completed together."""
 
     budget: int
     complete: Complete
     used: int = 0
-    reserved: int = 0  # for the hits that wait
+    reserved: int = 0  # for the pending hits
     helpers_left_out: int = 0
     hits: list[Hit] = field(default_factory=list)
     waiting: list[OpenedHit] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     explain: list[str] = field(default_factory=list)
-    shown: dict[str, int] = field(default_factory=dict)  # node id -> rank of the hit that brought it
+    shown: dict[str, int] = field(default_factory=dict)  # node id -> rank of its hit
     bound: int = 0
     possible: int = 0
     unbound: int = 0
 
     def has_room(self) -> bool:
-        """Tell whether one more hit may get its code."""
+        """Return whether one more hit may get its code."""
         return self.is_first() or (len(self.waiting) < HITS_AT_ONCE and self.fits(LEAST_CODE))
 
     def is_first(self) -> bool:
-        """Tell whether no hit has come yet."""
+        """Return whether there is no hit yet."""
         return not self.hits and not self.waiting
 
     def fits(self, size: int) -> bool:
-        """Tell whether so many tokens are left, with the hits that wait."""
+        """Return whether this number of tokens is left, in addition to the pending hits."""
         return not self.budget or self.used + self.reserved + size <= self.budget
 
     def take(self, opened: OpenedHit) -> None:
-        """Let a hit wait for its helpers if its code fits; the first one in any case, and say so if it is too large."""
+        """Make a hit pending if its code fits; the first one in any case, with a note if it is too large."""
         size = _measure_hit(opened.hit)
         if self.is_first() and not self.fits(size):
             self.notes.append(f"hit 1 alone takes about {size} tokens, more than the budget of {self.budget}; it stays")
@@ -98,7 +98,7 @@ class _Load:
         self.reserved += size
 
     def pack_waiting(self) -> None:
-        """Pack the hits that wait, with those of their helpers that fit: these may take the room of a later one."""
+        """Pack the pending hits with the helpers that fit: these may take the room of a later hit."""
         batch, self.waiting, self.reserved = self.waiting, [], 0
         for item, completion in zip(batch, self.complete(batch) if batch else (), strict=True):
             size = _measure_hit(item.hit)
@@ -113,20 +113,20 @@ class _Load:
             self.hits.append(replace(item.hit, helpers=kept))
 
     def list_hit(self, hit: Hit, size: int | None = None) -> None:
-        """List a hit without its code, whose size is known where it was opened."""
+        """List a hit without its code; `size` is known if it was opened."""
         place = f"{hit.qualname} at {hit.path}:{hit.start_line}-{hit.end_line}"
         self.explain.append(f"hit {hit.rank} ({place}) without its code: {self._describe_room(size)}")
         self.hits.append(replace(hit, content="", pruned_content="", pruned=(), score_pruned=hit.score, has_code=False))
 
     def take_calls(self, rank: int, found: Completion) -> None:
-        """Count the calls of a hit, and note how its helpers were chosen."""
+        """Count the calls of a hit, and record how its helpers were chosen."""
         self.bound += found.bound
         self.possible += found.possible
         self.unbound += found.unbound
         self.explain += [f"hit {rank}: {line}" for line in found.explain]
 
     def takes_helper(self, rank: int, helper: Helper) -> bool:
-        """Add a helper if it fits and is not shown yet, and say why or why not."""
+        """Add a helper if it fits and is not shown yet, and record the reason."""
         place = f"hit {rank}: helper {helper.qualname} at {helper.path}:{helper.start_line}-{helper.end_line}"
         if helper.id in self.shown:
             self.explain.append(f"{place} left out: shown with hit {self.shown[helper.id]}")
@@ -146,7 +146,7 @@ class _Load:
         return f"{needed}{max(self.budget - self.used, 0)} of {self.budget} are left"
 
     def finish(self) -> Packed:
-        """Give all hits by rank, and tell how many of them have no code."""
+        """Return all hits by rank, with a note of how many have no code."""
         hits = sorted(self.hits, key=lambda hit: hit.rank)
         without = sum(not hit.has_code for hit in hits)
         if without:
@@ -165,5 +165,5 @@ def _measure_hit(hit: Hit) -> int:
 
 
 def _measure(*texts: str) -> int:
-    """Count a piece with its line of provenance and its imports; white space parts tokens, and is none."""
+    """Count the tokens of a piece with the line of its place and its imports; white space is free."""
     return count_tokens("\n".join(texts))

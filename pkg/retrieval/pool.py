@@ -1,7 +1,7 @@
-"""Collect what a ranking chooses from: the best of both searches, with their scores, measured against one another.
+"""Collect the candidate pool of a ranking: the best of both searches, with scores measured against one another.
 
-Scores of a search are measured in standard deviations of its best, which lie alike for every encoder, question and
-size of graph.
+Scores of a search are measured in standard deviations of its best ones, which makes them comparable between encoders,
+questions and graphs.
 """
 
 from __future__ import annotations
@@ -27,67 +27,67 @@ if TYPE_CHECKING:
 
 
 POOL_SIZE = 50
-"""Best of each search that are looked at, at least: of ten answers, twice as many bring no better ones to the
+"""Minimum of best matches taken from each search: for ten answers, twice as many bring no better ones to the
 development questions, and cost half as much again."""
 POOL_PER_HIT = 1.5
-"""Best of each search that are looked at for each answer, where these are more: with 1, up to one in a hundred fewer of
-CoSQA's development questions have theirs among 100, and with 3 no more have."""
-DECLARED = 25  # best declarations of each search that are candidates, at least: half as many as there are functions
-MOST_TESTS = 0.2  # share of tests among the candidates, where they are not asked for
-DEEPER = 3  # times as many that are looked at where there are more: a repository holds about as many tests as others
+"""Best matches of each search for each answer, where these are more: with 1, up to one in a hundred fewer of CoSQA's
+development questions have theirs among 100, and with 3 no more have."""
+DECLARED = 25  # minimum of best declarations of each search: half as many as functions
+MOST_TESTS = 0.2  # maximal share of tests among the candidates, unless the question asks for tests
+DEEPER = 3  # factor of the second search after too many tests: a repository has about as many tests as other functions
 POOL_IN_FILE = 20  # best functions or blocks of a file that the question names
 POOL_PER_FUNCTION = 10
-"""Best blocks that are looked at for each of the best functions of the lexical search whose blocks are, too.
+"""Candidates for each of the best functions of the lexical search whose blocks are added.
 
 With 5, the development questions have theirs no nearer to the top; without such functions a tenth fewer of ten answers
 are right.
 """
 
 Scores = npt.NDArray[np.float64]
-"""One number for each candidate of a pool, in its order: float64 [candidates], where nothing else is said."""
+"""One number for each candidate of a pool, in its order: float64 [candidates], unless documented otherwise."""
 
 
-@dataclass(frozen=True, eq=False)  # the same only as itself, so that what is measured can be remembered
+@dataclass(frozen=True, eq=False)  # compared by identity, so that features can be cached
 class Pool:
-    """The candidates of one label for one question; arrays have one value a candidate where they say nothing else."""
+    """Candidates of one label for one question; arrays have one value for each candidate unless stated otherwise."""
 
     question: Question
     outlines: tuple[Outline, ...]
     owners: tuple[Outline, ...]  # the function of a block; a function itself
-    words: Scores  # [candidates, terms]: what each term of the question adds to the lexical score of the function
-    rarities: Scores  # [terms]: weight of each term, by how rare it is in this graph
-    abbreviated: Scores  # what all abbreviations of words of the question add to it
-    same_content: tuple[int, ...]  # others of equal content that the searches folded into the candidate
+    words: Scores  # [candidates, terms]: contribution of each term of the question to the lexical score of the function
+    rarities: Scores  # [terms]: weight of each term, by its rarity in this graph
+    abbreviated: Scores  # contribution of all abbreviations of the question's words
+    same_content: tuple[int, ...]  # others of equal content that the searches dropped in favour of the candidate
     searched: int  # nodes of the label
-    filtered: int  # left out by the filter
-    meant: Scores  # [candidates, terms]: 1 where a term is held, else how like it the nearest word is
-    meant_around: Scores  # the same of what class and module say
-    class_dense: Scores  # the cosine of the class that a candidate stands in, or 0
-    module_dense: Scores  # the cosine of the module, or 0
-    is_approximate: bool = False  # whether the dense search did not look at all nodes
+    filtered: int  # excluded by the filter
+    meant: Scores  # [candidates, terms]: 1 for a held term, else the similarity of the nearest held word
+    meant_around: Scores  # the same for the class and module
+    class_dense: Scores  # cosine of the class around a candidate, or 0
+    module_dense: Scores  # cosine of the module, or 0
+    is_approximate: bool = False  # whether the dense search did not examine all nodes
 
     def holds_all(self, k: int) -> bool:
-        """Tell whether a pool for k answers holds all that passes the filter."""
+        """Return whether a pool for k answers contains every node that passes the filter."""
         return count_looked(k) >= self.searched - self.filtered
 
     @cached_property
     def dense(self) -> Scores:
-        """Give the true cosines (P-14)."""
+        """Return the true cosines (P-14)."""
         return np.array([each.cosine for each in self.outlines], np.float64)
 
     @cached_property
     def owner_dense(self) -> Scores:
-        """Give the true cosines of the functions."""
+        """Return the true cosines of the functions."""
         return np.array([each.cosine for each in self.owners], np.float64)
 
     @cached_property
     def lexical(self) -> Scores:
-        """Give the lexical scores of the functions."""
+        """Return the lexical scores of the functions."""
         return np.asarray(self.words.sum(axis=1), np.float64)
 
 
 def count_looked(k: int) -> int:
-    """Count the best of each search that are candidates for k answers."""
+    """Return the number of best matches taken from each search for k answers."""
     return max(int(k * POOL_PER_HIT), POOL_SIZE)
 
 
@@ -100,10 +100,10 @@ def collect_pool(
     where: NodeFilter,
     with_declarations: bool = False,
 ) -> Pool:
-    """Search both ways, with a query float32 [dimension] and by words, and read of all that was found both scores.
+    """Search with the query, float32 [dimension], and by words, and read both scores of all matches.
 
-    with_declarations: classes, constants and modules are candidates beside the functions or blocks; with the label of
-    one of these, all three are candidates alone.
+    with_declarations: classes, constants and modules are candidates too; with the label of one of these, only these
+    three are.
     """
     look = count_looked(k)
     both: tuple[Matches, ...] = ()
@@ -137,21 +137,21 @@ def _read_candidates(
     others: Sequence[tuple[Match, ...]],
     both: Sequence[Matches],
 ) -> _Candidates:
-    """Read what both searches, by the vector and by words, and others have found; blocks of what words find, too."""
+    """Read the matches of both searches and of others; for blocks, also the blocks of the best functions by words."""
     found = [*(each.matches for each in both[:1]), *others]
     found += [each.matches for each in both[1:] if label is Label.FUNCTION]
     functions = both[1].matches[: look // POOL_PER_FUNCTION] if both and label is Label.BLOCK else ()
     counts = {match.id: match.same_content for matches in reversed(found) for match in matches}
     outlines = store.outlines(list(counts), query, [match.id for match in functions])
     picked = tuple(_pick_candidates(outlines, counts, label, where))
-    owners = tuple(outlines.get(each.owner, each) for each in picked)  # a block may stand in no function
+    owners = tuple(outlines.get(each.owner, each) for each in picked)  # a block may be outside of functions
     return _Candidates(picked, owners, tuple(counts.get(each.id, 0) for each in picked))
 
 
 def read_pool(store: GraphStore, question: Question, query: Vectors, found: Matches, counts: Mapping[str, int]) -> Pool:
-    """Read both scores of functions that are candidates already, for a query float32 [dimension].
+    """Read both scores of given candidate functions, for a query float32 [dimension].
 
-    `found` tells how many nodes were searched, `counts` the candidates, with how many others each stands for.
+    `found` has the number of nodes searched; `counts` maps each candidate to the number of its duplicates.
     """
     outlines = store.outlines(list(counts), query)
     read = tuple(outlines[each] for each in counts)
@@ -165,7 +165,7 @@ def _read_pool(
     candidates: _Candidates,
     searches: Sequence[Matches],
 ) -> Pool:
-    """Read what candidates, and the classes and modules that they stand in, have in common with a question."""
+    """Read the scores and terms of candidates and of the classes and modules around them."""
     owners = candidates.owners
     scopes = list(list_scopes(owners))
     around = store.outlines(sorted({each for pair in scopes for each in pair if each}), query)
@@ -193,14 +193,14 @@ def _read_pool(
 
 
 def _are_tests(owners: Sequence[Outline]) -> bool:
-    """Tell whether more of the candidates are tests than may be, where these are not asked for."""
+    """Return whether the candidates exceed the share of tests."""
     return sum(is_test(each.path) for each in owners) > len(owners) * MOST_TESTS
 
 
 def _look_deeper(
     store: GraphStore, question: Question, query: Vectors, label: Label, look: int, where: NodeFilter
 ) -> tuple[Matches, Matches]:
-    """Search by the vector and by words for more, and take out tests, which crowd out what is asked for."""
+    """Search for more by the vector and by words, and remove tests, which crowd out other candidates."""
     near, worded = store.hybrid_search(label, query, question.sought, look * DEEPER, where)
     outlines = store.outlines(list(dict.fromkeys(match.id for match in (*near.matches, *worded.matches))), query)
     paths = {each.id: each.path for each in outlines.values()}
@@ -208,7 +208,7 @@ def _look_deeper(
 
 
 def _hold_back_tests(found: Matches, paths: Mapping[str, str], look: int) -> Matches:
-    """Keep as many matches as are looked at of other files, and of tests the share that may be."""
+    """Return the best matches, with tests up to their share."""
     tests = [match for match in found.matches if is_test(paths.get(match.id, ""))][: int(look * MOST_TESTS)]
     others = [match for match in found.matches if not is_test(paths.get(match.id, ""))][: look - len(tests)]
     return replace(found, matches=tuple(sorted((*tests, *others), key=lambda match: (-match.score, match.id))))
@@ -217,7 +217,7 @@ def _hold_back_tests(found: Matches, paths: Mapping[str, str], look: int) -> Mat
 def _pick_candidates(
     outlines: dict[str, Outline], counts: dict[str, int], label: Label, where: NodeFilter
 ) -> Iterator[Outline]:
-    """Leave out what only came as the function of a block, and blocks of the best functions that do not pass."""
+    """Yield the candidates, without mere owners of blocks and without added blocks that the filter excludes."""
     for each in outlines.values():
         if each.id in counts or (each.label is label and (where.kinds is None or each.kind in where.kinds)):
             yield each
@@ -226,26 +226,26 @@ def _pick_candidates(
 def _search_files(
     store: GraphStore, question: Question, query: Vectors, label: Label, where: NodeFilter
 ) -> Iterator[tuple[Match, ...]]:
-    """Find the best nodes of the files that the question names, unless the search is narrowed to others."""
+    """Find the best nodes of the files that the question names, unless the search is restricted to paths."""
     if not where.paths:
         for name in question.files:
             narrowed = replace(where, paths=(f"*{name}*" if name.endswith("/") else f"*{name}",))
             yield store.vector_search(label, query, POOL_IN_FILE, narrowed).matches
 
 
-SPREAD_OF = 50  # best scores of which the spread is taken: all of a small pool are near, the tail of a large one is not
-_SAME = 1e-9  # a smaller deviation is rounding
+SPREAD_OF = 50  # best scores for the deviation: all of a small pool are near, the tail of a large one is not
+_SAME = 1e-9  # smaller deviations are rounding errors
 
 
 def standardise(scores: Scores) -> Scores:
-    """Measure scores in standard deviations of the best, from their mean."""
+    """Return scores in standard deviations of the best ones, from their mean."""
     best = np.sort(scores)[-SPREAD_OF:]
     measured: Scores = (scores - best.mean()) / _measure_deviation(best)
     return np.clip(measured, -5, 10)
 
 
 def standard_deviation(scores: Scores) -> float:
-    """Measure one standard deviation of the best scores; endless where they are all the same."""
+    """Return one standard deviation of the best scores; infinite where they are all equal."""
     return _measure_deviation(np.sort(scores)[-SPREAD_OF:])
 
 
@@ -255,7 +255,7 @@ def _measure_deviation(best: Scores) -> float:
 
 
 def rank_reciprocally(scores: Scores, offset: float) -> Scores:
-    """Give 1 for the best and less for each that follows, half behind as many as the offset; equals rank alike."""
+    """Return 1 for the best and less for each lower one, half after as many as the offset; ties rank alike."""
     ordered = np.sort(scores)
     better = len(scores) - np.searchsorted(ordered, scores, side="right")
     return np.asarray(offset / (offset + better), np.float64)
@@ -264,7 +264,7 @@ def rank_reciprocally(scores: Scores, offset: float) -> Scores:
 def count_better(scores: Scores, groups: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Count for each candidate those of its own group that score higher: int64 [candidates].
 
-    `groups` are numbers from 0 on, int64 [candidates].
+    `groups` are numbers from 0, int64 [candidates].
     """
     order = np.lexsort((-scores, groups))
     is_other_group = np.diff(groups[order], prepend=-1) != 0
@@ -279,22 +279,22 @@ def count_better(scores: Scores, groups: npt.NDArray[np.int64]) -> npt.NDArray[n
 
 
 def divide(values: Scores, total: float) -> Scores:
-    """Give values as shares of a total, or as they are where that is nothing."""
+    """Return values as shares of a total, or unchanged if the total is not positive."""
     return np.asarray(values / total if total > 0 else values, np.float64)
 
 
 def zeros(pool: Pool) -> Scores:
-    """Give nothing for every candidate."""
+    """Return 0 for every candidate."""
     return np.zeros(len(pool.outlines))
 
 
 def map_owners(pool: Pool, measure: Callable[[Outline], float]) -> Scores:
-    """Measure each function once, however many of its blocks are candidates."""
+    """Compute a value once for each function, however many of its blocks are candidates."""
     return give_candidates(pool, np.array([measure(owner) for owner in number_owners(pool)[0]], np.float64))
 
 
 def give_candidates(pool: Pool, values: npt.NDArray[np.int64] | Scores) -> Scores:
-    """Give each candidate the value of its function: float64 [candidates].
+    """Return for each candidate the value of its function: float64 [candidates].
 
     `values`, int64 or float64 [functions], are in the order of the distinct functions.
     """
@@ -303,7 +303,7 @@ def give_candidates(pool: Pool, values: npt.NDArray[np.int64] | Scores) -> Score
 
 @lru_cache(maxsize=2)
 def number_owners(pool: Pool) -> tuple[list[Outline], npt.NDArray[np.int64]]:
-    """Give the distinct functions of a pool, and the place of each candidate's among them: int64 [candidates]."""
+    """Return the distinct functions of a pool, and the index of each candidate's function: int64 [candidates]."""
     owners = {each.id: each for each in pool.owners}
     places = {identity: place for place, identity in enumerate(owners)}
     return list(owners.values()), np.array([places[each.id] for each in pool.owners], np.int64)
@@ -311,5 +311,5 @@ def number_owners(pool: Pool) -> tuple[list[Outline], npt.NDArray[np.int64]]:
 
 @lru_cache(maxsize=30_000)
 def split(text: str) -> tuple[str, ...]:
-    """Give the terms of a name or path in their order."""
+    """Return the terms of a name or path in order."""
     return tuple(split_terms(text.encode("utf-8", "replace")))

@@ -1,4 +1,4 @@
-"""Read which words of a question nodes hold, and which they mean by other words."""
+"""Read which words of a question nodes hold, directly or by related words."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ NO_ROW = -1  # of a node without terms
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What the words of a question say of some nodes; a node without terms holds none of them."""
+    """Words of the question in some nodes; a node without terms holds none."""
 
-    scores: Scores  # [nodes, terms]: what each term of the question adds to the lexical score
-    abbreviated: Scores  # [nodes]: what all abbreviations of words of the question add to it
-    meant: Scores  # [nodes, terms]: 1 where a term is held, else how like it the nearest word is that is held
-    rarities: Scores  # [terms]: weight of each term, by how rare it is among the functions of this graph
+    scores: Scores  # [nodes, terms]: contribution of each term of the question to the lexical score
+    abbreviated: Scores  # [nodes]: contribution of all abbreviations of the question's words
+    meant: Scores  # [nodes, terms]: 1 for a held term, else the similarity of the nearest held word
+    rarities: Scores  # [terms]: weight of each term, by its rarity among the functions of this graph
 
     def pick(self, rows: Sequence[int]) -> Words:
-        """Give some nodes, by their rows; NO_ROW stands for one without terms."""
+        """Return some nodes, by their rows; NO_ROW means a node without terms."""
         chosen = np.array(rows, np.int64)
         scores, abbreviated, meant = (_pad(each)[chosen] for each in (self.scores, self.abbreviated, self.meant))
         return Words(scores, abbreviated, meant, self.rarities)
 
 
 def _pad(values: Scores) -> Scores:
-    """Add a node that holds nothing, in the last row."""
+    """Append a node without words, as the last row."""
     return np.concatenate((values, np.zeros((1, *values.shape[1:]))))
 
 
 def read_words(store: GraphStore, nodes: Iterable[Outline], question: Question) -> tuple[Words, dict[str, int]]:
-    """Read the words of functions and declarations; give with them the row of each by its id."""
+    """Read the words of functions and declarations; return the row of each id as well."""
     labels = {each.id: each.label for each in nodes}
     functions = sorted(each for each, label in labels.items() if label is Label.FUNCTION)
     declarations = sorted(each for each, label in labels.items() if label in DECLARATION_LABELS)
@@ -64,7 +64,7 @@ def read_words(store: GraphStore, nodes: Iterable[Outline], question: Question) 
 
 
 def _find_meant(held: npt.NDArray[np.bool_], columns: dict[str, int], question: Question) -> Scores:
-    """Find the likeness of the nearest word that each node holds, for each term of the question."""
+    """Return for each node and term of the question the similarity of the nearest held word."""
     meant = np.zeros((len(held), len(question.weights)))
     for place, term in enumerate(question.weights):
         likeness = {**question.related.get(term, {}), term: 1.0}
@@ -74,7 +74,7 @@ def _find_meant(held: npt.NDArray[np.bool_], columns: dict[str, int], question: 
 
 
 def list_scopes(owners: Sequence[Outline]) -> Iterator[tuple[str, str]]:
-    """Give for each node the ids that its class and its module have, where there are any."""
+    """Yield for each node the ids of its class and its module, "" where there is none."""
     for each in owners:
         outer = each.qualname.rpartition(".")[0]
         yield (

@@ -36,9 +36,9 @@ __all__ = ["QueryOptions", "run_query"]
 
 
 def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions = DEFAULT_OPTIONS) -> QueryResult:
-    """Find what helps with a question: search, prune, complete, pack; a QueryError where nothing can be asked.
+    """Find code that helps with a question: search, prune, complete, pack.
 
-    So is an UnknownWordsError, where no word of the question is known.
+    Raises QueryError for an invalid question, and UnknownWordsError where no word of the question is known.
     """
     check_options(options)
     with store.snapshot():
@@ -72,9 +72,9 @@ def _find_hits(store: GraphStore, encoder: Encoder, text: str, options: QueryOpt
 def open_search(
     store: GraphStore, encoder: Encoder, text: str, options: QueryOptions
 ) -> tuple[Vectors, Callable[[int], Found]]:
-    """Read a question, and give its vector, float32 [dimension], and the search for any number of the best nodes.
+    """Parse a question; return its vector, float32 [dimension], and a function that finds the k best nodes.
 
-    A QueryError where nothing can be asked.
+    Raises QueryError for an invalid question.
     """
     question = parse_question(text)
     query, parts = _encode_text(encoder, question.text), encode_parts(encoder, question)
@@ -86,7 +86,7 @@ def open_search(
 def _list_files(
     store: GraphStore, text: str, find: Callable[[int], Found], notes: Sequence[str], options: QueryOptions
 ) -> QueryResult:
-    """List files with their best functions: nothing is pruned, completed or packed, for no code is shown."""
+    """List files with their best functions; no code is shown, so nothing is pruned, completed or packed."""
     hits, found = find_files(store, find, options.top_k)
     notes = *notes, *_explain_found(store, found, options)
     coverage = Coverage(found.searched, found.filtered, found.folded, len(hits), notes=notes)
@@ -94,7 +94,7 @@ def _list_files(
 
 
 def _explain_found(store: GraphStore, found: Found, options: QueryOptions) -> tuple[str, ...]:
-    """Say why nothing was found; a QueryError for paths that match no file."""
+    """Return why nothing was found; raises QueryError for paths that match no file."""
     check_paths(store, options, found)
     return explain_nothing(store, found, options)
 
@@ -107,7 +107,7 @@ def _find_best(
     options: QueryOptions,
     k: int,
 ) -> Found:
-    """Search for k nodes, and let a model order the best anew where one is named."""
+    """Search for k nodes, and reorder the best by a model if one is named."""
     where, by_function = node_filter(options), block_kinds(options) is None
 
     def find(count: int) -> Found:
@@ -124,14 +124,14 @@ def _find_best(
 
 
 def _note_reading(text: str) -> tuple[str, ...]:
-    """Say where only the beginning of a question was read."""
+    """Return a note if only the beginning of a question was read."""
     if len(text) <= MOST_TEXT:
         return ()
     return (f"the question has {len(text):,} characters, of which the first {MOST_TEXT:,} were read",)
 
 
 def encode_question(encoder: Encoder, text: str) -> Vectors:
-    """Encode the text of a question (P-13): float32 [dimension]; a QueryError when no word of it is known."""
+    """Encode the text of a question (P-13): float32 [dimension]; raises QueryError if no word of it is known."""
     query = _encode_text(encoder, text)
     if not query.any():
         refuse_unknown(text, encoder.name, "is known to the encoder")
@@ -139,7 +139,7 @@ def encode_question(encoder: Encoder, text: str) -> Vectors:
 
 
 def _encode_text(encoder: Encoder, text: str) -> Vectors:
-    """Encode a question of which the encoder may know no word: all is zero then."""
+    """Encode a question; all zero if the encoder knows no word of it."""
     check_text(text)
     return encoder.encode_query(text.encode("utf-8", "replace").decode())
 
@@ -159,36 +159,34 @@ def _complete_hits(completer: Completer, opened: Sequence[OpenedHit]) -> Sequenc
 
 
 def _judge_fit(found: Found, encoder: Encoder, options: QueryOptions) -> tuple[bool | None, tuple[str, ...]]:
-    """Tell whether anything fits, and say so where nothing does."""
+    """Return whether anything fits, with a note if nothing does."""
     is_fit = fits(found.evidence, encoder.name) if options.floor else None
     return is_fit, (explain_misfit(found.evidence),) if found.evidence is not None and is_fit is False else ()
 
 
 def _explain_search(found: Found) -> tuple[str, ...]:
-    """Tell when a hit of the dense search may have been missed."""
+    """Return a note if the dense search may have missed a hit."""
     if not found.is_approximate:
         return ()
-    return (
-        "the dense search asked an approximate index; a filter that lets all pass, such as path '*', asks all nodes",
-    )
+    return ("the dense search used an approximate index; a filter such as path '*' forces the exact search",)
 
 
 def _explain_order(options: QueryOptions) -> tuple[str, ...]:
-    """Tell which model has ordered the hits."""
+    """Return a note of the model that ordered the hits."""
     if options.rerank_hits is None:
         return ()
     return (f"the best {max(options.top_k, RERANK_DEPTH)} candidates were ordered by the model {options.rerank_hits}",)
 
 
 def _explain_share(packed: Packed) -> tuple[str, ...]:
-    """Tell how many block hits are whole bodies (A-02)."""
+    """Return the share of whole bodies among the block hits (A-02)."""
     blocks = [hit for hit in packed.hits if hit.label == Label.BLOCK.value]
     bodies = sum(hit.kind == "body" for hit in blocks)
     return (f"whole bodies among the block hits: {bodies} of {len(blocks)}",) if blocks else ()
 
 
 def _explain_calls(packed: Packed) -> tuple[str, ...]:
-    """Tell how sure the calls of the hits are."""
+    """Return the number of the hits' calls by confidence."""
     counts = packed.bound, packed.possible, packed.unbound
     if not any(counts):
         return ()

@@ -1,4 +1,4 @@
-"""What a query may ask for besides its text, and what is refused."""
+"""Options of a query, and checks of their values."""
 
 from __future__ import annotations
 
@@ -23,45 +23,45 @@ RANKINGS: tuple[RankingMethod, ...] = get_args(RankingMethod)
 HELPER_CHOICES: tuple[HelperChoice, ...] = get_args(HelperChoice)
 TEST_CHOICES: tuple[TestChoice, ...] = get_args(TestChoice)
 PRUNE_CHOICES: tuple[PruneChoice, ...] = get_args(PruneChoice)
-DEFAULT_BUDGET = 8000  # tokens; the smallest windows in use hold 16,000, and half is left for problem and answer
+DEFAULT_BUDGET = 8000  # tokens; the smallest context windows in use hold 16,000, half of which is left for the rest
 
 Globs: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None
-"""Globs of fnmatch: one, several or none; the last that matches decides, ! takes out."""
+"""Globs of fnmatch: one, several or none; the last match decides, ! excludes."""
 
-OUTLINE_BUDGET = 2000  # tokens: two pages or three, beside which there is room for a question
+OUTLINE_BUDGET = 2000  # tokens: two or three pages, which leave room for a question
 
 
 @dataclass(frozen=True, slots=True)
 class QueryOptions:
-    """The settings of one query; the defaults are the papers' but for the number of hits: they take one."""
+    """Settings of one query; the defaults are those of the papers, except for the number of hits, which is 1 there."""
 
-    mode: Mode = "block"  # what is looked for (P-15, P-16); file lists files without code, text sections of text files
-    top_k: int = 3  # P-17, A-10; the papers take one, a person looks at some
-    blocks: BlockChoice = "all"  # which blocks count (A-02)
+    mode: Mode = "block"  # kind of hits (P-15, P-16); file lists files without code, text sections of text files
+    top_k: int = 3  # P-17, A-10; the papers take one, a person reads several
+    blocks: BlockChoice = "all"  # kinds of blocks (A-02)
     ranking: RankingMethod = "linear"  # the trained ranker, reciprocal rank fusion, or cosine alone (P-17)
     source: str | None = None
     path: Globs = None
     kind: BlockKind | None = None
-    budget: int = DEFAULT_BUDGET  # tokens of all helper code together; 0 for no limit
-    prune: PruneChoice | bool = "safe"  # what may be cut (P-18): what nothing depends on, anything, nothing
+    budget: int = DEFAULT_BUDGET  # tokens of all code, with helpers; 0 for no limit
+    prune: PruneChoice | bool = "safe"  # what may be cut (P-18): branches that nothing depends on, any branch, none
     prune_steps: int = 1  # A-04
     hops: int = 1  # A-12, A-36; 0 adds no callees
-    callers: bool = False  # Q-23; the functions that call a hit
-    rerank_hits: str | None = None  # a cross-encoder that orders the best candidates anew
-    helpers: HelperChoice = "needed"  # which callees come along: those that the question needs, all (P-06), or none
-    tests: TestChoice = "auto"  # whether tests are answers: where the question asks for them, alone, or never
+    callers: bool = False  # Q-23; whether functions that call a hit are added
+    rerank_hits: str | None = None  # a cross-encoder that reorders the best candidates
+    helpers: HelperChoice = "needed"  # which callees are added: those that the question needs, all (P-06), or none
+    tests: TestChoice = "auto"  # whether tests are hits: if the question asks for them, only tests, or never
     declarations: bool = True  # whether classes, constants and modules are found beside functions and blocks
-    floor: bool = True  # whether to judge if anything fits; where nothing does, prompts show no code
-    exclude_leaks: bool = False  # A-16; whether what gives solutions of audited benchmarks away is found
+    floor: bool = True  # whether to judge if anything fits; if nothing does, prompts show no code
+    exclude_leaks: bool = False  # A-16; whether leaked solutions of audited benchmarks are excluded
 
 
 DEFAULT_OPTIONS = QueryOptions()
 PROMPT_HITS = 1
-"""Hits of a prompt where nobody says how many: the papers' number (P-17), and small models copy what they are shown."""
+"""Default number of hits of a prompt: that of the papers (P-17), as small models copy the code they are shown."""
 
 
 def check_options(options: QueryOptions) -> None:
-    """Refuse options that cannot be meant, with a UsageError."""
+    """Raise UsageError for invalid options."""
     check_choice("mode", options.mode, MODES)
     check_choice("ranking", options.ranking, RANKINGS)
     check_choice("blocks", options.blocks, BLOCK_CHOICES)
@@ -86,14 +86,14 @@ def check_options(options: QueryOptions) -> None:
 
 
 def check_shows_code(mode: str) -> None:
-    """Refuse to write a prompt of hits that have no code, with a UsageError."""
+    """Raise UsageError for a mode without code, of which no prompt can be written."""
     shown = {"file": "lists places", "text": "finds text files"}.get(mode)
     if shown is not None:
         raise UsageError(f"mode is '{mode}', which {shown} and shows no code; use mode 'block', 'function' or 'both'")
 
 
 def block_kinds(options: QueryOptions) -> frozenset[str] | None:
-    """Give the kinds of block that blocks and kind together allow; None for all (A-02)."""
+    """Return the kinds of block that blocks and kind together allow; None for all (A-02)."""
     allowed = {"all": frozenset(BLOCK_KINDS), "inner": frozenset(BLOCK_KINDS[1:]), "body": frozenset(BLOCK_KINDS[:1])}
     kinds = allowed[options.blocks]
     if options.kind is not None:
@@ -102,20 +102,20 @@ def block_kinds(options: QueryOptions) -> frozenset[str] | None:
 
 
 def prune_choice(options: QueryOptions) -> PruneChoice:
-    """Tell by which rule to prune; True and False mean the safe one and none."""
+    """Return the pruning rule; True and False mean the safe one and none."""
     if isinstance(options.prune, bool):
         return "safe" if options.prune else "none"
     return options.prune
 
 
 def node_filter(options: QueryOptions) -> NodeFilter:
-    """Turn options into the filter that a store applies before it ranks."""
+    """Return the filter that a store applies before ranking."""
     tests = {"auto": None, "only": True, "no": False}[options.tests]
     return NodeFilter(options.source, list_globs(options.path), block_kinds(options), tests)
 
 
 def list_globs(given: Globs) -> tuple[str, ...]:
-    """Return globs as texts; raises TypeError for what is neither one nor a sequence of them."""
+    """Return globs as texts; raises TypeError for other types."""
     if given is None:
         return ()
     if isinstance(given, str | os.PathLike):
@@ -125,12 +125,12 @@ def list_globs(given: Globs) -> tuple[str, ...]:
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    """Refuse a value that is none of some choices, with a UsageError."""
+    """Raise UsageError for a value that is not among the choices."""
     if value not in choices:
         raise UsageError(f"unknown {name} '{value}'; expected one of: {', '.join(choices)}")
 
 
 def check_least(name: str, value: float, least: float) -> None:
-    """Refuse a number below the least that can be meant, with a UsageError."""
+    """Raise UsageError for a number below a minimum."""
     if value < least:
         raise UsageError(f"{name} is {value}; expected {least} or more")

@@ -1,4 +1,4 @@
-"""Put candidates in order: by a linear ranker over named features, by reciprocal ranks, by the cosine, by a model."""
+"""Rank candidates: by a linear ranker over named features, by reciprocal ranks, by cosine, or by a model."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
 
 
 WEIGHTS = Path(__file__).with_name("ranker.json")
-OTHER = "other"  # encoders that nothing was learned for
-RANK_OFFSET = 60  # of reciprocal rank fusion, as in the paper that proposed it (Cormack et al., 2009)
-_DIGITS = 9  # scores that differ behind these are equal: cosines of two stores agree to ten
+OTHER = "other"  # encoders without trained weights
+RANK_OFFSET = 60  # of reciprocal rank fusion, as in the original paper (Cormack et al., 2009)
+_DIGITS = 9  # scores that differ only after these are equal: cosines of two stores agree to ten
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """One candidate in its place: its score, the cosine, and what the score is made of."""
+    """A ranked candidate: its score, its cosine, and the parts of the score."""
 
     id: str
     score: float
     cosine: float
     content_hash: str
     same_content: int = 0
-    parts: tuple[tuple[str, float], ...] = ()  # of the score before it is squeezed between 0 and 1
-    slope: float = 0.0  # what one more of the cosine adds to the sum of the parts
-    owner: str = ""  # id of the function that a block is a block of; else the candidate's own
-    same_function: int = 0  # other blocks of its function that came before the last place, folded into this one
+    parts: tuple[tuple[str, float], ...] = ()  # terms of the score before the logistic function
+    slope: float = 0.0  # increase of the sum of the parts for each unit of cosine
+    owner: str = ""  # id of a block's function; else the candidate's own
+    same_function: int = 0  # lower blocks of its function that collapsed into this candidate
 
     def raise_score(self, gain: float) -> float:
-        """Give the score of the candidate if its cosine were higher; without parts the score is the cosine itself."""
+        """Return the score for a cosine higher by `gain`; without parts the score is the cosine itself."""
         if gain <= 0:
             return self.score
         if not self.parts:
@@ -55,7 +55,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The weights of one label, in the order of its features; the offset makes the score a rate of right answers."""
+    """Weights of one label, in the order of its features; with the offset, the score is a rate of right answers."""
 
     values: tuple[float, ...]
     offset: float
@@ -64,11 +64,11 @@ class Weights:
 def rank_linear(
     pool: Pool, label: Label, k: int, encoder: str = DEFAULT_ENCODER, by_function: bool = False
 ) -> list[Ranked]:
-    """Give the k candidates of a pool with the highest weighted sum of features, best first, ties by id.
+    """Return the k candidates of a pool with the highest weighted sum of features, best first, ties by id.
 
-    encoder: the name of what made the vectors. by_function: the best block of a function stands for all of them.
+    encoder: the name of the encoder of the vectors. by_function: only the best block of each function is ranked.
     """
-    label = label if label in FEATURES else Label.FUNCTION  # declarations alone are ranked as they are beside functions
+    label = label if label in FEATURES else Label.FUNCTION  # the weights for functions include declarations
     weights = load_weights(encoder)[label]
     measured = measure_features(pool, label) * np.array(weights.values)
     names = [*(feature.__name__ for feature in FEATURES[label]), "offset"]
@@ -85,9 +85,9 @@ def order_weighed(
     k: int,
     by_function: bool = False,
 ) -> list[Ranked]:
-    """Give the k candidates of the highest sum of weighed features, float64 [candidates, features], with its parts.
+    """Return the k candidates of the highest sum of weighted features, float64 [candidates, features], with its parts.
 
-    `names` are those of the features, and that of the offset. `slope` is what one more of the cosine adds to the sum.
+    `names` are those of the features and of the offset. `slope` is the increase of the sum for each unit of cosine.
     """
     scores = _logistic(weighed.sum(axis=1) + offset)
     return [
@@ -97,18 +97,18 @@ def order_weighed(
 
 
 def _measure_slope(weights: Mapping[str, float], pool: Pool) -> float:
-    """Measure what one more of its cosine adds to a candidate, whatever its rank; never less than nothing."""
+    """Return the increase of a candidate's sum for each unit of its cosine, without its rank; never negative."""
     return max(0.0, weights["dense"] / standard_deviation(pool.dense) + weights["cosine"])
 
 
 def rank_reciprocal(pool: Pool, k: int, by_function: bool = False) -> list[Ranked]:
-    """Give the k candidates of a pool with the highest sum of reciprocal ranks in both searches, ties by id."""
+    """Return the k candidates of a pool with the highest sum of reciprocal ranks in both searches, ties by id."""
     both = [1 / (RANK_OFFSET + 1 + _count_better(scores)) for scores in (pool.dense, pool.lexical)]
     return [each for _, each in _order(pool, both[0] + both[1], k, by_function)]
 
 
 def _order(pool: Pool, scores: Scores, k: int, by_function: bool) -> list[tuple[int, Ranked]]:
-    """Give row and candidate of the first k places, equal content folded into the first."""
+    """Return row and candidate of the first k places; equal content collapses into the first."""
     rounded, outlines = np.round(scores, _DIGITS).tolist(), pool.outlines
     rows = sorted(range(len(rounded)), key=lambda row: (-rounded[row], outlines[row].id))
     equals: dict[str, list[int]] = {}
@@ -123,9 +123,9 @@ def _order(pool: Pool, scores: Scores, k: int, by_function: bool) -> list[tuple[
 
 
 def _fold_functions(pool: Pool, groups: Sequence[list[int]], k: int) -> dict[int, int]:
-    """Find the places of the first k functions, and how many blocks of each come behind its first one.
+    """Return the places of the first k functions, and the number of later blocks of each.
 
-    Blocks of equal content are one, so the functions of all of them are found with it.
+    Blocks of equal content count as one, so the functions of all of them are covered by it.
     """
     firsts: dict[int, int] = {}
     places: dict[str, int] = {}  # of the first block of each function
@@ -143,7 +143,7 @@ def _fold_functions(pool: Pool, groups: Sequence[list[int]], k: int) -> dict[int
 
 
 def _make_ranked(pool: Pool, score: float, rows: list[int], folded: int) -> Ranked:
-    """Make a candidate of the rows of one content, the best first; a search may have folded more than are here."""
+    """Build a candidate from the rows of one content, the best first; a search may have dropped more than are here."""
     outline = pool.outlines[rows[0]]
     same = max(len(rows) - 1, *(pool.same_content[row] for row in rows))
     hashed, owner = outline.content_hash, pool.owners[rows[0]].id
@@ -151,7 +151,7 @@ def _make_ranked(pool: Pool, score: float, rows: list[int], folded: int) -> Rank
 
 
 def merge_ranked(lists: Iterable[Sequence[Ranked]]) -> list[Ranked]:
-    """Merge the orders of several labels: a block and a function of equal content stand for one another."""
+    """Merge the rankings of several labels; a block and a function of equal content collapse."""
     merged: dict[str, Ranked] = {}
     for each in sorted((each for ranked in lists for each in ranked), key=lambda each: (-each.score, each.id)):
         first = merged.setdefault(each.content_hash, each)
@@ -161,7 +161,7 @@ def merge_ranked(lists: Iterable[Sequence[Ranked]]) -> list[Ranked]:
 
 
 def fold_functions(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """Let the best of a function and its blocks stand for all of them."""
+    """Collapse a function and its blocks into the best of them."""
     firsts: dict[str, Ranked] = {}
     for each in ranked:
         first = firsts.setdefault(each.owner, each)
@@ -180,9 +180,9 @@ def _logistic(sums: Scores) -> Scores:
 
 
 def load_weights(encoder: str) -> dict[Label, Weights]:
-    """Read the weights that training wrote for vectors of an encoder; they must name the very features that there are.
+    """Return the trained weights for vectors of an encoder, which must be for exactly the current features.
 
-    The encoders that nothing was learned for have those of minilm, a model of a few layers as most of them are.
+    Encoders without trained weights have those of minilm, which has few layers like most of them.
     """
     rows = _load_rows()
     return rows[choose_row(rows, encoder)]
@@ -201,16 +201,16 @@ def _load_rows() -> dict[str, dict[Label, Weights]]:
 
 
 def choose_row(names: Container[str], encoder: str) -> str:
-    """Choose among the encoders that something was learned for: the one of that kind, or OTHER.
+    """Return the kind of an encoder if there are trained weights for it, else OTHER.
 
-    encoder: its name, with a revision or a model behind it, such as static@1a2b3c4d or minilm:FOLDER.
+    encoder: its name, perhaps with a revision or a model, such as static@1a2b3c4d or minilm:FOLDER.
     """
     kind = encoder.partition(":")[0].partition("@")[0]
     return kind if kind in names else OTHER
 
 
 def make_weights(row: Mapping[str, Any], names: Sequence[str], file: str) -> Weights:
-    """Take the weights of features in the order of their names; a StoreError where a file has those of others."""
+    """Parse the weights of features in the order of their names; raises StoreError for those of other features."""
     if sorted(row["weights"]) != sorted(names):
         raise StoreError(
             f"{file} has weights for {', '.join(sorted(row['weights']))}, expected {', '.join(sorted(names))};"
@@ -219,21 +219,21 @@ def make_weights(row: Mapping[str, Any], names: Sequence[str], file: str) -> Wei
     return Weights(tuple(float(row["weights"][name]) for name in names), float(row["offset"]))
 
 
-RERANK_DEPTH = 50  # candidates that the model reads; each costs some 20 ms of a processor
+RERANK_DEPTH = 50  # candidates that the model reads; each costs some 20 ms of CPU time
 
 
 class PairModel(Protocol):
     """A model that scores how well a text answers a question."""
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Score each text for the question, from 0 to 1, higher is better."""
+        """Return the score of each text for the question, from 0 to 1, higher is better."""
 
 
 def rerank_hits(store: GraphStore, model: PairModel, text: str, ranked: Sequence[Ranked], k: int) -> tuple[Ranked, ...]:
-    """Give the k candidates that the model finds best, ties in the order that they came in (U-04).
+    """Return the k best candidates by the model's score, ties in their previous order (U-04).
 
-    Their scores are those of the model, so they no longer tell of words and cosines; the cosine stays beside. Texts
-    are quoted: some models that score pairs are chat models, which read them in a prompt.
+    Their scores are those of the model, without parts; the cosine is kept. Texts are quoted, as some of these models
+    are chat models, which read them in a prompt.
     """
     read, rest = ranked[: max(RERANK_DEPTH, k)], ranked[max(RERANK_DEPTH, k) :]
     headings = Headings(store.sources())

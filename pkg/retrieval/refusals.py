@@ -1,4 +1,4 @@
-"""Say why a question cannot be asked, or why nothing was found: what was seen, what was expected, what to do."""
+"""Errors and notes for questions that cannot be answered: what was seen, what was expected, what to do."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from pkg.retrieval.search import LABELS_OF_MODE, Found
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-SHOWN_TEXT = 60  # characters of a question that a message quotes
-SUGGESTED = 3  # paths that a message names
+SHOWN_TEXT = 60  # characters of a question quoted in a message
+SUGGESTED = 3  # paths suggested in a message
 
 
 def check_text(text: str) -> None:
-    """Refuse a question without any word, with a QueryError."""
+    """Raise QueryError for a question without words."""
     if not text.strip():
         raise QueryError("the question is empty; expected a few words on what the code does, or a piece of code")
 
 
 def check_known(store: GraphStore, question: Question, encoder: str, ranking: str) -> None:
-    """Refuse a question that the encoder knows no word of, such as one in another language: an UnknownWordsError.
+    """Raise UnknownWordsError for a question with no word known to the encoder, such as one in another language.
 
-    It is asked all the same where words of it stand in the code, but for the cosine alone.
+    It passes nevertheless if words of it occur in the code, unless only the cosine is used.
     """
     if ranking != "dense" and _is_in_code(store, question):
         return
     is_dense = ranking == "dense"
-    known = "is known to the encoder" if is_dense else "stands in the code or is known to the encoder"
+    known = "is known to the encoder" if is_dense else "occurs in the code or is known to the encoder"
     refuse_unknown(question.text, encoder, known)
 
 
 def refuse_unknown(text: str, encoder: str, known: str) -> NoReturn:
-    """Raise an UnknownWordsError that says of which words none is known, and to whom."""
+    """Raise UnknownWordsError with a message of where the words are unknown."""
     raise UnknownWordsError(
         f"no word of the question {shorten(text, SHOWN_TEXT)!r} {known} '{encoder}';"
         " ask with names or words that the code itself may use, in the language of its comments"
@@ -55,9 +55,9 @@ def _is_in_code(store: GraphStore, question: Question) -> bool:
 
 
 def check_paths(store: GraphStore, options: QueryOptions, found: Found) -> None:
-    """Refuse globs that match no file, with a QueryError that names those that may be meant.
+    """Raise QueryError, with suggestions, for globs that match no file.
 
-    Where something was found a single glob has matched, so that nothing is read.
+    A single glob has matched if anything was found, so no path is read.
     """
     globs = [glob for glob in list_globs(options.path) if not glob.startswith("!")]
     if not globs or (found.ranked and len(globs) == 1):
@@ -86,7 +86,7 @@ def _list_paths(store: GraphStore, source: str | None, of_text: bool = False) ->
 
 
 def _suggest_globs(glob: str, paths: Sequence[str]) -> list[str]:
-    """Suggest globs that match something: the same one put right, else those whose letters are nearest."""
+    """Suggest globs that match something: a correction of the given one, else the most similar ones."""
     for meant in _put_right(glob):
         if any(fnmatchcase(path, meant) for path in paths):
             return [meant]
@@ -107,7 +107,7 @@ def _list_folders(paths: Collection[str]) -> list[str]:
 
 
 def explain_nothing(store: GraphStore, found: Found, options: QueryOptions) -> tuple[str, ...]:
-    """Say why a search found nothing. Costs nothing when there are matches."""
+    """Return why a search found nothing; free where there are matches."""
     if found.ranked:
         return ()
     if not found.searched:
@@ -120,7 +120,7 @@ def explain_nothing(store: GraphStore, found: Found, options: QueryOptions) -> t
 
 
 def _advise_mode(store: GraphStore, mode: str) -> str:
-    """Name a mode whose nodes the graph has; a build, where there is none."""
+    """Suggest a mode whose nodes the graph has, or a build."""
     counts = store.stats().nodes
     for other, labels in LABELS_OF_MODE.items():
         held = [f"{counts[label.value]:,} {label.value}" for label in labels if counts.get(label.value)]

@@ -1,4 +1,4 @@
-"""Find the nodes that answer a question best: one label a search, merged where both are asked (A-01)."""
+"""Find the nodes that best answer a question: one search for each label, merged if there are two (A-01)."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ LABELS_OF_MODE = {
     "function": (Label.FUNCTION,),
     "both": (Label.BLOCK, Label.FUNCTION),
     "declaration": DECLARATION_LABELS,
-    "file": (Label.FUNCTION,),  # a file is as good as its best functions
+    "file": (Label.FUNCTION,),  # the score of a file is that of its best functions
     "text": (Label.CHUNK,),
 }
-DEEPER = 4  # times as many candidates where blocks of too few functions are among them
-SAME_SCORE = 1e-7  # equal texts have equal vectors, whose cosines in one store differ in the last bits at most
+DEEPER = 4  # factor of candidates after blocks of too few functions were found
+SAME_SCORE = 1e-7  # equal texts have equal vectors, whose cosines in one store differ at most in the last bits
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The best candidates of a question in their order, and how many nodes were looked at for them."""
+    """The best candidates of a question in order, and the number of nodes searched."""
 
     ranked: tuple[Ranked, ...]
     searched: int
     filtered: int
     folded: int
-    is_approximate: bool = False  # whether a dense search did not look at all nodes
-    evidence: Evidence | None = None  # of whether anything fits; not with the ranking ``dense``
+    is_approximate: bool = False  # whether a dense search did not examine all nodes
+    evidence: Evidence | None = None  # for judging whether anything fits; not with the ranking ``dense``
 
 
 def find_nodes(
@@ -54,12 +54,12 @@ def find_nodes(
     by_function: bool = False,
     with_declarations: bool = False,
 ) -> Found:
-    """Find the k best nodes of a mode in the order of a ranking (P-17); k asked is k found whenever k exist.
+    """Find the k best nodes of a mode in the order of a ranking (P-17); fewer only if the graph has fewer.
 
-    The query is float32 [dimension], and so is each of those of the parts of a long question: with them, and the
-    ranking ``linear``, each part is asked. by_function: the best block of a function stands for it, but with the
-    ranking ``dense``. with_declarations: with the ranking ``linear`` classes, constants and modules are found beside
-    functions and blocks.
+    The query and those of the parts of a long question are float32 [dimension]; with parts and the ranking ``linear``,
+    each part is searched. by_function: only the best block of a function is returned, except with the ranking
+    ``dense``. with_declarations: with the ranking ``linear``, classes, constants and modules are found beside functions
+    and blocks.
     """
     if parts and ranking == "linear" and mode != "declaration":
         return _find_long(store, question, query, parts, mode, k, where, by_function)
@@ -81,7 +81,7 @@ def _find_long(
     where: NodeFilter,
     by_function: bool,
 ) -> Found:
-    """Find functions, and of these the blocks nearest to the question where blocks are asked for."""
+    """Find functions, and the nearest block of each if blocks are requested."""
     labels = LABELS_OF_MODE[mode]
     pool = collect_long_pool(store, question, query, parts, k, replace(where, kinds=None))
     functions = rank_long(pool, len(pool.whole.outlines))
@@ -105,7 +105,7 @@ def _find_fused(
 ) -> Found:
     labels, depth, (encoder, _) = LABELS_OF_MODE[mode], k, store.encoder()
     if mode == "declaration":
-        labels = labels[:1]  # the three are searched as one
+        labels = labels[:1]  # the three labels are searched as one
     while True:
         pools = [
             collect_pool(
@@ -137,15 +137,15 @@ def _join(lists: Sequence[list[Ranked]], by_function: bool) -> list[Ranked]:
 
 
 def _narrow(where: NodeFilter, label: Label) -> NodeFilter:
-    """Apply the kinds of a filter to blocks alone: functions have none of them."""
+    """Apply the kinds of a filter only to blocks: functions have none of them."""
     return where if label is Label.BLOCK else replace(where, kinds=None)
 
 
 def search_nodes(store: GraphStore, query: Vectors, mode: str, k: int, where: NodeFilter) -> Matches:
-    """Find the k nodes of a mode nearest to a query, ties by id, equal content folded (P-14 to P-17).
+    """Find the k nodes of a mode nearest to a query, ties by id, duplicates dropped (P-14 to P-17).
 
-    Mode ``both`` takes the best k of each label and keeps the best k of all; block kinds narrow blocks alone.
-    The query is float32 [dimension].
+    Mode ``both`` takes the best k of each label and keeps the best k of all; block kinds restrict only blocks. The
+    query is float32 [dimension].
     """
     if mode == "declaration":
         return store.search_declarations(query, {}, k, where)[0]
@@ -168,9 +168,9 @@ def _search_label(store: GraphStore, query: Vectors, label: Label, k: int, where
 
 
 def _fold_equal(store: GraphStore, ranked: Sequence[Match], first_label: set[str]) -> list[Match]:
-    """Fold a block and a function of equal content: the first stands for both.
+    """Collapse a block and a function of equal content into the first.
 
-    Equal content means equal score, so only neighbours of one score that are of both labels are fetched and compared.
+    Equal content means equal score, so only neighbours of one score and of both labels are fetched and compared.
     """
     kept: list[Match] = []
     for group in _group_scores(ranked):

@@ -1,4 +1,4 @@
-"""Show one definition whole: its source and place, what it says of itself, and what calls it and what it calls."""
+"""Show one definition whole: its source and place, its docstring, its callers and callees."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pkg.retrieval.heads import Head, find_text, read_heads
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-_UNBOUND = "unresolved calls"  # counted in the coverage, and too many to list in short
+_UNBOUND = "unresolved calls"  # counted in the coverage, and too many to list here
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """One function, class, constant or file, as it stands in its file."""
+    """One function, class, constant or file, as in its file."""
 
     id: str
     label: str
@@ -29,27 +29,27 @@ class Definition:
     end_line: int
     qualname: str
     kind: str | None
-    signature: str | None  # the header of a function or class, as it is written
+    signature: str | None  # header of a function or class, as written
     class_header: str | None  # of the class around a method
-    docstring: str | None  # also one that was written for it and stands not in its content
+    docstring: str | None  # including a generated one, which is not in the content
     docstring_source: str | None  # of a function: human, fim, template or none
     content: str
-    is_stale: bool = False  # whether its file is not what the graph was built from any more
+    is_stale: bool = False  # whether its file has changed since the build
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a name means, in several pieces where they have one name (overloads, a property and its setter)."""
+    """The definitions of a name: several for overloads, or a property and its setter."""
 
     definitions: tuple[Definition, ...]
-    links: Dependencies  # callers, callees and the like; of a constant its readers
+    links: Dependencies  # callers, callees and so on; readers of a constant
 
 
 def run_show(store: GraphStore, name: str, source: str | None = None, limit: int = SHOWN_LINKS) -> Shown:
-    """Show what a name means, from one generation of the graph; names are those that find_target takes.
+    """Show the definition of a name from one generation of the graph; names are those of find_target.
 
-    limit: links of one relation; 0 for no limit. Raises QueryError for a name that the graph does not know, or that may
-    mean several things, UsageError for a limit below 0.
+    limit: links of one relation; 0 for no limit. Raises QueryError for an unknown or ambiguous name, UsageError for a
+    limit below 0.
     """
     with store.snapshot():
         links = run_deps(store, name, DepsOptions(source=source, limit=limit))
@@ -62,7 +62,7 @@ def run_show(store: GraphStore, name: str, source: str | None = None, limit: int
 
 
 def _read_text(store: GraphStore, node: Node) -> Node:
-    """Give a file its text, which its node does not have; any other node as it is."""
+    """Add the text to a file, whose node lacks it; other nodes are returned unchanged."""
     for _, text in store.texts(node.source, [node.path]) if node.label is Label.FILE else ():
         last = text.count(b"\n") + (not text.endswith(b"\n"))
         return replace(node, content=text.decode("utf-8", "replace"), start_line=1, end_line=last)
@@ -89,7 +89,7 @@ def _describe(node: Node, head: Head, is_stale: bool) -> Definition:
 
 
 def _drop_unbound(links: Dependencies) -> Dependencies:
-    """Leave out the calls that lead nowhere: the coverage counts them, and pkg deps lists them."""
+    """Drop unresolved calls: the coverage counts them, and pkg deps lists them."""
     found = tuple(each for each in links.found if each.relation != _UNBOUND)
     left_out = tuple(each for each in links.left_out if each[0] != _UNBOUND)
     return replace(links, found=found, left_out=left_out)

@@ -1,4 +1,4 @@
-"""Outline a text file: its headings, each with its lines."""
+"""Outline a text file: its headings with their lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def outline_text(store: GraphStore, scope: Scope, budget: int) -> CodeOutline:
-    """Outline the text file of a scope by the sections that it is cut into, the first ones where not all have room."""
+    """Outline the text file of a scope by its sections, up to the budget."""
     chunks = [node for node in store.subtree(name_unit(scope.source, scope.path)) if node.label is Label.CHUNK]
     sections = list(_join_parts(chunks))
     file = FileOutline(scope.path, 0.0, 0, 0, len(sections), None)
@@ -33,7 +33,7 @@ def outline_text(store: GraphStore, scope: Scope, budget: int) -> CodeOutline:
 
 
 def _join_parts(chunks: Iterable[Node]) -> Iterator[DefinitionOutline]:
-    """Give each section once: a long one is several chunks."""
+    """Yield each section once: a long one has several chunks."""
     for qualname, group in groupby(chunks, key=lambda chunk: chunk.qualname):
         first, *rest = group
         end = rest[-1].end_line if rest else first.end_line

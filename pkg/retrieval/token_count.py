@@ -1,4 +1,4 @@
-"""Estimate how many tokens a language model makes of a text."""
+"""Estimate the number of tokens of a text for a language model."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _NO_SYMBOL = _LETTERS + _DIGITS + string.whitespace.encode() + b"\x1c\x1d\x1e\x1
 _RUNS = [
     (bytes(byte if byte in kept else 32 for byte in range(256)), most) for kept, most in ((_LETTERS, 8), (_DIGITS, 3))
 ]
-"""For letters and for digits: a table that writes all else as spaces, and how many of them make a token."""
+"""For letters and for digits: a table that replaces all other bytes by spaces, and the length of a token."""
 
 
-@lru_cache(maxsize=200)  # a hit is measured again when its helpers are
+@lru_cache(maxsize=200)  # a hit is measured again with its helpers
 def count_tokens(text: str) -> int:
-    """Estimate how many tokens a language model makes of a text: words of up to 8 letters, 3 digits, and symbols.
+    """Estimate the number of tokens of a text: words of up to 8 letters, up to 3 digits, and symbols.
 
-    It is no model's own tokenizer: it needs no vocabulary, takes white space as free, and on Python code is meant to
-    be of the right size, not exact. Text without spaces between words counts low.
+    It needs no vocabulary, counts no white space, and is right in size for Python code, not exact. Text without spaces
+    between words is underestimated.
     """
     if not text.isascii():
         return len(_TOKEN.findall(text))
-    data = text.encode("ascii")  # counted without a match for each token: the budget is asked about every text
+    data = text.encode("ascii")  # counted without a match for each token: the budget measures every text
     symbols = len(data.translate(None, _NO_SYMBOL))
     return symbols + sum(_count_runs(data.translate(table).split(), most) for table, most in _RUNS)
 

@@ -1,1 +1,1 @@
-"""What depends on what (`pkg deps`): links around a name, chains, impact, cycles, unused code, imports."""
+"""Dependencies (`pkg deps`): links around a name, chains, impact, cycles, unused code, imports."""

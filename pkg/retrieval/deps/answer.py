@@ -1,4 +1,4 @@
-"""What may be asked about dependencies, and what an answer is made of: places, links, and how much was bound."""
+"""Options of questions about dependencies, and the parts of an answer: places, links, and coverage."""
 
 from __future__ import annotations
 
@@ -18,67 +18,67 @@ DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 RelationKind = Literal["calls", "imports", "inherits", "overrides", "unresolved"]
 RELATION_KINDS: tuple[RelationKind, ...] = get_args(RelationKind)
 READS = "READS"
-"""The type of a link from what reads a constant to that: it is found when it is asked for, and no RelationType."""
+"""Type of a link from a reader of a constant to the constant: computed for each question, no RelationType."""
 HOLDS = "HOLDS"
-"""The type of a link from a function to one that is defined inside it, which it may give away: no RelationType."""
+"""Type of a link from a function to one defined inside it, which it may pass on: no RelationType."""
 ENTERS = "ENTERS"
-"""The type of a link from who makes an object to a method of it that Python or a library calls: no RelationType."""
+"""Type of a link from a creator of an object to a method of it that Python or a library calls: no RelationType."""
 RUNS = "RUNS"
-"""The type of a link from a test to code that its runner runs with it, such as its set-up: no RelationType."""
+"""Type of a link from a test to code that its runner runs with it, such as its set-up: no RelationType."""
 INCOMING = ("callers", "importers", "subclasses", "overridden by", "readers")
-"""Relations whose links lead to the place that is asked about."""
+"""Relations whose links lead to the target of the question."""
 LINK_DEPTH = 1
-CHAIN_DEPTH = 10  # hops of a chain, steps of an impact: longer ones are rarely read, and the answer says when it stops
+CHAIN_DEPTH = 10  # hops of a chain or an impact: longer ones are rarely read, and the answer reports the stop
 DEFAULT_LIMIT = 200  # lines of one kind: more than a person reads, and hubs have thousands
 
-SHOWN_NAMES = 3  # of those inside a class, in a sentence about all of them
-SHOWN_LINKS = 10  # of a relation beside a definition that is shown: who wants all of them asks for the dependencies
+SHOWN_NAMES = 3  # names inside a class, in a sentence about all of them
+SHOWN_LINKS = 10  # of a relation beside a shown definition: pkg deps has the full list
 
 _WITH_NAME = ("links", "path", "impact")
 
 
 @dataclass(frozen=True, slots=True)
 class DepsOptions:
-    """The settings of one question about dependencies."""
+    """Settings of one question about dependencies."""
 
     question: QuestionKind = "links"
-    to: str | None = None  # the end of a path
+    to: str | None = None  # end of a path
     source: str | None = None
     depth: int | None = None  # None for LINK_DEPTH or CHAIN_DEPTH
     direction: Direction = "both"
     limit: int = DEFAULT_LIMIT  # lines of one kind; 0 for no limit
-    relations: tuple[RelationKind, ...] = ()  # the kinds of links to follow; () for all
-    diff: str | None = None  # impact: a revision to compare with, or two as REV..REV, in the place of names
-    staged: bool = False  # impact: compare what is staged, with HEAD without a diff
-    entries: bool = False  # impact: find what enters the code that has changed or may break; reads all texts for it
-    doubtful: bool = False  # unused: list also what may be used in a way that no link shows
+    relations: tuple[RelationKind, ...] = ()  # kinds of links to follow; () for all
+    diff: str | None = None  # impact: a revision to compare with, or two as REV..REV, instead of names
+    staged: bool = False  # impact: compare staged changes, with HEAD if there is no diff
+    entries: bool = False  # impact: find the entries into changed or affected code; reads all texts for that
+    doubtful: bool = False  # unused: also list definitions that may be used in a way that no link shows
 
     @property
     def has_diff(self) -> bool:
-        """Tell whether a diff says what is asked about."""
+        """Return whether a diff replaces the names."""
         return self.staged or self.diff is not None
 
     @property
     def steps(self) -> int:
-        """Give the depth that was asked for, or the one that fits the question."""
+        """Return the requested depth, or the default of the question."""
         if self.depth is not None:
             return self.depth
         return LINK_DEPTH if self.question == "links" else CHAIN_DEPTH
 
 
 def check_options(name: str | None, options: DepsOptions) -> None:
-    """Refuse what cannot be meant, with a UsageError."""
+    """Raise UsageError for invalid options."""
     _check_diff(name, options)
     check_choice("question", options.question, QUESTIONS)
     check_choice("direction", options.direction, DIRECTIONS)
     check_least("depth", options.steps, 1)
     check_least("limit", options.limit, 0)
     if options.doubtful and options.question != "unused":
-        raise UsageError("doubtful uses are listed with what is unused; ask for that: --unused --doubtful")
+        raise UsageError("doubtful uses are listed with unused definitions; use: --unused --doubtful")
     for relation in options.relations:
         check_choice("relation", relation, RELATION_KINDS)
     if options.relations and options.question not in ("links", "impact"):
-        raise UsageError(f"relations narrow what is around a name, and its impact; {options.question} has its own")
+        raise UsageError(f"relations restrict the links of a name, and its impact; {options.question} has its own")
     if options.diff is not None and not options.diff.strip():
         raise UsageError("the revision to compare with is empty; expected one such as HEAD, main or main...topic")
     if not name and options.question in _WITH_NAME and not options.has_diff:
@@ -97,19 +97,19 @@ def check_options(name: str | None, options: DepsOptions) -> None:
 
 def _check_diff(name: str | None, options: DepsOptions) -> None:
     if options.has_diff and options.question != "impact":
-        raise UsageError(f"a diff is asked for its impact; {options.question} is about a name")
+        raise UsageError(f"a diff has an impact; {options.question} is about a name")
     if options.has_diff and name:
-        raise UsageError(f"a diff says itself what has changed, and '{name}' is a name; give one of them")
+        raise UsageError(f"expected a diff or a name, and got both: '{name}'; give one of them")
 
 
 def cut_limit(limit: int, count: int) -> int:
-    """Give how many of so many are shown."""
+    """Return how many of `count` items are shown."""
     return min(limit, count) if limit else count
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One node as an answer names it."""
+    """One node as named in an answer."""
 
     id: str
     label: str
@@ -117,12 +117,12 @@ class Place:
     path: str  # "" for a library
     line: int  # first line of the definition; 0 for a file or a library
     qualname: str
-    is_stale: bool = False  # whether its file is not what the graph was built from any more
+    is_stale: bool = False  # whether its file has changed since the build
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One dependency, from what needs to what is needed, with the lines where it stands in the file of the start."""
+    """One dependency, from its user to what it uses, with its lines in the file of the start."""
 
     type: str  # a RelationType, or READS, HOLDS, ENTERS or RUNS; RESOLVES_TO leads from a file to what it imports
     start: Place
@@ -135,26 +135,26 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class NamedSites:
-    """Where names stand in the code of a source, counted where no caller of what bears them is known."""
+    """Occurrences of names in the code of a source, counted if their definitions have no known caller."""
 
     names: tuple[str, ...]
     calls: int  # call expressions and decorators of the names, of a property reads too, whatever they are bound to
-    elsewhere: int  # of these, on lines where a definition of the name is called for sure
-    references: int  # uses that call nothing there: handed on, read, or written as a text, as for getattr
-    first: tuple[str, ...]  # path:line of the first calls that are not bound, else of the first references
+    elsewhere: int  # of these, on lines where a definition of the name is certainly called
+    references: int  # uses without a call: passed on, read, or written as a text, as for getattr
+    first: tuple[str, ...]  # path:line of the first unbound calls, else of the first references
     is_cut: bool = False  # whether counting ended before the end of the source
-    is_implicit: bool = False  # whether Python calls one of them by itself, which no expression shows
-    unread: int = 0  # files of code whose text the store does not have, so that it was not searched
+    is_implicit: bool = False  # whether Python calls one of them implicitly
+    unread: int = 0  # code files without a stored text, which were not searched
     first_unread: tuple[str, ...] = ()  # their first paths
-    only_definitions: bool = False  # whether the store has no more of the code than definitions: of rows
+    only_definitions: bool = False  # whether only definitions were searched, as rows are not stored as a whole
 
     @property
     def is_none(self) -> bool:
-        """Return whether nothing calls or uses any of the names in the code that was searched."""
+        """Return whether the searched code neither calls nor uses any of the names."""
         return not (self.calls or self.references or self.is_implicit)
 
     def say(self) -> str:
-        """Return in words what the code of the source has of the names."""
+        """Return the counts in words."""
         more = len(self.names) - SHOWN_NAMES
         names = ", ".join(self.names[:SHOWN_NAMES])
         names += f" and {more:,} more" if more > 0 else ""
@@ -162,7 +162,7 @@ class NamedSites:
         place = "the definitions of the rows" if self.only_definitions else "the source"
         limits = "".join(f"; {each}" for each in self._list_limits())
         if self.is_cut and not self.calls:
-            uses = f"the first {count_things(self.references, 'use')} of {names} in {place} are no calls"
+            uses = f"the first {count_things(self.references, 'use')} of {names} in {place} are not calls"
             return f"no caller is known; {uses}{first}{limits}"
         if not self.calls:
             is_sure = self.is_none and not (self.unread or self.only_definitions)
@@ -172,18 +172,18 @@ class NamedSites:
         least = "at least " if self.is_cut else ""
         loose = self.calls - self.elsewhere
         parts = [f"{self.elsewhere:,} bound elsewhere"] * bool(self.elsewhere)
-        parts += [f"{loose:,} that could not be told apart{first}"] * bool(loose)
+        parts += [f"{loose:,} that could not be resolved{first}"] * bool(loose)
         counted = f"{least}{count_things(self.calls, 'call expression')} of {names} in {place}"
         return f"no caller is known; {counted}: {', '.join(parts)}{limits}"
 
     def _name_searched(self) -> str:
-        """Return what was searched, with a verb."""
+        """Return the searched code, with a verb."""
         if self.only_definitions:
             return "the definitions of the rows have"
         return "the searched files have" if self.unread else "the source has"
 
     def _list_limits(self) -> Iterator[str]:
-        """Yield which calls the count cannot include, and why."""
+        """Yield the calls that the count cannot include, with reasons."""
         if self.is_implicit:
             yield "Python calls special methods by itself, which is not counted"
         if self.only_definitions:
@@ -196,43 +196,43 @@ class NamedSites:
 
 @dataclass(frozen=True, slots=True)
 class CallCoverage:
-    """How many of the call sites in reach are bound: calls of one line by one rule count as one. Or of the reads."""
+    """Call sites in reach by confidence, or reads of a constant; calls of one line by one rule count as one."""
 
     scope: str  # what was counted, in words
     bound: int  # certain and likely
     possible: int
     unbound: int
-    same_name: int | None = None  # unbound call sites of the source that bear the name; None without a name
+    same_name: int | None = None  # unbound call sites of the source with the same name; None without a name
     names: str = ""  # the name, or whose names, in words
     notes: tuple[str, ...] = ()
-    reasons: tuple[tuple[str, int], ...] = ()  # why those of the same name are unbound, the commonest first
-    what: str = "call sites"  # what was counted; reads of a constant are none
-    stale: tuple[Stale, ...] = ()  # files of the answer that are not what the graph was built from any more
-    named: NamedSites | None = None  # where the answer knows no caller of a function or class
+    reasons: tuple[tuple[str, int], ...] = ()  # reasons of those of the same name, the commonest first
+    what: str = "call sites"  # what was counted: call sites, or reads of a constant
+    stale: tuple[Stale, ...] = ()  # files of the answer that have changed since the build
+    named: NamedSites | None = None  # if the answer has no caller of a function or class
 
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """One line of a walk: a link, how many steps away, and the place that the step was made from."""
+    """One line of a walk: a link, its distance, and the place before it."""
 
-    relation: str  # the name of a Relation
+    relation: str  # name of a Relation
     depth: int
     of: str  # id of the place one step nearer to the target
     link: Link
-    inside: Place | None = None  # the definition inside of that place whose link it is; None where it is its own
+    inside: Place | None = None  # the definition inside that place that has the link; None for the place itself
 
     @property
     def is_incoming(self) -> bool:
-        """Return whether the link leads to the place that was asked about."""
+        """Return whether the link leads to the target of the question."""
         return self.relation in INCOMING
 
     @property
     def place(self) -> Place:
-        """Give the end of the link that the walk led to."""
+        """Return the end of the link that is farther from the target."""
         return self.link.start if self.is_incoming else self.link.end
 
     def say_inside(self) -> str:
-        """Return which definition inside of the nearer place the link starts or ends at; "" for that place itself."""
+        """Return the definition inside the nearer place at which the link starts or ends; "" for the place itself."""
         if self.inside is None:
             return ""
         return f"{'to' if self.is_incoming else 'from'} {self.inside.qualname} inside it"
@@ -240,7 +240,7 @@ class Dependency:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One way in which a framework or runner enters a function or class, such as GET /x, and where that is said."""
+    """One way for a framework or runner to enter a function or class, such as GET /x, and its place in the code."""
 
     by: str
     path: str
@@ -249,14 +249,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """What a function, class or file stands on, and what stands on it, or who reads a constant; the surest first."""
+    """Dependencies of a function, class or file in both directions, or readers of a constant, the surest first."""
 
     target: Place
     direction: str
     found: tuple[Dependency, ...]
     left_out: tuple[tuple[str, int], ...]  # links over the limit, by relation
     coverage: CallCoverage
-    entries: tuple[Entry, ...] = ()  # what enters it that is no code of the source
+    entries: tuple[Entry, ...] = ()  # entries from outside of the source's code
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +265,7 @@ class Chains:
 
     start: Place
     end: Place
-    depth: int  # hops that a chain may have
+    depth: int  # maximal hops of a chain
     chains: tuple[tuple[Link, ...], ...]
     left_out: int
     coverage: CallCoverage
@@ -273,17 +273,17 @@ class Chains:
 
 @dataclass(frozen=True, slots=True)
 class Affected:
-    """One place that may break: how far away, whether every link to it is bound, and the last link of the chain."""
+    """One place that may break: its distance, the confidence of its chain, and the last link of that."""
 
     place: Place
     distance: int
-    confidence: str  # certain or likely where a chain of such links leads to it, else possible
+    confidence: str  # certain or likely if a chain of such links leads to it, else possible
     is_test: bool
     link: Link
 
 
 WHOLE_FILE = ("renamed", "does not parse", "did not parse", "cannot be read")
-"""What may have become of a file of a diff that counts as changed as a whole."""
+"""States of a file in a diff that make all of it count as changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,41 +292,41 @@ class Change:
 
     path: str
     qualname: str  # "" for module code
-    how: str  # changed, added, deleted or uses a changed import; of a whole file one of WHOLE_FILE
+    how: str  # changed, added, deleted or uses a changed import; for a whole file one of WHOLE_FILE
 
 
 @dataclass(frozen=True, slots=True)
 class ReachedEntry:
-    """One way in which a framework or runner enters what has changed or may break, with its place."""
+    """One way for a framework or runner to enter changed or affected code, with its place."""
 
     entry: Entry
     place: Place
-    confidence: str  # of the chain to the place; certain where it is what has changed
+    confidence: str  # of the chain to the place; certain for changed code
 
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """What may break when places change, by distance; what only possible links lead to stands last."""
+    """Places that may break when others change, by distance; those reached only through possible links come last."""
 
     targets: tuple[Place, ...]
     depth: int
     affected: tuple[Affected, ...]
-    total: int  # with those over the limit
+    total: int  # including those over the limit
     tests: int  # of the total
-    possible: int  # of the total, reached through possible links alone
+    possible: int  # of the total, reached only through possible links
     left_out: int
-    changes: tuple[Change, ...]  # of a diff, also those that the graph has not
+    changes: tuple[Change, ...]  # of a diff, including those missing from the graph
     coverage: CallCoverage
-    entries: tuple[ReachedEntry, ...] = ()  # where asked: into targets and affected that are shown, but for tests
+    entries: tuple[ReachedEntry, ...] = ()  # if requested: into targets and shown affected places, without tests
 
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """Files that import each other, or functions that call each other, with one shortest way around."""
+    """Files that import each other, or functions that call each other, with one shortest path around."""
 
     kind: str  # import or call
     members: tuple[Place, ...]
-    size: int  # members, with those over the limit
+    size: int  # members, including those over the limit
     around: tuple[Link, ...]
 
 
@@ -337,14 +337,14 @@ class Cycles:
     cycles: tuple[Cycle, ...]
     imports: int
     calls: int
-    recursive: int  # functions that call themselves; they are no cycles of several
+    recursive: int  # functions that call themselves; they are not counted as cycles
     left_out: int
     coverage: CallCoverage
 
 
 @dataclass(frozen=True, slots=True)
 class UnusedPlace:
-    """A definition that nothing refers to, and what could make that wrong."""
+    """A definition without references, and reasons why it may be used nevertheless."""
 
     place: Place
     doubts: tuple[str, ...]
@@ -352,12 +352,12 @@ class UnusedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Unused:
-    """Definitions without a known use, those with the least doubt first."""
+    """Definitions without a known use, those with the fewest doubts first."""
 
     found: tuple[UnusedPlace, ...]
     total: int
-    spared: tuple[tuple[str, int], ...]  # that no link leads to and that are not of these, by what may use them
-    definitions: int  # that were looked at
+    spared: tuple[tuple[str, int], ...]  # definitions without links that are not listed, by their possible use
+    definitions: int  # number of definitions examined
     left_out: int
     coverage: CallCoverage
 
@@ -378,11 +378,11 @@ class ImportRecord:
 
 @dataclass(frozen=True, slots=True)
 class ImportTable:
-    """Every import of the files that were asked for, with totals by category and artifact type (Q-04)."""
+    """All imports of the requested files, with totals by category and artifact type (Q-04)."""
 
     records: tuple[ImportRecord, ...]
     total: int
-    files: int  # that import anything
+    files: int  # files with imports
     categories: tuple[tuple[str, int], ...]
     artifact_types: tuple[tuple[str, str, int], ...]  # category, artifact type, count
     left_out: int
@@ -393,12 +393,12 @@ Answer = Dependencies | Chains | Impact | Cycles | Unused | ImportTable
 
 
 def make_place(node: Node) -> Place:
-    """Name a node."""
+    """Return the place of a node."""
     return Place(node.id, node.label.value, node.source, node.path, node.start_line, node.qualname)
 
 
 def is_test(place: Place) -> bool:
-    """Tell whether a place belongs to tests by the names that test runners look for."""
+    """Return whether a place belongs to tests, by the names that test runners look for."""
     path = PurePosixPath(place.path)
     names = place.qualname.split(".")
     return (

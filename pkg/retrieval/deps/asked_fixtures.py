@@ -1,7 +1,7 @@
-"""Read which fixtures a test, fixture or test class asks for: by its parameters, and by marks with usefixtures.
+"""Find the fixtures that a test, fixture or test class requests: by its parameters, and by usefixtures marks.
 
-Brackets in defaults, annotations and texts make patterns find the wrong end, so headers, decorators and classes are
-parsed. What this Python does not parse asks for nothing.
+Brackets in defaults, annotations and texts defeat regular expressions, so headers, decorators and classes are parsed.
+Code that this Python cannot parse requests nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _OF_CLASS = "pytestmark"
 
 
 def asks_for(node: Node, name: str) -> bool:
-    """Return whether a test or fixture asks for a fixture, by a parameter or a mark of its own."""
+    """Return whether a test or fixture requests a fixture, by a parameter or a mark of its own."""
     if name in node.content and name in _list_parameters(node.content):
         return True
     return name in _list_decorated(node)
@@ -34,7 +34,7 @@ def list_marks(owner: Node) -> set[str]:
 
 
 def _list_parameters(content: str) -> Iterator[str]:
-    """Yield the parameters of a function that pytest fills: those that have no default."""
+    """Yield the parameters of a function that pytest fills: those without a default."""
     place = locate_header(content)
     if place is None:
         return
@@ -54,7 +54,7 @@ def _list_decorated(node: Node) -> Iterator[str]:
 
 
 def _list_assigned(owner: Node) -> Iterator[str]:
-    """Yield the fixtures that the body of a class gives to its pytestmark."""
+    """Yield the fixtures that the body of a class assigns to its pytestmark."""
     indent = b" " * owner.start_col
     for definition in parse_statements(owner.content.encode("utf-8", "replace"), indent):
         for each in definition.body if isinstance(definition, ast.ClassDef) else ():
@@ -65,7 +65,7 @@ def _list_assigned(owner: Node) -> Iterator[str]:
 
 
 def _list_named(value: ast.expr) -> Iterator[str]:
-    """Yield the fixtures that calls of usefixtures in an expression name."""
+    """Yield the fixtures in the usefixtures calls of an expression."""
     for each in ast.walk(value):
         if isinstance(each, ast.Call):
             called = each.func

@@ -17,9 +17,9 @@ _TYPES = (RelationType.CALLS, RelationType.UNRESOLVED)
 
 
 def find_chains(reader: LinkReader, start: Target, end: Target, options: DepsOptions) -> Chains:
-    """Find every shortest chain of bound calls; only where there is none, chains with possible calls in them.
+    """Find every shortest chain of bound calls, or without any, chains that include possible calls.
 
-    A class or file begins and ends chains with all that is inside it.
+    A class or file starts and ends chains with all definitions inside it.
     """
     ends = set(end.ids)
     starts = [node_id for node_id in start.ids if node_id not in ends] or list(start.ids)
@@ -42,16 +42,16 @@ def find_chains(reader: LinkReader, start: Target, end: Target, options: DepsOpt
 
 @dataclass(slots=True)
 class _Search:
-    """A search level by level: how deep each node lies, and the calls that lead to it on shortest ways."""
+    """A breadth-first search: the depth of each node, and the calls that lead to it on shortest paths."""
 
     starts: set[str]
     depths: dict[str, int] = field(default_factory=dict)
     leading: dict[str, dict[str, Edge]] = field(default_factory=dict)  # callee -> caller -> its surest call
-    reached: tuple[str, ...] = ()  # the ends that lie nearest
+    reached: tuple[str, ...] = ()  # the nearest ends
     hops: int = 0
 
     def count(self) -> int:
-        """Count the chains without making them: there may be very many."""
+        """Return the number of chains without building them: there may be very many."""
         ways = [dict.fromkeys(self.reached, 1)]
         for _ in range(self.hops):
             before: dict[str, int] = defaultdict(int)
@@ -62,7 +62,7 @@ class _Search:
         return sum(ways[-1].values()) if self.reached else 0
 
     def walk(self) -> Iterator[tuple[Edge, ...]]:
-        """Make the chains one by one, from their ends backwards."""
+        """Yield the chains one by one, built from their ends backwards."""
         open_chains: list[tuple[str, tuple[Edge, ...]]] = [(end, ()) for end in reversed(self.reached)]
         while open_chains:
             node_id, chain = open_chains.pop()
@@ -86,7 +86,7 @@ def _search(calls: Iterable[Edge], starts: list[str], ends: set[str], depth: int
 
 
 def _search_level(search: _Search, outgoing: dict[str, list[Edge]], level: list[str], ends: set[str]) -> list[str]:
-    """Follow the calls of one level; an end that was a start is reached by a call of itself."""
+    """Follow the calls of one level; an end that is also a start is reached by a call of itself."""
     found: dict[str, dict[str, Edge]] = defaultdict(dict)
     for edge in (edge for node_id in level for edge in outgoing[node_id]):
         if edge.end not in search.depths or edge.end in ends:
@@ -111,6 +111,6 @@ def _link_chains(reader: LinkReader, chains: Iterable[tuple[Edge, ...]]) -> Iter
 
 
 def _order(chain: tuple[Link, ...]) -> tuple[int, int, tuple[tuple[str, int, str], ...]]:
-    """Order chains by their weakest link, by how many links are weak, and by their places."""
+    """Sort by the weakest link of a chain, by the number of weak links, and by the places."""
     ranks = [rank_confidence(link.confidence) for link in chain]
     return max(ranks), sum(ranks), tuple((link.end.path, link.end.line, link.end.qualname) for link in chain)

@@ -1,4 +1,4 @@
-"""Find in a graph what a git diff touches: its functions, classes and constants, and the module code of its files."""
+"""Find the nodes that a git diff touches: functions, classes and constants, and the module code of its files."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 UNREAD = "its change cannot be read, so all of it counts as changed"
 SHOWN = 5  # names of one kind in a note
-GONE = "not in the graph any more, so what needs it is not known; ask a graph of the revision before"
+GONE = "no longer in the graph, so its dependents are unknown; use a graph of the revision before"
 
 _NAMED = (*DEFINITIONS, Label.CONSTANT)
 
 
 class Changed(NamedTuple):
-    """What a diff touches that the graph has, and in notes what it has not and of which state it is."""
+    """Nodes that a diff touches, with notes on changes missing from the graph and on the state of the graph."""
 
     source: Source
     targets: tuple[Target, ...]
@@ -38,10 +38,10 @@ class Changed(NamedTuple):
 
 
 def find_changed(store: GraphStore, options: DepsOptions) -> Changed:
-    """Compare two states of a source's git repository, and look up what differs.
+    """Compare two states of a source's git repository, and look up the differences.
 
-    A QueryError where the source is not one that is in a git work tree, or the diff holds no Python code; a PathError
-    where git lacks a revision.
+    Raises QueryError if the source is not in a git work tree or the diff has no Python code, and PathError if git lacks
+    a revision.
     """
     source = _choose_source(store, options.source)
     diff = read_diff(_find_folder(source), options.diff, options.staged)
@@ -52,14 +52,14 @@ def find_changed(store: GraphStore, options: DepsOptions) -> Changed:
 
 
 def _find_folder(source: Source) -> str:
-    """Give the folder of the repository that a source was read from, a revision of it too."""
+    """Return the folder of the repository of a source, also if it was built from a revision."""
     root = restore_path(source.root)
     parts = None if source.revision is None else split_revision(root)
     return root if parts is None else parts[0]
 
 
 def _choose_source(store: GraphStore, name: str | None) -> Source:
-    """Choose the source whose folder the diff is of: the one that was named, or that the current folder is in."""
+    """Return the source that a diff is of: the named one, or the one around the current folder."""
     sources = list_sources(store, name)
     repositories = [each for each in sources if each.kind == "repository"]
     if len(repositories) > 1:
@@ -77,7 +77,7 @@ def _is_inside(place: str, folder: str) -> bool:
 
 
 class _Lookup:
-    """Look up the pieces of one diff."""
+    """Lookup of the pieces of one diff in a graph."""
 
     def __init__(self, store: GraphStore, source: Source) -> None:
         self._store = store
@@ -86,7 +86,7 @@ class _Lookup:
         self._told: dict[str, list[str]] = defaultdict(list)
 
     def find(self, diff: Diff) -> Changed:
-        """Find what each file of the diff has changed."""
+        """Find the targets of each file of the diff."""
         targets: list[Target] = []
         changes: list[Change] = []
         for file in diff.files:
@@ -96,14 +96,14 @@ class _Lookup:
         return Changed(self._source, tuple(targets), tuple(changes), (*self._say(diff),))
 
     def _find_file(self, file: FileChange) -> Iterator[tuple[Target | None, Change]]:
-        """Give what changed in a file with its place in the graph; None for what the graph has not."""
+        """Yield the changes of a file with their targets; None for those missing from the graph."""
         unit = self._find_unit(file)
         if file.fault is not None:
             self._told[UNREAD].append(f"{file.path} ({file.fault})")
             yield (None if unit is None else self._take_whole(unit)), Change(file.path, "", "cannot be read")
             return
         found = compare_code(file.old, file.new)
-        is_renamed = file.status == "renamed"  # whoever imports the old name does so in vain
+        is_renamed = file.status == "renamed"  # every import of the old name fails
         if found.is_whole:
             self._told[f"{found.misfit}: its functions cannot be compared, so all of it counts as changed"].append(
                 file.path
@@ -127,7 +127,7 @@ class _Lookup:
             yield self._find_piece(file, unit, named, piece)
 
     def _take_whole(self, unit: Node) -> Target:
-        """Take a file with all that it defines as changed."""
+        """Return a file with all its definitions as changed."""
         return Target((unit,), tuple(node for node in self._store.subtree(unit.id) if node.label in DEFINITIONS))
 
     def _find_piece(
@@ -144,7 +144,7 @@ class _Lookup:
         return Target(tuple(named[key]), ()), change
 
     def _find_unit(self, file: FileChange) -> Node | None:
-        """Find the file in the graph, under the path that it has or the one that it had, and note which state it is."""
+        """Return the file in the graph, under its new or its old path, and record which state it has."""
         for path in (file.new_path, file.old_path):
             if path is None:
                 continue
@@ -161,7 +161,7 @@ class _Lookup:
         return None
 
     def _say(self, diff: Diff) -> Iterator[str]:
-        # A build reads the files: it brings a graph neither to what is staged nor to a revision.
+        # A build reads the files: it does not bring a graph to the staged state or a revision.
         advice = "; run: pkg build" if diff.is_of_files and self._source.revision is None else ""
         if self._states["neither"]:
             yield f"the graph is of another state than the diff, see below; lines and links may be off{advice}"
@@ -173,4 +173,4 @@ class _Lookup:
             more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
             yield f"{what}: {', '.join(names[:SHOWN])}{more}"
         if diff.others:
-            yield f"{diff.others:,} of the files that differ are not Python; what needs them is not known"
+            yield f"{diff.others:,} of the files that differ are not Python; their dependents are unknown"

@@ -1,6 +1,6 @@
-"""Tell which functions, classes, constants and module code differ between two texts of a file.
+"""Find the functions, classes, constants and module code that differ between two texts of a file.
 
-What only comments, docstrings and blank lines tell apart is the same code, and so is what has only moved.
+Changes of comments, docstrings and blank lines, and moves, are not differences.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MODULE_CODE: Key = (Label.MODULE, "")
 
 
 class Piece(NamedTuple):
-    """One piece of code that differs, and what became of it: changed, added, deleted, or uses a changed import."""
+    """One piece of code that differs, and how: changed, added, deleted, or uses a changed import."""
 
     label: Label
     qualname: str
@@ -28,20 +28,20 @@ class Piece(NamedTuple):
 
 
 class CodeDifference(NamedTuple):
-    """The pieces that differ, by name; where a text cannot be read as Python, it is the whole file."""
+    """The pieces that differ, by name; if a text cannot be parsed, the whole file does."""
 
     pieces: tuple[Piece, ...]
-    misfit: str = ""  # which side does not parse, so that its pieces cannot be compared
+    misfit: str = ""  # the side that does not parse, so that pieces cannot be compared
 
     @property
     def is_whole(self) -> bool:
-        """Tell whether the whole file counts as changed."""
+        """Return whether the whole file counts as changed."""
         return bool(self.misfit)
 
 
 @dataclass(slots=True)
 class _Code:
-    """The code of one text, each piece without what is inside it."""
+    """The code of one text, each piece without its inner pieces."""
 
     texts: dict[Key, list[bytes]] = field(default_factory=lambda: defaultdict(list))
     imports: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))  # bound name -> statements
@@ -49,7 +49,7 @@ class _Code:
 
 
 def compare_code(old: bytes | None, new: bytes | None) -> CodeDifference:
-    """Compare two texts of a file; None where there is none."""
+    """Compare two texts of a file; None if there is none."""
     before, after = _read_code(old), _read_code(new)
     pieces = dict(_list_changed(before, after))
     for key in _list_users(_compare_imports(before, after), before, after):
@@ -60,7 +60,7 @@ def compare_code(old: bytes | None, new: bytes | None) -> CodeDifference:
 
 
 def _list_changed(before: _Code, after: _Code) -> Iterator[tuple[Key, str]]:
-    """Give the pieces whose texts differ, and how."""
+    """Yield the pieces whose texts differ, and how."""
     for key in before.texts.keys() | after.texts.keys():
         if before.texts.get(key) != after.texts.get(key):
             is_changed = key in before.texts and key in after.texts
@@ -68,13 +68,13 @@ def _list_changed(before: _Code, after: _Code) -> Iterator[tuple[Key, str]]:
 
 
 def _compare_imports(before: _Code, after: _Code) -> set[str]:
-    """Give the names that module code imports in another way, or no longer."""
+    """Return the names whose import by module code differs or is gone."""
     names = before.imports.keys() | after.imports.keys()
     return {name for name in names if before.imports.get(name) != after.imports.get(name)}
 
 
 def _list_users(names: set[str], before: _Code, after: _Code) -> Iterator[Key]:
-    """Give the pieces whose text holds one of some names; a star import may stand behind any of them."""
+    """Yield the pieces whose text has one of some names; a star import may provide any of them."""
     if "*" in names:
         yield MODULE_CODE
     wanted = sorted(names - {"*"})
@@ -109,7 +109,7 @@ def _read_code(text: bytes | None) -> _Code:
 
 
 def _list_imports(unit: CodeUnit) -> Iterator[Import]:
-    """List the imports of module code; those of functions are part of these."""
+    """List the imports of module code; those inside definitions are part of these."""
     inner = [each.span for each in unit.definitions if each.parent is None]
     for each in unit.imports:
         if not any(span.start <= each.span.start < span.end for span in inner):
@@ -117,7 +117,7 @@ def _list_imports(unit: CodeUnit) -> Iterator[Import]:
 
 
 def _list_holes(unit: CodeUnit) -> dict[int | None, list[tuple[int, int]]]:
-    """List by definition, None for the module, what is no part of its own code."""
+    """Return the spans, by definition, None for the module, that are not part of its own code."""
     holes: dict[int | None, list[tuple[int, int]]] = defaultdict(list)
     for each in chain(unit.definitions, unit.constants):
         holes[each.parent].append((each.span.start, each.span.end))
@@ -133,7 +133,7 @@ def _list_holes(unit: CodeUnit) -> dict[int | None, list[tuple[int, int]]]:
 
 
 def _cut(text: bytes, span: tuple[int, int], holes: Iterable[tuple[int, int]]) -> bytes:
-    """Give the text of a span without holes, blank lines and the ends of lines that hold nothing."""
+    """Return the text of a span without holes, blank lines and trailing white space."""
     parts, place = [], span[0]
     for start, end in sorted(each for each in holes if span[0] <= each[0] and each[1] <= span[1]):
         if start >= place:

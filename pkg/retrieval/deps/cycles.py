@@ -19,9 +19,9 @@ Graph = dict[str, dict[str, Step]]  # start -> end -> the surest step
 
 
 def find_cycles(reader: LinkReader, target: Target | None, options: DepsOptions) -> Cycles:
-    """List the groups whose members all reach each other by imports, or by calls; possible ones are left out.
+    """List the strongly connected components of imports and of calls; possible links are ignored.
 
-    With a target only the groups that hold it, or anything inside it.
+    With a target, list only those that contain it, or a definition inside it.
     """
     edges = list(reader.store.edges(_TYPES, options.source))
     calls = [edge for edge in edges if edge.type is RelationType.CALLS]
@@ -47,7 +47,7 @@ def find_cycles(reader: LinkReader, target: Target | None, options: DepsOptions)
 
 
 def _list_file_imports(reader: LinkReader, edges: Sequence[Edge]) -> Iterator[Step]:
-    """Give who imports whom among files: what an import names belongs to the file around it."""
+    """Yield the imports between files: an imported definition belongs to the file around it."""
     roots = {format_id(hash_key(Label.SOURCE.value, source.name)) for source in reader.store.sources()}
     parents = {edge.end: edge.start for edge in edges if edge.type is RelationType.CONTAINS and edge.start not in roots}
     for step in join_imports(edges):
@@ -72,7 +72,7 @@ def _rank(step: Step) -> tuple[int, int, str]:
 
 
 def _find_groups(graph: Graph) -> list[list[str]]:
-    """Give the strongly connected components of several members, each sorted."""
+    """Return the strongly connected components of several members, each sorted."""
     import networkx
 
     directed = networkx.DiGraph()
@@ -81,7 +81,7 @@ def _find_groups(graph: Graph) -> list[list[str]]:
 
 
 def _sort(found: Iterable[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:
-    """Put imports before calls, the largest group first."""
+    """Sort imports before calls, the largest component first."""
     return sorted(found, key=lambda each: (each[0] != "import", -len(each[1]), each[1]))
 
 
@@ -93,7 +93,7 @@ def _describe(reader: LinkReader, kind: str, group: list[str], graph: Graph, lim
 
 
 def _go_around(graph: Graph, group: Sequence[str]) -> list[Step]:
-    """Find the shortest way from the first member back to itself."""
+    """Return the shortest path from the first member back to itself."""
     first, members = group[0], set(group)
     leading: dict[str, Step] = {}
     open_nodes = deque([first])

@@ -1,8 +1,8 @@
-"""Read who depends on what in a whole source: links of the graph, and what follows from where definitions stand.
+"""Read the dependents of all nodes of a source: links of the graph, and implicit ones.
 
-Three kinds of steps have no relationship of their own. What holds a function inside it gives it away, so it depends on
-it (HOLDS). Whoever makes an object lets Python or a library call its special methods, and those that it has for a base
-of the library (ENTERS). And a test depends on what its runner runs with it (RUNS).
+Three kinds of implicit steps have no relationship in the graph. A function depends on one defined inside it, which it
+may pass on (HOLDS). The creator of an object depends on its special methods, and on those that a base from a library
+may call (ENTERS). A test depends on what its runner runs with it (RUNS).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MADE = ("__init__", "__new__")  # a call of the class has a link to these
 
 
 class Depending:
-    """The steps from what is needed to who needs it."""
+    """The steps from definitions to their dependents."""
 
     def __init__(self, reader: LinkReader, source: str, relations: Sequence[RelationKind] = ()) -> None:
         self._reader = reader
@@ -56,7 +56,7 @@ class Depending:
             self._steps[step.end].append(step)
 
     def _replaces_set_up(self, step: Step) -> bool:
-        """Return whether a method stands in the place of the set-up of a base class, which then runs only if called."""
+        """Return whether a method replaces the set-up of a base class, which then runs only if called."""
         node = self._ids.get(step.start) if step.type == RelationType.OVERRIDES else None
         return node is not None and find_set_up(node.name, "class") is not None
 
@@ -75,7 +75,7 @@ class Depending:
         return set_up.list_runs(step, path)
 
     def add_readers(self, target: Target) -> None:
-        """Let who reads a constant depend on it; the texts of the source are looked through."""
+        """Add the readers of a constant as its dependents, which searches the texts of the source."""
         from pkg.retrieval.deps.readers import find_readers
 
         for each in find_readers(self._reader, target, DepsOptions(direction="in", limit=0)).found:
@@ -93,7 +93,7 @@ class Depending:
         return found
 
     def add_importers(self, files: Iterable[Node]) -> None:
-        """Let who imports anything of a file depend on its module code, and who imports anything of those, too."""
+        """Add all direct and indirect importers of a file as dependents of its module code."""
         nodes = {node.id: node.path for node in files}
         by_path: dict[str, list[Step]] = defaultdict(list)
         for step in self._imports if nodes else ():
@@ -118,16 +118,16 @@ class Depending:
 
     @cached_property
     def _paths(self) -> dict[str, str]:
-        """The paths of what imports lead from and to, and of files whose module code calls something."""
+        """The paths of both ends of imports, and of files whose module code calls something."""
         ends = {end for step in self._imports for end in (step.start, step.end)}
         starts = {edge.start for edge in self.edges if edge.type is RelationType.CALLS} - self._ids.keys()
         return {node.id: node.path for node in self._reader.nodes(sorted(ends | starts)).values()}
 
     @cached_property
     def _importers(self) -> Mapping[str, set[str]]:
-        """The paths of the files that import, by the path and id of what they import, and by * and path for a star."""
+        """The paths of importing files, by path and id of the imported, and by * and path for a star import."""
         found: dict[str, set[str]] = defaultdict(set)
-        whole: dict[str, Step] = {}  # imports of modules from files for tests, of which some have a star
+        whole: dict[str, Step] = {}  # imports of modules by test files, some of which have a star
         for step in self._imports:
             start, end = self._paths[step.start], self._paths[step.end]
             found[end].add(start)
@@ -149,7 +149,7 @@ class Depending:
         return children
 
     def _list_decorated(self) -> Iterator[Step]:
-        """Let a definition depend on what the code around it calls on its lines: its decorators and defaults."""
+        """Yield steps from a definition to calls on its lines in the code around it: decorators and defaults."""
         files = {edge.start for edge in self.edges if edge.type is RelationType.CALLS} - self._ids.keys()
         paths = {node.id: (node.path, "") for node in self._reader.nodes(sorted(files)).values()}
         for edge in self.edges:
@@ -167,7 +167,7 @@ class Depending:
                 yield Step(HOLDS, holder.id, node.id, node.start_line, "defined inside", LIKELY)
 
     def _list_makers(self) -> Iterator[Step]:
-        """Let who makes an object depend on those of its methods that Python or a library calls by itself."""
+        """Yield steps from the creators of objects to those methods that Python or a library calls implicitly."""
         made: dict[str, list[Edge]] = defaultdict(list)
         below: dict[str, set[str]] = defaultdict(set)
         for edge in self.edges:

@@ -1,4 +1,4 @@
-"""Find by which ways frameworks and runners enter functions and classes, from what the texts of a source say."""
+"""Find the ways in which frameworks and runners enter functions and classes, from the texts of a source."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from pkg.retrieval.deps.paths import list_code_files, name_unit
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-FILES_AT_ONCE = 200  # whose texts are in memory together
+FILES_AT_ONCE = 200  # files whose texts are in memory together
 
 _CALL = re.compile(rb"(?<!\w)(?:%s)\s*\(" % b"|".join(sorted(name.encode() for name in CALLED_NAMES)))
 _NAMED = [(re.compile(rule.pattern), re.compile(rule.path or ".*"), rule.words) for rule in NAMED]
 
-Entries = dict[str, list[Entry]]  # by the id of what is entered
+Entries = dict[str, list[Entry]]  # by the id of the entered definition
 
 
 def find_entries(store: GraphStore, source: str, nodes: Sequence[Node]) -> Entries:
-    """Find what enters some functions and classes of a source: by their names and decorators, and by who hands them on.
+    """Find the entries into functions and classes of a source: by names, decorators, and calls that receive them.
 
-    Only texts that hold the name of one of them, and not only as what they call, are parsed.
+    A text is parsed only if it has the name of one of them outside of calls of it.
     """
     found: Entries = defaultdict(list)
     for node in nodes:
@@ -55,7 +55,7 @@ def _read_decorators(node: Node) -> Iterator[str]:
 
 
 def list_decorators(node: Node) -> Iterator[tuple[str, ast.Call | None]]:
-    """Give the dotted name of each decorator of a definition, and its call where it is one."""
+    """Yield the dotted name of each decorator of a definition, and its call if it is one."""
     written = node.properties.get("decorators")
     for text in written if isinstance(written, list) else ():
         try:
@@ -70,7 +70,7 @@ def list_decorators(node: Node) -> Iterator[tuple[str, ast.Call | None]]:
 
 
 def is_unasked(node: Node) -> bool:
-    """Tell whether pytest gives a fixture to tests that do not ask for it."""
+    """Return whether a fixture has autouse."""
     return any(
         each.arg == "autouse" and isinstance(each.value, ast.Constant) and each.value.value is True
         for dotted, call in list_decorators(node)
@@ -87,7 +87,7 @@ def _fits(rule: Decorated, call: ast.Call | None) -> bool:
 
 
 def _say(words: str, node: Node, dotted: str, call: ast.Call | None) -> str:
-    """Put what is known of an entry into words."""
+    """Format the words of a rule with the facts of an entry."""
     of, _, verb = dotted.rpartition(".")
     stem = node.path.rpartition("/")[2].rpartition(".")[0]
     first = _write_first(call)
@@ -102,7 +102,7 @@ def _say(words: str, node: Node, dotted: str, call: ast.Call | None) -> str:
 
 
 def _write_first(call: ast.Call | None) -> str:
-    """Write the first argument, or the one that is called name, where it is plain."""
+    """Return the first argument, or the one named name, if it is plain."""
     if call is None:
         return ""
     named = [each.value for each in call.keywords if each.arg == "name"]
@@ -123,7 +123,7 @@ def _write_methods(call: ast.Call | None) -> str:
 
 
 def _write_dotted(value: ast.expr) -> str | None:
-    """Write names behind dots; None for any other expression."""
+    """Return a dotted name; None for any other expression."""
     parts: list[str] = []
     while isinstance(value, ast.Attribute):
         parts.append(value.attr)
@@ -132,17 +132,17 @@ def _write_dotted(value: ast.expr) -> str | None:
 
 
 class _Use(NamedTuple):
-    """A name that is handed to a call that enters it."""
+    """A name passed to a call that enters it."""
 
     dotted: str
     scope: str  # qualified name of the class or function around the call
     call: ast.Call
-    of: str  # dotted name of what is called
+    of: str  # dotted name of the callee
     rule: Handed
 
 
 class _HandedOn:
-    """Find which of some definitions are handed to calls that enter them."""
+    """Search for definitions that are passed to calls that enter them."""
 
     def __init__(self, store: GraphStore, source: str, nodes: Sequence[Node]) -> None:
         self._store = store
@@ -153,10 +153,10 @@ class _HandedOn:
         self._names = {node.name for node in nodes}
         self._plain = sorted(name.encode() for name in self._names)
         names = b"|".join(map(re.escape, self._plain))
-        self._held = re.compile(rb"(?<!\w)(?:%s)(?!\w)(?!\s*\()" % names)  # what is called is not handed on
+        self._held = re.compile(rb"(?<!\w)(?:%s)(?!\w)(?!\s*\()" % names)  # a called name is not passed
 
     def find(self) -> Iterator[tuple[str, Entry]]:
-        """Give the ids of what is handed on, with the way in."""
+        """Yield the ids of passed definitions, with the entry."""
         paths = list_code_files(self._store, self._source)
         for start in range(0, len(paths), FILES_AT_ONCE):
             for path, text in self._store.texts(self._source, paths[start : start + FILES_AT_ONCE]):
@@ -164,9 +164,9 @@ class _HandedOn:
                     yield from self._read_file(path, text)
 
     def _holds_name(self, text: bytes) -> bool:
-        if len(self._names) > 100:  # one of so many stands in nearly every text
+        if len(self._names) > 100:  # with so many names, nearly every text has one
             return True
-        is_there = any(name in text for name in self._plain)  # a hundred times as fast, and says no of most texts
+        is_there = any(name in text for name in self._plain)  # a hundred times as fast, and excludes most texts
         return is_there and self._held.search(text) is not None
 
     def _read_file(self, path: str, text: bytes) -> Iterator[tuple[str, Entry]]:
@@ -178,11 +178,11 @@ class _HandedOn:
                     yield node.id, Entry(_say(use.rule.words, node, use.of, use.call), path, use.call.lineno)
 
     def _bears_name(self, dotted: str) -> bool:
-        """Tell whether an attribute bears a name that is wanted; a plain name may stand for any, by its import."""
+        """Return whether an attribute has a wanted name; a plain name may be any, by its import."""
         return dotted.rpartition(".")[2] in self._names
 
     def _read_imports(self, path: str, names: set[str]) -> dict[str, list[tuple[str, str]]]:
-        """Give for each name that a file imports the paths and qualified names that it leads to."""
+        """Return for each name that a file imports the paths and qualified names of its targets."""
         unit = name_unit(self._source, path)
         imports = self._store.imports({unit: names})[unit] if names else []
         edges = self._store.neighbours([each.id for each in imports], [RelationType.RESOLVES_TO], "out")
@@ -198,7 +198,7 @@ class _HandedOn:
 
 
 def _list_places(use: _Use, path: str, bound: dict[str, list[tuple[str, str]]]) -> Iterator[tuple[str, str]]:
-    """Give the paths and qualified names that a dotted name may stand for, as Python looks for it."""
+    """Yield the paths and qualified names that a dotted name may mean, in Python's order of look-up."""
     first, _, rest = use.dotted.partition(".")
     for place, qualname in bound.get(first, ()):
         yield place, ".".join(filter(None, (qualname, rest)))
@@ -212,9 +212,9 @@ def _list_places(use: _Use, path: str, bound: dict[str, list[tuple[str, str]]]) 
     yield path, use.dotted
 
 
-@lru_cache(maxsize=64)  # files; those of one question are often those of the next
+@lru_cache(maxsize=64)  # files, which often recur in the next question
 def _read_uses(text: bytes) -> tuple[_Use, ...]:
-    """Read what a text hands to calls that enter it; nothing where Python does not take it as code."""
+    """Return what a text passes to calls that enter it; nothing if Python cannot parse it."""
     try:
         return tuple(_list_uses(parse_tree(text)))
     except (SyntaxError, ValueError, RecursionError):
@@ -222,7 +222,7 @@ def _read_uses(text: bytes) -> tuple[_Use, ...]:
 
 
 def _list_uses(tree: ast.AST) -> Iterator[_Use]:
-    """List what is handed to calls that enter it; a stack, since code may be nested deeply."""
+    """Yield what is passed to calls that enter it; with a stack, since code may be nested deeply."""
     open_nodes: list[tuple[ast.AST, str]] = [(tree, "")]
     while open_nodes:
         node, scope = open_nodes.pop()
@@ -250,7 +250,7 @@ def _choose_arguments(call: ast.Call, rule: Handed) -> Iterator[ast.expr]:
 
 
 def _unwrap(value: ast.expr) -> str | None:
-    """Give the name in View.as_view(), partial(f, 1) or login_required(view)."""
+    """Return the name in View.as_view(), partial(f, 1) or login_required(view)."""
     while isinstance(value, ast.Call):
         of = _write_dotted(value.func)
         if of is not None and of.endswith(".as_view"):

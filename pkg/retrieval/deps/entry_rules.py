@@ -1,9 +1,9 @@
-"""What frameworks and runners call by themselves: one table, and the place to add a framework to.
+"""Entries from frameworks and runners: a table of rules, and the place to add a framework.
 
-Each rule tells by which sign a function or class is known to be entered from outside, and how that is told. Signs are
-a decorator, being handed to a call, or a name in a file of some name. In the words {0} is the first argument of
+Each rule has the sign by which a function or class is known to be entered from outside, and words for the entry. Signs
+are a decorator, being passed to a call, or a name in a file of some name. In the words, {0} is the first argument of
 decorator or call that is a literal or a name, {verb} the last part of its dotted name, {of} the part before it, {name}
-the name of what is entered, {label} the name that it is given, or its own, {command} the same as a command line writes
+the name of the definition, {label} the name that it is given, or its own, {command} the same as a command line writes
 it, {method} the HTTP methods, and {stem} the name of the file without its suffix.
 """
 
@@ -16,15 +16,15 @@ from pkg.retrieval.deps.set_up_rules import RUN_BY_NAME
 
 
 class Decorated(NamedTuple):
-    """Entered because of a decorator of some dotted name."""
+    """Entered because of a decorator with a dotted name."""
 
     pattern: str
     words: str
-    needs: str = ""  # what the first argument has to match; "" for anything, or none
+    needs: str = ""  # pattern of the first argument; "" for any, or none
 
 
 class Handed(NamedTuple):
-    """Entered because it is an argument of a call of some dotted name."""
+    """Entered because it is an argument of a call with a dotted name."""
 
     pattern: str
     words: str
@@ -40,7 +40,7 @@ class Named(NamedTuple):
     path: str = ""
 
 
-_ANY = r"(?:.*\.)?"  # whatever stands before the last part of a dotted name
+_ANY = r"(?:.*\.)?"  # anything before the last part of a dotted name
 _OF = r".+\."
 _TESTS = r"(?:.*/)?(?:test_[^/]*|[^/]*_test|tests|conftest)\.py|(?:.*/)?tests?/.*"
 
@@ -82,10 +82,10 @@ DECORATED = (
     ),
     # Python itself
     Decorated(_OF + r"(?:setter|deleter)", "{verb} of {of}"),
-    Decorated(_OF + r"(?:register|register_\w+)", "what is registered with {of}"),
+    Decorated(_OF + r"(?:register|register_\w+)", "registration with {of}"),
     Decorated("register", "registration {0}"),
-    Decorated(r"(?:typing\.|typing_extensions\.|t\.)?overload", "type checkers alone"),
-    Decorated(r"(?:abc\.)?abstract(?:method|property|classmethod|staticmethod)", "what implements it"),
+    Decorated(r"(?:typing\.|typing_extensions\.|t\.)?overload", "type checkers only"),
+    Decorated(r"(?:abc\.)?abstract(?:method|property|classmethod|staticmethod)", "its implementations"),
 )
 
 HANDED = (
@@ -128,9 +128,9 @@ CALLED_NAMES = frozenset(
     for rule in HANDED
     for word in _LAST.findall(rule.pattern)
 )  # fmt: skip
-"""Words of which one stands in each text that hands something over: most files are not parsed for it."""
+"""Words one of which occurs in each text that passes definitions on: most files need not be parsed."""
 
 
 def match_dotted(rule: Decorated | Handed, dotted: str) -> bool:
-    """Tell whether a dotted name is one that a rule is about."""
+    """Return whether a rule applies to a dotted name."""
     return _RULES[rule.pattern].fullmatch(dotted) is not None

@@ -1,7 +1,7 @@
-"""Find who gets a fixture that stands in the place of another one of its name.
+"""Find the tests that get a fixture which overrides another one of the same name.
 
-pytest looks a name up from the test, whoever asks for it: a fixture of an outer conftest.py gets what a deeper one, a
-file or a class defines for the tests there.
+pytest looks up a name from the test, whichever fixture requests it: a fixture of an outer conftest.py gets the one that
+a deeper one, a file or a class defines for the tests there.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pkg.model import Node
 
 
 class FixtureOverrides:
-    """The fixtures of a source by the names that are asked for, and which of them a test gets."""
+    """Fixtures of a source by the names that are requested, and which of them a test gets."""
 
     def __init__(
         self,
@@ -22,7 +22,7 @@ class FixtureOverrides:
         asks: Callable[[Node, str], bool],
         list_users: Callable[[Node], Iterable[Node]],
     ) -> None:
-        """fixtures: node and name by id; serves: whether a fixture is seen from a definition."""
+        """fixtures: node and name by id; serves: whether a fixture is visible from a definition."""
         self._fixtures = fixtures
         self._serves = serves
         self._asks = asks
@@ -32,17 +32,17 @@ class FixtureOverrides:
             self._by_name[name].append(node)
 
     def list_hidden(self, fixture: Node) -> list[Node]:
-        """Return the fixtures in whose place a fixture stands."""
+        """Return the fixtures that a fixture overrides."""
         name = self._fixtures[fixture.id][1]
         return [each for each in self._by_name[name] if self._is_outside(each, fixture)]
 
     def is_hidden(self, fixture: Node, node: Node) -> bool:
-        """Return whether a definition gets a nearer fixture of the same name; one never gets itself."""
+        """Return whether a definition gets a nearer fixture of the same name; a fixture never gets itself."""
         nearer = (each for each in self._by_name[self._fixtures[fixture.id][1]] if each.id != node.id)
         return any(self._is_outside(fixture, each) and self._serves(each, node) for each in nearer)
 
     def list_indirect(self, fixture: Node) -> list[Node]:
-        """Return the tests and fixtures that get a fixture through fixtures from outside of where it is seen."""
+        """Return the tests and fixtures that get a fixture through fixtures from outside of its scope."""
         name = self._fixtures[fixture.id][1]
         asking = [node for node, _ in self._fixtures.values() if name in node.content and self._asks(node, name)]
         level = [node for node in asking if self._is_outside(node, fixture)]
@@ -60,5 +60,5 @@ class FixtureOverrides:
         )
 
     def _is_outside(self, outer: Node, inner: Node) -> bool:
-        """Return whether a fixture is seen wherever another one is, and not the other way round."""
+        """Return whether a fixture is visible wherever another one is, but not the other way round."""
         return outer.id != inner.id and self._serves(outer, inner) and not self._serves(inner, outer)

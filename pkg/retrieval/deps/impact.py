@@ -1,4 +1,4 @@
-"""Find what may break when places change: callers, importers, subclasses and overriders, however far away."""
+"""Find what may break when places change: direct and indirect callers, importers, subclasses and overriders."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def find_impact(
     notes: tuple[str, ...] = (),
     changes: tuple[Change, ...] = (),
 ) -> Impact:
-    """List what depends on targets of one source, nearest first: what bound links lead to, then what only others do.
+    """List the dependents of targets of one source, nearest first: those by bound links, then the others.
 
-    Whoever imports a file depends on it, and so do those who import the importer: an error at import stops them all.
+    The importers of a file depend on it, and so do their importers: an error at import affects them all.
     """
     depending = Depending(reader, source, options.relations)
     for target in targets:
@@ -48,7 +48,7 @@ def find_impact(
     tests = depending.add_tests(_list_classes(targets))
     depending.add_importers(node for each in targets for node in each.nodes if node.label is Label.FILE)
     starts = sorted({node_id for target in targets for node_id in target.ids})
-    known = set(starts) - tests  # a class that changes may break the tests in it
+    known = set(starts) - tests  # a changed class may break the tests in it
     bound, _ = _spread(depending, starts, known, options.steps, lambda step: is_bound(step.confidence))
     everything, is_cut = _spread(depending, starts, known, options.steps, lambda step: True)
     affected = _describe(reader, bound, everything)
@@ -67,7 +67,7 @@ def find_impact(
 
 
 def _list_classes(targets: Sequence[Target]) -> Iterator[Node]:
-    """List the classes among targets, with those inside them: pytest collects tests of both."""
+    """Yield the classes among targets and inside them: pytest collects tests of both."""
     for target in targets:
         inside = target.inside if target.nodes[0].label is Label.CLASS else ()
         yield from (node for node in (*target.nodes, *inside) if node.label is Label.CLASS)
@@ -80,7 +80,7 @@ def _spread(
     depth: int,
     is_followed: Callable[[Step], bool],
 ) -> tuple[Reached, bool]:
-    """Go from what is needed to who needs it, level by level; tell whether more lies beyond the depth."""
+    """Walk to dependents, level by level; return whether there are more beyond the depth as well."""
     reached: Reached = {}
     known, level = set(known), list(starts)
     for distance in range(1, depth + 1):
@@ -100,7 +100,7 @@ def _rank(step: Step) -> tuple[int, str, int]:
 
 
 def _describe(reader: LinkReader, bound: Reached, everything: Reached) -> list[tuple[Place, int, bool]]:
-    """Give (place, distance, whether it is bound), bound ones first, then by distance and place."""
+    """Return (place, distance, whether it is bound), bound ones first, then by distance and place."""
     nodes = reader.nodes(sorted(everything))
     found = [
         (make_place(nodes[node_id]), bound.get(node_id, everything[node_id])[0], node_id in bound)
@@ -110,7 +110,7 @@ def _describe(reader: LinkReader, bound: Reached, everything: Reached) -> list[t
 
 
 def _link(reader: LinkReader, affected: Sequence[tuple[Place, int, bool]], reached: Reached) -> list[Affected]:
-    """Say for each place which link leads to it."""
+    """Return the affected places with the link to each."""
     steps = [reached[place.id][1] for place, _, _ in affected]
     reader.fetch_ends(steps)
     confidences = _weaken(reached)
@@ -121,7 +121,7 @@ def _link(reader: LinkReader, affected: Sequence[tuple[Place, int, bool]], reach
 
 
 def _weaken(reached: Reached) -> dict[str, str]:
-    """Give the weakest confidence of the chain to each place."""
+    """Return the weakest confidence of the chain to each place."""
     weakest: dict[str, str] = {}
     for node_id, (_, step) in sorted(reached.items(), key=lambda item: item[1][0]):
         confidences = [step.confidence or "certain", weakest.get(step.end, "certain")]
@@ -132,7 +132,7 @@ def _weaken(reached: Reached) -> dict[str, str]:
 def _find_reached(
     reader: LinkReader, source: str, targets: Sequence[Target], affected: Sequence[Affected]
 ) -> Iterator[ReachedEntry]:
-    """Find what enters the code that has changed or may break, in the order of that."""
+    """Yield the entries into changed and affected code, in the order of that."""
     from pkg.retrieval.deps.entries import find_entries
 
     confidences = {node.id: "certain" for each in targets for node in each.nodes}
@@ -148,10 +148,10 @@ def _find_reached(
 def _cover(
     reader: LinkReader, source: str, targets: Sequence[Target], depending: Depending, into: set[str]
 ) -> CallCoverage:
-    """Count the calls into what is affected, and the unbound call sites that may be calls of it, too."""
+    """Count the calls into affected code, and the unbound call sites of the same names."""
     unbound = reader.unbound_names(source)
     called = {node.name for node in reader.nodes(sorted(into)).values()}
-    scope = "into what is affected, unbound those of the same names"
+    scope = "into affected code; unbound: those of the same names"
     same = count_same_name(unbound, targets)
     counted = count_calls((edge for edge in depending.edges if edge.end in into), scope, same)
     return replace(counted, unbound=sum(count_sites(unbound, name) for name in called))

@@ -1,4 +1,4 @@
-"""Make the table of imports: one record for each alias (Q-04)."""
+"""Build the table of imports: one record for each alias (Q-04)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CALLS = (RelationType.CALLS, RelationType.UNRESOLVED)
 def list_imports(reader: LinkReader, target: Target | None, options: DepsOptions) -> ImportTable:
     """List each imported alias with its category, its target and the artifact type, and count them (Q-04).
 
-    With a target only the imports of its file. A star import is one record, of the type unknown.
+    With a target, list only the imports of its file. A star import is one record of unknown type.
     """
     store = reader.store
     edges = list(store.edges((RelationType.RESOLVES_TO, *_CALLS), options.source))
@@ -43,7 +43,7 @@ def list_imports(reader: LinkReader, target: Target | None, options: DepsOptions
 
 
 def choose_ends(edges: Sequence[Edge]) -> dict[str, Edge]:
-    """Give the surest target of each import."""
+    """Return the surest target of each import."""
     found: dict[str, list[Edge]] = defaultdict(list)
     for edge in edges:
         if edge.type is RelationType.RESOLVES_TO:
@@ -56,7 +56,7 @@ def _rank(edge: Edge) -> tuple[int, str]:
 
 
 def _make_record(node: Node, edge: Edge | None, targets: Mapping[str, Node]) -> ImportRecord:
-    """Make the record of one alias; what leads nowhere is a library, or a file where dots say that it must be one."""
+    """Build the record of one alias; an unresolved one is a library, or a file if it is relative."""
     imported, module = str(node.properties.get("imported", "")), str(node.properties.get("module", ""))
     end = None if edge is None else targets[edge.end]
     is_file = bool(node.properties.get("level")) if end is None else end.label is not Label.LIBRARY

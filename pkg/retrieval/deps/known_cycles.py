@@ -1,4 +1,4 @@
-"""Tell cycles of imports that a team knows of from those that a change brings."""
+"""Compare cycles of imports with a list of known ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pkg.retrieval.deps.answer import Cycle, Cycles
 
 
 def keep_new_imports(answer: Cycles, known: Sequence[frozenset[str]] = ()) -> Cycles:
-    """Keep the cycles of imports that have a file which no one known cycle has: a known one may shrink, not grow."""
+    """Keep the cycles of imports with a file outside of each known cycle: a known one may shrink, not grow."""
     imports = [each for each in answer.cycles if each.kind == "import"]
     new = [each for each in imports if not any(_list_paths(each) <= group for group in known)]
     spared = len(imports) - len(new)
@@ -23,16 +23,16 @@ def keep_new_imports(answer: Cycles, known: Sequence[frozenset[str]] = ()) -> Cy
 
 
 def say_cycle(cycle: Cycle) -> str:
-    """Say in one line who imports whom all around, with the line of each import."""
+    """Format a cycle as one line, with the line of each import."""
     steps = [f"{link.start.path}:{link.lines[0] if link.lines else 0}" for link in cycle.around]
     more = cycle.size - len(steps)
     return " -> ".join([*steps, cycle.around[0].start.path]) + (f", and {more:,} more files" if more else "")
 
 
 def read_known_cycles(path: str) -> list[frozenset[str]]:
-    """Read the paths of each cycle of imports from JSON lines, as `pkg deps --cycles --limit 0 --json` writes them.
+    """Read the paths of each cycle of imports from JSON lines, as written by `pkg deps --cycles --limit 0 --json`.
 
-    An InputError where a line is none of these, a PathError where the file cannot be read.
+    Raises InputError for an invalid line, and PathError if the file cannot be read.
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -51,7 +51,7 @@ def _read_lines(path: str, text: str) -> Iterator[frozenset[str]]:
                 yield frozenset(str(member["path"]) for member in read["members"])
         except (ValueError, KeyError, TypeError, RecursionError) as fault:
             raise InputError(
-                f"line {number} of {path} is no line of pkg deps --cycles; write the file anew: pkg deps --cycles"
+                f"line {number} of {path} is no line of pkg deps --cycles; write the file again: pkg deps --cycles"
                 f" --limit 0 --json > {path}"
             ) from fault
 

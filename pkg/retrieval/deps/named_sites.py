@@ -1,9 +1,9 @@
-"""Count where the name of a definition stands in the code of its source, for an answer that knows no caller of it.
+"""Count the occurrences of a definition's name in the code of its source, for an answer without callers.
 
-No link leads to a definition that is called on a value of a library, through a variable, or from a corpus. "No callers"
-is true only where no call expression bears the name, so the texts are read for it when it would be said. A store does
-not have all texts (none of a file that is minified or holds NUL bytes, and of a row its definitions alone): what could
-not be searched is part of the answer.
+Calls of a value from a library, through a variable, or in a corpus are unresolved, so no link leads to the definition.
+"No callers" is true only if no call expression has the name, so the texts are searched before an answer says so. A
+store lacks some texts (minified files, files with NUL bytes, rows outside of definitions): the answer reports what was
+not searched.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pkg.model import Node
     from pkg.retrieval.deps.names import Target
 
-FILES_AT_ONCE = 200  # whose texts are in memory together
-ENOUGH = 1000  # calls, or references: what has so many has no use for the exact number, which the answer then says
+FILES_AT_ONCE = 200  # files whose texts are in memory together
+ENOUGH = 1000  # calls, or references: beyond it the count stops, which the answer reports
 SHOWN_PLACES = 3
 _MAKING = ("__init__", "__new__")  # the call of a class runs these
 _READ = re.compile(r"(?:.*\.)?(?:\w*property|getter|setter|deleter)(?:\(.*)?", re.DOTALL)
@@ -53,7 +53,7 @@ class _Count:
 
 
 def count_named_sites(store: GraphStore, source: str, targets: Iterable[Target]) -> NamedSites | None:
-    """Count the call expressions and other uses of the names of some targets; None where a target is no definition."""
+    """Count the call expressions and other uses of the names of some targets; None if a target is not a definition."""
     chosen = list(targets)
     if not chosen or any(each.nodes[0].label not in (Label.FUNCTION, Label.CLASS) for each in chosen):
         return None
@@ -88,7 +88,7 @@ def count_named_sites(store: GraphStore, source: str, targets: Iterable[Target])
 
 
 def _list_named(target: Target) -> Iterator[Node]:
-    """Yield what a caller of the target calls: a function itself; a class, or what it defines."""
+    """Yield the possible callees in a call of the target: a function itself; a class and its definitions."""
     yield from target.nodes
     yield from target.inside if target.nodes[0].label is Label.CLASS else ()
 
@@ -105,13 +105,13 @@ def _choose_names(nodes: Iterable[Node]) -> Wanted:
 
 
 def _is_read(node: Node) -> bool:
-    """Return whether reading an attribute runs a method: it is a property."""
+    """Return whether reading the attribute runs the method: it is a property."""
     decorators = node.properties.get("decorators")
     return any(_READ.fullmatch(str(each)) for each in decorators) if isinstance(decorators, list) else False
 
 
 def _find_bound(store: GraphStore, source: str, wanted: Wanted) -> set[_Place]:
-    """Find the lines on which a definition of one of the names is called for sure, whichever it is."""
+    """Return the lines on which any definition of one of the names is certainly called."""
     same = [node.id for node in store.find_names(sorted(wanted.names), source)]
     edges = [each for each in store.neighbours(same, (RelationType.CALLS,), "in") if is_bound(each.confidence)]
     starts = {node.id: node.path for node in store.get(sorted({edge.start for edge in edges}))}
@@ -119,7 +119,7 @@ def _find_bound(store: GraphStore, source: str, wanted: Wanted) -> set[_Place]:
 
 
 def _list_sites(texts: Iterable[_Text], wanted: Wanted) -> Iterator[tuple[str, int, bool]]:
-    """Yield path, line and whether it is a call, for each use in some texts, in their order."""
+    """Yield path, line and whether it is a call, for each use in some texts, in order."""
     for path, line, text in texts:
         if wanted.stands_in(text):
             at = 0
@@ -130,7 +130,7 @@ def _list_sites(texts: Iterable[_Text], wanted: Wanted) -> Iterator[tuple[str, i
 
 
 def _list_texts(store: GraphStore, source: str, unread: list[str]) -> Iterator[_Text]:
-    """Yield the texts of the code files of a repository; the paths of those that have none are added to unread."""
+    """Yield the texts of the code files of a repository; paths without a text are added to unread."""
     paths = list_code_files(store, source)
     for start in range(0, len(paths), FILES_AT_ONCE):
         some = paths[start : start + FILES_AT_ONCE]
@@ -142,7 +142,7 @@ def _list_texts(store: GraphStore, source: str, unread: list[str]) -> Iterator[_
 
 
 def _list_definitions(store: GraphStore, source: str) -> Iterator[_Text]:
-    """Yield the definitions of a corpus that lie in no other: its rows are not stored as a whole."""
+    """Yield the outermost definitions of a corpus: its rows are not stored as a whole."""
     pieces = store.nodes((Label.FUNCTION, Label.CLASS, Label.MODULE), source)
     last: tuple[str, int] = ("", 0)
     for node in sorted(pieces, key=lambda node: (node.path, node.start_line, -node.end_line)):

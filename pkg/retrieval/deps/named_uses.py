@@ -1,7 +1,7 @@
-"""Find where names are called, read or handed on in a text, by its syntax tree; a text that is damaged has one too.
+"""Find where names are called, read or passed on in a text, by its syntax tree, also if the text is damaged.
 
-A node of the tree finds its parent by a search from the root, so a use in deep code would cost its depth. One cursor
-goes through the tree instead and keeps what it has entered: the cost of all uses is that of one walk.
+Finding the parent of a tree node is a search from the root, so each use in deep code would cost its depth. One cursor
+walks the tree instead and keeps its ancestors: all uses together cost one walk.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from tree_sitter import Node, Tree
 
 _OPENS = re.compile(rb"[ \t\f]*\(")
-_NAMED = (  # what gives a name or an attribute a meaning instead of using it: type of the parent, field
+_NAMED = (  # positions that bind a name or an attribute instead of using it: type of the parent, field
     ("function_definition", "name"), ("class_definition", "name"), ("keyword_argument", "name"),
     ("default_parameter", "name"), ("typed_default_parameter", "name"), ("assignment", "left"),
     ("augmented_assignment", "left"), ("for_statement", "left"), ("for_in_clause", "left"),
@@ -36,11 +36,11 @@ class Use(NamedTuple):
 
 @dataclass(frozen=True)
 class Wanted:
-    """The names whose uses are looked for."""
+    """The names to look for."""
 
     names: frozenset[str]
-    read: frozenset[str] = frozenset()  # those that are run when an attribute of the name is read
-    is_member: bool = False  # whether all are attributes, so that a plain name is another thing unless it is called
+    read: frozenset[str] = frozenset()  # names that run when an attribute is read
+    is_member: bool = False  # whether all are attributes, so that a plain name is something else unless it is called
 
     @cached_property
     def word(self) -> re.Pattern[bytes]:
@@ -48,7 +48,7 @@ class Wanted:
         return _match_words(sorted(self.names))
 
     def stands_in(self, text: bytes) -> bool:
-        """Return whether a text holds any of the names, which most do not."""
+        """Return whether a text has any of the names, which most do not."""
         return any(name.encode() in text for name in self.names) and self.word.search(text) is not None
 
 
@@ -57,7 +57,7 @@ def _match_words(names: list[str]) -> re.Pattern[bytes]:
 
 
 def list_uses(tree: Tree, text: bytes, wanted: Wanted) -> Iterator[Use]:
-    """Yield the uses of names in a text, and of their aliases by its imports, in the order of the text."""
+    """Yield the uses of names in a text, and of their aliases by its imports, in order."""
     aliases = Wanted(frozenset(_list_aliases(tree, text, wanted)))
     walk = _Walk(tree)
     for match in _match_words(sorted(wanted.names | aliases.names)).finditer(text):
@@ -70,7 +70,7 @@ def list_uses(tree: Tree, text: bytes, wanted: Wanted) -> Iterator[Use]:
 
 
 class _Spot(NamedTuple):
-    """A node, and its field in the node around it."""
+    """A node, and its field in its parent."""
 
     node: Node
     field: str | None
@@ -82,10 +82,10 @@ class _Walk:
     def __init__(self, tree: Tree) -> None:
         self._cursor = tree.walk()
         self._here = self._read()
-        self.around: list[_Spot] = []  # the nodes around the cursor, from the root on
+        self.around: list[_Spot] = []  # ancestors of the cursor, from the root
 
     def reach(self, start: int, end: int) -> _Spot | None:
-        """Go forward to the node without children that holds some bytes; None where they lie between nodes."""
+        """Advance to the leaf that contains some bytes; return None if they lie between nodes."""
         while True:
             if self._here.node.end_byte < end:
                 if self._cursor.goto_next_sibling():
@@ -124,14 +124,14 @@ def _list_aliases(tree: Tree, text: bytes, wanted: Wanted) -> Iterator[str]:
 
 
 def _judge(here: _Spot, around: Sequence[_Spot], text: bytes, match: re.Match[bytes], wanted: Wanted) -> Use | None:
-    """Return how a word uses the name that it is; None for a comment, a definition, an import or another meaning."""
+    """Return how a word uses its name; None for a comment, a definition, an import or another meaning."""
     if here.node.type != "identifier":
         is_text = here.node.type == "string_content" and (here.node.start_byte, here.node.end_byte) == match.span()
         return Use(match.start(), False) if is_text else None
     if not around or _is_definition(here, around[-1]):
         return None
     is_attribute = around[-1].node.type == "attribute" and here.field == "attribute"
-    depth = len(around) - is_attribute  # of the attribute that the name is the last part of, or of the name
+    depth = len(around) - is_attribute  # of the attribute that ends with the name, or of the name
     whole = around[depth] if is_attribute else here
     if _is_called(whole, around, depth) or _OPENS.match(text, match.end()):
         return Use(match.start(), True)
@@ -141,7 +141,7 @@ def _judge(here: _Spot, around: Sequence[_Spot], text: bytes, match: re.Match[by
 
 
 def _is_called(spot: _Spot, around: Sequence[_Spot], depth: int) -> bool:
-    """Return whether an expression at a depth is what a call calls, or a decorator."""
+    """Return whether an expression at a depth is called, or a decorator."""
     for parent in (around[each] for each in range(depth - 1, -1, -1)):
         kind = parent.node.type
         if kind != "parenthesized_expression" and not (kind == "subscript" and spot.field == "value"):

@@ -1,4 +1,4 @@
-"""Find what a name on the command line means: path:line, a path, a qualified or a bare name; or what is near to it."""
+"""Find the target of a name given by a user: path:line, a path, a qualified or bare name; suggest similar names."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ SEARCHED = 50  # functions that share a word with the name
 
 
 def suggest_names(store: GraphStore, name: str, source: str | None) -> list[str]:
-    """Give up to three names near to one: of functions and constants that share a word with it, else of all."""
-    from pkg.terms.term_weights import weigh_terms  # loads numpy, which a name that is known does not need
+    """Return up to three similar names: of functions and constants that share a word, else of all."""
+    from pkg.terms.term_weights import weigh_terms  # loads numpy, which a known name does not need
 
     last = name.rpartition(":")[2].rpartition(".")[2] or name
     terms, where = weigh_terms(last), NodeFilter(source=source)
@@ -52,9 +52,9 @@ _NAMED = (*DEFINITIONS, Label.CONSTANT)
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a question is about: one definition, constant or file, and the definitions inside it.
+    """The target of a question: one definition, constant or file, and the definitions inside it.
 
-    What has one path and one qualified name (overloads, a property and its setter) is one target.
+    Definitions of one path and qualified name (overloads, a property and its setter) are one target.
     """
 
     nodes: tuple[Node, ...]
@@ -62,26 +62,26 @@ class Target:
 
     @property
     def place(self) -> Place:
-        """Name the target."""
+        """Return the place of the target."""
         return make_place(self.nodes[0])
 
     @property
     def is_constant(self) -> bool:
-        """Tell whether it is a constant or field, which has readers and no other links."""
+        """Return whether it is a constant or field, which has only readers."""
         return self.nodes[0].label is Label.CONSTANT
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """List the ids of the target and of all inside it."""
+        """Return the ids of the target and of the definitions inside it."""
         return tuple(dict.fromkeys(node.id for node in (*self.nodes, *self.inside)))
 
 
 def find_target(store: GraphStore, name: str, source: str | None = None, with_constants: bool = False) -> Target:
-    """Find what a name means; a QueryError lists the candidates of an ambiguous name and what an unknown one is near.
+    """Find the target of a name; raises QueryError, with candidates, for an ambiguous or unknown name.
 
-    Names: ``path:line`` (the innermost definition there, or the file), a path or its end, ``path::qualname``,
-    a dotted module, and a definition by its bare name or by any end of module and qualified name. A constant is meant
-    where no function or class has the name; without with_constants it is refused, by a QueryError too.
+    Names: ``path:line`` (the innermost definition there, or the file), a path or its end, ``path::qualname``, a dotted
+    module, and a definition by its bare name or by any end of module and qualified name. Constants are found only if no
+    function or class has the name; without with_constants they raise QueryError as well.
     """
     sources = list_sources(store, source)
     found = _find_at_line(store, name, sources, with_constants) or _find_named(store, name, sources)
@@ -89,7 +89,7 @@ def find_target(store: GraphStore, name: str, source: str | None = None, with_co
         raise QueryError(_say_unknown(store, name, source))
     found = [node for node in found if node.label is not Label.CONSTANT] or found
     if not with_constants and found[0].label is Label.CONSTANT:
-        raise QueryError(f"'{name}' is a constant, which has readers alone; expected a function, class or file")
+        raise QueryError(f"'{name}' is a constant, which has only readers; expected a function, class or file")
     groups = _group(found)
     if len(groups) > 1:
         raise QueryError(_say_ambiguous(name, groups))
@@ -134,7 +134,7 @@ def _find_named(store: GraphStore, name: str, sources: Sequence[Source]) -> list
 
 
 def _find_definitions(store: GraphStore, name: str, sources: Sequence[Source]) -> list[Node]:
-    """Find the definitions whose module and qualified name are the name or end with it after a dot."""
+    """Find the definitions whose module and qualified name equal the name or end with it after a dot."""
     last, packages = name.rpartition(".")[2], {source.name: source.package for source in sources}
     nodes = store.find_name(last, sources[0].name if len(sources) == 1 else None) if last else []
     return [node for node in nodes if node.source in packages and _ends_with(node, packages[node.source], name)]
@@ -145,7 +145,7 @@ def _ends_with(node: Node, package: str, name: str) -> bool:
 
 
 def _group(nodes: Iterable[Node]) -> list[list[Node]]:
-    """Put definitions of one path and qualified name together; a stub beside its module is left out."""
+    """Group definitions of one path and qualified name; a stub beside its module is dropped."""
     groups: dict[tuple[str, str, str], list[Node]] = defaultdict(list)
     for node in nodes:
         groups[node.source, node.path, node.qualname if node.label in _NAMED else ""].append(node)

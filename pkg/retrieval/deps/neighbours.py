@@ -1,4 +1,4 @@
-"""Read the relationships around nodes, each only once, and count what is bound among the call sites in reach."""
+"""Read the relationships around nodes, with a cache, and count the call sites in reach by confidence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 
-DEEP_STARTS = 8  # from more nodes than these, reading every link of the source at once is cheaper than walking
+DEEP_STARTS = 8  # for more nodes than these, reading all links of the source is cheaper than walking
 
 _DIRECT = (
     RelationType.CALLS, RelationType.RESOLVES_TO, RelationType.INHERITS, RelationType.OVERRIDES,
@@ -27,15 +27,15 @@ _THROUGH_IMPORTS = (RelationType.IMPORTS, RelationType.RESOLVES_TO)
 
 
 class Relation(NamedTuple):
-    """One way to look from a node: its name in answers, the relationship behind it, and its direction."""
+    """One kind of step from a node: its name in answers, its relationship, and its direction."""
 
     name: str
     type: RelationType
-    direction: str  # in: who needs the node; out: what the node needs
+    direction: str  # in: dependents of the node; out: its dependencies
 
 
 MODULE_CALLEES = "module callees"
-"""What the code of a file calls that stands in none of its definitions: it runs when the file is imported."""
+"""Callees of a file's code outside of definitions, which run when the file is imported."""
 RELATIONS = (
     Relation("callers", RelationType.CALLS, "in"),
     Relation("importers", RelationType.RESOLVES_TO, "in"),
@@ -57,14 +57,14 @@ KINDS: Mapping[RelationKind, RelationType] = {
 
 
 def choose_types(relations: Sequence[RelationKind]) -> frozenset[RelationType]:
-    """Give the relationships that are followed; without a choice all."""
+    """Return the relationships to follow; all without a choice."""
     return frozenset(KINDS[each] for each in relations or KINDS)
 
 
 class Step(NamedTuple):
     """One dependency by the ids of its ends; an import leads from its file, through the Import node, to its target."""
 
-    type: str  # a RelationType, or one of those that the answers have beside these
+    type: str  # a RelationType, or one of the additional types of answers
     start: str
     end: str
     line: int | None
@@ -73,13 +73,13 @@ class Step(NamedTuple):
     through: str | None = None  # id of the Import
 
     def other(self, direction: str) -> str:
-        """Give the end that the step leads to."""
+        """Return the end that the step leads to."""
         return self.start if direction == "in" else self.end
 
 
 @dataclass(slots=True)
 class LinkReader:
-    """Remember what was read of one store while a question is answered."""
+    """Cache of nodes and edges for one question."""
 
     store: GraphStore
     _edges: dict[str, list[Edge]] = field(default_factory=dict)
@@ -87,20 +87,20 @@ class LinkReader:
     _unbound: dict[str | None, UnboundNames] = field(default_factory=dict)
 
     def unbound_names(self, source: str | None) -> UnboundNames:
-        """Read the unbound call sites of a source, by name."""
+        """Return the unbound call sites of a source, by name."""
         if source not in self._unbound:
             self._unbound[source] = read_unbound_names(self.store, source)
         return self._unbound[source]
 
     def nodes(self, ids: Iterable[str]) -> dict[str, Node]:
-        """Fetch nodes that are known to exist."""
+        """Fetch existing nodes."""
         wanted = dict.fromkeys(ids)
         missing = [node_id for node_id in wanted if node_id not in self._nodes]
         self._nodes.update((node.id, node) for node in self.store.get(missing) if missing)
         return {node_id: self._nodes[node_id] for node_id in wanted}
 
     def read_edges(self, node_id: str) -> list[Edge]:
-        """Read the resolved relationships at a node, in both directions."""
+        """Read the resolved relationships of a node, in both directions."""
         if node_id not in self._edges:
             self._edges[node_id] = self.store.neighbours([node_id], _DIRECT, "both", 1)
         return self._edges[node_id]
@@ -122,7 +122,7 @@ class LinkReader:
         return [step for step in join_imports(edges) if step.end == node_id]
 
     def _list_imports(self, node_id: str) -> list[Step]:
-        """List what a file imports; an import that leads nowhere ends at itself."""
+        """List the imports of a file; an unresolved import ends at itself."""
         if self.nodes([node_id])[node_id].label not in (Label.FILE, Label.ROW):
             return []
         edges = self.store.neighbours([node_id], _THROUGH_IMPORTS, "out", 2)
@@ -136,7 +136,7 @@ class LinkReader:
         ]
 
     def file_of(self, node: Node) -> str | None:
-        """Give the id of the file that a node stands in; None for a library."""
+        """Return the id of the file of a node; None for a library."""
         if node.label in (Label.FILE, Label.ROW):
             return node.id
         if node.path:
@@ -145,12 +145,12 @@ class LinkReader:
         return None
 
     def fetch_ends(self, steps: Iterable[Step]) -> dict[str, Node]:
-        """Fetch what steps lead from, through and to, all at once."""
+        """Fetch the nodes of steps, all at once."""
         ends = {end for step in steps for end in (step.start, step.end, step.through) if end is not None}
         return self.nodes(sorted(ends))
 
     def make_links(self, steps: Sequence[Step]) -> list[Link]:
-        """Turn steps into links, those between the same ends into one, in the order of their first appearance."""
+        """Turn steps into links, one for each pair of ends, in the order of their first appearance."""
         nodes = self.fetch_ends(steps)
         merged: dict[tuple[str, str, str], list[Step]] = {}
         for step in steps:
@@ -169,7 +169,7 @@ def _make_link(same: Sequence[Step], nodes: dict[str, Node]) -> Link:
 
 
 def make_step(edge: Edge) -> Step:
-    """Take a relationship as a step."""
+    """Return a relationship as a step."""
     return Step(edge.type.value, edge.start, edge.end, edge.line, edge.rule, edge.confidence)
 
 
@@ -191,21 +191,21 @@ def join_imports(edges: Iterable[Edge]) -> list[Step]:
 def fetch_edges(
     store: GraphStore, starts: Sequence[str], types: Sequence[RelationType], direction: str, depth: int, source: str
 ) -> list[Edge]:
-    """Read the relationships within some steps of a few nodes, or of many by reading all of the source."""
+    """Read the relationships within some steps of a few nodes, or all of the source for more nodes."""
     if len(starts) > DEEP_STARTS:
         return list(store.edges(types, source))
     return store.neighbours(starts, types, direction, depth)
 
 
 def order_link(link: Link, other: Place) -> tuple[int, str, int, str, str]:
-    """Order links by confidence, then by the place that they lead to."""
+    """Return a sort key of links: confidence, then the place that they lead to."""
     return rank_confidence(link.confidence), other.path, other.line, other.qualname, other.id
 
 
 def count_calls(
     edges: Iterable[Edge], scope: str, same: SameName | None = None, notes: tuple[str, ...] = ()
 ) -> CallCoverage:
-    """Count call sites by how they are bound: CALLS of one line by one rule are one site, bound if any of them is.
+    """Count call sites by confidence: CALLS of one line by one rule are one site, bound if any of them is.
 
     A call of a class has one relationship to the class and one to its ``__init__``; both are the same site.
     """

@@ -1,4 +1,4 @@
-"""Tell which methods the bases of a class may call that lie outside of the source: those of libraries and of Python."""
+"""Find the methods that bases outside of the source may call: those of libraries and of Python."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Iterable, Mapping
 from pkg.model import Edge, Label, Node, RelationType
 
 _PLAIN = frozenset({"object", "ABC", "Generic", "Protocol", "NamedTuple", "TypedDict"})
-"""Bases that call no method of a class by a name that is not special."""
+"""Bases that call only special methods of a class."""
 _NAMES_OF_ENUM = frozenset({"_missing_", "_generate_next_value_", "_sunder_", "_ignore_"})
 _ENUMS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
 
 
 def is_special(name: str) -> bool:
-    """Tell whether Python itself calls a name: it has two underscores at both ends."""
+    """Return whether Python itself calls a name: it has two underscores at both ends."""
     return len(name) > 4 and name.startswith("__") and name.endswith("__")
 
 
 class OutsideBases:
-    """What is known of the bases of classes that no link leads to."""
+    """Bases of classes that no link leads to."""
 
     def __init__(self, nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
         self._classes = {node.id: node for node in nodes if node.label is Label.CLASS}
@@ -31,7 +31,7 @@ class OutsideBases:
         self._known: dict[str, tuple[str, ...]] = {}
 
     def list_bases(self, owner: Node) -> tuple[str, ...]:
-        """List the bases outside of the source that a class has, itself or through its bases, as they are written."""
+        """List the bases outside of the source that a class has, itself or through its bases, as written."""
         if owner.id not in self._known:
             found: dict[str, None] = {}
             seen, level = {owner.id}, [owner]
@@ -45,7 +45,7 @@ class OutsideBases:
         return self._known[owner.id]
 
     def _list_own(self, owner: Node) -> list[str]:
-        """List the bases of one class whose name none of its linked bases bears."""
+        """List the bases of one class that are not among its linked bases."""
         bases = owner.properties.get("bases")
         written = [str(each) for each in bases] if isinstance(bases, list) else []
         linked = [self._classes[each].name for each in self._above[owner.id] if each in self._classes]
@@ -54,12 +54,12 @@ class OutsideBases:
         return left[: max(0, len(named) - len(linked))]
 
     def may_call(self, owner: Node, name: str) -> bool:
-        """Tell whether a base outside of the source may call a method of a class by its name."""
+        """Return whether a base outside of the source may call a method of a class by its name."""
         return any(_may_call(base.rpartition(".")[2], name) for base in self.list_bases(owner))
 
 
 def close_over(starts: Iterable[str], next_to: Mapping[str, Iterable[str]]) -> set[str]:
-    """Give all that can be reached from some classes, these too."""
+    """Return all nodes that can be reached from some, including these."""
     found = set(starts)
     level = set(found)
     while level:

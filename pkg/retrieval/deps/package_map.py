@@ -1,4 +1,4 @@
-"""Map a source by its imports: which file needs which, folder by folder, and what needs itself on some way around."""
+"""Map a source by its imports: between files, between folders, and the cycles among both."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MapPlace:
-    """A file, or a folder with the files that lie directly in it."""
+    """A file, or a folder with the files directly in it."""
 
     path: str  # "." for the root of a source
     files: int  # 1 for a file
-    imports: int  # others of its kind that it imports
-    importers: int  # others of its kind that import it
-    cycle: int | None  # number of the cycle that it belongs to, from 1
+    imports: int  # number of others of its kind that it imports
+    importers: int  # number of others of its kind that import it
+    cycle: int | None  # number of its cycle, from 1
 
 
 @dataclass(frozen=True, slots=True)
 class MapImport:
-    """That one file or folder imports another, and where."""
+    """Imports of one file or folder by another, and their place."""
 
     start: str
     end: str
@@ -49,11 +49,11 @@ class MapLevel:
 
     @property
     def cycles(self) -> int:
-        """Count the groups that need themselves on some way around."""
+        """Return the number of cycles."""
         return len({each.cycle for each in self.places} - {None})
 
     def rank_imports(self) -> Mapping[str, list[MapImport]]:
-        """List what each place imports, most first; a place that imports nothing has no list."""
+        """Return the imports of each place, most first; a place without imports is absent."""
         found: dict[str, list[MapImport]] = defaultdict(list)
         for each in sorted(self.imports, key=lambda each: (-each.count, each.end)):
             found[each.start].append(each)
@@ -65,19 +65,19 @@ class PackageMap:
     """The imports of a source, or of a part of it, between folders and between files."""
 
     source: str
-    path: str  # "" for all of the source
+    path: str  # "" for the whole source
     folders: MapLevel
     files: MapLevel
-    outside: int  # imports of other files of the source, where only a part is asked for
+    outside: int  # imports of other files of the source, if only a part is mapped
     libraries: int  # imports of libraries
-    unbound: int  # imports that lead to nothing that was found
-    stale: tuple[Stale, ...] = ()  # files that are not what the graph was built from any more
+    unbound: int  # unresolved imports
+    stale: tuple[Stale, ...] = ()  # files that have changed since the build
 
 
 def run_map(store: GraphStore, path: str | None = None, source: str | None = None) -> PackageMap:
-    """Map what lies below a path, or all of a source; possible imports are left out.
+    """Map the files below a path, or a whole source; possible imports are ignored.
 
-    A QueryError for a path that is not there, and without one where there are several sources.
+    Raises QueryError for a missing path, and without a path if there are several sources.
     """
     with store.snapshot():
         scope = find_scope(store, path, source)
@@ -85,7 +85,7 @@ def run_map(store: GraphStore, path: str | None = None, source: str | None = Non
 
 
 def mark_map(store: GraphStore, found: PackageMap) -> PackageMap:
-    """Tell of a map which of its files are not what the graph was built from any more."""
+    """Mark the files of a map that have changed since the build."""
     places = ((found.source, each.path) for each in found.files.places)
     return replace(found, stale=find_stale(store, places))
 
@@ -107,7 +107,7 @@ def _make_map(scope: Scope, read: Iterable[_Pair]) -> PackageMap:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Imports from one file, or folder, of another; without an end they are of libraries or lead nowhere."""
+    """Imports of one file or folder by another; without an end they are of libraries or unresolved."""
 
     start: str
     end: str
@@ -117,7 +117,7 @@ class _Pair:
 
 
 def _read_imports(store: GraphStore, source: str) -> list[_Pair]:
-    """Read who imports whom among the files of a source, each pair once."""
+    """Read the imports between the files of a source, each pair once."""
     edges = [edge for edge in store.edges((RelationType.RESOLVES_TO,), source) if is_bound(edge.confidence)]
     chosen = choose_ends(edges)
     ends = {node.id: node for node in store.get(sorted({edge.end for edge in chosen.values()}))}
@@ -132,7 +132,7 @@ def _read_imports(store: GraphStore, source: str) -> list[_Pair]:
 
 
 def _join_folders(pairs: Iterable[_Pair]) -> list[_Pair]:
-    """Count the imports between folders, leaving out those inside of one."""
+    """Count the imports between folders, without those inside one."""
     counts: Counter[tuple[str, str]] = Counter()
     for each in pairs:
         start, end = _find_folder(each.start), _find_folder(each.end)
@@ -160,7 +160,7 @@ def _mark_imports(pairs: Iterable[_Pair], cycles: Mapping[str, int]) -> Iterator
 
 
 def _number_cycles(pairs: Iterable[_Pair]) -> dict[str, int]:
-    """Number the groups whose members all reach each other, the largest first; what is in none is left out."""
+    """Number the strongly connected components of several members, the largest first."""
     import networkx
 
     graph = networkx.DiGraph((each.start, each.end) for each in pairs)

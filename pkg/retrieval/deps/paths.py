@@ -1,4 +1,4 @@
-"""Find the files and rows that a path or a dotted module name stands for."""
+"""Find the files and rows of a path or a dotted module name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SUFFIXES = (".py", ".pyi", ".pyw")
 
 
 def list_sources(store: GraphStore, name: str | None) -> list[Source]:
-    """List the sources that a question is about; a QueryError for one that is not there, and for an empty graph."""
+    """List all sources, or the named one; raises QueryError for an unknown one, and for an empty graph."""
     sources = store.sources()
     if not sources:
         raise QueryError(f"the graph {store.address} holds no code; run: pkg build PATH")
@@ -34,60 +34,60 @@ def list_sources(store: GraphStore, name: str | None) -> list[Source]:
 
 
 def looks_like_path(name: str) -> bool:
-    """Tell whether a name can only be a path."""
+    """Return whether a name can only be a path."""
     return "/" in name or "\\" in name or name.endswith(SUFFIXES)
 
 
 def find_files(store: GraphStore, path: str, sources: Iterable[Source]) -> list[Node]:
-    """Find files and rows by their whole path, else by the end of it; absolute paths count below a source's root."""
+    """Find files and rows by their whole path, else by its end; absolute paths are made relative to a source's root."""
     chosen = list(sources)
     exact = [node for each in chosen for node in _get_unit(store, each.name, relate_path(path, each.root))]
     return exact or _find_ends(store, {relate_path(path, each.root): None for each in chosen}, chosen)
 
 
 def find_modules(store: GraphStore, name: str, sources: Iterable[Source]) -> list[Node]:
-    """Find the files of a dotted module name, wherever its root lies."""
+    """Find the files of a dotted module name below any root."""
     base = name.replace(".", "/")
     ends = {f"{base}{tail}{suffix}": None for tail in ("", "/__init__") for suffix in SUFFIXES}
     return _find_ends(store, ends, list(sources))
 
 
 def name_unit(source: str, path: str, label: Label = Label.FILE) -> str:
-    """Give the id of a file or row (docs/schema.md)."""
+    """Return the id of a file or row (docs/schema.md)."""
     return format_id(hash_key(source, path, label.value))
 
 
 def derive_module(path: str, package: str = "") -> str:
-    """Write a path as the dotted name of its module; package: the one that the root of its source is the folder of."""
+    """Return the dotted module name of a path; package: that of the root of its source."""
     whole = _write_whole(path, package)
     stem = whole.rpartition(".")[0] if whole.endswith(SUFFIXES) else whole
     return stem.removesuffix("/__init__").replace("/", ".")
 
 
 def _write_whole(path: str, package: str) -> str:
-    """Write a path from the top of the outermost package."""
+    """Return a path from the top of the outermost package."""
     return f"{package.replace('.', '/')}/{path}" if package else path
 
 
 def holds_code(unit: Node) -> bool:
-    """Tell whether a file or row holds code: all do but text files."""
+    """Return whether a file or row holds code: all except text files."""
     return unit.label is Label.ROW or find_text_kind(unit.path) is None
 
 
 def list_code_files(store: GraphStore, source: str) -> list[str]:
-    """List the paths of the files of a repository in their order, without those of text files."""
+    """List the paths of the files of a repository in order, without text files."""
     return sorted(path for path, _, _ in store.fingerprints(source) if find_text_kind(path) is None)
 
 
 def list_text_files(store: GraphStore, source: str) -> list[str]:
-    """List the paths of the text files of a repository in their order."""
+    """List the paths of the text files of a repository in order."""
     return sorted(path for path, _, _ in store.fingerprints(source) if find_text_kind(path) is not None)
 
 
 def relate_path(path: str, root: str) -> str:
-    """Write a path as one below a root, where it lies there; else as it is, with slashes.
+    """Return a path relative to a root that contains it; else unchanged, with slashes.
 
-    One that leads up from the folder where the question is asked means what lies there on disk.
+    A path that leads up from the current folder is a path on disk.
     """
     plain = (os.path.abspath(path) if leads_from_here(path) else path).replace("\\", "/")
     with suppress(ValueError):
@@ -98,7 +98,7 @@ def relate_path(path: str, root: str) -> str:
 
 
 def leads_from_here(path: str) -> bool:
-    """Tell whether a path can only be meant from the current folder on."""
+    """Return whether a path must be relative to the current folder."""
     return path in (".", "..") or path.startswith(("../", "..\\"))
 
 
@@ -110,7 +110,7 @@ def _get_unit(store: GraphStore, source: str, path: str) -> list[Node]:
 
 
 def _find_ends(store: GraphStore, ends: Iterable[str], sources: list[Source]) -> list[Node]:
-    """Find the units whose path, the packages above it included, is one of these or ends with it after a slash."""
+    """Find the units whose path, including the packages above it, equals one of these or ends with it after a slash."""
     wanted = set(ends) - {""}
     tails = tuple(f"/{end}" for end in wanted)
     found: list[Node] = []

@@ -1,4 +1,4 @@
-"""Answer what depends on what (`pkg deps`): links around a name, chains, impact, cycles, unused code, imports."""
+"""Answer questions about dependencies (`pkg deps`): links of a name, chains, impact, cycles, unused code, imports."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ DEFAULT_OPTIONS = DepsOptions()
 
 
 def run_impact(store: GraphStore, names: Sequence[str], options: DepsOptions) -> Impact:
-    """Tell what may break when several names or files change, or what a diff touches.
+    """Find what may break when several names or files change, or what a diff touches.
 
-    A QueryError where the names are of several sources, or no Python code differs.
+    Raises QueryError for names of several sources, or a diff without Python code.
     """
     check_options(names[0] if names else None, options)
     with store.snapshot():
@@ -35,7 +35,7 @@ def run_impact(store: GraphStore, names: Sequence[str], options: DepsOptions) ->
 def run_deps(store: GraphStore, name: str | None, options: DepsOptions = DEFAULT_OPTIONS) -> Answer:
     """Answer one question about dependencies from one generation of the graph.
 
-    name: what is asked about; cycles, unused and imports ask about all of the source without it.
+    name: the target; without it, cycles, unused and imports are about the whole source.
     """
     if options.question == "impact":
         return run_impact(store, [name] if name else [], options)
@@ -47,7 +47,7 @@ def run_deps(store: GraphStore, name: str | None, options: DepsOptions = DEFAULT
 
 
 def _answer(reader: LinkReader, target: Target | None, options: DepsOptions) -> Answer:
-    """Hand the question to the module that answers it; each is loaded when it is asked."""
+    """Dispatch the question to its module, which is imported on demand."""
     if options.question == "cycles":
         from pkg.retrieval.deps.cycles import find_cycles
 

@@ -1,4 +1,4 @@
-"""List the tests that reach what has changed, as pytest takes them."""
+"""List the tests that reach changed code, as arguments of pytest."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pkg.retrieval.deps.set_up_rules import is_collected
 
 
 def list_tests(answer: Impact) -> list[str]:
-    """List path::Class::test of each test function, and path alone where a change stops the whole file at its import.
+    """List path::Class::test of each test function, and only the path if a change breaks the whole file at its import.
 
-    A class alone stands for the tests that it inherits. Tests that are themselves what has changed are among them.
+    A class without a test stands for the tests that it inherits. Changed tests are included.
     """
     inheriting = {each.place.id for each in answer.affected if each.link.type == RUNS and each.place.label == "Class"}
     found = [*answer.targets, *(each.place for each in answer.affected)]
@@ -25,7 +25,7 @@ def list_tests(answer: Impact) -> list[str]:
 
 
 def _list_stopped(answer: Impact) -> set[str]:
-    """List the ids of the files whose module code has changed, and of those that import one of them."""
+    """Return the ids of the files whose module code has changed, and of their importers."""
     stopped = {place.id for place in answer.targets if place.label == "File"}
     for each in sorted(answer.affected, key=lambda each: each.distance):
         if each.place.label == "File" and each.link.end.id in stopped:

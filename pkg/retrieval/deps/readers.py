@@ -1,4 +1,4 @@
-"""Find who reads a constant, field or class attribute: the texts of its source are read when it is asked."""
+"""Find the readers of a constant, field or class attribute by searching the texts of its source."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pkg.retrieval.deps.reads import Handle, Read, ReadQuestion, find_reads, fin
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-FILES_AT_ONCE = 200  # whose texts are in memory together
+FILES_AT_ONCE = 200  # files whose texts are in memory together
 
 
 def find_readers(reader: LinkReader, target: Target, options: DepsOptions) -> Dependencies:
@@ -51,7 +51,7 @@ def find_readers(reader: LinkReader, target: Target, options: DepsOptions) -> De
 
 @dataclass(slots=True)
 class _Search:
-    """One look through the texts of a source."""
+    """One search through the texts of a source."""
 
     reader: LinkReader
     target: Target
@@ -68,7 +68,7 @@ class _Search:
         return self.target.nodes[0]
 
     def run(self) -> dict[str, list[Read]]:
-        """Give the reads by path of the file or row."""
+        """Return the reads by path of the file or row."""
         if self.reader.file_of(self._node) is None:
             return self._read_row()
         known = set(list_code_files(self._store, self._node.source))
@@ -82,7 +82,7 @@ class _Search:
         return dict(self._read_files(sorted(known)))
 
     def _read_row(self) -> dict[str, list[Read]]:
-        """Look into the piece of a row alone that holds the constant."""
+        """Search only the piece of a row that holds the constant."""
         scope = self._node.qualname.rpartition(".")[0]
         handles = Handle(self._node.qualname), Handle(self._node.name, None, scope)
         question = ReadQuestion(self._node.name, handles, frozenset({scope}))
@@ -92,7 +92,7 @@ class _Search:
         return {}
 
     def _list_owners(self, scope: str) -> list[Node]:
-        """List the class of a field, and the classes below it that do not give the name another value."""
+        """List the class of a field, and its subclasses that do not redefine the field."""
         same = self._store.find_names([scope.rpartition(".")[2]], self._node.source) if scope else []
         level = [
             each for each in same if (each.label, each.path, each.qualname) == (Label.CLASS, self._node.path, scope)
@@ -110,9 +110,9 @@ class _Search:
         return any(each.name == self._node.name for each in self._store.get([edge.end for edge in edges]))
 
     def _expose(self, known: set[str], path: str, qualname: str) -> None:
-        """Follow a name that a module has to whoever imports it: what they import, they have as well.
+        """Follow a module's name to its importers, and from these to theirs.
 
-        What reaches it through a module is not followed further: modules that import each other would never end.
+        A name that becomes longer through a module is not followed: modules that import each other would never end.
         """
         self._handles[path].add(Handle(qualname))
         level, seen = {(path, qualname)}, set[tuple[str, str]]()
@@ -125,21 +125,21 @@ class _Search:
                     if module in known:
                         exposed[name_unit(self._node.source, module)].append(name)
             found = set(self._list_importers(exposed | ends))
-            ends = {}  # whoever imports a class is found at once, wherever it is imported from
+            ends = {}  # all importers of a class are found at once, wherever they import it from
             for importer, handle in found:
                 self._handles[importer].add(handle)
             names = {(importer, handle.dotted) for importer, handle in found}
             level = {each for each in names if each[1].count(".") <= qualname.count(".")} - seen
 
     def _find_class(self, path: str, qualname: str) -> dict[str, list[str]]:
-        """Give the class that a qualified name begins with, by its id: imports of it lead there."""
+        """Return the class that a qualified name begins with, by its id: imports of it lead there."""
         name, dot, _ = qualname.partition(".")
         same = self._store.find_names([name], self._node.source) if dot else []
         wanted = Label.CLASS, path, name
         return {each.id: [qualname] for each in same if (each.label, each.path, each.qualname) == wanted}
 
     def _list_importers(self, exposed: Mapping[str, list[str]]) -> Iterator[tuple[str, Handle]]:
-        """Give what each file that imports one of some files or classes calls the constant."""
+        """Yield how each importer of some files or classes refers to the constant."""
         edges = self._store.neighbours(sorted(exposed), [RelationType.RESOLVES_TO], "in") if exposed else []
         nodes = {each.id: each for each in self._store.get(sorted({edge.start for edge in edges}))}
         for edge in edges:
@@ -176,7 +176,7 @@ class _Search:
         return reads
 
     def make_links(self, found: Mapping[str, list[Read]]) -> Iterator[Link]:
-        """Give a link from each place that reads the constant, for each confidence one."""
+        """Yield a link from each place that reads the constant, one for each confidence."""
         end, source = self.target.place, self._node.source
         is_row = self.reader.file_of(self._node) is None
         for path, reads in found.items():
@@ -192,7 +192,7 @@ class _Search:
 
 
 def _list_packages(path: str, qualname: str) -> Iterator[tuple[str, str]]:
-    """Give a module with a name that it has, and the packages around it with what they call that."""
+    """Yield a module with a name in it, and the packages around it with their names for that."""
     yield path, qualname
     folder, _, file = path.rpartition("/")
     if file == "__init__.py":
@@ -204,7 +204,7 @@ def _list_packages(path: str, qualname: str) -> Iterator[tuple[str, str]]:
 
 
 def _make_handle(node: Node, rule: str | None, qualname: str) -> Handle | None:
-    """Give what an import lets its file call a name of what it leads to; None where it imports something else."""
+    """Return how a file refers to a name of an import's target; None if it imports something else."""
     record = parse_import(node.properties)
     first, _, rest = qualname.partition(".")
     if record.name == "*":

@@ -1,7 +1,7 @@
-"""Find the places of one text that read a constant, by Python's own rules of scopes; nothing is run.
+"""Find the places of one text that read a constant, by Python's scoping rules, without running it.
 
-A name means what the innermost scope around it binds, class bodies only for the code that stands directly in them. An
-attribute of something else than a module or class that is known is possible, no more.
+A name means what the innermost scope around it binds; class bodies are scopes only for the code directly in them. An
+attribute of anything but a known module or class is only possible.
 """
 
 from __future__ import annotations
@@ -21,38 +21,38 @@ _BY_TEXT = ("getattr", "hasattr")  # functions that read an attribute whose name
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """A dotted expression by which a file reaches the constant, and the scope in which its first name means that."""
+    """A dotted expression by which a file refers to the constant, and the scope where its first name means that."""
 
     dotted: str
     line: int | None = None  # of the import that binds the first name; None for the scope of a class or the module
     scope: str = ""  # qualified name of the class whose scope it is; "" for the module
     confidence: str = CERTAIN
-    is_star: bool = False  # whether the name comes by a star import, and what the module binds itself hides it
+    is_star: bool = False  # whether it comes from a star import, which bindings of the module hide
 
 
 @dataclass(frozen=True, slots=True)
 class ReadQuestion:
-    """What is looked for in one file."""
+    """The constant to look for in one file."""
 
     name: str  # of the constant, without its class
     handles: tuple[Handle, ...] = ()
-    owners: frozenset[str] = frozenset()  # qualified names of the classes here of whose instances it is an attribute
-    module: str = ""  # dotted name of its module, by which an import that was not resolved may mean it
-    first: str = ""  # what such an import names; "" where none can
+    owners: frozenset[str] = frozenset()  # qualified names of the classes here whose instances have the attribute
+    module: str = ""  # dotted name of its module, for unresolved imports that may mean it
+    first: str = ""  # name that such an import must import; "" if none can
 
 
 Read = tuple[int, str]
-"""A line, and how sure it is that the constant is read there."""
+"""A line, and the confidence that it reads the constant."""
 
 
 def find_reads(text: bytes, question: ReadQuestion) -> list[Read] | None:
-    """List the reads in a text by line; None where the running Python does not parse it."""
+    """List the reads in a text by line; None if the running Python cannot parse it."""
     tree = parse_piece(text)
     return None if tree is None else sorted(_Analysis(tree, question).list_reads())
 
 
 def find_words(text: bytes, name: str) -> list[Read]:
-    """List the lines that hold a name, for a text that does not parse: each may read it."""
+    """List the lines that have a name, for a text that does not parse: each may read it."""
     word = re.compile(rb"(?<!\w)" + re.escape(name.encode("utf-8", "replace")) + rb"(?!\w)")
     return [(number, POSSIBLE) for number, line in enumerate(text.split(b"\n"), 1) if word.search(line)]
 
@@ -66,13 +66,13 @@ class _Scope:
     is_comprehension: bool = False
     bound: set[str] = field(default_factory=set)
     globals: set[str] = field(default_factory=set)
-    outer: set[str] = field(default_factory=set)  # declared as nonlocal
-    modules: set[str] = field(default_factory=set)  # names that `import name` binds, of other modules
-    guessed: set[str] = field(default_factory=set)  # names of imports that may mean the constant by their words
+    outer: set[str] = field(default_factory=set)  # declared nonlocal
+    modules: set[str] = field(default_factory=set)  # names bound by `import name` of other modules
+    guessed: set[str] = field(default_factory=set)  # names of imports that may mean the constant, by their words
 
 
 class _Analysis:
-    """The scopes of a module, and what is read in each."""
+    """Scopes of a module, and the reads in each."""
 
     def __init__(self, tree: ast.Module, question: ReadQuestion) -> None:
         self._question = question
@@ -83,7 +83,7 @@ class _Analysis:
         self._attributes: list[tuple[ast.Attribute, _Scope]] = []
         self._texts: list[int] = []  # lines that read the attribute by a text
         self._open: list[tuple[ast.AST, _Scope]] = [(each, self._module) for each in tree.body]
-        while self._open:  # a stack of our own: an expression may be nested deeper than Python's reaches
+        while self._open:  # an explicit stack: expressions may be nested deeper than Python's
             self._visit(*self._open.pop())
 
     def _visit(self, node: ast.AST, scope: _Scope) -> None:
@@ -125,7 +125,7 @@ class _Analysis:
     def _enter_comprehension(
         self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, scope: _Scope
     ) -> None:
-        """Only what the first loop goes through is read in the scope around."""
+        """Enter a comprehension; only the iterable of its first loop is evaluated in the outer scope."""
         inner = _Scope("function", scope, scope.qualname, is_comprehension=True)
         first, *others = node.generators
         self._open += [(first.iter, scope), (first.target, inner), *((each, inner) for each in first.ifs)]
@@ -134,7 +134,7 @@ class _Analysis:
         self._open += [(each, inner) for each in results]
 
     def _note(self, node: ast.AST, scope: _Scope) -> None:
-        """Note what a node binds or reads."""
+        """Record the names that a node binds or reads."""
         match node:
             case ast.Name(ctx=ast.Load()):
                 self._names.append((node, scope))
@@ -175,12 +175,12 @@ class _Analysis:
             self._imports[line, bound] = scope
 
     def _may_be(self, module: str) -> bool:
-        """Tell whether the name of a module may be that of the constant's, whatever folders each is told from."""
+        """Return whether a module name may mean the constant's module, relative to any folder."""
         one, other = f".{module}", f".{self._question.module}"
         return bool(module) and (one.endswith(other) or other.endswith(one))
 
     def list_reads(self) -> Iterator[Read]:
-        """Give each line that reads the constant."""
+        """Yield each line that reads the constant."""
         handles = list(self._place_handles())
         wanted = {handle.dotted for handle, _ in handles} | self._list_guessed()
         for name, scope in self._names:
@@ -198,7 +198,7 @@ class _Analysis:
             yield line, POSSIBLE
 
     def _list_guessed(self) -> set[str]:
-        """List the names that imports bind which may mean the constant itself, and no class that it is a field of."""
+        """Return the names that imports bind and that may mean the constant itself, not a class with the field."""
         if self._question.first != self._question.name:
             return set()
         return {name for scope in set(self._imports.values()) for name in scope.guessed}
@@ -210,7 +210,7 @@ class _Analysis:
         return POSSIBLE if name in of.guessed and name in self._list_guessed() else None
 
     def _place_handles(self) -> Iterator[tuple[Handle, _Scope]]:
-        """Give the handles whose scope is there."""
+        """Yield the handles whose scope exists."""
         for handle in self._question.handles:
             first = handle.dotted.partition(".")[0]
             if handle.line is not None:
@@ -221,7 +221,7 @@ class _Analysis:
                 yield handle, self._module if first in scope.globals else scope
 
     def _judge(self, attribute: ast.Attribute, scope: _Scope, handles: list[tuple[Handle, _Scope]]) -> str | None:
-        """Tell how sure it is that an attribute of the name is the constant; None where it is something else."""
+        """Return the confidence that an attribute of the name is the constant; None if it is something else."""
         dotted = _write_dotted(attribute)
         if dotted is None:
             return POSSIBLE
@@ -237,13 +237,13 @@ class _Analysis:
         return None if first in of.modules else POSSIBLE
 
     def _judge_receiver(self, owner: _Scope, name: str) -> str | None:
-        """Judge an attribute of self or cls by the class whose method it is read in."""
+        """Judge an attribute of self or cls by the class of the method."""
         if owner.qualname in self._question.owners:
             return CERTAIN
         return None if name in owner.bound else POSSIBLE
 
     def _resolve(self, name: str, scope: _Scope) -> _Scope | None:
-        """Find the scope that gives a name its meaning; None for a name of a star import or of Python itself."""
+        """Return the scope that binds a name; None for a name of a star import or a builtin."""
         place: _Scope | None = scope
         while place is not None:
             if name in place.globals:
@@ -257,14 +257,14 @@ class _Analysis:
 
 
 def _leave_comprehensions(scope: _Scope) -> _Scope:
-    """Give the scope that a walrus inside of comprehensions binds its name in."""
+    """Return the scope in which a walrus inside comprehensions binds its name."""
     while scope.is_comprehension and scope.parent is not None:
         scope = scope.parent
     return scope
 
 
 def _write_dotted(attribute: ast.Attribute) -> str | None:
-    """Write an attribute of names alone, such as settings.Color.RED; None for one of any other expression."""
+    """Return an attribute of names, such as settings.Color.RED, as text; None for other expressions."""
     parts = [attribute.attr]
     value = attribute.value
     while isinstance(value, ast.Attribute):

@@ -1,7 +1,7 @@
 """Link tests to the code that their runner runs with them: set-up functions, hooks, fixtures, module code (RUNS).
 
-No text calls any of it for a test, so no relationship leads there. It is found when an impact asks for the steps that
-end at one node, and nothing is read for it that an impact has not read before.
+No text contains these calls, so the graph has no relationship for them. They are computed for the nodes that an impact
+reaches, and read nothing that an impact has not read before.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Scopes = Mapping[tuple[str, str], Node]
 
 
 class SetUpCode:
-    """The steps from set-up code to the tests that it is run with."""
+    """The steps from tests to the set-up code that runs with them."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class SetUpCode:
         list_imports: Callable[[], Mapping[str, set[str]]],
         list_plugins: Callable[[], Sequence[Node]],
     ) -> None:
-        """list_imports: paths of the importers by the path or id of what they import; list_plugins: pytest_plugins."""
+        """list_imports: paths of the importers by the path or id of the imported; list_plugins: pytest_plugins."""
         self._definitions = definitions
         self._scopes: Scopes = {(node.path, node.qualname): node for node in definitions}
         self._ids = {node.id: node for node in definitions}
@@ -51,7 +51,7 @@ class SetUpCode:
         self._list_plugins = list_plugins
         self._above: dict[str, set[str]] = defaultdict(set)
         self._below: dict[str, set[str]] = defaultdict(set)
-        self._requests: dict[str, set[str]] = defaultdict(set)  # who asks for fixtures by name, by the fixture's id
+        self._requests: dict[str, set[str]] = defaultdict(set)  # explicit requests of fixtures, by the fixture's id
         for edge in edges:
             if edge.type is RelationType.INHERITS and {edge.start, edge.end} <= self._ids.keys():
                 self._above[edge.start].add(edge.end)
@@ -78,16 +78,16 @@ class SetUpCode:
         return owner if owner is not None and owner.label is Label.CLASS else None
 
     def list_steps(self, node_id: str) -> Iterator[Step]:
-        """List the steps from tests to a definition that is run with them."""
+        """Yield the steps from tests to a definition that runs with them."""
         node = self._ids.get(node_id)
         if node is not None and node.label is Label.FUNCTION:
             for test, rule, confidence in self._list_users(node):
                 yield Step(RUNS, test.id, node_id, None, rule, confidence)
 
     def list_runs(self, step: Step, path: str | None) -> Iterator[Step]:
-        """List the steps from tests to what their module or class stands on: the end of a step from that.
+        """Yield the steps from tests to the dependencies of their module or class, given a step from that.
 
-        path: of the file that the step starts at; None where it starts at a definition.
+        path: of the file that the step starts at; None if it starts at a definition.
         """
         around = self._ids.get(step.start)
         tests, rule = list[Node](), "class of the test"
@@ -100,18 +100,18 @@ class SetUpCode:
             yield step._replace(type=RUNS, start=test.id, rule=rule, line=None if test is around else step.line)
 
     def list_of_class(self, owner: Node) -> list[Node]:
-        """List the tests of a class; the class itself stands for those that it inherits."""
+        """List the tests of a class; the class itself stands for inherited tests."""
         if not is_collected(owner.path):
-            return []  # its tests are run by the classes that inherit them
+            return []  # its tests are run by its subclasses
         inherited = [owner] if self._inherits_tests(owner) else []
         return [*self._methods.get(owner.id, ()), *inherited]
 
     def list_served(self, path: str) -> list[Node]:
-        """List the tests that the module code of a conftest.py or plugin is run with; none for any other file."""
+        """List the tests that run with the module code of a conftest.py or plugin; none for any other file."""
         return self._list_around(path) if is_conftest(path) or path in self._plugins else []
 
     def _is_of_definition(self, path: str, line: int | None) -> bool:
-        """Return whether a line of module code is a decorator or default, on which the definition alone depends."""
+        """Return whether a line of module code is a decorator or default, on which only the definition depends."""
         return line is not None and any(first <= line <= last for first, last in self._spans.get(path, ()))
 
     @cached_property
@@ -123,7 +123,7 @@ class SetUpCode:
         return spans
 
     def _list_users(self, node: Node) -> Iterator[tuple[Node, str, str]]:
-        """List the tests that a function is run with, or that run it as a test of their own."""
+        """Yield the tests that run with a function, or that inherit it as a test."""
         owner = self._find_owner(node)
         home: Home | None = "class" if owner is not None else "module" if "." not in node.qualname else None
         rule = None if home is None else find_set_up(node.name, home)
@@ -143,10 +143,10 @@ class SetUpCode:
             yield from ((each, "overriding fixture", LIKELY) for each in self._overrides.list_indirect(node))
 
     def _list_asking(self, fixture: Node) -> Iterator[tuple[Node, str, str]]:
-        """List who gets a fixture unasked, from a plugin, by the mark of a base class, or by getfixturevalue."""
+        """Yield the tests that get a fixture by autouse, a plugin, a base class's mark, or getfixturevalue."""
         name, is_unasked = self._fixtures[fixture.id]
         owner, homes = self._find_owner(fixture), self._list_homes(fixture)
-        # pytest keeps the names that it gives unasked, whichever fixture of the name is the nearest
+        # pytest keeps the names of autouse fixtures, whichever fixture of the name is the nearest
         if is_unasked or any(self._fixtures[each.id][1] for each in self._overrides.list_hidden(fixture)):
             chosen = (
                 self._list_running(owner, fixture.name)
@@ -177,16 +177,16 @@ class SetUpCode:
         return [*asked, *(each for each, _, _ in self._list_asking(fixture))]
 
     def _serves(self, fixture: Node, node: Node) -> bool:
-        """Return whether a fixture is seen from a definition: from its class, or from where its files are seen."""
+        """Return whether a fixture is visible from a definition: from its class, or from files that see its file."""
         owner = self._find_owner(fixture)
         if owner is None:
-            is_around = is_conftest(fixture.path) and node.path in self._plugins  # a plugin is no part of a folder
+            is_around = is_conftest(fixture.path) and node.path in self._plugins  # a plugin does not belong to a folder
             return not is_around and any(self._sees(node.path, home) for home in self._list_homes(fixture))
         around = node if node.label is Label.CLASS else self._find_owner(node)
         return around is not None and around.id in self._find_inheriting(owner, fixture.name)
 
     def _list_functions(self, home: str) -> Iterator[Node]:
-        """List the tests and fixtures that may ask for a fixture of a file."""
+        """Yield the tests and fixtures that may request a fixture of a file."""
         tests = (each for each in self._list_around(home) if each.label is Label.FUNCTION)
         fixtures = (self._ids[each] for each in self._fixtures)
         yield from tests
@@ -199,14 +199,14 @@ class SetUpCode:
         return sorted({node.path} | imports.get(node.id, set()) | stars)
 
     def _sees(self, path: str, home: str) -> bool:
-        """Return whether a file has what another one defines for tests."""
+        """Return whether a file sees the test definitions of another one."""
         return any(
             path.startswith(each.removesuffix(CONFTEST)) if is_conftest(each) else path == each
             for each in close_over({home}, self._plugins)
         )
 
     def _list_around(self, path: str) -> list[Node]:
-        """List the tests that module code is run with; what helps tests is run with those of files that import it."""
+        """List the tests that run with module code; that of test helpers runs with the files that import it."""
         open_paths, seen, served = [path], {path}, set[str]()
         while open_paths:
             each = open_paths.pop()
@@ -235,7 +235,7 @@ class SetUpCode:
         return [test for each in self._sort(self._find_inheriting(owner, name)) for test in self.list_of_class(each)]
 
     def _find_inheriting(self, owner: Node, name: str) -> set[str]:
-        """Find the classes that have a method of a class: it, and those below that do not define another one."""
+        """Return the classes that have a method of a class: it, and subclasses that do not override it."""
         found, level = {owner.id}, {owner.id}
         while level:
             below = {each for known in level for each in self._below[known]} - found
@@ -251,7 +251,7 @@ class SetUpCode:
 
     @cached_property
     def _fixtures(self) -> Mapping[str, tuple[str, bool]]:
-        """Fixtures by id: the name that tests ask for, and whether they get it unasked."""
+        """Fixtures by id: the name that tests request, and whether they have autouse."""
         found: dict[str, tuple[str, bool]] = {}
         for node in self._definitions:
             if node.label is Label.FUNCTION and "fixture" in str(node.properties.get("decorators") or ""):
@@ -266,13 +266,13 @@ class SetUpCode:
 
     @cached_property
     def _marked(self) -> list[tuple[Node, set[str]]]:
-        """The classes with subclasses whose marks name fixtures, with these."""
+        """Classes with subclasses whose marks name fixtures, with these."""
         classes = (each for listed in self._classes.values() for each in listed if self._below.get(each.id))
         return [(node, marks) for node in classes if (marks := list_marks(node))]
 
     @cached_property
     def _plugins(self) -> Mapping[str, set[str]]:
-        """The files that name each plugin of the source in pytest_plugins."""
+        """Files that name each plugin of the source in pytest_plugins."""
         found: dict[str, set[str]] = defaultdict(set)
         nodes = [node for node in self._list_plugins() if node.qualname == PLUGINS]
         paths = {node.path for node in self._definitions} if nodes else set[str]()
@@ -285,11 +285,11 @@ class SetUpCode:
 
 
 def _find_name(call: ast.Call | None) -> str | None:
-    """Return the name that a decorator gives a fixture in the place of its function's."""
+    """Return the name that a decorator gives a fixture instead of its function's."""
     given = (each.value for each in call.keywords if each.arg == "name") if call is not None else ()
     return next((str(each.value) for each in given if isinstance(each, ast.Constant)), None)
 
 
 def _may_ask(node: Node, name: str) -> bool:
-    """Return whether a fixture asks for another one, now or when it runs."""
+    """Return whether a fixture requests another one, by a parameter or at run time."""
     return asks_for(node, name) or (_ASKING in node.content and name in _QUOTED.findall(node.content))

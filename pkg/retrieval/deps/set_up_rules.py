@@ -1,6 +1,6 @@
-"""Which functions test runners run before or after which tests, by their names: one table, and the place to add one.
+"""Functions that test runners run before or after tests, by their names: a table of rules, and the place to add one.
 
-A test depends on them without a call in any text. Fixtures are told by their decorators and stand not here.
+A test depends on them without a call in any text. Fixtures are identified by their decorators instead.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 CONFTEST = "conftest.py"
 Home = Literal["class", "module"]
 Reach = Literal["class", "functions", "file", "around"]
-"""The tests of its class and of those below that do not redefine it; the functions of its file; all tests of its file;
-those of its file or, in a conftest.py or plugin, of all files that this one serves."""
+"""The tests of its class and of subclasses that do not override it; the functions of its file; all tests of its file;
+those of its file or, in a conftest.py or plugin, of all files that see it."""
 
 
 class SetUp(NamedTuple):
@@ -40,18 +40,18 @@ SET_UPS = (
     SetUp(r"pytest_\w+", "module", "around"),
 )
 RUN_BY_NAME = "|".join(each.pattern for each in SET_UPS if "pytest_" not in each.pattern)
-"""The names of all set-up functions but hooks, as one pattern."""
+"""Names of all set-up functions except hooks, as one pattern."""
 _RULES = [(re.compile(each.pattern), each) for each in SET_UPS]
 
 
 def find_set_up(name: str, home: Home) -> SetUp | None:
-    """Return the rule for a function of a name in a class or module; None for one that no runner runs."""
+    """Return the rule for a function of a name in a class or module; None if no runner runs it."""
     return next((rule for pattern, rule in _RULES if rule.home == home and pattern.fullmatch(name)), None)
 
 
-@lru_cache(maxsize=10_000)  # files, each of which is asked about for each of its definitions
+@lru_cache(maxsize=10_000)  # files, each examined once for each of its definitions
 def is_collected(path: str) -> bool:
-    """Return whether a file holds tests that pytest runs when it is given the file."""
+    """Return whether a file holds tests that pytest runs when given the file."""
     stem = PurePosixPath(path).stem
     return stem.startswith("test_") or stem.endswith("_test") or stem == "tests"
 

@@ -1,4 +1,4 @@
-"""Tell what may use a definition that no link leads to: Python, runners, frameworks, bases, protocols, and its name."""
+"""Find possible uses of definitions without links: by Python, runners, frameworks, bases, protocols, or by name."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from pkg.retrieval.deps.paths import derive_module, list_code_files
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-FILES_AT_ONCE = 200  # whose texts are in memory together
+FILES_AT_ONCE = 200  # files whose texts are in memory together
 _DESCRIPTIONS = ("pyproject.toml", "setup.cfg", "*.dist-info/entry_points.txt", "*.egg-info/entry_points.txt")
 
 _WORD = re.compile(rb"[\w\x80-\xff]+")
 _ALL = re.compile(rb"^__all__\s*(?::[^=\n]*)?\+?=\s*[\[(]([^\])]*)", re.MULTILINE)
 _QUOTED = re.compile(rb"""["'](\w+)["']""")
-# A name that is put together: "visit_" + kind, f"visit_{kind}", "visit_%s" % kind, "visit_{}".format(kind)
+# A composed name: "visit_" + kind, f"visit_{kind}", "visit_%s" % kind, "visit_{}".format(kind)
 _PREFIX = re.compile(rb"""["']([A-Za-z_]\w*_)(?:["']\s*\+|\{|%s)""")
-_ENTRY_POINT = re.compile(rb"(?<![\w.])([A-Za-z_][\w.]*):([A-Za-z_][\w.]*)")  # a long word is read from its start alone
+_ENTRY_POINT = re.compile(rb"(?<![\w.])([A-Za-z_][\w.]*):([A-Za-z_][\w.]*)")  # a long word is read only from its start
 
 Key = tuple[str, str, str]  # source, path, qualified name
-Sites = dict[tuple[str, str], set[tuple[int, str]]]  # by source and path: line and name of what is called
+Sites = dict[tuple[str, str], set[tuple[int, str]]]  # by source and path: line and name of the callee
 
 
 class Spared:
-    """Explain why definitions without a link may be used all the same."""
+    """Explain why definitions without a link may be used nevertheless."""
 
     def __init__(self, store: GraphStore, nodes: Sequence[Node], edges: Sequence[Edge], used: set[str]) -> None:
         self._store = store
@@ -45,7 +45,7 @@ class Spared:
         self._users = {_outer(node) for node in nodes if node.id in used}
 
     def explain(self, loose: Sequence[Node]) -> dict[str, str]:
-        """Give by id what may use a definition, the surest way; what nothing does is left out."""
+        """Return the surest possible use of each definition, by id; unused ones are absent."""
         reasons: dict[str, str] = {}
         ways: tuple[Callable[[Sequence[Node]], Iterable[tuple[Node, str]]], ...] = (
             self._find_tests, self._find_special, self._find_entries, self._find_entry_points, self._find_outside,
@@ -81,14 +81,14 @@ class Spared:
                 yield node, "entry point of the package"
 
     def _find_outside(self, loose: Sequence[Node]) -> Iterator[tuple[Node, str]]:
-        """Find methods that a base of a library may call, and classes inside of such, which configure them."""
+        """Yield methods that a base from a library may call, and classes inside its subclasses, which configure it."""
         for node in loose:
             owner = self._classes.get(_outer(node))
             if owner is not None and self._bases.may_call(owner, node.name):
                 yield node, f"called by a base outside of the source: {', '.join(self._bases.list_bases(owner))}"
 
     def _find_protocols(self, loose: Sequence[Node]) -> Iterator[tuple[Node, str]]:
-        """Find methods of classes that have all methods of a protocol, and the methods of protocols themselves."""
+        """Yield methods of classes that have all methods of a protocol, and the methods of protocols themselves."""
         members: dict[Key, set[str]] = defaultdict(set)
         for node in self._nodes:
             if node.label is Label.FUNCTION and _outer(node) in self._classes:
@@ -102,7 +102,7 @@ class Spared:
                     break
 
     def _find_named(self, loose: Sequence[Node]) -> Iterator[tuple[Node, str]]:
-        """Find what __all__ lists, and names that stand in the texts beside definitions, imports and bound calls."""
+        """Yield names listed in __all__, and names that texts have outside of definitions, imports and bound calls."""
         texts = _Texts(self._list_sites())
         for source in sorted({node.source for node in loose}):
             paths = list_code_files(self._store, source)
@@ -115,12 +115,12 @@ class Spared:
             if name in texts.exported[node.source, node.path]:
                 yield node, "exported: listed in __all__"
             elif times := max(0, texts.words[name] - texts.known[node.name]):
-                yield node, f"perhaps used by its name: it stands {times:,} more times in the source"
+                yield node, f"perhaps used by its name: {times:,} more occurrences in the source"
             elif name.startswith(tuple(texts.prefixes)) and _outer(node) in self._classes:
-                yield node, "perhaps used by a name that is put together"
+                yield node, "perhaps used by a composed name"
 
     def _list_sites(self) -> Sites:
-        """List by source and path the lines with what is called there and bound to something."""
+        """Return the lines with bound calls and the names of their callees, by source and path."""
         named = {node.id: node for node in self._nodes}
         files = {edge.start for edge in self._edges if edge.type is RelationType.CALLS} - named.keys()
         starts = named | {node.id: node for node in self._store.get(sorted(files))}
@@ -132,7 +132,7 @@ class Spared:
         return sites
 
     def _spread(self, loose: Sequence[Node], reasons: dict[str, str]) -> None:
-        """Spare what overrides something that is used, and what holds it, until nothing is added."""
+        """Add overrides of used methods, and owners of used definitions, until nothing changes."""
         above = self._list_overridden(loose)
         called = {edge.end for edge in self._edges if edge.type is RelationType.CALLS and edge.start != edge.end}
         by_key = {node.id: node for node in self._nodes}
@@ -143,16 +143,16 @@ class Spared:
                 if node.id in reasons:
                     continue
                 if any(each in called or each in reasons for each in above[node.id]):
-                    found[node.id] = "overrides what is used"
+                    found[node.id] = "overrides a used method"
                 elif _key(node) in users:
-                    found[node.id] = "holds what is used"
+                    found[node.id] = "contains a used definition"
             if not found:
                 return
             reasons |= found
             users |= {_outer(by_key[node_id]) for node_id in found}
 
     def _list_overridden(self, loose: Sequence[Node]) -> dict[str, set[str]]:
-        """Give the methods that each one overrides; one of a mixin those of the other bases of its subclasses, too."""
+        """Return the methods that each one overrides; for a mixin, also those of the other bases of its subclasses."""
         above: dict[str, set[str]] = defaultdict(set)
         bases: dict[str, set[str]] = defaultdict(set)
         below: dict[str, set[str]] = defaultdict(set)
@@ -174,17 +174,17 @@ class Spared:
 
 
 class _Texts:
-    """What the texts of sources say of names."""
+    """Occurrences of names in the texts of sources."""
 
     def __init__(self, sites: Sites) -> None:
         self._sites = sites
-        self.known: Counter[str] = Counter()  # how often a name stands where a bound call is, or a definition
+        self.known: Counter[str] = Counter()  # number of occurrences in bound calls and definitions
         self.words: Counter[bytes] = Counter()
         self.exported: dict[tuple[str, str], set[bytes]] = defaultdict(set)
         self.prefixes: set[bytes] = set()
 
     def read(self, source: str, path: str, text: bytes) -> None:
-        """Take in one text."""
+        """Count the names of one text."""
         self.words.update(_WORD.findall(text))
         self.prefixes.update(_PREFIX.findall(text))
         lines = text.split(b"\n")
@@ -195,7 +195,7 @@ class _Texts:
 
 
 def _read_entry_points(root: str) -> set[tuple[str, str]]:
-    """Read the entry points that the description of a package names, where it is there: module and qualified name."""
+    """Return the entry points in the metadata of a package, if it is there: module and qualified name."""
     found: set[tuple[str, str]] = set()
     with suppress(OSError, ValueError):
         folder = Path(root)

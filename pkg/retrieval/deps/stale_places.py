@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def mark_places(store: GraphStore, answer: Answer) -> Answer:
-    """Mark every place of an answer that is stale, and list their files in its coverage."""
+    """Mark every stale place of an answer, and list their files in its coverage."""
     stale = find_stale(store, _list_shown(answer))
     if not stale:
         return answer
@@ -24,7 +24,7 @@ def mark_places(store: GraphStore, answer: Answer) -> Answer:
 
 
 def _list_shown(part: object) -> Iterator[tuple[str, str]]:
-    """List the files of all places in a part of an answer, however deep they stand."""
+    """Yield the files of all places in a part of an answer, at any depth."""
     if isinstance(part, Place):
         yield part.source, part.path
     elif isinstance(part, ImportRecord):
@@ -38,7 +38,7 @@ def _list_shown(part: object) -> Iterator[tuple[str, str]]:
 
 
 def _mark(part: Any, marks: StaleMarks) -> Any:
-    """Give a part of an answer with its places marked."""
+    """Return a part of an answer with its places marked."""
     if isinstance(part, Place):
         return replace(part, is_stale=marks.holds(part.source, part.path))
     if isinstance(part, tuple):

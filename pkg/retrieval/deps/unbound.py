@@ -1,4 +1,4 @@
-"""Count call sites that could not be bound by the names that they call: any of them may call what is asked about."""
+"""Count unbound call sites by the names that they call: any of them may call the target of a question."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 _LAST_NAME = re.compile(r"([^\W\d]\w*)\s*\Z")
 
 UnboundNames = Mapping[str, Counter[str]]
-"""How often a name is called at sites that could not be bound, by the reason."""
+"""Number of unbound call sites of each name, by reason."""
 
 _MEMORY = GenerationMemory(8)  # sources
 
 
 class SameName(NamedTuple):
-    """The unbound call sites that bear some names."""
+    """The unbound call sites with some names."""
 
     sites: int
     names: str  # the name, or whose names, in words
@@ -33,9 +33,9 @@ class SameName(NamedTuple):
 
 
 def read_unbound_names(store: GraphStore, source: str | None) -> UnboundNames:
-    """Count the unbound call sites of a source by the last name of what they call: ``a.b.run`` counts as run.
+    """Count the unbound call sites of a source by the last name of the called expression: ``a.b.run`` counts as run.
 
-    What was read is remembered for the generation of the graph, which many questions may be asked about.
+    The counts are cached for the generation of the graph.
     """
     return _MEMORY.get(store, (store.address, source), lambda: _read_unbound_names(store, source))
 
@@ -50,7 +50,7 @@ def _read_unbound_names(store: GraphStore, source: str | None) -> UnboundNames:
 
 
 def list_overflows(store: GraphStore, source: str | None = None) -> tuple[Overflow, ...]:
-    """List what has too many values, by the calls that could not be bound for it, the most first."""
+    """List values with too many candidates, by the number of calls left unbound by them, the most first."""
     prefix = f"{Reason.MANY.value}: "
     reasons = (str(node.properties.get("reason", "")) for node in store.nodes((Label.CALL,), source))
     counts = Counter(reason.removeprefix(prefix) for reason in reasons if reason.startswith(prefix))
@@ -58,18 +58,18 @@ def list_overflows(store: GraphStore, source: str | None = None) -> tuple[Overfl
 
 
 def count_sites(unbound: UnboundNames, name: str) -> int:
-    """Count the unbound call sites of one name."""
+    """Return the number of unbound call sites of one name."""
     return sum(unbound[name].values()) if name in unbound else 0
 
 
 def count_same_name(unbound: UnboundNames, targets: Iterable[Target]) -> SameName:
-    """Count the unbound call sites that may call some targets, or what is inside them, after all."""
+    """Count the unbound call sites that may call some targets, or definitions inside them."""
     chosen = list(targets)
     names = {node.name for target in chosen for node in (*target.nodes, *target.inside)}
     reasons: Counter[str] = sum((unbound[name] for name in sorted(names) if name in unbound), Counter[str]())
     ordered = tuple(sorted(reasons.items(), key=lambda each: (-each[1], each[0])))
     if len(chosen) != 1:
-        words = "the names of what was asked about" if chosen else "what was asked about, which has no name here"
+        words = "the names of the targets" if chosen else "the target, which has no name here"
     elif len(names) > 1:
         words = f"the names inside {chosen[0].place.qualname}"
     else:

@@ -1,4 +1,4 @@
-"""Find definitions that nothing refers to: neither a link of the graph nor what uses code without one."""
+"""Find definitions without references: neither links of the graph nor possible uses without a link."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _TYPES = (
 _USES = frozenset(_TYPES) - {RelationType.UNRESOLVED}
 
 Doubt = tuple[int, str]
-"""How much a reason weighs, and the reason."""
+"""Weight of a reason, and the reason."""
 
 
 def find_unused(reader: LinkReader, target: Target | None, options: DepsOptions) -> Unused:
-    """List functions and classes that nothing uses, as far as can be told, those with least doubt first.
+    """List functions and classes that nothing is known to use, those with the fewest doubts first.
 
-    A function that only calls itself is unused. What may be used in a way that no link shows, by a test runner or by
-    its name, is counted by that way, and listed if the options ask for it. With a target only what is inside it.
+    A function that only calls itself is unused. Definitions that may be used without a link, by a test runner or by
+    name, are counted by that use, and listed if the options ask for it. With a target, list only definitions inside it.
     """
     store = reader.store
     edges = list(store.edges(_TYPES, options.source))
@@ -41,13 +41,13 @@ def find_unused(reader: LinkReader, target: Target | None, options: DepsOptions)
         spared = (UnusedPlace(make_place(node), (reasons[node.id],)) for node in loose if node.id in reasons)
         found += sorted(spared, key=lambda each: (each.doubts, _order(each.place)))
     shown = cut_limit(options.limit, len(found))
-    coverage = count_calls(edges, "of all definitions; a use that they hide is not seen")
+    coverage = count_calls(edges, "of all definitions; uses in unbound calls are not seen")
     counts = Counter(_shorten(each) for each in reasons.values()).most_common()
     return Unused(tuple(found[:shown]), len(left), tuple(counts), len(wanted), len(found) - shown, coverage)
 
 
 def _shorten(reason: str) -> str:
-    """Give the kind of a reason, which stands before the colon."""
+    """Return the kind of a reason, which is before the colon."""
     return reason.partition(":")[0]
 
 
@@ -56,7 +56,7 @@ def _order(place: Place) -> tuple[str, str, int, str]:
 
 
 def _judge(node: Node) -> tuple[int, UnusedPlace]:
-    """Give the weight of all doubts, and the doubts in words, the heaviest first."""
+    """Return the total weight of the doubts, and the doubts in words, the heaviest first."""
     found = sorted(_list_doubts(node), reverse=True)
     return sum(weight for weight, _ in found), UnusedPlace(make_place(node), tuple(words for _, words in found))
 

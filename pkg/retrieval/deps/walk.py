@@ -1,4 +1,4 @@
-"""Walk from a function, class or file to what it stands on and to what stands on it (Q-23: any number of hops)."""
+"""Walk from a function, class or file to its dependencies and dependents (Q-23: any number of hops)."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from pkg.retrieval.deps.neighbours import (
 from pkg.retrieval.deps.unbound import count_same_name
 
 _UNITS = (Label.FILE, Label.ROW)
-_CONSTRUCTOR = "constructor"  # the rule by which the call of a class has a link to its __init__ as well
+_CONSTRUCTOR = "constructor"  # rule of the additional link from the call of a class to its __init__
 
 
 def walk_dependencies(reader: LinkReader, target: Target, options: DepsOptions) -> Dependencies:
-    """List each relation of the target level by level, with how much of the calls on the way is bound."""
+    """List each relation of the target level by level, with the confidence of the calls on the way."""
     found, left_out, visited = walk_relations(reader, target, options)
     edges = [edge for node_id in sorted(visited) for edge in reader.read_edges(node_id) if edge.start == node_id]
-    scope = f"of the definitions and files looked into ({len(visited):,})"
+    scope = f"of the definitions and files visited ({len(visited):,})"
     coverage = count_calls(edges, scope, count_same_name(reader.unbound_names(target.place.source), [target]))
     entries = () if options.direction == "out" else _list_entries(reader, target)
     if may_have_callers(options) and not any(each.relation == "callers" for each in found):
         named = count_named_sites(reader.store, target.place.source, [target])
-        is_said = named is None or not (named.is_none and entries)  # what a framework enters needs no caller
+        is_said = named is None or not (named.is_none and entries)  # code that a framework enters needs no caller
         coverage = replace(coverage, named=named if is_said else None)
     return Dependencies(target.place, options.direction, tuple(found), tuple(left_out), coverage, entries)
 
 
 def may_have_callers(options: DepsOptions) -> bool:
-    """Return whether a question asks for callers among others."""
+    """Return whether a question includes callers."""
     return options.direction != "out" and RelationType.CALLS in choose_types(options.relations)
 
 
 class Walked(NamedTuple):
-    """What a walk along several relations has found, what it left out by relation, and which nodes it has seen."""
+    """Result of a walk along several relations: links, counts of those left out by relation, and visited nodes."""
 
     found: list[Dependency]
     left_out: list[tuple[str, int]]
@@ -53,7 +53,7 @@ class Walked(NamedTuple):
 
 
 def walk_relations(reader: LinkReader, target: Target, options: DepsOptions) -> Walked:
-    """Walk each relation of the target level by level; every node is visited once, hubs are cut and counted."""
+    """Walk each relation of the target level by level; every node is visited once, hubs are truncated and counted."""
     reader.nodes(target.ids)
     found: list[Dependency] = []
     left_out: list[tuple[str, int]] = []
@@ -70,7 +70,7 @@ def walk_relations(reader: LinkReader, target: Target, options: DepsOptions) -> 
 
 
 def _list_entries(reader: LinkReader, target: Target) -> tuple[Entry, ...]:
-    """List what enters a function or class; of a file or row everything inside it would have to be asked for."""
+    """List the entries into a function or class; none for a file or row, where each definition would be searched."""
     if target.nodes[0].label in _UNITS:
         return ()
     from pkg.retrieval.deps.entries import find_entries
@@ -92,7 +92,7 @@ class _Walk:
     left_out: int = 0
 
     def run(self, depth: int) -> None:
-        """Go level by level; only what is shown is followed."""
+        """Walk level by level, only through shown links."""
         own = set(self.target.ids)
         level = [(self.target.place.id, node_id) for node_id in self._list_starts()]
         seen = set(own)
@@ -114,7 +114,7 @@ class _Walk:
                 break
 
     def _list_starts(self) -> list[str]:
-        """Tell the calls of a file's module code from those of its definitions; both lie in its target."""
+        """Return the starts; for callees of a file, either its module code or its definitions."""
         unit = self.target.nodes[0]
         if unit.label not in _UNITS or self.relation.type is not RelationType.CALLS or self.relation.direction == "in":
             return [] if self.relation.name == MODULE_CALLEES else list(self.target.ids)
@@ -140,9 +140,9 @@ class _Walk:
         return sorted(links, key=lambda each: order_link(each[1], each[1].start if is_in else each[1].end))
 
     def _is_inner(self, step: Step, own: set[str]) -> bool:
-        """Return whether a step stays inside of the target, so that it says nothing about the target as a whole.
+        """Return whether a step stays inside the target, so that it is not a link of the target as a whole.
 
-        A function calls what it holds, and may be called by it; but a call of what it holds is no call of itself.
+        A function calls its inner functions, and may be called by them; but a call of these is not a call of it.
         """
         if self.relation.name == MODULE_CALLEES or not {step.start, step.end} <= own:
             return False
@@ -153,9 +153,9 @@ class _Walk:
         return {node.id for node in self.target.nodes}
 
     def _find_inside(self, of: str, link: Link) -> Place | None:
-        """Find the definition inside of the target that a link of the first level starts or ends at.
+        """Return the definition inside the target at which a link of the first level starts or ends.
 
-        Who calls a class calls its constructor too, and who imports from a file imports the file.
+        Callers of a class call its constructor too, and importers from a file import the file.
         """
         near = link.end if self.relation.direction == "in" else link.start
         is_own = near.id in self._list_targets() or link.rule == _CONSTRUCTOR
@@ -164,7 +164,7 @@ class _Walk:
         return near if near.id in self.target.ids else None
 
     def _spread(self, node_id: str) -> list[str]:
-        """Give the nodes that the walk goes on from: imports go from file to file, whatever they name."""
+        """Return the nodes from which the walk continues: imports lead from file to file."""
         if self.relation.type is RelationType.UNRESOLVED:
             return []
         if self.relation.type is not RelationType.RESOLVES_TO:

@@ -1,4 +1,4 @@
-"""Take the code that a question finds as evidence, with the calls between its pieces (P-06)."""
+"""Turn the code that a question finds into evidence, with the calls between its pieces (P-06)."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pkg.retrieval.deps.answer import is_test
 from pkg.retrieval.evidence.evidence import Evidence, PlacedLine
 from pkg.retrieval.explore import Exploration, Piece, Tie, write_tie
 
-MOST_PIECES = 8  # of code: what stands behind these is seldom what was asked for
-LEAST_SHARE = 0.2  # of the score of the best piece that another one needs
-MOST_TIES = 8  # calls, callers and uses that are listed
+MOST_PIECES = 8  # of code: later ones rarely answer the question
+LEAST_SHARE = 0.2  # of the best piece's score, for another piece
+MOST_TIES = 8  # calls, callers and uses listed
 
 
 def list_code(found: Exploration, with_tests: bool) -> Iterator[Evidence]:
-    """Give the best pieces of an exploration, then the links between them as one piece.
+    """Yield the best pieces of an exploration, then the connections between them as one piece.
 
-    with_tests: tests are among them; without, only where there is nothing else.
+    with_tests: include tests; otherwise they are included only if there is nothing else.
     """
     pieces = [piece for piece in found.pieces if with_tests or not is_test(piece.place)] or list(found.pieces)
     best = max((piece.score or 0.0 for piece in pieces), default=0.0)

@@ -1,4 +1,4 @@
-"""The nouns of evidence: one numbered piece that an answer may cite, and all that was gathered for a question."""
+"""The data of evidence: one numbered piece that an answer may cite, and all pieces gathered for a question."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Literal, NamedTuple
 from pkg.model import Stale
 
 EvidenceKind = Literal["file", "links", "code", "text", "window"]
-"""What a file holds; what depends on what; a definition; a section of a text file; characters of any file (Q-07)."""
+"""A summary of a file; links; a definition; a section of a text file; a chunk of characters of any file (Q-07)."""
 
 
 class PlacedLine(NamedTuple):
-    """One line of a piece of evidence that stands somewhere else than the piece, such as a caller."""
+    """One line of a piece of evidence with a place of its own, such as a caller."""
 
     path: str
     line: int
     text: str
-    name: str = ""  # of what is linked, by which a statement may speak of it; "" for the file itself
+    name: str = ""  # of the linked definition, by which a statement may refer to it; "" for the file itself
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One piece that an answer may cite, as a prompt shows it."""
+    """One piece that an answer may cite, as shown in a prompt."""
 
     kind: EvidenceKind
     source: str
@@ -32,28 +32,28 @@ class Evidence:
     end_line: int
     title: str
     content: str
-    score: float = field(default=0.0, compare=False)  # in one question; another finds the same piece with another
+    score: float = field(default=0.0, compare=False)  # depends on the question
     lines: tuple[PlacedLine, ...] = ()  # of links, each with its own place
 
     @property
     def place(self) -> str:
-        """Write where it stands, as editors open it."""
+        """Return the place as editors open it."""
         return f"{self.path}:{self.start_line}" if self.start_line else self.path
 
     @property
     def span(self) -> str:
-        """Write where it stands, with its last line."""
+        """Return the place with its last line."""
         return f"{self.place}-{self.end_line}" if self.end_line > self.start_line else self.place
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What was gathered for a question, best first."""
+    """Evidence gathered for a question, best first."""
 
     text: str
     pieces: tuple[Evidence, ...]
     fits: bool | None = None  # whether anything fits; None where that cannot be judged
-    looked_at: dict[str, int] = field(default_factory=dict)  # how many pieces of each kind were compared
+    looked_at: dict[str, int] = field(default_factory=dict)  # number of pieces of each kind that were compared
     left_out: int = 0  # pieces over the budget
     notes: tuple[str, ...] = ()
     stale: tuple[Stale, ...] = ()

@@ -1,4 +1,4 @@
-"""What may be asked of evidence; light, for the command line reads it at every start."""
+"""Options of evidence; a light module, as the command line imports it at every start."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from pkg.retrieval.query_options import TEST_CHOICES, Globs, TestChoice, check_c
 
 Retriever = Literal["graph", "chunks", "both"]
 RETRIEVERS: tuple[Retriever, ...] = get_args(Retriever)
-"""The nodes and links of the graph; the papers' chunks of characters (A-37); one after the other in turn."""
+"""The nodes and links of the graph; the papers' chunks of characters (A-37); both, interleaved."""
 
 EVIDENCE_BUDGET = 2500
-"""Tokens: the smallest windows in use hold 8,000, and question, earlier turns and answer need as much again."""
+"""Tokens: the smallest context windows in use hold 8,000, and question, earlier turns and answer need as much again."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceOptions:
-    """How evidence for an answer is gathered."""
+    """Settings for gathering evidence."""
 
     retriever: Retriever = "graph"
     budget: int = EVIDENCE_BUDGET  # tokens of all pieces; 0 for no limit
-    top_k: int = 0  # pieces at most; 0 takes what fits into the budget
+    top_k: int = 0  # maximum of pieces; 0 for as many as fit into the budget
     source: str | None = None
     path: Globs = None
     tests: TestChoice = "auto"
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant, with a UsageError."""
+        """Raise UsageError for invalid options."""
         check_choice("retriever", self.retriever, RETRIEVERS)
         check_choice("tests", self.tests, TEST_CHOICES)
         check_least("budget", self.budget, 0)
@@ -39,6 +39,6 @@ DEFAULT_EVIDENCE = EvidenceOptions()
 
 
 def node_filter(options: EvidenceOptions) -> NodeFilter:
-    """Turn options into the filter on paths that searches apply."""
+    """Return the filter on paths that searches apply."""
     tests = {"auto": None, "only": True, "no": False}[options.tests]
     return NodeFilter(options.source, list_globs(options.path), tests=tests)

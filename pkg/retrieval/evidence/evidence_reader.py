@@ -1,4 +1,4 @@
-"""Read evidence for several questions to one graph; what does not depend on the question is made once."""
+"""Gather evidence for several questions to one graph; data that does not depend on the question is shared."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 @dataclass
 class EvidenceReader:
-    """The evidence of a graph, with the chunks of characters of its present generation."""
+    """Evidence of a graph, with the chunks of characters of its current generation."""
 
     store: GraphStore
     options: EvidenceOptions = DEFAULT_EVIDENCE
     windows: WindowIndex | None = None
 
     def read(self, encoder: Encoder, text: str) -> Gathered:
-        """Gather evidence from one generation, whose encoder is given; a QueryError where nothing can be asked."""
+        """Gather evidence from one generation; raises QueryError for an invalid question."""
         with self.store.snapshot():
             if self.options.retriever != "graph":
                 self.index(encoder)
             return gather_evidence(self.store, encoder, text, self.options, self.windows)
 
     def index(self, encoder: Encoder) -> None:
-        """Cut and encode the chunks of characters, where there are none of this generation yet."""
+        """Cut and encode the chunks of characters, unless they exist for this generation."""
         if self.windows is None or self.windows.generation != self.store.generation():
             sources = [each.name for each in list_sources(self.store, self.options.source)]
             self.windows = index_windows(self.store, encoder, sources)

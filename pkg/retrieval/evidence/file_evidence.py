@@ -1,4 +1,4 @@
-"""Tell in a few lines what a file is: its docstring, what it imports, what it defines, who imports it (Q-23)."""
+"""Summarise files in a few lines: docstring, imports, definitions, importers (Q-23)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 MOST_NAMES = 16  # of one line of a summary
-FEW_NAMES = 8  # where it is only told what a file is for
+FEW_NAMES = 8  # in a short summary
 MOST_IMPORTS = 40
 
 
 def summarise_files(store: GraphStore, files: Sequence[Node], in_short: bool = False) -> Iterator[Evidence]:
-    """Give a summary of each Python file, in their order; a text file is told by its sections.
+    """Yield a summary of each Python file, in their order; text files are covered by their sections.
 
-    in_short: only what it says of itself and the first of its definitions.
+    in_short: only the docstring and the first definitions.
     """
     python = [node for node in files if node.path.endswith(SUFFIXES)]
     edges = store.neighbours([node.id for node in python], (RelationType.IMPORTS, RelationType.CONTAINS), "out")
@@ -38,7 +38,7 @@ def summarise_files(store: GraphStore, files: Sequence[Node], in_short: bool = F
 
 
 def _read_targets(store: GraphStore, imports: Sequence[str]) -> dict[str, Node]:
-    """Read what imports lead to, by the id of the import."""
+    """Read the targets of imports, by the id of the import."""
     edges = store.neighbours(imports, (RelationType.RESOLVES_TO,), "out") if imports else []
     nodes = {node.id: node for node in store.get(sorted({edge.end for edge in edges}))}
     return {start: nodes[edge.end] for start, edge in choose_ends(edges).items()}

@@ -1,4 +1,4 @@
-"""Gather evidence for a question in words: what it names, what it finds, what stands above that (Q-14, Q-23)."""
+"""Gather evidence for a question in words: the subjects it names, the code it finds, the files of that (Q-14, Q-23)."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
     from pkg.graph.store import GraphStore
 
-NAMED_SHARE = 0.6  # of the budget that what the question names may take
-ABOVE_SHARE = 0.1  # that the files around the code that was found may take
+NAMED_SHARE = 0.6  # of the budget, for the subjects that the question names
+ABOVE_SHARE = 0.1  # of the budget, for the files of the found code
 FILES_ABOVE = 2
-MOST_WINDOWS = 10  # of a question: with 1,500 characters each they are more than the usual budget
+MOST_WINDOWS = 10  # of a question: with 1,500 characters each they exceed the usual budget
 
 
 def gather_evidence(
@@ -43,9 +43,9 @@ def gather_evidence(
     options: EvidenceOptions = DEFAULT_EVIDENCE,
     windows: WindowIndex | None = None,
 ) -> Gathered:
-    """Gather evidence within a budget, best first; a QueryError where nothing can be asked.
+    """Gather evidence within a budget, best first; raises QueryError for an invalid question.
 
-    windows: the chunks of the same sources, for a retriever that looks at them.
+    windows: the chunks of the same sources, for a retriever that uses them.
     """
     with store.snapshot():
         sources = list_sources(store, options.source)
@@ -64,7 +64,7 @@ def gather_evidence(
 
 @dataclass(frozen=True, slots=True)
 class _Findings:
-    """What a search among the nodes has found out beside its pieces."""
+    """Results of a search among the nodes, beside its pieces."""
 
     fits: bool | None = None
     looked_at: dict[str, int] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class _Findings:
 
 @dataclass(frozen=True)
 class _Gatherer:
-    """One question put to the nodes and links of a graph."""
+    """One question to the nodes and links of a graph."""
 
     store: GraphStore
     encoder: Encoder
@@ -83,23 +83,23 @@ class _Gatherer:
 
     @cached_property
     def query(self) -> Vectors:
-        """Give the vector of the question: float32 [dimension]."""
+        """Return the vector of the question: float32 [dimension]."""
         return encode_question(self.encoder, self.text)
 
     @property
     def with_tests(self) -> bool:
-        """Tell whether tests may answer it."""
+        """Return whether tests may answer it."""
         choice = self.options.tests
         return choice == "only" or (choice == "auto" and parse_question(self.text).asks_tests)
 
     def list_named(self, subjects: Subjects) -> Iterator[Evidence]:
-        """Give what the question names: its files in short, and the links of its definitions and libraries."""
+        """Yield the subjects of the question: summaries of files, and links of definitions and libraries."""
         yield from summarise_files(self.store, subjects.files)
         yield from list_links(self.store, self.text, subjects.definitions)
         yield from list_importers(self.store, subjects.libraries)
 
     def list_above(self, pieces: Iterable[Evidence]) -> Iterator[Evidence]:
-        """Give in short the files that the best pieces of code stand in."""
+        """Return short summaries of the files of the best code."""
         repositories = {source.name for source in self.sources if source.kind == "repository"}
         places = dict.fromkeys((each.source, each.path) for each in pieces if each.source in repositories)
         files = self.store.get([name_unit(*place) for place in list(places)[:FILES_ABOVE]])
@@ -107,7 +107,7 @@ class _Gatherer:
 
 
 def _take_nodes(gatherer: _Gatherer, pack: _Pack, chunks: Sequence[Evidence]) -> _Findings:
-    """Take what the question names, then the code that it finds with chunks in turn, then the files above."""
+    """Add the subjects of the question, then the found code interleaved with chunks, then the files of that."""
     options = gatherer.options
     subjects = find_subjects(gatherer.store, gatherer.text, gatherer.sources).narrow(node_filter(options))
     pack.take(gatherer.list_named(subjects), NAMED_SHARE)
@@ -124,7 +124,7 @@ def _take_nodes(gatherer: _Gatherer, pack: _Pack, chunks: Sequence[Evidence]) ->
 
 
 def _put_between(found: Sequence[Evidence], chunks: Sequence[Evidence]) -> Iterator[Evidence]:
-    """Put a chunk behind every two pieces of the graph: they are right less often."""
+    """Insert a chunk after every two pieces of the graph: chunks are right less often."""
     waiting = iter(chunks)
     for number, piece in enumerate(found, 1):
         yield piece
@@ -134,9 +134,9 @@ def _put_between(found: Sequence[Evidence], chunks: Sequence[Evidence]) -> Itera
 
 
 def _merge(code: Sequence[Evidence], sections: Sequence[Evidence]) -> list[Evidence]:
-    """Put sections between pieces of code, each list in its own order: what has the higher score comes first.
+    """Merge code and sections by score, each list in its own order.
 
-    The score of code is the rate of right answers, that of a section the mean of its cosine and its words.
+    The score of code is the rate of right answers, that of a section the mean of its cosine and lexical score.
     """
     merged: list[Evidence] = []
     waiting = deque(sections)
@@ -149,7 +149,7 @@ def _merge(code: Sequence[Evidence], sections: Sequence[Evidence]) -> list[Evide
 
 @dataclass(slots=True)
 class _Pack:
-    """What is shown so far within a budget of tokens, each place once."""
+    """Pieces added so far within a token budget, each place once."""
 
     budget: int
     most: int
@@ -160,11 +160,11 @@ class _Pack:
 
     @property
     def room(self) -> int:
-        """Tell how much of the budget code may take; 0 for no limit."""
+        """Return the part of the budget for code; 0 for no limit."""
         return max(int((self.budget - self.used) * (1 - ABOVE_SHARE)), 1) if self.budget else 0
 
     def take(self, pieces: Iterable[Evidence], share: float = 1.0) -> None:
-        """Take the pieces that fit into the budget, and together into a share of what is left of it."""
+        """Add the pieces that fit into the budget, and together into a share of its rest."""
         limit = self.used + int((self.budget - self.used) * share)
         for piece in pieces:
             place = piece.kind, piece.source, piece.path, piece.start_line, piece.title

@@ -1,4 +1,4 @@
-"""Write the links of what a question names as evidence: who calls, inherits, imports it, and what it stands on."""
+"""Write the links of a question's subjects as evidence: callers, subclasses, importers, and their dependencies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pkg.retrieval.evidence.evidence import Evidence, PlacedLine
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-MOST_LINES = 15  # of one kind of link: a longer list is read in pkg deps
+MOST_LINES = 15  # of one kind of link: pkg deps has the full list
 _ASKED = (
     (
         re.compile(r"\b(?:inherit\w*|subclass\w*|deriv\w*|extend\w*|base class\w*|implement\w*)\b"),
@@ -33,19 +33,19 @@ _ASKED = (
         ("callers", "callees", "readers", "importers"),
     ),
 )
-"""Which links a question asks for; in a question that asks for none, a few of each are shown."""
+"""Kinds of links that a question asks for; without any, a few of each are shown."""
 _USUAL = ("callers", "callees", "subclasses", "bases", "readers")
 _VERBS = {
     "callers": "calls", "callees": "calls", "subclasses": "inherits from", "bases": "inherits from",
     "overrides": "overrides", "overridden by": "overrides", "importers": "imports", "imports": "imports",
     "readers": "reads",
 }  # fmt: skip
-"""What the start of a link does with its end: small models take a bare list for an answer and repeat it."""
-FEW = 4  # lines of a kind that was not asked for
+"""Verbs from the start of a link to its end: small models repeat a bare list as an answer."""
+FEW = 4  # lines of a kind that the question does not ask for
 
 
 def list_links(store: GraphStore, text: str, subjects: Sequence[Node]) -> Iterator[Evidence]:
-    """Give the links of some definitions, those that the question asks for first."""
+    """Yield the links of some definitions, those that the question asks for first."""
     asked = [kind for pattern, kinds in _ASKED if pattern.search(text.lower()) for kind in kinds]
     reader, options = LinkReader(store), DepsOptions()
     for node in subjects:
@@ -59,7 +59,7 @@ def list_links(store: GraphStore, text: str, subjects: Sequence[Node]) -> Iterat
 
 
 def _say_uncalled(store: GraphStore, target: Target) -> Iterator[Evidence]:
-    """Yield what the code of the source says about a name without a known caller."""
+    """Yield the uses of a name without a known caller in the code of the source."""
     named = count_named_sites(store, target.place.source, [target])
     if named is not None:
         place = target.place
@@ -72,7 +72,7 @@ def _list_kinds(node: Node, found: Sequence[Dependency], asked: Sequence[str]) -
     tests: dict[str, list[PlacedLine]] = defaultdict(list)
     for each in found:
         link, far = each.link, each.place
-        is_site = bool(link.lines) and link.type != RelationType.INHERITS.value  # whose lines count base classes
+        is_site = bool(link.lines) and link.type != RelationType.INHERITS.value  # the lines are those of base classes
         at, where = (link.start, link.lines[0]) if is_site else (far, far.line)
         unsure = "" if link.confidence == "certain" else f" ({link.confidence})"
         line = PlacedLine(at.path or node.path, where, f"{_say_link(node, each)}{unsure}", far.qualname)
@@ -84,7 +84,7 @@ def _list_kinds(node: Node, found: Sequence[Dependency], asked: Sequence[str]) -
 
 
 def _say_link(node: Node, each: Dependency) -> str:
-    """Write a link as a sentence; where it is one of a definition inside of the node, that is its subject or object."""
+    """Return a link as a sentence, with the definition inside the node as its subject or object."""
     far = each.place.qualname or each.place.path
     near = node.qualname if each.inside is None else f"{each.inside.qualname} (inside {node.qualname})"
     start, end = (far, near) if each.is_incoming else (near, far)
@@ -103,7 +103,7 @@ def _make(node: Node, kind: str, lines: Sequence[PlacedLine], most: int) -> Evid
 
 
 def list_importers(store: GraphStore, libraries: Sequence[Node]) -> Iterator[Evidence]:
-    """Give the places where external libraries are imported."""
+    """Yield the places where external libraries are imported."""
     for library in libraries:
         edges = store.neighbours([library.id], (RelationType.RESOLVES_TO,), "in")
         nodes = [node for node in store.get(sorted({edge.start for edge in edges})) if node.label is Label.IMPORT]

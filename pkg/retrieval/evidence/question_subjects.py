@@ -1,4 +1,4 @@
-"""Find what a question in words names: files, definitions, libraries."""
+"""Find the subjects that a question in words names: files, definitions, libraries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST_FILES = 5  # of one name: a question about `plugin.py` may mean any of forty
 MOST_DEFINITIONS = 3
 MOST_COMPARED = 200  # files of one name whose imports are read to choose among them
-# Tried only where a word begins: a word of thousands of letters is read once.
+# Only tried at the start of a word, so that a word of thousands of letters is read once.
 _PATH = re.compile(r"(?<![\w.-])(?:(?:[\w.-]+/)*\.*[\w-][\w.-]*\.[A-Za-z]{1,5}\b|(?:[\w.-]+/)+[\w.-]+)")
 _QUOTED = re.compile(r"[`'\"‘’“”]([^\s`'\"‘’“”]{2,200})[`'\"‘’“”]|\b([A-Za-z_]\w*)\(")
 _DECLARED = re.compile(
@@ -34,15 +34,15 @@ _USES = re.compile(r"\b(?:us(?:e[sd]?|ing)|imports?|imported|depend(?:s|ing)?|re
 
 @dataclass(frozen=True, slots=True)
 class Subjects:
-    """What a question names and the graph holds, likeliest first."""
+    """Files, definitions and libraries that a question names, likeliest first."""
 
     files: tuple[Node, ...] = ()
     definitions: tuple[Node, ...] = ()
     libraries: tuple[Node, ...] = ()
-    others: int = 0  # files of the same names that were left out
+    others: int = 0  # dropped files of the same names
 
     def narrow(self, where: NodeFilter) -> Subjects:
-        """Leave out what stands in files that do not pass."""
+        """Drop files, and definitions in files, that do not pass a filter."""
         if not where.narrows_paths:
             return self
         passes = re.compile(make_path_pattern(where)).fullmatch
@@ -68,7 +68,7 @@ def find_subjects(store: GraphStore, text: str, sources: Sequence[Source]) -> Su
 
 
 def _list_names(text: str) -> list[str]:
-    """List the words of a question that may name something: quoted, called, declared, or not written as prose is."""
+    """List the words of a question that may be names: quoted, called, declared, or spelled unlike prose."""
     searched = _PATH.sub(lambda found: found[0] if "/" not in found[0] else " ", text)
     names = [name for found in _QUOTED.finditer(text) for name in found.groups() if name]
     names += [name for found in _DECLARED.finditer(searched) for name in found.groups() if name]
@@ -80,7 +80,7 @@ def _list_names(text: str) -> list[str]:
 def _find_files(
     store: GraphStore, text: str, names: Sequence[str], sources: Sequence[Source], definers: set[tuple[str, str]]
 ) -> tuple[list[Node], int]:
-    """Find the files that a question names, by path or as a module, and how many more bear the same names."""
+    """Find the files that a question names, by path or as a module, and the number of others with the same names."""
     found: list[Node] = []
     others = 0
     for source in sources:
@@ -96,7 +96,7 @@ def _find_files(
 
 
 def _match_paths(index: PathIndex, text: str, names: Sequence[str]) -> list[list[str]]:
-    """Give the paths that each name may mean; what is inside another match is none of its own."""
+    """Return the paths that each name may mean; a match inside another one does not count."""
     groups = [index.match_end(each) for each in dict.fromkeys(found.strip("./") for found in _PATH.findall(text))]
     for name in names:
         if "." in name and not name.endswith(SUFFIXES):
@@ -107,9 +107,9 @@ def _match_paths(index: PathIndex, text: str, names: Sequence[str]) -> list[list
 
 
 def _choose_files(store: GraphStore, text: str, nodes: Sequence[Node], definers: set[tuple[str, str]]) -> list[Node]:
-    """Choose among files of one name: those that define what the question names, then those that it speaks of.
+    """Choose among files of one name: those that define a name in the question, then those with most of its words.
 
-    It speaks of a file by words of its folders, imports and definitions.
+    The words of a file are those of its folders, imports and definitions.
     """
     asked = set(split_terms(text.encode("utf-8", "ignore")))
     edges = store.neighbours([node.id for node in nodes], (RelationType.IMPORTS, RelationType.CONTAINS), "out")
@@ -128,7 +128,7 @@ def _choose_files(store: GraphStore, text: str, nodes: Sequence[Node], definers:
 
 
 def _find_bearers(store: GraphStore, names: Iterable[str], sources: Sequence[Source]) -> list[Node]:
-    """Find all definitions whose bare name is the end of a name."""
+    """Find all definitions whose bare name is the last part of a name."""
     bare = sorted({name.rpartition(".")[2] for name in names if not name.endswith(SUFFIXES)} - {""})
     nodes = store.find_names(bare, sources[0].name if len(sources) == 1 else None) if bare else []
     known = {source.name for source in sources}
@@ -138,7 +138,7 @@ def _find_bearers(store: GraphStore, names: Iterable[str], sources: Sequence[Sou
 def _find_definitions(
     bearers: Sequence[Node], names: Iterable[str], sources: Sequence[Source], files: set[tuple[str, str]]
 ) -> list[Node]:
-    """Choose the definitions that are meant by each name: those in files that are named too, the outermost first."""
+    """Choose the definitions of each name: those in files that are named too, the outermost first."""
     packages = {source.name: source.package for source in sources}
     found: list[Node] = []
     for name in names:
@@ -158,7 +158,7 @@ def _find_definitions(
 
 
 def _find_libraries(store: GraphStore, names: set[str], text: str, sources: Sequence[Source]) -> list[Node]:
-    """Find the external modules that a question names, or speaks of as used."""
+    """Find the external modules that a question names, or describes as used."""
     if _USES.search(text):
         names = names | set(_WORD.findall(text))
     known = [node for source in sources for node in store.nodes((Label.LIBRARY,), source.name)]

@@ -1,4 +1,4 @@
-"""Take the sections of text files that a question is about as evidence (Q-06, Q-07)."""
+"""Turn the sections of text files that a question is about into evidence (Q-06, Q-07)."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
     from pkg.terms.inverted_index import TermScores
 
-LOOKED_AT = 30  # best chunks that are ordered anew
+LOOKED_AT = 30  # best chunks that are ranked again
 MOST_SECTIONS, MOST_OF_FILE = 6, 2
 DEPTH_COST = 0.04
-"""Of the score, for each folder: what stands nearer to the root is about the whole. Of 26 questions about the documents
-of spyder 20 have the right file first with it, and 15 without."""
+"""Of the score, for each folder: files nearer to the root are about the whole. Of 26 questions about the documents of
+spyder 20 have the right file first with it, and 15 without."""
 ABOVE_CODE = 0.15
-"""How much higher the score of a section is than that of code that answers as well: the best has half of it for its
-words alone. Of the questions about spyder most have the right file first with .1 to .2."""
-ALIKE = 0.55  # at least, of a word that is looked for in the place of one of the question
+"""Excess of a section's score over that of code that answers as well: the best one has half of it for its words alone.
+Of the questions about spyder most have the right file first with .1 to .2."""
+ALIKE = 0.55  # minimal similarity of a related word
 LEAST_COSINE, LEAST_HELD = 0.4, 0.25
-"""Of a section that fits: its cosine, and the share of the question's words that it holds, by their rarity."""
+"""Thresholds for a section to fit: its cosine, and its share of the question's words, by their rarity."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sections:
-    """The sections that a question finds, best first, and whether any of them fits."""
+    """Sections for a question, best first, and whether any of them fits."""
 
     pieces: tuple[Evidence, ...]
     searched: int
@@ -66,7 +66,7 @@ def find_sections(store: GraphStore, query: Vectors, text: str, options: Evidenc
 
 
 def _take_some(scored: Sequence[tuple[float, Node]]) -> Iterator[tuple[float, Node]]:
-    """Take the first sections, a few of one file."""
+    """Yield the best sections, a few for each file."""
     taken: Counter[tuple[str, str]] = Counter()
     for score, node in scored:
         place = node.source, node.path
@@ -76,9 +76,9 @@ def _take_some(scored: Sequence[tuple[float, Node]]) -> Iterator[tuple[float, No
 
 
 def _measure_held(question: Question, terms: Sequence[str], parts: TermScores) -> Scores:
-    """Measure which share of a question sections hold, by the rarity of its terms: float64 [sections].
+    """Return the share of a question that each section holds, by the rarity of its terms: float64 [sections].
 
-    A term is held where one that means about the same is.
+    A related word counts as the term.
     """
     holds, own = parts.scores > 0, len(question.weights)
     for place, term in enumerate(terms[:own]):
@@ -89,7 +89,7 @@ def _measure_held(question: Question, terms: Sequence[str], parts: TermScores) -
 
 
 def _choose_terms(question: Question) -> dict[str, float]:
-    """Give the weights of the terms of a question, and behind them of those that mean about the same."""
+    """Return the weights of the terms of a question, followed by those of related words."""
     terms = dict(question.weights)
     for term, others in question.related.items():
         for other, likeness in others.items():

@@ -1,6 +1,6 @@
 """The papers' baseline: chunks of characters of all files, found by their vectors alone (Q-07, Q-14, A-37).
 
-The chunks are cut from the texts that the graph holds and are kept in memory while one generation of it is asked.
+The chunks are cut from the texts in the graph and kept in memory for one generation.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ENCODED_AT_ONCE = 1000  # chunks: a batch and its vectors stay below ten megabyt
 
 
 class FileWindow(NamedTuple):
-    """One chunk with the file that it is of."""
+    """One chunk and its file."""
 
     source: str
     path: str
@@ -35,14 +35,14 @@ class FileWindow(NamedTuple):
 
 @dataclass(frozen=True)
 class WindowIndex:
-    """All chunks of some sources at one generation, with their vectors: float32 [chunks, dimension]."""
+    """All chunks of some sources in one generation, with their vectors: float32 [chunks, dimension]."""
 
     generation: int
     windows: Sequence[FileWindow]
     vectors: Vectors
 
     def search(self, query: Vectors, options: EvidenceOptions, k: int) -> Iterator[Evidence]:
-        """Give the k chunks nearest to a question, whose vector is float32 [dimension]."""
+        """Yield the k chunks nearest to a question, whose vector is float32 [dimension]."""
         cosines, found = self.vectors @ query, 0
         passes = re.compile(make_path_pattern(node_filter(options))).fullmatch
         for row in np.argsort(-cosines, kind="stable").tolist():

@@ -1,7 +1,7 @@
-"""What a ranking knows of a candidate for a long question: how well it answers each part, and what points at it.
+"""Ranking features of a candidate for a long question: how well it answers each part, and what the question mentions.
 
-The parts are searched with the same vectors and words as a short question is, and each is measured against the other
-candidates: so parts add up, whatever their lengths.
+The parts are searched like short questions, and each is measured against the other candidates, so that features of
+parts can be added, whatever their lengths.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from pkg.retrieval.pool import Pool, Scores, map_owners, standardise
 
 @dataclass(frozen=True, eq=False)
 class LongPool:
-    """The candidates for a long question, the same ones for the whole of it and for each part."""
+    """Candidates for a long question, the same ones for the whole of it and for each part."""
 
     whole: Pool
     parts: Mapping[Part, Pool]
     mentions: Mentions
-    blocks: Mapping[Part, Scores]  # of some parts: the cosine of the block of each function that is nearest to it
+    blocks: Mapping[Part, Scores]  # of some parts: the cosine of each function's nearest block
 
 
 Measure = Callable[[LongPool], Scores]
 
 
 def _ask(part: Part, measure: Callable[[Pool], Scores]) -> Measure:
-    """Measure for one part; nothing where the question has no such part."""
+    """Compute a feature of one part; 0 if the question has no such part."""
 
     def measure_part(pool: LongPool) -> Scores:
         asked = pool.parts.get(part)
@@ -46,17 +46,17 @@ def _ask_whole(measure: Callable[[Pool], Scores]) -> Measure:
 
 
 def _ask_blocks(part: Part) -> Measure:
-    """Measure the cosine of the nearest block: of a long function, the whole says little of what one branch does."""
+    """Compute the cosine of the nearest block: the vector of a long function says little about a single branch."""
     return lambda pool: standardise(pool.blocks[part]) if part in pool.blocks else np.zeros(len(pool.whole.outlines))
 
 
 def _look(measure: Callable[[Mentions, Outline], float]) -> Measure:
-    """Measure what points at each candidate."""
+    """Compute a feature from what the question mentions."""
     return lambda pool: map_owners(pool.whole, lambda owner: measure(pool.mentions, owner))
 
 
 def _is_framed(mentions: Mentions, owner: Outline) -> float:
-    """Tell whether the function is on a stack trace: 1 for the last call, less for each before it."""
+    """Return whether the function is on a stack trace: 1 for the last call, less for each before it."""
     last = len(mentions.frames) - 1
     steps = [
         last - place
@@ -88,11 +88,11 @@ FEATURES: dict[str, Measure] = {
     "is_private": _ask_whole(features.is_private),
     "length": _ask_whole(features.length),
 }
-"""By their names in the file of weights."""
+"""Features by their names in the file of weights."""
 
 
 def measure_long(pool: LongPool) -> Scores:
-    """Measure every feature of every candidate: float64 [candidates, features], in their order."""
+    """Compute every feature of every candidate: float64 [candidates, features], in their order."""
     if not pool.whole.outlines:
         return np.zeros((0, len(FEATURES)))
     return np.stack([measure(pool) for measure in FEATURES.values()], axis=1)

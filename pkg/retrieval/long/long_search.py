@@ -1,6 +1,6 @@
-"""Search for what a long question is about: ask each part, follow what it points at, and join all in one order.
+"""Search for a long question: search each part, follow what the question mentions, and combine all in one ranking.
 
-The join is a sum of features, learned from issues and what was edited for them (training/train_long_ranker.py).
+The ranking is a sum of features, trained on issues and the edits that fixed them (training/train_long_ranker.py).
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 WEIGHTS = Path(__file__).with_name("long_ranker.json")
-LOOK = 50  # best of each search for each part that are looked at
-LOOK_IN_FILES = 50  # the same among the files that a question points at
+LOOK = 50  # best of each search for each part
+LOOK_IN_FILES = 50  # the same among the files that a question mentions
 BLOCK_PARTS = (Part.TITLE, Part.PROSE)
 """Parts that blocks are compared with: of the issues in training, each repository left out in turn, .68 have the right
 file first, and .64 without."""
-MOST_FILES = 12  # of those that are looked into: a trace through a framework names forty
+MOST_FILES = 12  # of those searched separately: a trace through a framework has forty
 
 
 def encode_parts(encoder: Encoder, question: Question) -> dict[Part, Vectors]:
-    """Encode each part of a long question of which a word is known: float32 [dimension]."""
+    """Encode each part of a long question with a known word: float32 [dimension]."""
     vectors = {
         part: encoder.encode_query(asked.text.encode("utf-8", "replace").decode())
         for part, asked in question.parts.items()
@@ -47,7 +47,7 @@ def encode_parts(encoder: Encoder, question: Question) -> dict[Part, Vectors]:
 def collect_long_pool(
     store: GraphStore, question: Question, query: Vectors, vectors: Mapping[Part, Vectors], k: int, where: NodeFilter
 ) -> LongPool:
-    """Search with the whole question, float32 [dimension], with each part, and where the question points to."""
+    """Search with the whole question, float32 [dimension], with each part, and in the files that it mentions."""
     if where.tests is None:
         where = replace(where, tests=False)
     mentions = find_mentions(store, question, where.source)
@@ -67,7 +67,7 @@ def collect_long_pool(
 
 
 def _read_blocks(store: GraphStore, query: Vectors, pool: Pool) -> Scores:
-    """Read for each function the highest cosine of a block of it; its own where it has none."""
+    """Read for each function the highest cosine of its blocks, or its own without blocks."""
     blocks = _group_blocks(store, query, [each.id for each in pool.outlines])
     return np.array(
         [max((block.cosine for block in blocks[each.id]), default=each.cosine) for each in pool.outlines], np.float64
@@ -91,12 +91,12 @@ def _search(
 
 
 def _escape(path: str) -> str:
-    """Write a path as a glob that matches it alone."""
+    """Return a glob that matches only this path."""
     return "".join(f"[{letter}]" if letter in "[*?!" else letter for letter in path)
 
 
 def rank_long(pool: LongPool, k: int, weights: Weights | None = None) -> list[Ranked]:
-    """Give the k candidates with the highest weighted sum of features, best first, ties by id."""
+    """Return the k candidates with the highest weighted sum of features, best first, ties by id."""
     weights = weights or load_long_weights()
     measured = measure_long(pool) * np.array(weights.values)
     dense = dict(zip(FEATURES, weights.values, strict=True))["whole_dense"]
@@ -107,7 +107,7 @@ def rank_long(pool: LongPool, k: int, weights: Weights | None = None) -> list[Ra
 def choose_blocks(
     store: GraphStore, query: Vectors, functions: Sequence[Ranked], k: int, kinds: frozenset[str] | None
 ) -> list[Ranked]:
-    """Give of each function, best first, the block of the highest cosine with a query, float32 [dimension]."""
+    """Return the block of each function, best first, with the highest cosine with a query, float32 [dimension]."""
     chosen: list[Ranked] = []
     for start in range(0, len(functions), k):
         some = functions[start : start + k]
@@ -124,5 +124,5 @@ def choose_blocks(
 
 @lru_cache(maxsize=1)
 def load_long_weights() -> Weights:
-    """Read the weights that training wrote; they must name the very features that there are."""
+    """Load the trained weights, which must be for exactly the current features."""
     return make_weights(json.loads(WEIGHTS.read_text("utf-8")), list(FEATURES), WEIGHTS.name)

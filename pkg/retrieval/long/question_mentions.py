@@ -1,7 +1,7 @@
-"""Find in a graph what a long question points at: files by path, module or stack trace, and definitions by name.
+"""Find what a long question mentions in a graph: files by path, module or stack trace, and definitions by name.
 
-A path in a trace is of the machine where it broke: what it has in common with the graph is its end. A name counts the
-more the fewer definitions bear it: `eval` may mean a hundred, `tensor_product_simp` is one.
+A path in a trace is of another machine: only its end matches the graph. A name counts more the fewer definitions have
+it: `eval` may mean a hundred, `tensor_product_simp` is one.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 MOST_NAMES = 100  # of a question that are looked up: a long log has thousands
-MOST_BEARERS = 3  # definitions of a name that may still tell where to look
+MOST_BEARERS = 3  # definitions of a name that is still specific
 
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """What a question points at in one graph."""
+    """Mentions of a question in one graph."""
 
-    files: frozenset[str] = frozenset()  # that it names by their paths
-    modules: frozenset[str] = frozenset()  # files of the modules that it names with dots
+    files: frozenset[str] = frozenset()  # named by their paths
+    modules: frozenset[str] = frozenset()  # files of the modules named with dots
     frames: tuple[tuple[StackFrame, str], ...] = ()  # of stack traces, outermost first, with the file of the graph
-    definers: Mapping[str, float] = field(default_factory=dict)  # files of what it names: 1 for a name borne once
+    definers: Mapping[str, float] = field(default_factory=dict)  # files of named definitions: 1 for an unambiguous name
     functions: tuple[str, ...] = ()  # ids of the functions of rare names
 
     @property
@@ -42,7 +42,7 @@ class Mentions:
 
 
 class _Known(NamedTuple):
-    """A file: its path, and the folders and the name that it has from the top of the outermost package."""
+    """A file: its path, and its parts from the top of the outermost package."""
 
     path: str
     parts: list[str]
@@ -52,24 +52,24 @@ class _Known(NamedTuple):
 
 
 class PathIndex:
-    """The paths of a graph by the names of their files; above the root of a source may lie packages."""
+    """Paths of a graph by file name; packages may lie above the root of a source."""
 
     def __init__(self, paths: Iterable[str], package: str = "") -> None:
         self._by_name: dict[str, list[_Known]] = defaultdict(list)
         self.add(paths, package)
 
     def add(self, paths: Iterable[str], package: str) -> None:
-        """Add the paths of a source whose root is the folder of a package; "" where it is none."""
+        """Add the paths of a source whose root is the folder of a package, "" for none."""
         above = package.split(".") if package else []
         for path in paths:
             parts = path.split("/")
             self._by_name[parts[-1]].append(_Known(path, [*above, *parts]))
 
     def match_end(self, path: str) -> list[str]:
-        """Give the paths that have the longest end in common with a path, by whole folders.
+        """Return the paths that share the most trailing parts with a path.
 
-        One that shares no more than its name is none of this graph, unless the path is no longer, or the graph has no
-        folder for it to share: a `utils.py` of another project is not the one here.
+        A path that shares only its file name does not match, unless either path has no folder: a `utils.py` of another
+        project is a different file.
         """
         parts = path.strip("/").split("/")
         shared = [(_count_shared(parts, known.parts), known) for known in self._by_name.get(parts[-1], ())]
@@ -80,7 +80,7 @@ class PathIndex:
         return [known.path for known in found]
 
     def match_module(self, name: str) -> list[str]:
-        """Give the files of the longest module that a dotted name begins with; of its package where there is none."""
+        """Return the files of the longest module that is a prefix of a dotted name, or of its package."""
         parts = name.split(".")
         for count in range(len(parts), 1, -1):
             for wanted in ([*parts[: count - 1], f"{parts[count - 1]}.py"], [*parts[:count], "__init__.py"]):
@@ -96,7 +96,7 @@ def _count_shared(first: list[str], second: list[str]) -> int:
 
 
 def find_mentions(store: GraphStore, question: Question, source: str | None) -> Mentions:
-    """Find what a question points at among the repositories of a graph, or in one source."""
+    """Find what a question mentions among the repositories of a graph, or in one source."""
     index = _index_paths(store, source)
     dotted = [name for name in question.mentioned if "." in name][:MOST_NAMES]
     definitions = _find_definitions(store, question, source)
@@ -110,7 +110,7 @@ def find_mentions(store: GraphStore, question: Question, source: str | None) -> 
 
 
 def _index_paths(store: GraphStore, source: str | None) -> PathIndex:
-    """Index the files of repositories; rows of corpora have no paths that anybody would write."""
+    """Index the files of repositories; no one writes the paths of a corpus's rows."""
     index = PathIndex(())
     for each in store.sources():
         if each.kind != "corpus" and source in (None, each.name):
@@ -119,7 +119,7 @@ def _index_paths(store: GraphStore, source: str | None) -> PathIndex:
 
 
 def _find_definitions(store: GraphStore, question: Question, source: str | None) -> list[Node]:
-    """Find the functions and classes that a question names, where few bear the name; tests bear the names of others."""
+    """Find the functions and classes that a question names, if the name is rare; tests repeat the names of others."""
     framed = (frame.function for frame in question.frames if frame.function)
     names = dict.fromkeys(part for name in (*question.mentioned, *framed) for part in name.split("."))
     bearers: dict[str, list[Node]] = defaultdict(list)
@@ -130,7 +130,7 @@ def _find_definitions(store: GraphStore, question: Question, source: str | None)
 
 
 def _weigh_definers(definitions: list[Node]) -> dict[str, float]:
-    """Give each file the share of the definitions of a name that it holds, of the name that says most."""
+    """Return for each file the largest share of the definitions of a name that it holds."""
     counts: dict[str, int] = defaultdict(int)
     for node in definitions:
         counts[node.name] += 1

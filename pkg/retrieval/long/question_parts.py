@@ -1,7 +1,7 @@
-"""Take a long question apart, such as an issue: title, prose, code, output, errors; leave out the boilerplate.
+"""Split a long question, such as an issue, into title, prose, code, output and errors; drop the boilerplate.
 
-An issue says the same thing several times in several languages: what people call it, how they wrote it, where it broke.
-Asked as one bag of words, the longest part outvotes the others, and lists of versions count like the title.
+An issue describes the same thing in several ways: people's words, their code, the place of the error. As one bag of
+words, the longest part would outvote the others, and lists of versions would count like the title.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ import re
 from collections.abc import Iterator
 from enum import Enum
 
-LEAST_TEXT = 120  # characters of what may be a long question; two thirds of the issues that were looked at have 700
-LONGEST_LINE = 1000  # characters of a line that are read: what goes on beyond is data
+LEAST_TEXT = 120  # characters of the shortest long question; two thirds of the examined issues have 700
+LONGEST_LINE = 1000  # characters of a line that are read: the rest is data
 LONGEST_HEADING = 120
 LEAST_LINES = 2  # title and body
 
 
 class Part(str, Enum):
-    """Name the kinds of text in a long question."""
+    """Kinds of text in a long question."""
 
     TITLE = "title"
     PROSE = "prose"
     CODE = "code"
-    OUTPUT = "output"  # what was printed, configuration, commands
+    OUTPUT = "output"  # printed output, configuration, commands
     ERROR = "error"  # last lines of stack traces
 
 
@@ -50,7 +50,7 @@ _TEMPLATE = re.compile(
     re.IGNORECASE,
 )
 _VERSION = re.compile(
-    r"^[\s>*-]*(?![\s>*-])"  # all of them: tried one by one, a line of blanks would take seconds
+    r"^[\s>*-]*(?![\s>*-])"  # possessive: with backtracking, a blank line would take seconds
     r"[\w./ ()-]{1,40}(?:\s*[:=]+\s*|\s+)v?(?:\d+(?:\.[\w+-]+)+|None|N/A|unknown)(?:[\s,(].{0,60})?$"
 )
 _FILLER = re.compile(r"^\s*(?:_No response_|N/?A|none|\.\.\.)\s*$", re.IGNORECASE)
@@ -69,14 +69,14 @@ _PYTHON = frozenset(("", "python", "py", "python3", "ipython", "pycon", "pytb", 
 
 
 def is_long(text: str) -> bool:
-    """Tell whether a question is worth taking apart; code alone is one part, however long it is."""
+    """Return whether a question is worth splitting; code alone is one part, however long it is."""
     if len(text) < LEAST_TEXT or _STARTS_AS_CODE.match(text):
         return False
     return sum(1 for line in text.splitlines() if line.strip()) >= LEAST_LINES
 
 
 def read_parts(text: str) -> dict[Part, str]:
-    """Give the text of each part that there is, its pieces joined by lines; boilerplate is in none of them."""
+    """Return the text of each part, its pieces joined by newlines, without boilerplate."""
     title, *lines = (line[:LONGEST_LINE] for line in text.strip().splitlines())
     found: dict[Part, list[str]] = {part: [] for part in Part}
     found[Part.TITLE].append(_clean(title.lstrip("# ")) or title)
@@ -87,7 +87,7 @@ def read_parts(text: str) -> dict[Part, str]:
 
 
 def _sort_lines(body: str) -> Iterator[tuple[Part, str]]:
-    """Give each line that counts with its part."""
+    """Yield each relevant line with its part."""
     is_environment = False
     for is_code, language, lines in _split_blocks(body):
         if is_code and not is_environment:
@@ -110,7 +110,7 @@ def _read_heading(line: str) -> str | None:
 
 
 def _sort_prose(line: str) -> Iterator[tuple[Part, str]]:
-    """Leave out what nobody wrote for this question; tell lines of a session and errors from prose."""
+    """Yield a line as code of a session, error or prose; drop the text of templates."""
     if (_PROMPT.match(line) and ">>>" in line) or line.lstrip().startswith("In ["):
         yield Part.CODE, _PROMPT.sub("", line)
     elif _ERROR.match(line):
@@ -120,7 +120,7 @@ def _sort_prose(line: str) -> Iterator[tuple[Part, str]]:
 
 
 def _sort_code(lines: list[str], may_be_python: bool) -> Iterator[tuple[Part, str]]:
-    """Tell code, what it printed and errors apart, in one block."""
+    """Separate code, its output and errors in one block."""
     has_prompts = any(_PROMPT.match(line) for line in lines)
     has_trace = any(_TRACE.search(line) for line in lines)
     is_python = may_be_python and sum(1 for line in lines if _CODE.match(line.strip())) * 3 >= len(lines)
@@ -143,7 +143,7 @@ def _sort_code(lines: list[str], may_be_python: bool) -> Iterator[tuple[Part, st
 
 
 def _split_blocks(body: str) -> Iterator[tuple[bool, str, list[str]]]:
-    """Give runs of lines: whether they are a block of code, fenced or indented, its language, and the lines."""
+    """Yield runs of lines: whether they are a code block, fenced or indented, its language, and the lines."""
     fence, language, lines, is_indented, was_blank = "", "", list[str](), False, True
     for line in body.splitlines():
         found = _FENCE.match(line)
@@ -168,5 +168,5 @@ def _split_blocks(body: str) -> Iterator[tuple[bool, str, list[str]]]:
 
 
 def _clean(line: str) -> str:
-    """Take out marks, and the addresses of links."""
+    """Remove markup and the addresses of links."""
     return _TAG.sub(" ", _LINK.sub(r"\1", line)).strip()

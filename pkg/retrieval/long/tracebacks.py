@@ -1,13 +1,13 @@
-"""Read the frames of stack traces, as Python, IPython and pytest write them."""
+"""Parse the frames of stack traces, as written by Python, IPython and pytest."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-MOST_FRAMES = 200  # a trace of endless recursion has a thousand, all of a few functions
-LONGEST_LINE = 500  # characters of a line that may tell of a call; one with more is data
-BELOW = 20  # lines below a frame of IPython of which one may be marked as the one that ran
+MOST_FRAMES = 200  # a trace of infinite recursion has a thousand, all of a few functions
+LONGEST_LINE = 500  # characters of a line that may be a frame; longer ones are data
+BELOW = 20  # lines below a frame of IPython, one of which may be marked as current
 _PATH = r"(?:[A-Za-z]:)?[^:\"*?<>|]+\.pyx?"
 _FRAMES = (
     re.compile(r"File \"(?P<path>[^\"]+)\", line (?P<line>\d+)(?:, in (?P<function>[\w.<>]+))?"),  # Python
@@ -17,20 +17,20 @@ _FRAMES = (
     re.compile(rf"^[\s>E|]*(?P<path>{_PATH}) in (?P<function>[\w.<>]+)\("),  # IPython before 8
     re.compile(rf"^[\s>E|]*(?P<path>{_PATH}):(?P<line>\d+)(?:: | *$|:$)"),  # pytest, warnings
 )
-_ARROW = re.compile(r"^-+> *(\d+) ")  # IPython's mark of the line that ran
+_ARROW = re.compile(r"^-+> *(\d+) ")  # IPython's mark of the current line
 
 
 @dataclass(frozen=True, slots=True)
 class StackFrame:
-    """One call of a stack trace, as far as the trace tells."""
+    """One call of a stack trace, as far as the trace shows it."""
 
     path: str
     line: int | None
-    function: str | None  # its name, with the class where the trace has it
+    function: str | None  # its name, with the class if the trace has it
 
 
 def read_frames(text: str) -> list[StackFrame]:
-    """Give the frames of all stack traces in a text, in their order, each place once."""
+    """Return the frames of all stack traces in a text, in order, each place once."""
     lines = text.splitlines()
     frames: dict[StackFrame, None] = {}
     for number, line in enumerate(lines):

@@ -1,1 +1,1 @@
-"""Pruning: which branches of a hit do not help, and which of them may go without breaking what is shown (P-18)."""
+"""Pruning: branches of a hit that do not help, and can be removed without breaking the shown code (P-18)."""

@@ -1,8 +1,8 @@
-"""Find what a branch does to the code around it: names that it binds, ways out that it takes, and what it may change.
+"""Find the effects of a branch on the code around it: bound names, exits, and possible changes of objects.
 
-Nothing is known of what a call does. One that stands as a statement is there for what it changes, and so may a method
-be whose result is used; excepted are calls whose name says that they only look, such as `isinstance` or `x.is_open()`,
-that make something new, such as `Point(1, 2)`, or that only report, such as `print` and `log.warning`.
+The effects of a call are unknown. A call that is a statement is there for its effects, and a method whose result is
+used may have effects too; exceptions are calls whose name says that they only inspect, such as `isinstance` or
+`x.is_open()`, create an object, such as `Point(1, 2)`, or only report, such as `print` and `log.warning`.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ _REPORTING = re.compile(
     r"_*(print|pprint|echo|secho|warn\w*|log\w*|debug|info|error|exception|critical|trace|verbose|notice)$"
 )
 _MAKING = re.compile(r"_*[A-Z]")
-_TAKING = re.compile(r"next$|heap|pop|read|recv|shuffle|insort")  # functions that change what they are given
+_TAKING = re.compile(r"next$|heap|pop|read|recv|shuffle|insort")  # functions that change their arguments
 _LEAVING = re.compile(r"_*(exit|abort|quit|fail|skip)$")
 
 
 @dataclass(slots=True)
 class Effects:
-    """What a branch does to the function that it stands in."""
+    """Effects of a branch on its function."""
 
     bound: set[str] = field(default_factory=set)  # names that it binds or deletes
-    called: set[str] = field(default_factory=set)  # plain functions that may change what is local, if they are local
-    consumed: set[str] = field(default_factory=set)  # names that a loop of it goes through
+    called: set[str] = field(default_factory=set)  # plain functions that may change local names, if they are local
+    consumed: set[str] = field(default_factory=set)  # names that one of its loops iterates over
     holds_error: bool = False
-    must_stay: str = ""  # because of what it holds, in words
+    must_stay: str = ""  # reason why the branch must stay, in words
 
 
 def find_effects(branch: ast.stmt) -> Effects:
-    """Read off the statements of a branch what they do to the code around it."""
+    """Return the effects of the statements of a branch."""
     effects = Effects()
     _collect(branch, effects, in_loop=False)
     return effects
 
 
 def _collect(node: ast.AST, effects: Effects, in_loop: bool) -> None:
-    """Note the effects of a node and of all inside; what is inside of a lambda is done by who calls it."""
+    """Collect the effects of a node and its children; the body of a lambda acts only when it is called."""
     effects.must_stay = effects.must_stay or _name_reason(node, in_loop)
     effects.holds_error |= isinstance(node, ast.Raise | ast.Assert)
     effects.bound |= set(list_bound(node))
@@ -61,7 +61,7 @@ def _collect(node: ast.AST, effects: Effects, in_loop: bool) -> None:
     if isinstance(node, ast.For) and isinstance(node.iter, ast.Name):
         effects.consumed.add(node.iter.id)
     if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
-        children = [*node.exc.args, *node.exc.keywords]  # what makes the error changes nothing
+        children = [*node.exc.args, *node.exc.keywords]  # the construction of an error has no effects
     else:
         children = [] if isinstance(node, ast.Lambda) else list(ast.iter_child_nodes(node))
     for child in children:
@@ -69,7 +69,7 @@ def _collect(node: ast.AST, effects: Effects, in_loop: bool) -> None:
 
 
 def _name_reason(node: ast.AST, in_loop: bool) -> str:
-    """Say what about one node keeps a branch where it is; "" for nothing."""
+    """Return why one node prevents the removal of a branch; "" if it does not."""
     if isinstance(node, ast.Return):
         return "it returns"
     if isinstance(node, ast.Yield | ast.YieldFrom | _WAITING):
@@ -90,7 +90,7 @@ def _name_reason(node: ast.AST, in_loop: bool) -> str:
 
 
 def may_change(call: ast.Call) -> bool:
-    """Tell whether a call whose result is used may change something all the same, as far as its name tells."""
+    """Return whether a call whose result is used may still have effects, judging by its name."""
     if isinstance(call.func, ast.Name):
         name = call.func.id
         return bool(_TAKING.match(name) or _LEAVING.match(name))
@@ -102,18 +102,18 @@ def _reports(call: ast.Call) -> bool:
 
 
 def is_harmless(name: str) -> bool:
-    """Tell whether what has this name only looks, makes or reports when it is called, as far as a name tells."""
+    """Return whether a callable only inspects, creates or reports, judging by its name."""
     return any(pattern.match(name) for pattern in (_LOOKING, _MAKING, _REPORTING))
 
 
 def find_called_name(call: ast.Call) -> str:
-    """Give the last word of what is called; "" where it has none."""
+    """Return the last name of the called expression; "" without one."""
     function = call.func
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def list_bound(node: ast.AST) -> Iterator[str]:
-    """List the names that a node itself binds or deletes, not what is inside of it."""
+    """List the names that a node itself binds or deletes, without its children."""
     if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
         yield node.id
     elif isinstance(node, _NAMED) and node.name:

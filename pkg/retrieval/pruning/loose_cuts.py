@@ -1,7 +1,7 @@
-"""Tell whether a branch may go from a text that the running Python does not parse, such as Python 2.
+"""Judge branches of a text that the running Python cannot parse, such as Python 2.
 
-Only tree-sitter reads such a text, and little is known of its names. So what goes is an `if` of which nothing is more
-than a refusal or a report: it raises, prints and asserts, and calls only what looks or reports.
+Only tree-sitter parses such a text, and little is known of its names. So only an `if` that refuses or reports may be
+removed: it raises, prints and asserts, and calls only functions that inspect or report.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CATCHING = ("while_statement", "try_statement", "with_statement")
 
 
 def find_loose_objection(text: bytes, start: int) -> str:
-    """Say why the branch that begins at this byte of a text must stay; "" where it may go."""
+    """Return why the branch at this byte of a text must stay; "" if it may be removed."""
     from pkg.extract.parser import parse
 
     root = parse(text).root_node

@@ -1,9 +1,9 @@
-"""Prune a retrieved text: leave out the branch without which it lies nearer to the question (P-18).
+"""Prune a retrieved text: remove the branch whose removal brings it nearest to the question (P-18).
 
-Candidate 0 is the text as it stands, so the similarity never falls; every nested block is one branch (A-04). The
-scores of all candidates come from one call; only the best ones are cut for real and parsed, and scored again where
-`pass` stands in the gap. The papers' rule asks no more. The safe one asks for a gain that is more than noise, and that
-what remains stands without the branch (`safe_cuts`); what it cuts is shown as a fold.
+Candidate 0 is the unchanged text, so the similarity never falls; every nested block is one branch (A-04). One call
+scores all candidates; only the best ones are really cut and parsed, and scored again if `pass` fills the gap. That is
+the papers' rule. The safe rule also requires a gain above noise, and that the remaining code works without the branch
+(`safe_cuts`); its cuts are shown as folds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NEWLINE = re.compile(rb"\r?\n?\Z")
 
 
 class Remainder(NamedTuple):
-    """What remains of a text, and what was put into the gap: `pass`, or nothing."""
+    """The rest of a text, and the filler of the gap: `pass`, or nothing."""
 
     text: bytes
     filler: bytes
@@ -35,25 +35,25 @@ class Remainder(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Excision:
-    """The bytes [start, end) that leave a text, and what remains of it."""
+    """The bytes [start, end) removed from a text, and the possible remainders."""
 
     text: bytes
     start: int
     end: int
-    stop: int  # where the block's own lines end; the cut may go on to the next code
-    filler: bytes  # `pass`, indented like the block, to stand in the gap
-    column: int  # where the block's statement begins, in bytes of white space
-    lines: tuple[int, int]  # start and end of the whole lines that it stands on; (0, 0) where it shares them
+    stop: int  # end of the block's own lines; the cut may extend to the next code
+    filler: bytes  # `pass`, indented like the block
+    column: int  # indentation of the block's statement, in bytes
+    lines: tuple[int, int]  # start and end of the block's whole lines; (0, 0) if it shares them
 
     @property
     def remainders(self) -> tuple[Remainder, Remainder]:
-        """Give what remains, bare and with `pass` in the place of the block, first the one that is likely right."""
+        """Return the remainders without and with `pass` in place of the block, the likelier one first."""
         bare, filled = self._join(b""), self._join(self.filler)
         return (filled, bare) if self._empties_suite() else (bare, filled)
 
     @property
     def leaves_nothing(self) -> bool:
-        """Tell whether the block is all the code there is."""
+        """Return whether the block is the only code."""
         return self._line_before() is None and self._line_after() is None
 
     def _join(self, filler: bytes) -> Remainder:
@@ -62,7 +62,7 @@ class Excision:
         return Remainder(joined.rstrip() if is_cut_off else joined, filler)
 
     def _empties_suite(self) -> bool:
-        """Tell whether the block seems to be the only code of its suite."""
+        """Return whether the block seems to be the only code of its suite."""
         before, after = self._line_before(), self._line_after()
         is_first = before is None or _HEADER.search(before) is not None
         return is_first and (after is None or len(after) - len(after.lstrip(b" \t\f")) < self.column)
@@ -87,9 +87,9 @@ class Excision:
 
 
 def excise(text: bytes, start: int, end: int, indent: bytes) -> Excision:
-    """Plan the removal of the block at text[start:end]: whole lines where it stands alone on them.
+    """Plan the removal of the block at text[start:end]: whole lines if it shares them with no other code.
 
-    A comment behind the block goes with it. ``indent`` is the white space that stood before the text's first line.
+    A comment after the block goes with it. ``indent`` is the white space before the text's first line.
     """
     first, stop = text.rfind(b"\n", 0, start) + 1, _end_of_line(text, end)
     head, tail = text[first:start], text[end:stop]
@@ -99,7 +99,7 @@ def excise(text: bytes, start: int, end: int, indent: bytes) -> Excision:
     filler = head + b"pass" + (newline.group() if newline else b"")
     if first > 0:
         return Excision(text, first, stop, stop, filler, len(head), (first, stop))
-    # The first line's indentation stayed behind when this text was cut from its file; so must that of the next code.
+    # The text starts after the first line's indentation; the remainder must start likewise.
     follower = _skip_to_code(text, stop, indent)
     return Excision(text, 0, follower, stop, filler + text[stop:follower], len(indent), (0, stop))
 
@@ -110,33 +110,33 @@ def _end_of_line(text: bytes, position: int) -> int:
 
 
 def _skip_to_code(text: bytes, position: int, indent: bytes) -> int:
-    """Pass over blank lines, and over the indentation of the line after them."""
+    """Skip blank lines, and the indentation of the line after them."""
     while position < len(text) and not text[position : _end_of_line(text, position)].strip():
         position = _end_of_line(text, position)
     return position + len(indent) if text.startswith(indent, position) else position
 
 
-GAIN = 1e-6  # a smaller gain is rounding of float32 sums
+GAIN = 1e-6  # smaller gains are rounding errors of float32 sums
 SAFE_GAIN = 0.02
-"""What the safe rule asks of a cut. For a question that has nothing to do with a function, the best of its safe cuts
-gains less in 95 of 100 functions: 0.022, 0.015 and 0.015 at that percentile on scrapy, alembic and dulwich."""
+"""Minimal gain of a safe cut. For a question unrelated to a function, the best of its safe cuts gains less in 95 of 100
+functions: 0.022, 0.015 and 0.015 at that percentile on scrapy, alembic and dulwich."""
 MAX_BRANCHES = 64  # A-04
 
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """A text after pruning: what was cut, with the scores around it, and what was refused and why."""
+    """A text after pruning: its cuts with the scores before and after, and refused cuts with the reasons."""
 
-    content: bytes  # what remains, as it is scored
+    content: bytes  # the rest, as it is scored
     cuts: tuple[Cut, ...]
     tried: int
     refused: tuple[str, ...]
-    gaps: tuple[tuple[str, bool], ...] = ()  # the id of each branch that was cut, and whether `pass` stands for it
-    shown: bytes = b""  # what remains, by the safe rule with a fold in the place of each cut
+    gaps: tuple[tuple[str, bool], ...] = ()  # id of each cut branch, and whether `pass` replaces it
+    shown: bytes = b""  # the rest, with a fold in place of each cut under the safe rule
 
     @property
     def gain(self) -> float:
-        """Tell how much nearer to the question the cuts have brought the text."""
+        """Return the increase of the similarity to the question."""
         return self.cuts[-1].score_after - self.cuts[0].score_before if self.cuts else 0.0
 
 
@@ -154,11 +154,10 @@ def prune(
     """Cut up to ``steps`` branches, each the one whose removal brings the text nearest to the question.
 
     ``query`` is float32 [dimension]. ``branches`` have byte offsets into the content and lines of the unit; ``indent``
-    is the white space before the first line, ``heading`` what the text is encoded with; ``around`` is the
-    function that the text is or stands in, for the safe rule; without it the papers' decides. What comes back
-    parses whenever the content does, and its gain is never below 0; ties go to fewer removed lines, then to the earlier
-    branch. A cut after which no statement would be left is refused: a bare signature often scores best, and helps
-    nobody.
+    is the white space before the first line, ``heading`` the heading that the text is encoded with; ``around`` is the
+    function that the text is or is part of, for the safe rule; without it the papers' rule applies. The result parses
+    whenever the content does, and its gain is never below 0; ties go to fewer removed lines, then to the earlier
+    branch. A cut that leaves no statement is refused: a bare signature often scores best, and helps no one.
     """
     inner = sorted((branch for branch in branches if branch.kind != "body"), key=lambda b: (b.start - b.end, b.start))
     judge, left, refused = _Judge(encoder, query, indent, heading), inner[:limit], []
@@ -177,7 +176,7 @@ def prune(
 
 @dataclass(frozen=True, slots=True)
 class SafeRule:
-    """Judge branches by where they stood before any cut, and show cuts as folds."""
+    """Judge branches by their places before any cut, and show cuts as folds."""
 
     text: bytes
     indent: bytes
@@ -185,13 +184,13 @@ class SafeRule:
     branches: dict[str, Nested]
 
     def find_objection(self, branch_id: str, gaps: Sequence[tuple[str, bool]]) -> str:
-        """Say why a branch must stay, in words; "" where it may go as others went."""
+        """Return why a branch must stay, in words; "" if it may be removed with the earlier cuts."""
         if not any(self._excise(branch_id).lines):
             return "other code shares its lines"
         return find_objection(self.around, self.branches[branch_id], [self.branches[each] for each, _ in gaps])
 
     def show(self, gaps: Sequence[tuple[str, bool]]) -> bytes:
-        """Write the whole text with a fold in each gap."""
+        """Return the whole text with a fold in each gap."""
         return fold_gaps(self.text, [self._find_gap(branch_id, is_filled) for branch_id, is_filled in gaps])
 
     def _excise(self, branch_id: str) -> Excision:
@@ -216,7 +215,7 @@ class _Judge:
         return excise(text, branch.start, branch.end, self.indent)
 
     def score_cuts(self, text: bytes, branches: Sequence[Nested]) -> list[float]:
-        """Score the text as it stands and without each branch, in one call."""
+        """Score the whole text and the text without each branch, in one call."""
         excisions = [self.excise(text, branch) for branch in branches]
         cuts = np.array([(0, 0), *((excision.start, excision.end) for excision in excisions)], np.int64)
         return [float(score) for score in encode_without(self.encoder, text, cuts, self.heading) @ self.query]
@@ -225,7 +224,7 @@ class _Judge:
         return float(self.encoder.encode([text], [self.heading])[0] @ self.query)
 
     def choose_remainder(self, excision: Excision) -> Remainder | None:
-        """Give what remains and parses, the likelier of bare and `pass` first; None when neither does.
+        """Return the remainder that parses, the likelier one first; None if neither does.
 
         A text that the running Python cannot parse before the cut is judged by tree-sitter.
         """
@@ -244,7 +243,7 @@ class _Judge:
 def _take_best(
     judge: _Judge, rule: SafeRule | None, pruned: Pruned, branches: Sequence[Nested], refused: list[str]
 ) -> tuple[Pruned, list[Nested]] | None:
-    """Make the best cut that parses, gains and is allowed, and move the other branches to their new places."""
+    """Make the best cut that parses, gains and is allowed, and shift the other branches."""
     before, *scores = judge.score_cuts(pruned.content, branches)
     floor = before + (GAIN if rule is None else SAFE_GAIN)
     for score, branch in sorted(zip(scores, branches, strict=True), key=lambda pair: _rank(*pair)):
@@ -282,7 +281,7 @@ def _describe(branch: Nested) -> str:
 
 
 def _move_branches(branches: Sequence[Nested], excision: Excision, remainder: Remainder) -> list[Nested]:
-    """Map branches into the cut text and drop those that went with the cut."""
+    """Map branches into the cut text and drop those inside the cut."""
     start, end = excision.start, excision.end
     refilled = start + len(remainder.filler)
     shift = refilled - end

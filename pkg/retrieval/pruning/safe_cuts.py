@@ -1,12 +1,12 @@
-"""Tell whether a branch of a function may go, because what remains still stands without it (P-18).
+"""Judge whether a branch of a function may be removed because the remaining code works without it (P-18).
 
-It stays where the code around it reads a name that it binds; where it may change an object; where it returns, yields,
-or ends a step of a loop around it; where all its ways end in an error, which is then the answer itself, or an error
-leaves a loop or is caught; where no loop would be left; and where only `pass` would be left of a loop, `with`, `try` or
-definition. So what goes are guards that refuse input, warnings and reports.
+A branch stays if other code reads a name that it binds; if it may change an object; if it returns, yields, or ends a
+step of a loop around it; if all its paths end in an error, which is then the answer itself, or an error leaves a loop
+or is caught; if no loop would be left; and if only `pass` would be left of a loop, `with`, `try` or definition. So
+guards that refuse input, warnings and reports are removed.
 
-Python's own parser judges what it takes; of other texts, such as Python 2, little is known, and only guards and reports
-go (`loose_cuts`).
+Python's own parser is used where it can; in other texts, such as Python 2, little is known, and only guards and reports
+are removed (`loose_cuts`).
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from pkg.retrieval.pruning.branch_effects import (
 )
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_TRIES = (ast.Try, getattr(ast, "TryStar", ast.Try))  # the second is of Python 3.11
-_ALL_NAMES = ("eval", "exec", "locals", "vars")  # what they read stands nowhere
+_TRIES = (ast.Try, getattr(ast, "TryStar", ast.Try))  # the second exists since Python 3.11
+_ALL_NAMES = ("eval", "exec", "locals", "vars")  # they may read any name
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 class Surroundings(NamedTuple):
-    """The text of the function that a text is or stands in, and where the text begins in it."""
+    """Text of the function that a text is or is part of, and the offset of the text in it."""
 
     text: bytes
-    indent: bytes  # the white space before the first line
+    indent: bytes  # white space before the first line
     start: int = 0
 
 
 def find_objection(around: Surroundings, branch: Nested, gone: Sequence[Nested] = ()) -> str:
-    """Say why a branch must stay, in words; "" where what remains stands without it and without those that are gone.
+    """Return why a branch must stay, in words; "" if the code works without it and the earlier cuts.
 
-    Branches have byte offsets into the text that is pruned.
+    Branches have byte offsets into the pruned text.
     """
     tree = parse_piece(around.text, around.indent)
     if tree is None:
@@ -63,7 +63,7 @@ def find_objection(around: Surroundings, branch: Nested, gone: Sequence[Nested] 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A statement with all that it stands in, outermost first, and the name of its suite."""
+    """A statement with its owners, outermost first, and its suite."""
 
     node: ast.stmt
     owners: tuple[ast.AST, ...]
@@ -71,7 +71,7 @@ class Placed:
 
 
 def _find_place(around: Surroundings, branch: Nested) -> tuple[int, int]:
-    """Give line and column, in bytes, that the parser has for the start of a branch."""
+    """Return line and column, in bytes, of a branch's start for the parser."""
     start = around.start + branch.start
     line = around.text.rfind(b"\n", 0, start) + 1
     margin = len(around.indent) if line == 0 else 0
@@ -80,9 +80,9 @@ def _find_place(around: Surroundings, branch: Nested) -> tuple[int, int]:
 
 @lru_cache(maxsize=2)
 def _find_statements(around: Surroundings) -> dict[tuple[int, int], Placed]:
-    """List the compound statements of a text by line and column."""
+    """Return the compound statements of a text by line and column."""
     tree = parse_piece(around.text, around.indent)
-    assert tree is not None, "who asks has parsed it"
+    assert tree is not None, "the caller has parsed it"
     found: dict[tuple[int, int], Placed] = {}
     waiting: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(tree, ())]
     while waiting:
@@ -109,12 +109,12 @@ def _find_objection(tree: ast.Module, branch: Placed, gone: set[int]) -> str:
     if _holds_loop(branch.node) and not any(isinstance(node, Loop) for node in _walk(function, without)):
         return "no loop would be left"
     if effects.holds_error and not _gives_anything(function, without):
-        return "it is all that the code gives"
+        return "nothing else gives a result"
     return _judge_names(_find_uses(function, without, branch), effects)
 
 
 def _judge_names(uses: _Uses, effects: Effects) -> str:
-    """Object where code elsewhere depends on a name through what the branch does."""
+    """Return an objection if other code depends on a name through the branch."""
     if effects.bound and (reader := next((name for name in _ALL_NAMES if name in uses.read), "")):
         return f"`{reader}` may read all names"
     for name in sorted(effects.bound & uses.read):
@@ -127,12 +127,12 @@ def _judge_names(uses: _Uses, effects: Effects) -> str:
 
 
 def _find_function(tree: ast.Module, branch: Placed) -> ast.AST:
-    """Give the outermost function around a branch; the whole text where that is a piece of one."""
+    """Return the outermost function around a branch; the whole text if that is part of one."""
     return next((owner for owner in branch.owners if isinstance(owner, Definition)), tree)
 
 
 def _judge_suite(branch: Placed, gone: set[int]) -> str:
-    """Object where nothing would be left of a statement that is nothing without its suite."""
+    """Return an objection if a statement that needs its suite would lose it."""
     left = [
         each
         for each in branch.suite
@@ -142,11 +142,11 @@ def _judge_suite(branch: Placed, gone: set[int]) -> str:
     owner = branch.owners[-1]
     if left or isinstance(owner, ast.If | ast.ExceptHandler | ast.match_case):
         return ""
-    return "nothing would be left of what it stands in"
+    return "its suite would be empty"
 
 
 def _judge_error(branch: Placed, effects: Effects) -> str:
-    """Object where an error of the branch is more than a refusal of what is given."""
+    """Return an objection if an error of the branch is more than a refusal of input."""
     if not effects.holds_error:
         return ""
     if _always_leaves([branch.node]):
@@ -172,7 +172,7 @@ def _suppresses(item: ast.withitem) -> bool:
 
 
 def _always_leaves(suite: Sequence[ast.stmt]) -> bool:
-    """Tell whether every way through statements ends in an error or a result."""
+    """Return whether every path through statements ends in an error or a result."""
     for each in suite:
         if isinstance(each, ast.Raise | ast.Return):
             return True
@@ -188,7 +188,7 @@ def _holds_loop(branch: ast.stmt) -> bool:
 
 
 def _gives_anything(function: ast.AST, without: set[int]) -> bool:
-    """Tell whether code still gives a result or an error, changes an object, or calls what may do so."""
+    """Return whether code still returns or raises anything, changes an object, or calls what may do so."""
     return any(
         isinstance(node, ast.Yield | ast.YieldFrom | ast.Raise | ast.Assert)
         or (isinstance(node, ast.Return) and node.value is not None)
@@ -199,7 +199,7 @@ def _gives_anything(function: ast.AST, without: set[int]) -> bool:
 
 
 def _walk(node: ast.AST, without: set[int]) -> Iterator[ast.AST]:
-    """Give a node and all in it but for some statements."""
+    """Iterate over a node and its descendants, except some statements."""
     waiting = [node]
     while waiting:
         current = waiting.pop()
@@ -210,15 +210,15 @@ def _walk(node: ast.AST, without: set[int]) -> Iterator[ast.AST]:
 
 @dataclass(slots=True)
 class _Uses:
-    """What code reads and binds but for some statements."""
+    """Names that code reads and binds, except for some statements."""
 
     without: set[int]
-    around: set[int]  # the statements that a branch stands in
+    around: set[int]  # statements around the branch
     read: set[str] = field(default_factory=set)  # names whose value may come from elsewhere
     bound: set[str] = field(default_factory=set)
 
     def collect(self, node: ast.AST, given: frozenset[str] = frozenset()) -> None:
-        """Note what a node reads and binds; names that are ``given`` have their value from a statement around it."""
+        """Collect the names that a node reads and binds; ``given`` names get their value from an outer statement."""
         if id(node) in self.without:
             return
         self.bound |= {*list_bound(node), *((node.arg,) if isinstance(node, ast.arg) else ())}
@@ -239,7 +239,7 @@ def _find_uses(function: ast.AST, without: set[int], branch: Placed) -> _Uses:
 
 
 def _list_parts(node: ast.AST) -> Iterator[tuple[frozenset[str], ast.AST]]:
-    """Give what is in a node, each part with the names that the node itself gives a value for it."""
+    """Yield the children of a node, each with the names that the node itself binds for it."""
     nothing = frozenset[str]()
     if isinstance(node, ast.For | ast.AsyncFor):
         names = _list_targets([node.target])
@@ -254,7 +254,7 @@ def _list_parts(node: ast.AST) -> Iterator[tuple[frozenset[str], ast.AST]]:
 
 
 def _list_inner(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Iterator[ast.AST]:
-    """Give the parts of a comprehension that see its names."""
+    """Yield the parts of a comprehension that see its names."""
     yield from (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
     for number, each in enumerate(node.generators):
         yield from (each.target, *each.ifs, *((each.iter,) if number else ()))

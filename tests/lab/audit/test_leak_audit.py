@@ -158,7 +158,7 @@ def test_a_query_leaves_out_what_is_marked_in_every_mode(store: str, tasks: Path
     assert names & leaked
     kept = {hit.qualname for hit in cleared.hits} | {each.qualname for hit in cleared.hits for each in hit.functions}
     assert not kept & leaked
-    assert cleared.coverage.notes[-1].startswith("left out as solutions given away: 3 functions for tasks.py; ")
+    assert cleared.coverage.notes[-1].startswith("excluded as leaked solutions: 3 functions for tasks.py; ")
 
 
 def test_leaked_code_is_no_helper(store: str, tasks: Path) -> None:

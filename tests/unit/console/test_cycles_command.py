@@ -78,7 +78,7 @@ def test_a_list_of_known_cycles_that_is_none_is_told(run: Run, tmp_path: Path, t
     result = run("--fail", "--known", str(tmp_path / "known.jsonl"))
     assert result.exit_code == 1
     assert "line 1 of" in result.stderr
-    assert "write the file anew: pkg deps --cycles --limit 0 --json" in result.stderr
+    assert "write the file again: pkg deps --cycles --limit 0 --json" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_where_no_test_is_known_calls_that_may_be_in_tests_are_told(run: Run, tm
     settled = run("settle", "--tests", "--fresh").stderr
     assert "no test reaches it\npkg: 1 unbound call site of the name settle may reach it, from tests too\n" in settled
     counted = run("shop/till.py::count", "--tests").stderr
-    assert "1 that could not be told apart, first at tests/test_till.py:9" in counted
+    assert "1 that could not be resolved, first at tests/test_till.py:9" in counted
 
 
 def test_links_of_some_kinds_are_followed_alone(run: Run) -> None:

@@ -88,7 +88,7 @@ def test_k_asked_is_k_found_whenever_k_exist(told: Graph) -> None:
 
 
 def test_what_cannot_be_asked_is_refused(told: Graph) -> None:
-    with pytest.raises(UnknownWordsError, match="stands in the texts"):
+    with pytest.raises(UnknownWordsError, match="occurs in the texts"):
         told.query("zxqwv blorpt", mode="text")
     with pytest.raises(UsageError, match="mode is 'text'"):
         told.query("pay", mode="text", kind="for")

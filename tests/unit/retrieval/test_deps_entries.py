@@ -152,7 +152,7 @@ def test_python_libraries_protocols_and_names_count_as_uses(tmp_path: Path) -> N
     reasons = {name: doubts[0].partition(":")[0] for name, doubts in list(found.items())[answer.total :]}
     assert reasons["File.close"] == "part of a protocol"
     assert reasons["Finder.visit_Name"] == "called by a base outside of the source"
-    assert reasons["Writer.write_text"] == "perhaps used by a name that is put together"
+    assert reasons["Writer.write_text"] == "perhaps used by a composed name"
     assert reasons["Writer.__len__"] == "called by Python itself"
     assert reasons["offered"] == "exported"
     assert reasons["hook"] == "perhaps used by its name"

@@ -185,7 +185,7 @@ def test_of_what_was_deleted_a_graph_of_after_says_that_it_cannot_tell(store: Em
     (top / "shop/wrap.py").unlink()
     build(str(top), store)
     (note,) = ask(store, diff="HEAD").coverage.notes
-    assert note.startswith("not in the graph any more, so what needs it is not known")
+    assert note.startswith("no longer in the graph, so its dependents are unknown")
     assert "shop/wrap.py (deleted)" in note
 
 
@@ -206,7 +206,7 @@ def test_what_the_graph_has_not_is_told(store: EmbeddedStore, top: Path) -> None
     assert (answer.targets, answer.affected) == ((), ())
     added, deleted = answer.coverage.notes
     assert added == "not in the graph: shop/fresh.py (added)"
-    assert deleted.endswith("ask a graph of the revision before: shop/wrap.py (deleted)")
+    assert deleted.endswith("use a graph of the revision before: shop/wrap.py (deleted)")
 
 
 def test_a_renamed_file_is_found_under_the_name_that_the_graph_has(store: EmbeddedStore, top: Path) -> None:

@@ -58,7 +58,7 @@ def test_no_callers_are_found_where_no_expression_calls_the_name(store: Embedded
 
 def test_a_call_on_a_value_of_a_library_is_counted_and_placed(store: EmbeddedStore) -> None:
     assert say(store, "Job.run") == (
-        "no caller is known; 1 call expression of run in the source: 1 that could not be told apart, first at work.py:8"
+        "no caller is known; 1 call expression of run in the source: 1 that could not be resolved, first at work.py:8"
     )
 
 
@@ -150,7 +150,7 @@ def test_counting_stops_at_references_as_at_calls(tmp_path: Path) -> None:
         build(str(tmp_path / "tree"), store, source="tree")
         said = say(store, "foo")
     assert said == (
-        "no caller is known; the first 1,000 uses of foo in the source are no calls, first at b.py:1, b.py:2, b.py:3"
+        "no caller is known; the first 1,000 uses of foo in the source are not calls, first at b.py:1, b.py:2, b.py:3"
     )
 
 

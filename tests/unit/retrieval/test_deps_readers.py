@@ -105,7 +105,7 @@ def test_a_constant_is_named_by_path_and_line_as_well(store: EmbeddedStore) -> N
 
 
 def test_another_question_about_a_constant_is_refused(store: EmbeddedStore) -> None:
-    with pytest.raises(QueryError, match="'RETRIES' is a constant, which has readers alone; expected a function"):
+    with pytest.raises(QueryError, match="'RETRIES' is a constant, which has only readers; expected a function"):
         run_deps(store, "retry", DepsOptions(question="path", to="RETRIES"))
 
 

@@ -211,11 +211,12 @@ def test_what_may_be_used_without_a_link_is_counted_and_listed_on_demand(store: 
         "Visitor.visit": ("called by a base outside of the source: Base",),
         "hook": ("entered from outside: by registration",),
         "export": ("exported: listed in __all__",),
-        "Visitor": ("holds what is used",),
+        "Visitor": ("contains a used definition",),
         "test_add": ("run by the test runner",),
     }
     assert dict(ask_unused(store).spared) == {
-        "called by a base outside of the source": 1, "entered from outside": 1, "exported": 1, "holds what is used": 1,
+        "called by a base outside of the source": 1, "entered from outside": 1, "exported": 1,
+        "contains a used definition": 1,
         "run by the test runner": 1,
     }  # fmt: skip
 

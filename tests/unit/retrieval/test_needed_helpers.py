@@ -151,7 +151,7 @@ def test_trivial_helpers_are_left_out_and_told(store: GraphStore) -> None:
 
     assert {"Session.fee", "Session.__enter__"}.isdisjoint(by_name(found))
     assert "Session.__exit__" in by_name(found)
-    told = "helpers left out, which only give a value or do one thing: 2 (Session.__enter__, Session.fee)"
+    told = "helpers excluded, which only return a value or do one thing: 2 (Session.__enter__, Session.fee)"
     assert told in found.explain
 
 
@@ -195,7 +195,7 @@ def test_helpers_above_a_number_are_left_out_and_named(tmp_path: Path) -> None:
         found = complete(store, find(store, "run"))
 
     assert len(found.helpers) == MOST_HELPERS
-    assert any(line.startswith(f"helpers left out, above {MOST_HELPERS}: 2 (") for line in found.explain)
+    assert any(line.startswith(f"helpers excluded, above {MOST_HELPERS}: 2 (") for line in found.explain)
 
 
 def test_without_a_chooser_all_callees_come_whole(store: GraphStore) -> None:

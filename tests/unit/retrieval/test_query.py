@@ -175,7 +175,7 @@ def test_equal_content_counts_once_and_is_said(store: FakeStore) -> None:
 
     assert [hit.qualname for hit in result.hits].count("Zoo.feed") == 1
     assert result.hits[0].same_content == 1
-    assert "hit 1: stands for 1 more of equal content" in result.explain
+    assert "hit 1: 1 more of equal content" in result.explain
 
 
 def test_filters_narrow_by_source_path_and_kind(store: FakeStore) -> None:
@@ -209,7 +209,7 @@ def test_an_empty_question_is_refused(store: FakeStore, text: str) -> None:
 
 def test_a_question_without_a_known_word_is_refused_with_what_was_seen(store: FakeStore) -> None:
     with pytest.raises(
-        QueryError, match=r"no word of the question '\?\?\? 123' stands in the code or is known to .* 'fake'"
+        QueryError, match=r"no word of the question '\?\?\? 123' occurs in the code or is known to .* 'fake'"
     ):
         ask(store, "??? 123")
     with pytest.raises(QueryError, match=r"no word of the question '\?\?\? 123' is known to the encoder 'fake'"):
