@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from pkg.extract.summary import operations as o
-from pkg.extract.summary.operations import FORWARDED, IS_RAISING, IS_STUB, SETS_ANY
+from pkg.extract.summary.operations import FORWARDED, IS_RAISING, IS_STUB
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolution.call_arguments import Arguments
 from pkg.resolution.classes import ClassInfo, Lookup, has_base
@@ -61,9 +60,6 @@ OF_CLASSES = frozenset(("__init_subclass__", "__class_getitem__"))
 _TEXTS = frozenset(("__name__", "__qualname__", "__module__", "__doc__"))
 
 
-_PLAIN_MEMBERS = (o.FUNC, o.CONST, o.CLASS, o.COLLECT, o.TEXT)
-
-
 def _place(value: Value) -> int:
     """Return where the class of a value stands in the program, to choose one of several by."""
     return value.info.code.position if isinstance(value, Instance | Class) else -1
@@ -83,7 +79,7 @@ class _Foreign:
         """Find the variable of the attribute of a class."""
         found = self.variables.get(info)
         if found is None:
-            found = self.variables[info] = Variable(info.code.module, info, FOREIGN, self.name)
+            found = self.variables[info] = Variable(info.module, info, FOREIGN, self.name)
         return found
 
 
@@ -100,25 +96,19 @@ class Attributes:
         self._forwarded: set[tuple[Value, str]] = set()
         self._has_fallback = False  # whether any class has a __getattr__
         self._is_any_foreign = False  # whether setattr() may assign to any
-        self._initialised: dict[ClassInfo, set[str]] = {}  # names that __init__ assigns to
 
     def prepare(self) -> None:
         """Note which attributes are assigned to from outside of their classes, and which may call something."""
-        for info in self._hierarchy.classes:
-            nodes = info.code.summary.nodes
-            for node in nodes:
-                if node[0] == o.MEMBER and nodes[node[2]][0] not in _PLAIN_MEMBERS:
-                    self._asked.add(node[1])
-        self._has_fallback = "__getattr__" in self._machine.program.special_names
-        for code in self._machine.program.list_codes():
-            head, is_method = code.summary.head, code.receiver_place == 0
-            for name in head.foreign if is_method else (*head.foreign, *head.own):
+        program = self._machine.program
+        self._has_fallback = "__getattr__" in program.special_names
+        for module in program.modules.values():
+            outline = module.outline
+            self._is_any_foreign |= outline.sets_any
+            for name in outline.foreign:
                 if name not in self._foreign:
-                    self._foreign[name] = _Foreign(name, self._machine.program.shared)
-            if is_method and code.name == "__init__" and code.owner_class is not None and head.own:
-                self._initialised.setdefault(code.owner_class, set()).update(head.own)
-            if code.summary.flags & SETS_ANY:
-                self._is_any_foreign = True
+                    self._foreign[name] = _Foreign(name, program.shared)
+            for each in outline.classes:
+                self._asked.update(each.asked)
 
     def find_assigned(self, name: str) -> _Foreign:
         """Find the classes to whose attribute of a name code elsewhere assigns, or may."""
@@ -356,7 +346,7 @@ class Attributes:
 
     def _is_always_stored(self, info: ClassInfo, name: str) -> bool:
         """Return whether __init__ stores an attribute, which then stands before what the class has."""
-        return any(name in self._initialised.get(each, ()) for each in info.order)
+        return any(name in each.outline.initialised for each in info.order)
 
     def _explain(self, value: Value, info: ClassInfo, name: str) -> Values:
         """Say why a class may lack an attribute; what its __getattr__ makes is given back."""

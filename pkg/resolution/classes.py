@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pkg.resolution.variables import Schedule, Variable
 
 if TYPE_CHECKING:
-    from pkg.resolution.program import Code
+    from pkg.resolution.module_outlines import ClassOutline
+    from pkg.resolution.program import Code, ModuleInfo
     from pkg.resolution.record_fields import Record
 
 DERIVED = "<derived>"
@@ -32,12 +33,22 @@ class ClassInfo:
 
     __slots__ = (
         "ancestors", "bases", "code", "declared", "derived", "fields", "has_unknown", "is_enumeration",
-        "is_open", "is_protocol", "kinds", "libraries", "lookups", "members", "metaclass", "methods", "order",
-        "owners", "places", "record", "unset",
+        "is_open", "is_protocol", "key", "kinds", "libraries", "lookups", "members", "metaclass", "methods", "module",
+        "order", "outline", "owners", "places", "record", "unset",
     )  # fmt: skip
 
-    def __init__(self, code: Code) -> None:
-        self.code = code
+    code: Code
+    members: dict[str, Variable]  # what the body of the class binds
+    methods: dict[str, Code]  # those members that are functions, decorated or not
+    fields: dict[str, Variable]  # what its methods assign to attributes of self
+    unset: frozenset[str]  # members that are only declared
+    declared: dict[str, object]  # annotations of members
+    record: Record | None  # of one whose constructor is made of fields
+    outline: ClassOutline
+
+    def __init__(self, module: ModuleInfo, key: str) -> None:
+        self.module = module
+        self.key = key  # that of its code
         self.bases: tuple[ClassInfo, ...] = ()
         self.places: tuple[int, ...] = ()  # of these among all bases, from 1
         self.libraries: tuple[str, ...] = ()
@@ -46,12 +57,6 @@ class ClassInfo:
         self.order: tuple[ClassInfo, ...] = (self,)
         self.ancestors: frozenset[ClassInfo] = frozenset((self,))
         self.derived: list[ClassInfo] = []
-        self.members: dict[str, Variable] = {}  # what the body of the class binds
-        self.methods: dict[str, Code] = {}  # those members that are functions, decorated or not
-        self.fields: dict[str, Variable] = {}  # what its methods assign to attributes of self
-        self.unset: frozenset[str] = frozenset()  # members that are only declared
-        self.declared: dict[str, object] = {}  # annotations of members
-        self.record: Record | None = None  # of one whose constructor is made of fields
         self.is_open = False  # whether a base is outside of the repository, or not known
         self.is_enumeration = False
         self.is_protocol = False  # whether it says itself that what it stands for need not be derived from it
@@ -59,13 +64,31 @@ class ClassInfo:
         self.lookups: dict[tuple[str, bool], Lookup] = {}
         self.owners: dict[str, ClassInfo | None] = {}  # by member, of those that it does not define itself
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Read the code of the class."""
+            if name not in _OF_CODE:
+                raise AttributeError(name)
+            self.module.open()
+            return object.__getattribute__(self, name)
+
+    def open(self, code: Code) -> None:
+        """Take the code of the class, which was read."""
+        self.code = code
+        self.members, self.methods, self.fields, self.declared = {}, {}, {}, {}
+        self.unset, self.record = frozenset(), None
+
     def __repr__(self) -> str:
-        return f"<class {self.code!r}>"
+        return f"<class {self.module.path}:{self.key}>"
 
     @property
     def name(self) -> str:
         """Return the name of the class."""
-        return self.code.summary.name
+        return self.key.rpartition(".")[2].partition("#")[0]
+
+
+_OF_CODE = frozenset(("code", "declared", "fields", "members", "methods", "record", "unset"))
 
 
 @dataclass(slots=True)
@@ -107,9 +130,9 @@ class Hierarchy:
             info.is_enumeration = not _ENUMERATIONS.isdisjoint(names)
             if info.metaclass is None:
                 info.metaclass = next((each.metaclass for each in info.order if each.metaclass is not None), None)
-            for name in info.members:
+            for name in info.outline.members:
                 self._definers.setdefault(name, []).append(info)
-            for name in info.fields:
+            for name in info.outline.fields:
                 self._assigners.setdefault(name, []).append(info)
 
     def register(self, pairs: Iterable[tuple[ClassInfo, ClassInfo]]) -> None:

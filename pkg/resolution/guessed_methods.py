@@ -112,9 +112,9 @@ class DuckTypes:
         found = self._owners.get(key)
         if found is None:
             owners = self._hierarchy.list_owners(name)
-            packages = {info: self._packages.find(info.code.module.path) for info in owners}
+            packages = {info: self._packages.find(info.module.path) for info in owners}
             is_alone = all(each == package for each in packages.values())
             known = frozenset((package,)) if is_alone else self._packages.list_known(package)
             infos = frozenset(info for info, each in packages.items() if each in known)
-            found = self._owners[key] = infos, len({info.code.module.path for info in infos})
+            found = self._owners[key] = infos, len({info.module.path for info in infos})
         return found

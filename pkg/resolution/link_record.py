@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import struct
 import zlib
+from collections.abc import Sequence
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -65,22 +67,26 @@ def pack_unit(unit: UnitText) -> bytes:
 
 
 class PackedUnit(UnitText):
-    """A file as it was extracted, without its text; definitions and imports are read when they are asked for."""
+    """A file as it was extracted, without its text; the rest is read when it is asked for."""
 
     _definitions: bytes
     _imports: bytes
+    _summary: bytes
 
-    def __getattr__(self, name: str) -> Any:
-        """Read the definitions or imports."""
-        found: tuple[Any, ...]
-        if name == "definitions":
-            found = tuple(_read_definition(*each) for each in unpack_json(self._definitions))
-        elif name == "imports":
-            found = tuple(Import(Span(*span), *rest) for span, *rest in unpack_json(self._imports))
-        else:
-            raise AttributeError(name)
-        vars(self)[name] = found
-        return found
+    @cached_property
+    def definitions(self) -> Sequence[Class | Function]:
+        """Read the definitions."""
+        return tuple(_read_definition(*each) for each in unpack_json(self._definitions))
+
+    @cached_property
+    def imports(self) -> Sequence[Import]:
+        """Read the imports."""
+        return tuple(Import(Span(*span), *rest) for span, *rest in unpack_json(self._imports))
+
+    @cached_property
+    def summary(self) -> bytes:
+        """Read the summary."""
+        return zlib.decompress(self._summary)
 
 
 def unpack_unit(source: str, path: str, packed: bytes) -> UnitText:
@@ -90,8 +96,8 @@ def unpack_unit(source: str, path: str, packed: bytes) -> UnitText:
     end = middle + second
     unit = PackedUnit.__new__(PackedUnit)
     vars(unit).update(
-        source=source, path=path, text=b"", summary=zlib.decompress(packed[end:]),
-        _definitions=packed[_SIZES.size : middle], _imports=packed[middle:end],
+        source=source, path=path, text=b"",
+        _definitions=packed[_SIZES.size : middle], _imports=packed[middle:end], _summary=packed[end:],
     )  # fmt: skip
     return unit
 

@@ -18,7 +18,6 @@ from pkg.resolution.narrowed_values import narrow
 from pkg.resolution.program import BUILTINS, MODULE_TEXTS, Code, ModuleInfo, Program
 from pkg.resolution.pytest_fixtures import Fixtures
 from pkg.resolution.reasons import Reason
-from pkg.resolution.record_fields import find_records
 from pkg.resolution.site_outcomes import Outcome, Target, Unbound
 from pkg.resolution.special import Special
 from pkg.resolution.types import Promise, Types
@@ -104,7 +103,7 @@ class Machine:
     def prepare(self) -> None:
         """Find bases, record classes and signatures, before values are followed."""
         self.types.find_bases()
-        find_records(self.program.hierarchy.classes)
+        self.program.outline_modules()
         self.program.hierarchy.order()
         self.types.register_classes()
         self.types.find_signatures()
@@ -113,6 +112,9 @@ class Machine:
 
     def evaluate_again(self, home: Home) -> None:
         """Evaluate a module, which may be in the midst of the evaluation of another."""
+        if isinstance(home, ModuleInfo) and home.is_outlined:
+            home.is_outlined = False
+            self.types.consult_bases(home)
         before = self.code, self.outcomes, self.number, self.site_now, self.calls.depth
         self.calls.depth = 0
         self._evaluate_module(home)

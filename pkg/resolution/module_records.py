@@ -7,6 +7,7 @@ depends on its code, on what was shown to it, and on what it received, and on no
 from __future__ import annotations
 
 import json
+import struct
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from pkg.resolution.static_facts import list_consulted, list_heads
 from pkg.resolution.value_sets import Container, Values
 from pkg.resolution.variables import Home, Schedule
 
+_SIZE = struct.Struct("<I")  # bytes of an outline
 Names = frozenset[str]
 History = list[tuple[int, Names]]
 """Rounds, from 0, and what a variable held after each of them in which it changed."""
@@ -37,10 +39,11 @@ class ModuleRecord:
     consulted: list[str] = field(default_factory=list)  # names under which something was looked up for it
     heads: dict[str, int] = field(default_factory=dict)  # what its classes are derived from, as hashes by name
     last: int = -1  # the last round in which anything of this happened
+    outline: bytes = b""  # of the module, packed
 
     def pack_facts(self) -> bytes:
-        """Write what was looked up, and what classes are derived from."""
-        return pack_json([self.consulted, self.heads])
+        """Write the outline, what was looked up, and what classes are derived from."""
+        return _SIZE.pack(len(self.outline)) + self.outline + pack_json([self.consulted, self.heads])
 
     def pack_flows(self) -> bytes:
         """Write what crossed the boundary; each text and each set of them stands in it once."""
@@ -76,14 +79,20 @@ class ModuleRecord:
                 path: {at: {texts[name]: named[each] for name, each in written} for at, written in rounds}
                 for path, rounds in received
             },
-            reads, writes, *unpack_facts(facts), last,
+            reads, writes, *unpack_facts(facts), last, cut_outline(facts)[0],
         )  # fmt: skip
 
 
 def unpack_facts(packed: bytes) -> tuple[list[str], dict[str, int]]:
     """Read what a module looked up, and what its classes are derived from."""
-    consulted, heads = unpack_json(packed)
+    consulted, heads = unpack_json(cut_outline(packed)[1])
     return consulted, heads
+
+
+def cut_outline(packed: bytes) -> tuple[bytes, bytes]:
+    """Return the outline of packed facts, and the rest of them."""
+    end: int = _SIZE.size + _SIZE.unpack_from(packed)[0]
+    return packed[_SIZE.size : end], packed[end:]
 
 
 def pack_json(told: Any, level: int = 1) -> bytes:
@@ -125,16 +134,18 @@ class SetNames:
         return found
 
 
+def begin_record(home: Home, names: RecordedNames) -> ModuleRecord:
+    """Make a record of what a module has and looked up, and of nothing that crossed its boundary."""
+    found = ModuleRecord(consulted=list_consulted(home))
+    if isinstance(home, ModuleInfo):
+        found.heads, found.outline = list_heads(home, names), home.outline.pack()
+    return found
+
+
 def record_all(homes: Iterable[Home], schedule: Schedule, names: RecordedNames) -> dict[str, ModuleRecord]:
     """Make the records of all modules that were resolved from nothing."""
     sets, owners = SetNames(names), schedule.owners
-    records = {
-        home.path: ModuleRecord(
-            consulted=list_consulted(home, names.codes),
-            heads=list_heads(home, names) if isinstance(home, ModuleInfo) else {},
-        )
-        for home in homes
-    }
+    records = {home.path: begin_record(home, names) for home in homes}
     containers = {each.owner for each in schedule.read_by_others if isinstance(each.owner, Container)}
     for variable in schedule.read_by_others:
         record = records[variable.home.path]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pkg.extract.summary import operations as o
@@ -17,6 +18,8 @@ from pkg.model import Import
 from pkg.resolution.classes import ClassInfo, Hierarchy
 from pkg.resolution.known_packages import KnownPackages
 from pkg.resolution.module_map import Found, ModuleMap
+from pkg.resolution.module_outlines import ClassOutline, ModuleOutline, outline_module
+from pkg.resolution.record_fields import find_records
 from pkg.resolution.value_sets import Container, Interner, Signature
 from pkg.resolution.variables import (
     CASE,
@@ -36,6 +39,7 @@ from pkg.resolution.variables import (
 from pkg.units import UnitText
 
 BUILTINS = frozenset(dir(builtins)) | {"reveal_type", "unicode", "basestring", "xrange", "raw_input", "long"}
+NO_OUTLINES: Mapping[str, ModuleOutline] = MappingProxyType({})
 MODULE_TEXTS = frozenset(("__name__", "__file__", "__doc__", "__package__", "__qualname__", "__module__"))
 
 
@@ -43,14 +47,15 @@ class Code:
     """The code of one module, class, function or lambda. Most of what it has is made when it is first asked for."""
 
     __slots__ = (
-        "base", "cases", "cells", "class_info", "decorators", "defaults", "dirty", "is_waiting", "merged", "module",
-        "number", "outcomes", "owner_class", "parameters", "parent", "passed", "position", "promises", "receiver_place",
-        "result", "signatures", "substitutes", "summary", "users", "values", "yielded",
+        "base", "cases", "cells", "class_info", "decorators", "defaults", "dirty", "is_waiting", "key", "merged",
+        "module", "number", "outcomes", "owner_class", "parameters", "parent", "passed", "position", "promises",
+        "receiver_place", "result", "signatures", "substitutes", "summary", "users", "values", "yielded",
     )  # fmt: skip
 
     parameters: list[Variable]
     result: Variable
     yielded: Variable
+    key: str  # its qualified name, and its turn among the code of that name in its file
     cells: dict[str, Variable]
     cases: dict[Guards, Variable]  # what is returned behind tests of arguments, and without any
     defaults: dict[int, Variable]  # of parameters that are returned or tested so
@@ -165,20 +170,50 @@ _PLAIN = frozenset(("decorators", "passed", "dirty", "merged", "users"))
 class ModuleInfo(Home):
     """One file as a module."""
 
-    def __init__(self, path: str, unit: UnitText) -> None:
+    codes: list[Code]
+    named: dict[str, Code]  # by key
+    names: dict[str, Variable]
+    bindings: dict[str, list[int]]  # by name, the operations of the module's code that it ends with
+    stars: list[Import]
+    outline: ModuleOutline
+
+    def __init__(self, path: str, unit: UnitText, program: Program) -> None:
         super().__init__(path)
         self.unit = unit
-        frames, self._places = read_summary(unit.summary)
-        self.codes: list[Code] = []
         self.used: dict[Code, None] = {}  # code that has anything that may refer to it
-        self.names: dict[str, Variable] = {}
-        self.bindings: dict[str, list[int]] = {}  # by name, the operations of the module's code that it ends with
-        self.stars: list[Import] = []
+        self.is_outlined = False  # whether its classes are those of an outline, whose bases are not found again
+        self.classes: dict[str, ClassInfo] = {}  # by key, in the order of their code
+        self.position = self.base = 0  # of its first code and operation in the whole program
+        self._program = program
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Read the code."""
+            if name not in _OF_CODE:
+                raise AttributeError(name)
+            self.open()
+            return vars(self)[name]
+
+    def read(self) -> None:
+        """Read the summary of the file."""
+        frames, self._places = read_summary(self.unit.summary)
+        self.codes, self.named, self.names, self.bindings, self.stars = [], {}, {}, {}, []
+        turns: dict[str, int] = {}
         for number, frame in enumerate(frames):
             parent = self.codes[frame.parent] if frame.parent >= 0 else None
-            self.codes.append(Code(self, number, frame, parent))
-        for code in self.codes:
+            code = Code(self, number, frame, parent)
+            name = code.qualname
+            turn = turns[name] = turns.get(name, 0) + 1
+            code.key = name if turn == 1 else f"{name}#{turn}"
+            self.named[code.key] = code
+            self.codes.append(code)
             self._scan(code)
+
+    def open(self) -> None:
+        """Read the code of a module of which only an outline was read."""
+        self.read()
+        self._program.place(self)
 
     @property
     def root(self) -> Code | None:
@@ -205,16 +240,29 @@ class ModuleInfo(Home):
         """Let go of what refers to one another."""
         for code in self.used:
             _clear(code, Code.__slots__)
-        for each in (self.used, self.codes, self.names, self.written, self.due, self.changed):
+        for each in (self.written, self.due, self.changed, vars(self)):
             each.clear()
+
+
+_OF_CODE = frozenset(("_places", "bindings", "codes", "named", "names", "stars"))
+
+
+class OutdatedNameError(Exception):
+    """A name of something that is no longer there."""
 
 
 class Program:
     """All modules of a repository, with its classes and what decides where names lead."""
 
     def __init__(
-        self, units: Mapping[str, UnitText], package: str, errors: LocalErrors, schedule: Schedule | None = None
+        self,
+        units: Mapping[str, UnitText],
+        package: str,
+        errors: LocalErrors,
+        schedule: Schedule | None = None,
+        outlines: Mapping[str, ModuleOutline] = NO_OUTLINES,
     ) -> None:
+        """Read the modules; of those that have an outline, the code is read when it is asked for."""
         self.errors = errors
         self.units = units
         self.map = ModuleMap(units, package)
@@ -223,33 +271,38 @@ class Program:
         self.shared = Home("")  # of what belongs to no file
         self.hierarchy = Hierarchy(self.schedule)
         self.modules: dict[str, ModuleInfo] = {}
-        self.infos: dict[Code, ClassInfo] = {}
         self.special_names: set[str] = set()
         self._stars: dict[tuple[str, str], tuple[str, ...]] = {}
         self._brought: dict[tuple[str, str, int, int], tuple[str, ...]] = {}
         self._bound: dict[tuple[str, int], Found] = {}
         self._exported: dict[str, frozenset[str] | None] = {}
+        position = 0
         for path in sorted(units):
-            try:
-                self.modules[path] = ModuleInfo(path, units[path])
-            except Exception as fault:
-                errors.note(fault, "resolve", path)
-        for position, code in enumerate(self.list_codes()):
-            code.position = position
-            code.base = len(self.schedule.owners)
-            self.schedule.owners += [code] * (code.summary.count or 1)
-            if code.summary.kind == o.CLASS_BODY:
-                info = code.class_info = self.infos[code] = ClassInfo(code)
-                self.hierarchy.classes.append(info)
-        for code in self.list_codes():
-            try:
-                self._describe(code)
-            except Exception as fault:
-                errors.note(fault, "resolve", code.module.path)
-                code.summary.nodes.clear()  # it is as if it did nothing
-                code.summary.head = FrameHead()
-        for info in self.hierarchy.classes:
-            self.special_names.update(name for name in info.members if name.startswith("__"))
+            module = ModuleInfo(path, units[path], self)
+            module.position, module.base = position, len(self.schedule.owners)
+            outline = outlines.get(path)
+            if outline is None:
+                try:
+                    module.read()
+                except Exception as fault:
+                    errors.note(fault, "resolve", path)
+                    continue
+                count = sum(code.summary.count or 1 for code in module.codes)
+                keys = [code.key for code in module.codes if code.summary.kind == o.CLASS_BODY]
+                module.classes = {key: ClassInfo(module, key) for key in keys}
+                position += len(module.codes)
+            else:
+                module.outline, module.is_outlined = outline, True
+                module.classes = {each.key: _outline_class(module, each) for each in outline.classes}
+                position, count = position + outline.codes, outline.operations
+            self.schedule.owners += [None] * count  # type: ignore[list-item]  # until the module is placed
+            self.modules[path] = module
+            self.hierarchy.classes += module.classes.values()
+            if outline is None:
+                self.place(module)
+        for module in self.modules.values():
+            for info in module.classes.values() if module.is_outlined else ():
+                self._connect(info)
 
     @cached_property
     def known_packages(self) -> KnownPackages:
@@ -257,9 +310,63 @@ class Program:
         return KnownPackages(self)
 
     def list_codes(self) -> Iterator[Code]:
-        """List all code in a fixed order."""
+        """List in a fixed order all code, but for that of modules of which an outline is known."""
         for path in sorted(self.modules):
-            yield from self.modules[path].codes
+            if not self.modules[path].is_outlined:
+                yield from self.modules[path].codes
+
+    def find_code(self, path: str, key: str) -> Code:
+        """Find code by its key; an OutdatedNameError where there is none."""
+        module = self.modules.get(path)
+        code = module.named.get(key) if module is not None else None
+        if code is None:
+            raise OutdatedNameError(f"{path}: {key}")
+        return code
+
+    def find_class(self, path: str, key: str) -> ClassInfo | None:
+        """Find a class by its key."""
+        module = self.modules.get(path)
+        return module.classes.get(key) if module is not None else None
+
+    def _connect(self, info: ClassInfo) -> None:
+        """Find the bases of a class that has an outline; an OutdatedNameError where one is no longer there."""
+        known = [self.find_class(*each) for each in (*info.outline.bases, info.outline.metaclass or ("", ""))]
+        *bases, metaclass = known
+        found = tuple(each for each in bases if each is not None)
+        if len(found) < len(bases) or (metaclass is None) != (info.outline.metaclass is None):
+            raise OutdatedNameError(f"{info.module.path}: {info.key}")
+        info.bases, info.metaclass = found, metaclass
+
+    def outline_modules(self) -> None:
+        """Outline the modules, when the bases of all classes are known."""
+        for module in self.modules.values():
+            if not module.is_outlined:
+                find_records(module.classes.values())
+                module.outline = outline_module(module)
+                for outline in module.outline.classes:
+                    module.classes[outline.key].outline = outline
+            for each in module.outline.classes:
+                self.special_names.update(name for name in each.members if name.startswith("__"))
+
+    def place(self, module: ModuleInfo) -> None:
+        """Number the code of a module that was read, and note what its classes have."""
+        base, owners = module.base, self.schedule.owners
+        for position, code in enumerate(module.codes, module.position):
+            code.position, code.base = position, base
+            base += code.summary.count or 1
+            owners[code.base : base] = [code] * (base - code.base)
+            if code.summary.kind == o.CLASS_BODY:
+                code.class_info = module.classes[code.key]
+                code.class_info.open(code)
+        for code in module.codes:
+            try:
+                self._describe(code)
+            except Exception as fault:
+                self.errors.note(fault, "resolve", module.path)
+                code.summary.nodes.clear()  # it is as if it did nothing
+                code.summary.head = FrameHead()
+        if module.is_outlined:
+            find_records(module.classes.values())
 
     def _describe(self, code: Code) -> None:
         """Note what a class binds and its methods assign to self."""
@@ -385,24 +492,21 @@ class Program:
             vars(each).clear()
 
 
+def _outline_class(module: ModuleInfo, outline: ClassOutline) -> ClassInfo:
+    """Make a class by its outline; its bases are found when all classes are made."""
+    info = ClassInfo(module, outline.key)
+    info.outline = outline
+    info.places, info.libraries = tuple(outline.places), tuple(outline.libraries)
+    info.has_unknown, info.is_protocol = outline.has_unknown, outline.is_protocol
+    return info
+
+
 def _clear(holder: Code | ClassInfo, names: Sequence[str]) -> None:
     for name in names:
         try:
             delattr(holder, name)
         except AttributeError:
             continue
-
-
-def name_last(code: Code, number: int) -> str:
-    """Name a callable by its last name."""
-    node = code.summary.nodes[number]
-    if node[0] in (o.CALL_ATTR, o.ATTR):
-        return str(node[2])
-    if node[0] == o.CALL and node[1] >= 0:
-        return name_last(code, node[1])
-    if node[0] == o.IMPORT:
-        return str(code.module.unit.imports[node[1]].bound_name)
-    return str(node[1]) if node[0] in (o.GLOBAL, o.BROUGHT) else ""
 
 
 def _list_before(nodes: Sequence[Any], numbers: Iterable[int]) -> set[int]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from pkg.extract.summary import operations as o
 from pkg.model import CERTAIN
-from pkg.resolution.program import Code, ModuleInfo, list_texts, name_last
+from pkg.resolution.program import Code, ModuleInfo, list_texts
+from pkg.resolution.record_fields import name_last
 from pkg.resolution.site_outcomes import Target
 from pkg.resolution.value_sets import EMPTY, Class, Function, Library, Values
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkg.extract.summary import operations as o
 from pkg.resolution.classes import ClassInfo
-from pkg.resolution.program import name_last
 from pkg.resolution.variables import FACTORIES, FIELD, Variable
+
+if TYPE_CHECKING:
+    from pkg.resolution.program import Code
 
 AFTER_INIT = ("__post_init__", "__attrs_post_init__")  # what such a constructor calls at its end
 CONSTRUCTORS = ("__init__", "__new__")
@@ -47,7 +49,19 @@ def find_records(classes: Iterable[ClassInfo]) -> None:
             info.record = _read_record(info, is_tuple)
             for name, each in info.record.fields.items():
                 if each.is_taken:
-                    info.fields.setdefault(name, Variable(info.code.module, info, FIELD, name))
+                    info.fields.setdefault(name, Variable(info.module, info, FIELD, name))
+
+
+def name_last(code: Code, number: int) -> str:
+    """Name a callable by its last name."""
+    node = code.summary.nodes[number]
+    if node[0] in (o.CALL_ATTR, o.ATTR):
+        return str(node[2])
+    if node[0] == o.CALL and node[1] >= 0:
+        return name_last(code, node[1])
+    if node[0] == o.IMPORT:
+        return str(code.module.unit.imports[node[1]].bound_name)
+    return str(node[1]) if node[0] in (o.GLOBAL, o.BROUGHT) else ""
 
 
 def find_generated(info: ClassInfo, name: str, after: ClassInfo | None = None) -> ClassInfo | None:
@@ -85,7 +99,7 @@ def _read_record(info: ClassInfo, is_tuple: bool) -> Record:
     is_attrs = not _ATTRS.isdisjoint(info.code.decorators)
     constructor = "__new__" if is_tuple else "" if options.get("init") is False else "__init__"
     fields = {each.name: each for each in _list_fields(info, options.get("kw_only") is True, is_attrs)}
-    return Record(constructor, is_attrs, fields, Variable(info.code.module, info, FACTORIES))
+    return Record(constructor, is_attrs, fields, Variable(info.module, info, FACTORIES))
 
 
 def _list_options(info: ClassInfo) -> Iterator[tuple[str, object]]:

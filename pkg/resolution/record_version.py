@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 24
+VERSION = 25
 
 
 def is_outdated(packed: bytes) -> bool:

@@ -1,7 +1,6 @@
 """Names for values and variables that stay the same from one resolution to the next, to keep them in records (A-12).
 
-A name is JSON. Code is named by its file and qualified name, and by its turn among those of one name; so code that is
-put in before it does not change its name.
+A name is JSON. Code is named by its file and its key there.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Any
 from pkg.resolution import variables as v
 from pkg.resolution.attribute_access import Attributes
 from pkg.resolution.classes import ClassInfo
-from pkg.resolution.program import Code, ModuleInfo, Program
+from pkg.resolution.program import Code, ModuleInfo, OutdatedNameError, Program
 from pkg.resolution.reasons import Reason
 from pkg.resolution.types import promise_container
 from pkg.resolution.value_sets import (
@@ -61,53 +60,6 @@ _ENCODER = json.JSONEncoder(separators=(",", ":"))
 _KINDS = {kind.__name__: kind for kind in _PARTS}
 
 
-class OutdatedNameError(Exception):
-    """A name of something that is no longer there."""
-
-
-class CodeNames:
-    """The names of the code of a program."""
-
-    def __init__(self, program: Program) -> None:
-        self._program = program
-        self._names: dict[Code, str] = {}
-        self._codes: dict[str, dict[str, Code]] = {}  # by path and name
-
-    def _read(self, module: ModuleInfo) -> dict[str, Code]:
-        found = self._codes.get(module.path)
-        if found is None:
-            found = self._codes[module.path] = {}
-            turns: dict[str, int] = {}
-            for code in module.codes:
-                name = code.qualname
-                turn = turns[name] = turns.get(name, 0) + 1
-                key = name if turn == 1 else f"{name}#{turn}"
-                found[key] = code
-                self._names[code] = key
-        return found
-
-    def name(self, code: Code) -> str:
-        """Name code among that of its file."""
-        found = self._names.get(code)
-        if found is None:
-            self._read(code.module)
-            found = self._names[code]
-        return found
-
-    def has(self, path: str, name: str) -> bool:
-        """Return whether there is code of a name."""
-        module = self._program.modules.get(path)
-        return module is not None and name in self._read(module)
-
-    def find(self, path: str, name: str) -> Code:
-        """Find code by its name; an OutdatedNameError where there is none."""
-        module = self._program.modules.get(path)
-        code = self._read(module).get(name) if module is not None else None
-        if code is None:
-            raise OutdatedNameError(f"{path}: {name}")
-        return code
-
-
 class RecordedNames:
     """Name values and variables of a program, and find them by name."""
 
@@ -115,7 +67,6 @@ class RecordedNames:
         self.program = program
         self._make = program.interner.make
         self._attributes = attributes
-        self.codes = CodeNames(program)
         self._values: dict[Value, str] = {}
         self._found: dict[str, Value] = {}
         self._variables: dict[Variable, str] = {}
@@ -143,9 +94,9 @@ class RecordedNames:
         if isinstance(part, Value):
             return ["v", type(part).__name__, *(self._spell(getattr(part, name)) for name in _PARTS[type(part)])]
         if isinstance(part, Code):
-            return ["c", part.module.path, self.codes.name(part)]
+            return ["c", part.module.path, part.key]
         if isinstance(part, ClassInfo):
-            return ["k", part.code.module.path, self.codes.name(part.code)]
+            return ["k", part.module.path, part.key]
         if isinstance(part, frozenset):
             return ["s", *sorted((self._spell(each) for each in part), key=repr)]
         if isinstance(part, tuple):
@@ -161,7 +112,7 @@ class RecordedNames:
         if tag == "v":
             return self._make_value(_KINDS[parts[0]], [self._read(each) for each in parts[1:]])
         if tag in ("c", "k"):
-            code = self.codes.find(*parts)
+            code = self.program.find_code(*parts)
             if tag == "k" and code.class_info is None:
                 raise OutdatedNameError(f"{parts[0]}: {parts[1]}")
             return code if tag == "c" else code.class_info

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from pkg.resolution.module_records import ModuleRecord, Names, SetNames
+from pkg.resolution.module_records import ModuleRecord, Names, SetNames, begin_record
 from pkg.resolution.program import ModuleInfo
 from pkg.resolution.recorded_names import RecordedNames, find_container
-from pkg.resolution.static_facts import list_consulted, list_heads
 from pkg.resolution.value_sets import EMPTY, Container, Value, Values
 from pkg.resolution.variables import Home, Schedule, Variable
 
@@ -328,14 +327,11 @@ class ReplaySchedule(Schedule):
         return {path: each for path, each in records.items() if path in paths or each != self._find_record(path)}
 
     def _record_live(self, home: Home, live: _Live, paths: set[str]) -> ModuleRecord:
-        record = ModuleRecord(
-            readers=_leave_out(live.record.readers, paths),
-            received={path: each for path, each in live.record.received.items() if path not in paths},
-            reads=sorted({each.home.path for each in live.reads}),
-            writes=sorted({each.path for sent in live.sent.values() for each in sent if each is not home}),
-            consulted=list_consulted(home, self.names.codes),
-            heads=list_heads(home, self.names) if isinstance(home, ModuleInfo) else {},
-        )
+        record = begin_record(home, self.names)
+        record.readers = _leave_out(live.record.readers, paths)
+        record.received = {path: each for path, each in live.record.received.items() if path not in paths}
+        record.reads = sorted({each.home.path for each in live.reads})
+        record.writes = sorted({each.path for sent in live.sent.values() for each in sent if each is not home})
         for writer, state in self.live.items():
             for at, sent in state.sent.items() if writer is not home else ():
                 if home in sent:

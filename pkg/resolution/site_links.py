@@ -147,7 +147,7 @@ class LinkWriter:
         """List the functions that a class defines under a name."""
         found = [
             self._ids.of_definition(code)
-            for code in info.code.module.codes
+            for code in info.module.codes
             if code.parent is info.code and code.summary.kind == o.FUNCTION and code.name == name
         ]
         return [each for each in found if each is not None]

@@ -15,7 +15,7 @@ from pkg.extract.summary.compaction import list_operands
 from pkg.resolution.classes import DERIVED, NAMES, ClassInfo, name_names
 from pkg.resolution.program import Code, ModuleInfo, Program
 from pkg.resolution.pytest_fixtures import FIXTURES
-from pkg.resolution.recorded_names import CodeNames, RecordedNames
+from pkg.resolution.recorded_names import RecordedNames
 from pkg.resolution.self_calls import asks_super
 from pkg.resolution.variables import Home
 
@@ -27,12 +27,12 @@ _SHOWN = frozenset((o.GLOBAL, o.CLASS, o.FUNC, o.IMPORT, o.BROUGHT, o.CELL))
 _NEUTRAL = frozenset((o.PARAM, o.CONST, o.UNKNOWN, o.COLLECT, o.TEXT))
 
 
-def name_member(names: CodeNames, info: ClassInfo, name: str) -> str:
+def name_member(info: ClassInfo, name: str) -> str:
     """Name what is looked up of a class under a special name, which nearly all code looks up."""
-    return f"{info.code.module.path}\0{names.name(info.code)}\0{name}"
+    return f"{info.module.path}\0{info.key}\0{name}"
 
 
-def list_facts(module: ModuleInfo, names: CodeNames) -> dict[str, int]:
+def list_facts(module: ModuleInfo) -> dict[str, int]:
     """List what a file says by itself, by the name under which it is looked up, as hashes."""
     facts: dict[str, list[Any]] = {}
 
@@ -40,9 +40,9 @@ def list_facts(module: ModuleInfo, names: CodeNames) -> dict[str, int]:
         facts.setdefault(name, []).append(fact)
 
     for code in module.codes:
-        key = names.name(code)
+        key = code.key
         if code.class_info is not None:
-            _add_class(code.class_info, key, names, add)
+            _add_class(code.class_info, key, add)
         elif code.parent is not None:
             _add_function(code, key, add)
         for node in code.summary.nodes:
@@ -68,14 +68,14 @@ def list_heads(module: ModuleInfo, names: RecordedNames) -> dict[str, int]:
     for code in module.codes:
         info = code.class_info
         if info is not None:
-            metaclass = names.codes.name(info.metaclass.code) if info.metaclass is not None else ""
-            bases = [(each.code.module.path, names.codes.name(each.code)) for each in info.bases]
-            kinds = sorted((each.code.module.path, names.codes.name(each.code)) for each in info.kinds - info.ancestors)
+            metaclass = info.metaclass.key if info.metaclass is not None else ""
+            bases = [(each.module.path, each.key) for each in info.bases]
+            kinds = sorted((each.module.path, each.key) for each in info.kinds - info.ancestors)
             head = bases, info.places, info.libraries, info.has_unknown, info.is_protocol, metaclass, kinds
-            heads[name_member(names.codes, info, _CLASS)] = [head, info.record is not None]
+            heads[name_member(info, _CLASS)] = [head, info.record is not None]
         elif code.signatures:
             promised = [(place, names.name_value(each)) for place, each in sorted(code.signatures.items())]
-            heads.setdefault(code.name, []).append((names.codes.name(code), promised))
+            heads.setdefault(code.name, []).append((code.key, promised))
     return {EVERYTHING: hash_imported(imported), **{name: _hash(each) for name, each in heads.items()}}
 
 
@@ -88,7 +88,7 @@ def _hash(facts: list[Any]) -> int:
     return zlib.crc32("\n".join(sorted(set(map(repr, facts)))).encode("utf-8", "surrogatepass"))
 
 
-def _add_class(info: ClassInfo, key: str, names: CodeNames, add: Any) -> None:
+def _add_class(info: ClassInfo, key: str, add: Any) -> None:
     code = info.code
     nodes = code.summary.nodes
     stored = {node[1]: node[2] for node in nodes if node[0] == o.MEMBER}
@@ -100,10 +100,13 @@ def _add_class(info: ClassInfo, key: str, names: CodeNames, add: Any) -> None:
         method = info.methods.get(name)
         fact = ("member", key, kind, _spell(code, number, 0), repr(info.declared.get(name)), name in info.unset,
                 method is not None and method.name)  # fmt: skip
-        add(name_member(names, info, name) if name.startswith("__") else name, *fact)
+        add(name_member(info, name) if name.startswith("__") else name, *fact)
     for name in info.fields:
         add(name, "field", key)
-    add(name_member(names, info, NAMES), key, sorted(info.members), sorted(info.fields))
+    add(name_member(info, NAMES), key, sorted(info.members), sorted(info.fields))
+    if info.record is not None:
+        fields = [(*each[:1], *each[2:]) for each in info.record.fields.values()]
+        add(info.name, "record", info.record.constructor, fields)
 
 
 def _add_function(code: Code, key: str, add: Any) -> None:
@@ -173,21 +176,21 @@ def find_changed(before: dict[str, int], now: dict[str, int]) -> set[str]:
     return changed
 
 
-def list_consulted(home: Home, names: CodeNames) -> list[str]:
+def list_consulted(home: Home) -> list[str]:
     """List the names under which something was looked up for the code of a module."""
-    return sorted(name_member(names, *each) if isinstance(each, tuple) else str(each) for each in home.consulted)
+    return sorted(name_member(*each) if isinstance(each, tuple) else str(each) for each in home.consulted)
 
 
-def spread_changed(changed: set[str], program: Program, names: CodeNames) -> set[str]:
+def spread_changed(changed: set[str], program: Program) -> set[str]:
     """Add to changed special names of classes those under which they are looked up through related classes."""
     found = set(changed)
     for each in changed:
         path, _, rest = each.partition("\0")
         key, _, name = rest.partition("\0")
-        info = names.find(path, key).class_info if name and names.has(path, key) else None
+        info = program.find_class(path, key) if name else None
         if info is not None:
             related = {*info.order, *program.hierarchy.list_derived(info)}
-            found.update(name_member(names, other, name) for other in related)
+            found.update(name_member(other, name) for other in related)
     return found
 
 

@@ -106,11 +106,17 @@ class Types:
         """Find the bases of a class, unless that was done before."""
         head = self._heads.pop(info, None)
         if head is not None:
-            before, self._schedule.consulted = self._schedule.consulted, set()
+            before, self._schedule.consulted = self._schedule.consulted, info.module.consulted
             self._find_bases(*head, info)
-            info.code.module.consulted |= self._schedule.consulted
-            before |= self._schedule.consulted
             self._schedule.consulted = before
+
+    def consult_bases(self, module: ModuleInfo) -> None:
+        """Note what was looked up for the bases of the classes of a module, which are known."""
+        self._schedule.consulted = module.consulted
+        for code in module.codes:
+            for node in code.summary.nodes if code.summary.flags & o.MAKES_CLASSES else ():
+                if node[0] == o.CLASS:
+                    self._find_bases(code, node, ClassInfo(module, ""))
 
     def _list_order(self, info: ClassInfo) -> Iterable[ClassInfo]:
         """List a class and its bases, which may not be known yet."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 
 from pkg.local_errors import LocalErrors
 from pkg.resolution.machine import Machine
-from pkg.resolution.module_records import ModuleRecord, record_all, unpack_facts
-from pkg.resolution.program import Program
-from pkg.resolution.recorded_names import CodeNames, OutdatedNameError, RecordedNames
+from pkg.resolution.module_outlines import ModuleOutline, unpack_outline
+from pkg.resolution.module_records import ModuleRecord, cut_outline, record_all, unpack_facts
+from pkg.resolution.program import OutdatedNameError, Program
+from pkg.resolution.recorded_names import RecordedNames
 from pkg.resolution.replay import ReplaySchedule
 from pkg.resolution.static_facts import (
     EVERYTHING,
@@ -20,6 +21,7 @@ from pkg.resolution.static_facts import (
     list_special,
     spread_changed,
 )
+from pkg.resolution.types import Types
 from pkg.resolution.variables import Home
 from pkg.units import UnitText
 
@@ -66,6 +68,10 @@ class Records(Mapping[str, ModuleRecord]):
         """Count the records."""
         return len(self._packed)
 
+    def read_outline(self, path: str) -> ModuleOutline:
+        """Return the outline of a module."""
+        return unpack_outline(cut_outline(self._packed[path][0])[0])
+
     def read_facts(self, path: str) -> tuple[list[str], dict[str, int]]:
         """Return what a module looked up, and what its classes are derived from."""
         found = self._facts.get(path)
@@ -86,65 +92,93 @@ def resolve_edited(
     moved = units.keys() ^ (records.keys() - {""})
     if "" not in records or any(path.rpartition("/")[2] == _INIT for path in moved):
         return None
+    edit = _Edit(units, records, before, moved)
+    read = edit.list_affected(edit.changed)
+    while EVERYTHING not in edit.changed:
+        try:
+            found = _solve(edit, package, errors, read)
+        except OutdatedNameError:
+            return None
+        if not isinstance(found, set):
+            return found
+        read |= found
+    return None
+
+
+def _solve(edit: _Edit, package: str, errors: LocalErrors, read: Set[str]) -> Update | set[str] | None:
+    """Resolve what was edited, with the code of some files, and the outlines of others where that is enough.
+
+    Returns the files whose code is to be read where it is not.
+    """
+    units, records = edit.units, edit.records
     homes: dict[str, Home] = {}
-    gone = {path: records[path] for path in moved if path not in units}
+    gone = {path: records[path] for path in edit.moved if path not in units}
     schedule = ReplaySchedule(homes, lambda path: records[path] if path in records else ModuleRecord(), gone)
-    program = Program(units, package, errors, schedule)
+    outlines = {path: found for path in units.keys() - read if not (found := records.read_outline(path)).is_asked}
+    program = Program(units, package, errors, schedule, outlines)
+    machine = Machine(program)
     if program.modules.keys() != units.keys():
         return None
     homes.update(program.modules)
     homes[""] = program.shared
-    machine = Machine(program)
     machine.prepare()
     names = RecordedNames(program, machine.attributes)
-    paths = _find_affected(program, names, records, before, moved)
-    if paths is None:
-        machine.release()
-        return None
-    schedule.prepare(names, machine.evaluate_again)
-    try:
+    paths = edit.find_affected(program, names)
+    if paths is not None and paths <= units.keys() - outlines.keys():
+        schedule.prepare(names, machine.evaluate_again)
         schedule.replay([*(program.modules[path] for path in sorted(paths)), *schedule.list_touched()])
-    except OutdatedNameError:
-        machine.release()
-        return None
-    return Update(machine, schedule, sorted(home.path for home in schedule.live if home.path))
+        return Update(machine, schedule, sorted(home.path for home in schedule.live if home.path))
+    machine.release()
+    return paths
 
 
-def _find_affected(
-    program: Program, names: RecordedNames, records: Records, before: Mapping[str, UnitText], moved: Set[str]
-) -> set[str] | None:
-    """Find the edited files, and those that looked up what these no longer say; None where that is nearly all.
+class _Edit:
+    """What was edited, and the names whose facts that changes."""
 
-    moved: the paths of files that came or went.
-    """
-    old = {path: _list_facts_before(unit) for path, unit in before.items()}
-    if any(EVERYTHING in old.get(path, ()) or not _is_known(program, records, path) for path in moved):
-        return None
-    new_paths = {path for path in before if path in program.modules} | (moved & program.units.keys())
-    facts = {path: list_facts(program.modules[path], names.codes) for path in new_paths}
-    came, gone = (list_special(name for each in found.values() for name in each) for found in (facts, old))
-    if came != gone and not came ^ gone <= _list_special_elsewhere(program, before):
-        return None
-    changed = _list_parts(program, moved)
-    changed |= set[str]().union(*(find_changed(old.get(path, {}), facts.get(path, {})) for path in {*old, *facts}))
-    found, waiting, new = set(new_paths), new_paths | moved, changed
-    waiting |= {path for path, unit in program.units.items() if moved and not changed.isdisjoint(_list_asked(unit))}
-    found |= waiting & program.units.keys()
-    while waiting:
-        for path in waiting:
-            heads = list_heads(program.modules[path], names) if path in program.modules else {}
-            kept = records.read_facts(path)[1] if path in records else {EVERYTHING: heads[EVERYTHING]}
-            new = new | find_changed(kept, heads or {EVERYTHING: kept[EVERYTHING]})
-        if EVERYTHING in new:
+    def __init__(
+        self, units: Mapping[str, UnitText], records: Records, before: Mapping[str, UnitText], moved: Set[str]
+    ) -> None:
+        """Compare edited files with what they were; moved: the paths of those that came or went."""
+        self.units, self.records, self.moved = units, records, moved
+        self._before = before
+        self._paths = (before.keys() | moved) & units.keys()  # of files that are to be resolved again
+        self._old = {path: _list_facts_alone(unit) for path, unit in before.items()}
+        self._new = {path: _list_facts_alone(units[path]) for path in self._paths}
+        compared = (find_changed(self._old.get(path, {}), self._new.get(path, {})) for path in {*before, *self._paths})
+        self.changed = _list_parts(units, moved).union(*compared)
+
+    def list_affected(self, changed: Set[str]) -> set[str]:
+        """List the edited files, and those that looked up names whose facts changed."""
+        found = set(self._paths)
+        if self.moved:
+            found |= {path for path, unit in self.units.items() if not self.changed.isdisjoint(_list_asked(unit))}
+        if changed:
+            known = self.units.keys() & self.records.keys()
+            found |= {path for path in known if not changed.isdisjoint(self.records.read_facts(path)[0])}
+        return found
+
+    def find_affected(self, program: Program, names: RecordedNames) -> set[str] | None:
+        """Find the edited files, and those that looked up what these no longer say; None where that is nearly all."""
+        moved, records = self.moved, self.records
+        if any(EVERYTHING in self._old.get(path, ()) or not _is_known(program, records, path) for path in moved):
             return None
-        looked_up = spread_changed(new, program, names.codes)
-        waiting = {
-            path for path in program.units.keys() & records.keys()
-            if path not in found and looked_up and not looked_up.isdisjoint(records.read_facts(path)[0])
-        }  # fmt: skip
-        found |= waiting
-        changed |= new
-    return found
+        came, gone = (
+            list_special(name for each in found.values() for name in each) for found in (self._new, self._old)
+        )
+        if came != gone and not came ^ gone <= _list_special_elsewhere(program, self._before):
+            return None
+        found = self.list_affected(frozenset())
+        waiting, new = found | moved, self.changed
+        while waiting:
+            for path in waiting:
+                heads = list_heads(program.modules[path], names) if path in program.modules else {}
+                kept = records.read_facts(path)[1] if path in records else {EVERYTHING: heads[EVERYTHING]}
+                new = new | find_changed(kept, heads or {EVERYTHING: kept[EVERYTHING]})
+            if EVERYTHING in new:
+                return None
+            waiting = self.list_affected(spread_changed(new, program)) - found
+            found |= waiting
+        return found
 
 
 def _is_known(program: Program, records: Records, path: str) -> bool:
@@ -157,7 +191,7 @@ def _is_known(program: Program, records: Records, path: str) -> bool:
     return not others or known.list_imported(path) <= {package}.union(*map(known.list_imported, others))
 
 
-def _list_parts(program: Program, moved: Collection[str]) -> set[str]:
+def _list_parts(units: Iterable[str], moved: Set[str]) -> set[str]:
     """List the names of modules and folders that came or went."""
     found: set[str] = set()
     for path in moved:
@@ -165,7 +199,7 @@ def _list_parts(program: Program, moved: Collection[str]) -> set[str]:
         found.add(name.removesuffix(".py"))
         for depth, folder in enumerate(folders, 1):
             above = "/".join(folders[:depth]) + "/"
-            if not any(each.startswith(above) for each in program.units if each not in moved):
+            if not any(each.startswith(above) for each in units if each not in moved):
                 found.add(folder)
     return found
 
@@ -177,13 +211,15 @@ def _list_asked(unit: UnitText) -> Iterator[str]:
         yield record.name or ""
 
 
-def _list_facts_before(unit: UnitText) -> dict[str, int]:
-    """List what a file said by itself before it was edited."""
+def _list_facts_alone(unit: UnitText) -> dict[str, int]:
+    """List what a file says by itself."""
     program = Program({unit.path: unit}, "", LocalErrors())
-    return list_facts(program.modules[unit.path], CodeNames(program))
+    Types(program).find_bases()
+    program.outline_modules()
+    return list_facts(program.modules[unit.path])
 
 
 def _list_special_elsewhere(program: Program, edited: Collection[str]) -> set[str]:
     """List the special names that classes define in files that were not edited."""
-    infos = (info for info in program.hierarchy.classes if info.code.module.path not in edited)
-    return {name for info in infos for name in info.members if name.startswith("__")}
+    infos = (info for info in program.hierarchy.classes if info.module.path not in edited)
+    return {name for info in infos for name in info.outline.members if name.startswith("__")}

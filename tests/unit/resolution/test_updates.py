@@ -144,6 +144,7 @@ def test_an_edit_leaves_alone_what_it_does_not_change() -> None:
     update = resolve_edited(added, "", LocalErrors(), pack(records), take_before("alone.py"))
     assert update is not None
     assert update.paths == ["alone.py"]
+    assert [path for path, each in update.machine.program.modules.items() if "codes" in vars(each)] == ["alone.py"]
 
 
 @pytest.mark.parametrize(
