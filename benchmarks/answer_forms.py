@@ -17,8 +17,8 @@ from measure import Figures, make_parser, read_options, write_result
 from shared_data import read_rows
 
 from pkg.lab.evaluation.code.benchmark_items import Item
+from pkg.rerank.parsed_question import parse_question
 from pkg.rerank.reranker import Reranker
-from pkg.rerank.wanted import parse_question
 from pkg.sandbox.protocol import Sandbox
 from pkg.sandbox.worker_pool import open_sandbox
 

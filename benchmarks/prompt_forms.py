@@ -28,7 +28,7 @@ from pkg.lab.evaluation.code.benchmark_items import Item
 from pkg.models.registry import open_model
 from pkg.models.text_model import Decoding, TextModel
 from pkg.rerank.extraction import extract_code
-from pkg.rerank.wanted import parse_question
+from pkg.rerank.parsed_question import parse_question
 from pkg.sandbox.worker_pool import open_sandbox
 
 TOKENS = 512  # of an answer at most, as in the papers (P-22)

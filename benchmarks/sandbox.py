@@ -22,7 +22,7 @@ from measure import Figures, compare, make_parser, read_options, write_result
 from shared_data import QUESTIONS, find_files, read_rows
 
 from pkg.sandbox import Kind, Program, Step, open_sandbox
-from pkg.sandbox.worker_pool import Pool
+from pkg.sandbox.worker_pool import WorkerPool
 
 CPU_MS, RATE = 15.0, 60.0  # CPU milliseconds of a trivial run; candidates a second on two cores
 TRIVIAL = Program("def f(x):\n    return x + 1\n")
@@ -77,7 +77,7 @@ def measure_latency(backend: str, programs: Sequence[Program]) -> Figures:
     }
 
 
-def measure_rate(sandbox: Pool, programs: Sequence[Program]) -> Figures:
+def measure_rate(sandbox: WorkerPool, programs: Sequence[Program]) -> Figures:
     """Run programs on all workers at once."""
     began = time.perf_counter()
     results = list(sandbox.run_all(programs))

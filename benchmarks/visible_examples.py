@@ -16,11 +16,11 @@ from measure import Figures, make_parser, read_options, write_result
 
 from pkg.lab.evaluation.code.benchmark_items import Item
 from pkg.rerank.candidates import Example
-from pkg.rerank.comparison import passes
-from pkg.rerank.examples.find import find_examples
-from pkg.rerank.stages.sandbox_stages import make_ask
-from pkg.rerank.value_requests import Inquiry, ask_all
-from pkg.rerank.wanted import parse_question
+from pkg.rerank.example_rating import passes
+from pkg.rerank.examples.example_search import find_examples
+from pkg.rerank.parsed_question import parse_question
+from pkg.rerank.stages.sandbox_stages import make_request
+from pkg.rerank.value_requests import RequestBatch, run_requests
 from pkg.sandbox.protocol import Limits, Sandbox
 from pkg.sandbox.worker_pool import open_sandbox
 
@@ -31,9 +31,9 @@ TRUE = 0.99  # of the examples, at least
 def measure_form(sandbox: Sandbox, problems: list[Item]) -> Figures:
     """Read the examples of every query and try them on the canonical answer."""
     found = [find_examples(parse_question(problem.query)) for problem in problems]
-    asks = [tuple(map(make_ask, examples)) for examples in found]
-    inquiries = [Inquiry(problem.reference, each) for problem, each in zip(problems, asks, strict=True)]
-    results = ask_all(sandbox, inquiries, LIMITS)
+    requests = [tuple(map(make_request, examples)) for examples in found]
+    batches = [RequestBatch(problem.reference, each) for problem, each in zip(problems, requests, strict=True)]
+    results = run_requests(sandbox, batches, LIMITS)
     wrong = [
         f"{problem.id}: {example.shown}"
         for problem, examples, result in zip(problems, found, results, strict=True)
@@ -52,7 +52,7 @@ def describe(problems: list[Item], found: list[tuple[Example, ...]], wrong: list
         "with_examples": sum(map(bool, found)),
         "without": [problem.id for problem, examples in zip(problems, found, strict=True) if not examples],
         "examples": count,
-        "forms": dict(sorted(Counter(each.form for examples in found for each in examples).items())),
+        "forms": dict(sorted(Counter(each.notation for examples in found for each in examples).items())),
         "true_share": {"value": round(1 - len(wrong) / count, 4), "target": TRUE},
         "wrong": wrong,
     }

@@ -35,12 +35,12 @@ from pkg.rerank.tasks import (
     ORACLE,
     Item,
     Outcome,
-    leave_done,
-    name_item,
+    make_item_key,
     outcome_line,
     read_done,
     read_oracle,
     read_tasks,
+    skip_done,
 )
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def run_rerank(paths: Sequence[str], as_json: bool, given: dict[str, Any]) -> No
     out, oracle_path, query = given.pop("resume"), given.pop("oracle_tests"), given.pop("query")
     options = make_options(given)
     oracle = read_oracle(oracle_path) if oracle_path is not None else None
-    keyed = ((name_item(item, options, oracle is not None), item) for item in _read_items(paths, query))
+    keyed = ((make_item_key(item, options, oracle is not None), item) for item in _read_items(paths, query))
     rank = partial(rank_tasks, options=options, oracle=oracle)
     with closing(ProgressBar()) as bar:
         # A view on the screen is progress of its own.
@@ -189,7 +189,7 @@ def _rank_keyed(keyed: Iterable[Keyed], rank: Rank) -> Iterator[tuple[str, Outco
 
 def _write_rest(out: Path, keyed: Iterable[Keyed], rank: Rank, is_oracle: bool, counts: Counts) -> None:
     """Append to a file what it does not hold yet; each line is whole before the next one is begun."""
-    rest = leave_done(keyed, read_done(out))
+    rest = skip_done(keyed, read_done(out))
     try:
         file = out.open("a", encoding="utf-8")
     except OSError as fault:

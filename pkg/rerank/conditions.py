@@ -1,7 +1,7 @@
-"""Take an expression apart: what only the candidate can answer, and what is decided outside.
+"""Split an expression into the parts that the candidate evaluates and the rest, which is evaluated outside the sandbox.
 
-Of `f(2) in (4, 5)` the candidate's process is asked for `f(2)` alone. Its value crosses the border as text, and
-pkg.rerank.decisions finds out whether it is one of the two.
+For `f(2) in (4, 5)` the candidate's process evaluates `f(2)` alone and returns the value as text;
+pkg.rerank.decisions evaluates the rest.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from pkg.rerank.examples.literals import is_value, parse_expression, parse_statements
 
-CLOSE = {"isclose": (1e-9, 0.0), "allclose": (1e-5, 1e-8)}  # relative and absolute, unless told otherwise
+CLOSE = {"isclose": (1e-9, 0.0), "allclose": (1e-5, 1e-8)}  # default relative and absolute tolerance
 
 TYPES: dict[str, type] = {
     each.__name__: each for each in (bool, bytes, complex, dict, float, frozenset, int, list, set, str, tuple)
@@ -31,44 +31,44 @@ _KEYWORDS = frozenset(("rel_tol", "abs_tol", "rtol", "atol", "reverse"))
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
-    """An expression, and what of it is asked for."""
+class SplitExpression:
+    """An expression and the parts of it that the candidate evaluates."""
 
-    asked: str  # the expression whose value the candidate gives: that of one part, or a tuple of several
+    request: str  # expression that the candidate evaluates: one part, or a tuple of several
     parts: tuple[str, ...]
     body: ast.expr
-    names: frozenset[str]  # that the expression speaks of
+    names: frozenset[str]  # used in the expression and the lines before it
     entry: str | None
-    bound: frozenset[str] = frozenset()  # names that hold values of the candidate's, whatever they are otherwise
-    is_whole: bool = False  # all of it is asked for
+    bound: frozenset[str] = frozenset()  # names bound by the lines before the expression
+    is_whole: bool = False  # the candidate evaluates the whole expression
 
 
 @lru_cache(maxsize=1024)
-def split_expression(source: str, entry: str | None = None, before: tuple[str, ...] = ()) -> Split:
-    """Find what to ask for.
+def split_expression(source: str, entry: str | None = None, before: tuple[str, ...] = ()) -> SplitExpression:
+    """Split an expression.
 
-    entry: the wanted function, the candidate's even where Python has one of that name. before: the lines that run
-    before the expression; what they bind is the candidate's as well.
+    entry: name of the entry point, which shadows a builtin of that name. before: lines that run before the expression;
+    the names that they bind hold values of the candidate.
     """
     tree = parse_expression(source)
     body = tree if tree is not None else ast.Constant(None)
-    bound, spoken = _list_names(before)
-    names = spoken | {node.id for node in ast.walk(body) if isinstance(node, ast.Name)}
-    whole = Split(source, (), body, names, entry, bound, is_whole=True)
+    bound, used = _list_names(before)
+    names = used | {node.id for node in ast.walk(body) if isinstance(node, ast.Name)}
+    whole = SplitExpression(source, (), body, names, entry, bound, is_whole=True)
     if tree is None:
         return whole
     try:
         parts = tuple(dict.fromkeys(list_parts(body, Scope(entry, bound))))
-        asked = _join_parts(parts)
-    except (ValueError, RecursionError):  # a number that cannot be written out, or an expression too deep to write
+        request = _join_parts(parts)
+    except (ValueError, RecursionError):  # ast.unparse fails for a huge number or a deeply nested expression
         return whole
     if not parts or parts == (ast.unparse(body),):
         return whole
-    return Split(asked, parts, body, names, entry, bound)
+    return SplitExpression(request, parts, body, names, entry, bound)
 
 
 def _list_names(lines: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
-    """List the names that lines bind but by imports, and all that they speak of."""
+    """Return the names that lines bind, except by imports, and all names that they use."""
     nodes = [node for line in lines for each in parse_statements(line) or () for node in ast.walk(each)]
     names = [each for each in nodes if isinstance(each, ast.Name)]
     return (
@@ -78,8 +78,8 @@ def _list_names(lines: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]
 
 
 def write_line(line: str, entry: str | None, before: tuple[str, ...]) -> str:
-    """Write a line of a script as it is asked: of a condition the parts that the candidate gives, else all of it."""
-    return split_expression(line, entry, before).asked
+    """Return the code that the candidate runs for a line of a script: of a condition only the requested parts."""
+    return split_expression(line, entry, before).request
 
 
 def _join_parts(parts: Sequence[str]) -> str:
@@ -88,28 +88,28 @@ def _join_parts(parts: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which names are the candidate's."""
+    """Names that belong to the candidate."""
 
     entry: str | None
     bound: frozenset[str] = frozenset()
 
-    def is_own(self, name: str) -> bool:
-        """Tell whether a name means something of the candidate's, whatever Python knows by it."""
-        return name in self.own
+    def is_candidate_name(self, name: str) -> bool:
+        """Return whether a name belongs to the candidate, even if it shadows a builtin."""
+        return name in self.candidate_names
 
     @property
-    def own(self) -> frozenset[str]:
-        """Return all names that are the candidate's."""
+    def candidate_names(self) -> frozenset[str]:
+        """Return all names that belong to the candidate."""
         return self.bound if self.entry is None else self.bound | {self.entry}
 
     def add_targets(self, comprehension: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Scope:
-        """Add the names that a comprehension binds."""
+        """Return the scope inside a comprehension."""
         targets = [node for each in comprehension.generators for node in ast.walk(each.target)]
         return Scope(self.entry, self.bound | {node.id for node in targets if isinstance(node, ast.Name)})
 
 
 def list_parts(node: ast.expr, scope: Scope) -> Iterator[str]:
-    """Yield the texts of what is to be asked for, from left to right."""
+    """Yield the source of each part that the candidate evaluates, from left to right."""
     if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
         yield write_rows(node, scope)
         return
@@ -122,7 +122,7 @@ def list_parts(node: ast.expr, scope: Scope) -> Iterator[str]:
 
 
 def write_rows(node: ast.ListComp | ast.SetComp | ast.GeneratorExp, scope: Scope) -> str:
-    """Write the comprehension that gives for each of its rows what has to be asked for."""
+    """Return a comprehension that evaluates the requested parts for each row."""
     parts = tuple(dict.fromkeys(list_parts(node.elt, scope.add_targets(node))))
     loops = " ".join(map(_write_loop, node.generators))
     return f"[{_join_parts(parts) if parts else '()'} {loops}]"
@@ -134,8 +134,8 @@ def _write_loop(loop: ast.comprehension) -> str:
 
 
 def list_children(node: ast.expr, scope: Scope) -> list[ast.expr] | None:
-    """List what an expression is made of that can be put together outside; None for one that has to be asked for."""
-    if is_value(node, scope.own):
+    """List the operands of an expression that is evaluated outside; None for one that the candidate evaluates."""
+    if is_value(node, scope.candidate_names):
         return []
     if isinstance(node, ast.List | ast.Tuple | ast.Set):
         return None if any(isinstance(each, ast.Starred) for each in node.elts) else node.elts
@@ -154,20 +154,20 @@ def list_children(node: ast.expr, scope: Scope) -> list[ast.expr] | None:
     if isinstance(node, ast.Slice):
         return [each for each in (node.lower, node.upper, node.step) if each is not None]
     if isinstance(node, ast.Name):
-        return [] if node.id in TYPES and not scope.is_own(node.id) else None
+        return [] if node.id in TYPES and not scope.is_candidate_name(node.id) else None
     return _list_arguments(node, scope) if isinstance(node, ast.Call) else None
 
 
 def _list_arguments(node: ast.Call, scope: Scope) -> list[ast.expr] | None:
-    """List what a call is made of when it can be made outside."""
+    """List the operands of a call that can be made outside; None for any other call."""
     given = [*node.args, *(each.value for each in node.keywords)]
     if any(isinstance(each, ast.Starred) for each in given) or not {each.arg for each in node.keywords} <= _KEYWORDS:
         return None
     if isinstance(node.func, ast.Name):
-        return given if node.func.id in _FUNCTIONS and not scope.is_own(node.func.id) else None
+        return given if node.func.id in _FUNCTIONS and not scope.is_candidate_name(node.func.id) else None
     if not isinstance(node.func, ast.Attribute):
         return None
     receiver = node.func.value
-    if isinstance(receiver, ast.Name) and not scope.is_own(receiver.id):  # of a module, as a rule
+    if isinstance(receiver, ast.Name) and not scope.is_candidate_name(receiver.id):  # probably a module
         return given if receiver.id in _MODULES and node.func.attr in CLOSE else None
     return [receiver, *given] if node.func.attr in _METHODS else None

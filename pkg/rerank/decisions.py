@@ -1,7 +1,7 @@
-"""Decide on plain data what an expression comes to: see pkg.rerank.conditions for what of it was asked for.
+"""Evaluate expressions on plain data outside the sandbox; pkg.rerank.conditions selects the parts to request.
 
-What an object says about itself where the candidates run, as by an `__eq__` that is always true, counts for nothing
-here. A value that is no plain data equals none; what else is to be done with it is undecided.
+Methods of the candidate's objects, such as an `__eq__` that is always true, have no effect here. A value that is not
+plain data equals no plain data; other operations on it are undecided.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from pkg.rerank.candidates import Check
-from pkg.rerank.conditions import CLOSE, TYPES, Scope, Split, list_children, list_parts, write_rows
+from pkg.rerank.conditions import CLOSE, TYPES, Scope, SplitExpression, list_children, list_parts, write_rows
 from pkg.rerank.examples.literals import evaluate, is_value
-from pkg.rerank.forms import equal_numbers, equal_values
+from pkg.rerank.value_equality import equal_numbers, equal_values
 from pkg.sandbox.claims import MalformedError, clean_line, parse_value
-from pkg.sandbox.values import WIDEST_INT, make_value, render_value
+from pkg.sandbox.values import MAX_INT_BITS, make_value, render_value
 
-MOST_STEPS = 200_000  # of one decision, a few seconds at most; each part of a value that is looked at is one
-SIGNS_A_STEP = 1000  # of a text that is looked at
-MOST_HASHED = 20_000  # characters of a value with sets or dicts, whose keys can be chosen to be slow to put together
-TOO_LARGE = "the value is too large to be looked at outside"
-MOST_REPEATED = 100_000  # items of a text or a group times a number
-MOST_DIGITS = 300  # that a number is rounded to
+MAX_STEPS = 200_000  # of one evaluation, a few seconds at most; each visited part of a value is one
+CHARACTERS_PER_STEP = 1000
+MAX_HASHED = 20_000  # characters of a value with sets or dicts, whose keys can be chosen to collide
+TOO_LARGE = "the value is too large to be evaluated outside the sandbox"
+MAX_REPEATED = 100_000  # items of a text or sequence times a number
+MAX_DIGITS = 300  # of rounding
 
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -44,45 +44,45 @@ _ORDERS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 }
 
 ANY = (Check.VALUE, Check.TRUTH)
-VALUES = (Check.VALUE,)  # the object does not know which value is right; a truth it would guess
+VALUES = (Check.VALUE,)  # an object cannot know the expected value, but it could guess a truth
 
 
 class UndecidedError(Exception):
-    """Say why something cannot be decided outside; asks: what the candidate's own objects may be asked for instead."""
+    """Raised for an expression that cannot be evaluated outside; asks: checks that the candidate may evaluate."""
 
-    def __init__(self, message: str, asks: Sequence[Check] = ()) -> None:
+    def __init__(self, message: str, delegable: Sequence[Check] = ()) -> None:
         super().__init__(message)
-        self.asks = asks
+        self.delegable = delegable
 
 
 class FailedError(Exception):
-    """Say that an expression fails on the values that were given, as it would in Python."""
+    """Raised for an expression that fails on the values, as it would in Python."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A value that is no plain data, or more than was sent."""
+    """A value that is not plain data, or was too long to be sent."""
 
-    kind: str  # the name of its class; "" for one that was too long
+    kind: str  # name of its class; "" for a value that was too long
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What an expression comes to."""
+    """Value of an expression."""
 
     value: object
     is_true: bool
-    is_weak: bool  # it stands on an object that is no plain data, of which no more is known than that it is there
+    is_weak: bool  # it depends on the mere existence of an object that is not plain data
 
 
-def decide(split: Split, text: str) -> Decision:
-    """Put an expression together from the value that was asked for.
+def decide(split: SplitExpression, text: str) -> Decision:
+    """Evaluate an expression from the rendered value of its requested parts.
 
-    UndecidedError where that takes more than plain data; FailedError where the expression fails on it.
+    Raises an UndecidedError if that needs more than plain data, and a FailedError if the expression fails.
     """
     try:
         tree = parse_value(text)
-        if len(text) > MOST_HASHED and ('{"set":' in text or '{"dict":' in text):
+        if len(text) > MAX_HASHED and ('{"set":' in text or '{"dict":' in text):
             raise UndecidedError(TOO_LARGE, ANY)
         value = _decode(tree)
         evaluation = _Evaluation(_name_parts(split, value), Scope(split.entry, split.bound), split.names)
@@ -90,13 +90,13 @@ def decide(split: Split, text: str) -> Decision:
             value = evaluation.compute(split.body)
         return Decision(value, evaluation.is_true(value), evaluation.is_weak)
     except (MalformedError, RecursionError, MemoryError, OverflowError) as fault:
-        raise UndecidedError(f"the value cannot be looked at outside: {type(fault).__name__}") from None
+        raise UndecidedError(f"the value cannot be evaluated outside the sandbox: {type(fault).__name__}") from None
     except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as fault:
         raise FailedError(clean_line(f"{type(fault).__name__}: {fault}")) from None
 
 
 def show_value(text: str) -> str:
-    """Write a value that crossed the border as Python writes it; one that is no plain data stays as it was sent."""
+    """Return the repr of a rendered value; a value that is not plain data stays as it was sent."""
     try:
         value = _decode(parse_value(text))
         return text if _holds_opaque(value) else repr(value)
@@ -112,8 +112,8 @@ def _holds_opaque(value: object) -> bool:
     return isinstance(value, Opaque)
 
 
-def _name_parts(split: Split, value: object) -> dict[str, object]:
-    """Give each part its value."""
+def _name_parts(split: SplitExpression, value: object) -> dict[str, object]:
+    """Return the values of the parts by their source."""
     if len(split.parts) == 1:
         return {split.parts[0]: value}
     if isinstance(value, Opaque) and not value.kind:
@@ -123,12 +123,12 @@ def _name_parts(split: Split, value: object) -> dict[str, object]:
 
 def _name_items(parts: Sequence[str], value: object) -> dict[str, object]:
     if not isinstance(value, tuple) or len(value) != len(parts):
-        raise FailedError("the value is not what was asked for")
+        raise FailedError("the value does not have the requested parts")
     return dict(zip(parts, value, strict=True))
 
 
 def _decode(tree: Any, is_key: bool = False) -> Any:
-    """Turn a checked tree into plain data of Python; is_key: it must be hashable, as an item of a set is."""
+    """Convert a checked JSON tree to plain Python data; is_key: the result must be hashable."""
     if isinstance(tree, list):
         return [_decode(each, is_key) for each in tree]
     if not isinstance(tree, dict):
@@ -148,19 +148,19 @@ def _decode(tree: Any, is_key: bool = False) -> Any:
     if kind == "complex":
         return complex(*content)
     if kind == "made":
-        name, told = content
-        return make_value("PurePosixPath" if name == "PosixPath" else name, told)  # looks at no file of this machine
+        name, text = content
+        return make_value("PurePosixPath" if name == "PosixPath" else name, text)  # cannot access files
     return Opaque(content[0] if kind == "repr" else "")
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """A comprehension: what is asked for in each of its rows."""
+    """A comprehension and the parts of each of its rows that the candidate evaluates."""
 
     node: ast.ListComp | ast.SetComp | ast.GeneratorExp
     scope: Scope
     parts: tuple[str, ...]
-    text: str  # of the comprehension that asks for it
+    text: str  # source of the requested comprehension
 
 
 Plan: TypeAlias = "Callable[[_Evaluation], Any]"
@@ -168,24 +168,24 @@ Plan: TypeAlias = "Callable[[_Evaluation], Any]"
 
 @dataclass(slots=True)
 class _Evaluation:
-    """Computes an expression whose parts have values."""
+    """Evaluates an expression, given the values of its parts."""
 
     values: Mapping[str, object]
     scope: Scope
     names: frozenset[str]
-    plans: dict[int, Plan] = field(default_factory=dict)  # by the node that is computed
+    plans: dict[int, Plan] = field(default_factory=dict)  # by id of the node
     is_weak: bool = False
     steps: int = 0
 
     def is_true(self, value: object) -> bool:
-        """Tell the truth of a value: an object is true, as it is in Python when it says nothing else of itself."""
+        """Return the truth of a value; an object is true, as is the default in Python."""
         if isinstance(value, Opaque):
             self.is_weak = True
             return True
         return bool(value)
 
     def compute(self, node: Any) -> Any:
-        """Give the value of an expression; UndecidedError and FailedError as `decide` raises them."""
+        """Return the value of an expression; raises the errors of `decide`."""
         self._spend(1)
         plan = self.plans.get(id(node))
         if plan is None:
@@ -193,7 +193,7 @@ class _Evaluation:
         return plan(self)
 
     def _make_plan(self, node: Any) -> Plan:
-        """Choose how an expression is computed, once for all rows of a comprehension that it stands in."""
+        """Choose how to compute an expression, once for all rows of the enclosing comprehension."""
         if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
             inner = self.scope.add_targets(node)
             rows = _Rows(node, inner, tuple(dict.fromkeys(list_parts(node.elt, inner))), write_rows(node, self.scope))
@@ -201,8 +201,8 @@ class _Evaluation:
         if list_children(node, self.scope) is None:
             text = ast.unparse(node)
             return lambda evaluation: evaluation.values[text]
-        if is_value(node, self.scope.own):
-            value = evaluate(node, self.scope.own)
+        if is_value(node, self.scope.candidate_names):
+            value = evaluate(node, self.scope.candidate_names)
             return lambda _: value
         compute: Callable[[_Evaluation, Any], Any] = getattr(_Evaluation, f"_compute_{type(node).__name__.lower()}")
         return lambda evaluation: compute(evaluation, node)
@@ -212,7 +212,7 @@ class _Evaluation:
         if isinstance(given, Opaque):
             raise self._refuse(given)
         if not isinstance(given, list):
-            raise FailedError("the value is not what was asked for")
+            raise FailedError("the value does not have the requested rows")
         found = [self._compute_row(rows, row) for row in given]
         return self._make_set(found) if isinstance(rows.node, ast.SetComp) else found
 
@@ -236,7 +236,7 @@ class _Evaluation:
         return self._make_set([self.compute(each) for each in node.elts])
 
     def _make_set(self, items: list[Any]) -> set[Any]:
-        self._refuse_opaque(items)  # which of them are equal only they could tell
+        self._refuse_opaque(items)  # their equality is unknown
         return set(items)
 
     def _compute_ifexp(self, node: ast.IfExp) -> Any:
@@ -258,25 +258,25 @@ class _Evaluation:
         return -value if isinstance(node.op, ast.USub) else +value
 
     def _compute_binop(self, node: ast.BinOp) -> Any:
-        """Compute; what could grow without bound is undecided."""
+        """Compute an operation; one whose result may be huge is undecided."""
         left, right = self.compute(node.left), self.compute(node.right)
         self._refuse_opaque(left, right)
         if isinstance(node.op, ast.Pow):
             return _raise_power(left, right)
         if isinstance(node.op, ast.Mod) and isinstance(left, str | bytes):
-            raise UndecidedError("a text that is filled in")
-        if isinstance(node.op, ast.Mult) and _count_repeated(left, right) > MOST_REPEATED:
-            raise UndecidedError("a group that is repeated too often")
+            raise UndecidedError("a formatted text")
+        if isinstance(node.op, ast.Mult) and _count_repeated(left, right) > MAX_REPEATED:
+            raise UndecidedError("a sequence that is repeated too often")
         return _bound(_OPERATORS[type(node.op)](left, right))
 
     def _compute_subscript(self, node: ast.Subscript) -> Any:
         value = self.compute(node.value)
         if isinstance(value, Opaque):
             raise self._refuse(value)
-        place = self.compute(node.slice)
-        if isinstance(value, dict) and place not in value:
-            raise UndecidedError("a key that is not there, which a dict may have an answer to", VALUES)
-        return value[place]
+        key = self.compute(node.slice)
+        if isinstance(value, dict) and key not in value:
+            raise UndecidedError("a missing key, for which a dict may have a default", VALUES)
+        return value[key]
 
     def _compute_slice(self, node: ast.Slice) -> slice:
         return slice(*(each and self.compute(each) for each in (node.lower, node.upper, node.step)))
@@ -303,7 +303,7 @@ class _Evaluation:
         return bool(_ORDERS[type(operation)](left, right))
 
     def _is_same(self, left: object, right: object) -> bool:
-        """Tell whether two values are one object, which only for None, truths and types means something outside."""
+        """Return whether two values are one object; outside the sandbox this is exact for None, truths and types."""
         if isinstance(left, type) or isinstance(right, type):
             return left is right
         self.is_weak = self.is_weak or isinstance(left, Opaque) or isinstance(right, Opaque)
@@ -313,7 +313,7 @@ class _Evaluation:
         return self._are_equal(left, right)
 
     def _are_equal(self, left: object, right: object) -> bool:
-        """Compare two values; an object that is no plain data equals nothing that is."""
+        """Return whether two values are equal; an object that is not plain data equals no plain data."""
         if isinstance(left, type) or isinstance(right, type):
             return left is right
         one, other = self._find_opaque(left), self._find_opaque(right)
@@ -352,7 +352,7 @@ class _Evaluation:
         return getattr(receiver, node.func.attr)(*given)
 
     def _call_function(self, name: str, given: list[Any], keywords: dict[str | None, Any]) -> Any:
-        """Call one of the functions that are known here."""
+        """Call one of the supported functions."""
         if name == "isinstance":
             return self._is_instance(*given)
         if name == "bool":
@@ -368,7 +368,7 @@ class _Evaluation:
         if name == "type":
             (value,) = given
             return type(value)
-        if name == "round" and len(given) == 2 and not -MOST_DIGITS <= given[1] <= MOST_DIGITS:
+        if name == "round" and len(given) == 2 and not -MAX_DIGITS <= given[1] <= MAX_DIGITS:
             raise UndecidedError("a number rounded to too many digits")
         call: Callable[..., Any] = getattr(builtins, name)
         return call(*given, **{str(word): value for word, value in keywords.items()})
@@ -379,7 +379,7 @@ class _Evaluation:
         return not isinstance(value, Opaque) and isinstance(value, kinds)
 
     def _find_opaque(self, value: object) -> Opaque | None:
-        """Find an object that is no plain data in a value; each look takes as many steps as the value has parts."""
+        """Find an object that is not plain data in a value; takes one step for each part of the value."""
         if isinstance(value, Opaque):
             return value
         if isinstance(value, dict):
@@ -387,13 +387,13 @@ class _Evaluation:
         if isinstance(value, list | tuple | set | frozenset):
             self._spend(len(value))
             return next((found for each in value if (found := self._find_opaque(each)) is not None), None)
-        self._spend(len(value) // SIGNS_A_STEP if isinstance(value, str | bytes) else 0)
+        self._spend(len(value) // CHARACTERS_PER_STEP if isinstance(value, str | bytes) else 0)
         return None
 
     def _spend(self, steps: int) -> None:
         self.steps += steps
-        if self.steps > MOST_STEPS:
-            raise UndecidedError("it takes too long to decide outside")
+        if self.steps > MAX_STEPS:
+            raise UndecidedError("the evaluation takes too many steps")
 
     def _refuse_opaque(self, *values: object) -> None:
         found = self._find_opaque(values)
@@ -401,34 +401,34 @@ class _Evaluation:
             raise self._refuse(found)
 
     def _refuse(self, found: Opaque) -> UndecidedError:
-        """Say that an object is in the way; it may be asked itself where the expression speaks of its class.
+        """Return the error for an object; the candidate may evaluate it if the expression names its class.
 
-        Classes have capital letters: else what a function f gives back could claim to be of a class f.
+        The name must be capitalised: otherwise the result of a function f could claim to be of a class f.
         """
         if not found.kind:
             return UndecidedError(TOO_LARGE, ANY)
         is_named = found.kind in self.names and found.kind[0].isupper() and not hasattr(builtins, found.kind)
         return UndecidedError(
-            f"an object of the class {clean_line(found.kind)} is no plain data", ANY if is_named else ()
+            f"an object of the class {clean_line(found.kind)} is not plain data", ANY if is_named else ()
         )
 
 
 def _count_repeated(left: Any, right: Any) -> int:
-    """Count the items of a text or a group times a number; 0 for a product of numbers."""
-    for group, number in ((left, right), (right, left)):
-        if isinstance(group, str | bytes | list | tuple) and isinstance(number, int):
-            return len(group) * number
+    """Return the length of a text or sequence times a number; 0 for a product of numbers."""
+    for sequence, number in ((left, right), (right, left)):
+        if isinstance(sequence, str | bytes | list | tuple) and isinstance(number, int):
+            return len(sequence) * number
     return 0
 
 
 def _raise_power(base: Any, exponent: Any) -> Any:
-    if isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * abs(exponent) > WIDEST_INT:
+    if isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * abs(exponent) > MAX_INT_BITS:
         raise UndecidedError("a number of too many digits")
     return _bound(base**exponent)
 
 
 def _bound(value: Any) -> Any:
-    if isinstance(value, int) and value.bit_length() > 2 * WIDEST_INT:
+    if isinstance(value, int) and value.bit_length() > 2 * MAX_INT_BITS:
         raise UndecidedError("a number of too many digits")
     return value
 
@@ -441,7 +441,7 @@ def _find_tolerances(name: str, keywords: Mapping[str | None, Any]) -> tuple[Any
 
 
 def _are_close(given: Sequence[Any], relative: Any, absolute: Any) -> bool:
-    """Compare as math.isclose does, and item by item as numpy.allclose does."""
+    """Return whether numbers are close as by math.isclose, and lists item by item as by numpy.allclose."""
     left, right = given
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
         pairs = zip(left, right, strict=False)

@@ -1,8 +1,8 @@
-"""Find the code of a candidate: as it stands, as the rest of the query's code, in fences, or before a broken end.
+"""Extract the code of a candidate: the whole text, a continuation of the query's code, fences, or a valid prefix.
 
-P-21 in its order, and then what a model's answers need beyond it: not what was thought but what was said, the version
-that the answer ends with (pkg.rerank.versions), code that goes on where the query breaks off, the part of an answer
-that was finished when its tokens ran out, and definitions apart from the lines that use them (U-15).
+Follows P-21 in its order and adds what answers of models need: reasoning is ignored, the last of several versions
+counts (pkg.rerank.versions), an answer may continue the code of the query or be truncated, and driver code is separated
+from definitions (U-15).
 """
 
 from __future__ import annotations
@@ -16,66 +16,66 @@ from textwrap import dedent
 from pkg.extract.syntax import MAX_CODE, cut_tail, find_fault, parse_code
 from pkg.rerank.candidates import Extracted
 from pkg.rerank.drivers import find_driver
+from pkg.rerank.parsed_question import Definition, Question
 from pkg.rerank.pieces import BEGIN, FENCED, find_pieces, shows_pieces
-from pkg.rerank.reasoning import leave_reasoning
+from pkg.rerank.reasoning import strip_reasoning
 from pkg.rerank.stub_continuation import continue_stub, is_prose
 from pkg.rerank.undefined_names import find_undefined
 from pkg.rerank.versions import list_piece_versions, split_redefinitions
-from pkg.rerank.wanted import Definition, Question
 from pkg.rerank.wrappings import list_unwrapped
 
 _DEFINITION = re.compile(r"^(?:@|def\b|class\b|async\b)", re.MULTILINE)
 _READS = re.compile(r"\binput\(|\bstdin\b|\bopen\(0\)")
-MOST_TRIED = 2 * MAX_CODE  # characters behind lines at which code may begin; each try compiles what follows one
+MAX_TRIED = 2 * MAX_CODE  # total characters that are compiled at lines where code may begin
 
 
 def extract_code(text: str, question: Question) -> Extracted:
-    """Find the code that an answer means; a text without any is given back, for the syntax stage to refuse."""
+    """Return the code of an answer; a text without any is returned whole, for the syntax stage to drop."""
     return list_versions(text, question)[0]
 
 
 def list_versions(text: str, question: Question) -> tuple[Extracted, ...]:
-    """List the versions of the code that an answer shows, at least one, what it means first.
+    """List the versions of the code of an answer, at least one, the most likely first.
 
-    Behind each that has lines which only use what is wanted stands the same without them. Which one holds, the
-    examples of the query say (pkg.rerank.version_choice).
+    A version with driver code is followed by the same version without it. pkg.rerank.version_choice chooses among them
+    by the examples of the query.
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     if len(text) > MAX_CODE or "\0" in text:
         return (Extracted(text),)
-    spoken = leave_reasoning(text)
-    found = _find_unwrapped(spoken.text, question)
-    if not found and spoken.thought:
-        found = [_note(each, "taken out of its reasoning") for each in _find_unwrapped(spoken.thought, question)]
-    if spoken.is_unfinished:
+    visible = strip_reasoning(text)
+    found = _find_unwrapped(visible.text, question)
+    if not found and visible.reasoning:
+        found = [_note(each, "taken from its reasoning") for each in _find_unwrapped(visible.reasoning, question)]
+    if visible.is_unfinished:
         found = [replace(each, is_cut=True) for each in found]
     if not found:
         return (_find_broken(text),)
     whole = [_add_context(each, question) for each in found]
     if len(whole) > 1:
-        whole = [_note(each, f"one of {len(whole)} versions that are looked at") for each in whole]
-    return tuple(each for version in whole for each in _list_driven(version, question))
+        whole = [_note(each, f"one of {len(whole)} versions") for each in whole]
+    return tuple(each for version in whole for each in _add_without_driver(version, question))
 
 
 def _note(found: Extracted, word: str) -> Extracted:
     return replace(found, note="; ".join(filter(None, (found.note, word))))
 
 
-def _list_driven(found: Extracted, question: Question) -> list[Extracted]:
-    """Give a version, and where lines below only use what it defines also the version without them."""
+def _add_without_driver(found: Extracted, question: Question) -> list[Extracted]:
+    """Return a version, followed by the same without driver code if it has any."""
     tree = None if question.is_script else _parse(found.code)
     driver = find_driver(found.code, tree, question.entry) if tree is not None else None
     if driver is None:
         return [found]
-    bare = _note(found, f"judged by its definitions, without the lines that use them ({driver.line})")
+    without_driver = _note(found, f"judged without its driver code ({driver.line})")
     return [
         replace(found, driver=driver.line),
-        replace(bare, code=driver.bare, driver=driver.line, is_bare=True),
+        replace(without_driver, code=driver.code_without, driver=driver.line, is_without_driver=True),
     ]
 
 
 def _find_unwrapped(text: str, question: Question) -> list[Extracted]:
-    """Read an answer as it stands, or else without what it is wrapped in: the first reading with what is wanted."""
+    """Find the code of an answer as it is or without a wrapping, whichever first contains the entry point."""
     found = _find_answer(text, question)
     has_answer = bool(found) and _is_answer(found[0].code, question)
     if has_answer and not found[0].is_cut:
@@ -89,12 +89,12 @@ def _find_unwrapped(text: str, question: Question) -> list[Extracted]:
 
 
 def _find_answer(text: str, question: Question) -> list[Extracted]:
-    """Try the ways to read an answer, the surest first, and take the first that has what is wanted, or else any."""
+    """Try the extraction methods, most reliable first; return the first result with the entry point, or else any."""
     if question.is_script:
         programs = [each for each in _take_programs(text) if _is_answer(each.code, question)]
         if programs:
             return programs
-    ways: list[Callable[[], list[Extracted]]] = [
+    methods: list[Callable[[], list[Extracted]]] = [
         lambda: _take_pieces(text, question),
         lambda: _take_found(text),
         lambda: _take_start(text, question.entry),
@@ -103,10 +103,10 @@ def _find_answer(text: str, question: Question) -> list[Extracted]:
         lambda: _take_whole(text, None),
     ]
     if BEGIN.search(text.lstrip("\n")) is None:
-        ways.insert(0, ways.pop(3))
+        methods.insert(0, methods.pop(3))
     kept: list[Extracted] = []
-    for take in (lambda: _take_whole(text, question.entry), *ways):
-        found = take()
+    for extract in (lambda: _take_whole(text, question.entry), *methods):
+        found = extract()
         if found and _is_answer(found[0].code, question):
             return [each for version in found for each in _split(version, question)]
         kept = kept or found
@@ -114,48 +114,48 @@ def _find_answer(text: str, question: Question) -> list[Extracted]:
 
 
 def _is_answer(code: str, question: Question) -> bool:
-    """Return whether code is an answer: a definition, or a program that does something."""
+    """Return whether code defines the entry point, or for a script calls something."""
     if not question.is_script:
-        return _has_wanted(code, question.entry)
+        return _has_entry(code, question.entry)
     tree = _parse(code)
     return tree is not None and any(isinstance(node, ast.Call) for node in ast.walk(tree))
 
 
-def _has_wanted(code: str, entry: str | None) -> bool:
+def _has_entry(code: str, entry: str | None) -> bool:
     tree = _parse(code)
     return tree is not None and _defines(tree, entry)
 
 
 def _split(found: Extracted, question: Question) -> list[Extracted]:
-    """Give code that defines what is wanted several times with each of these definitions alone as well."""
+    """Return code that defines the entry point several times, and the code with each of these definitions alone."""
     tree = _parse(found.code)
     codes = split_redefinitions(found.code, tree, question) if tree is not None else [found.code]
     return [replace(found, code=each) for each in codes]
 
 
 def _find_broken(text: str) -> Extracted:
-    """Give what Python refuses: the last fence where that looks like code, or else all of the text."""
-    broken = [each for each in find_pieces(text) if each.sureness <= FENCED and BEGIN.search(each.text)]
+    """Return code that does not parse: the last fence that looks like code, or else the whole text."""
+    broken = [each for each in find_pieces(text) if each.priority <= FENCED and BEGIN.search(each.text)]
     return Extracted(broken[-1].text, "taken from a fence") if broken else Extracted(text)
 
 
 def _parse(code: str) -> ast.Module | None:
-    """Parse what may be code; None where there is none, or Python does not take it."""
+    """Parse code; None for blank or invalid code."""
     return parse_code(code) if code.strip() else None
 
 
 def _take_whole(text: str, entry: str | None) -> list[Extracted]:
-    return [Extracted(text.strip("\n"))] if _has_wanted(text, entry) else []
+    return [Extracted(text.strip("\n"))] if _has_entry(text, entry) else []
 
 
 def _defines(tree: ast.Module, entry: str | None) -> bool:
-    """Tell whether code defines what is wanted, or anything where that is not known."""
+    """Return whether code defines the entry point, or anything if that is unknown."""
     names = list_defined(tree)
     return entry in names if entry else bool(names)
 
 
 def list_defined(tree: ast.Module) -> list[str]:
-    """List what the module defines at its top level: functions, classes, and names that are assigned or imported."""
+    """List the top-level names of a module: functions, classes, and names that are assigned or imported."""
     names: list[str] = []
     for statement in tree.body:
         if isinstance(statement, Definition):
@@ -168,33 +168,33 @@ def list_defined(tree: ast.Module) -> list[str]:
 
 
 def _take_pieces(text: str, question: Question) -> list[Extracted]:
-    """Take the versions that fences and tags make, or else one that goes on where the query breaks off."""
+    """Return the versions assembled from fences and tags, or else one that continues the code of the query."""
     if not shows_pieces(text):
         return []
     pieces = find_pieces(text)
-    versions = list_piece_versions(pieces, question, _list_brought(question))
+    versions = list_piece_versions(pieces, question, _list_query_names(question))
     if versions:
         return [_describe(each.code, each.is_cut) for each in versions]
-    bodies = [each.text for each in reversed(pieces) if each.sureness <= FENCED]
+    bodies = [each.text for each in reversed(pieces) if each.priority <= FENCED]
     return next(filter(None, (continue_stub(each, question) for each in bodies)), [])
 
 
 def _take_programs(text: str) -> list[Extracted]:
-    """Take an answer as a program: all of it, or the last fence that reads something, and the others after it."""
+    """Return an answer as a program: the whole text, or its fences, the last one that reads input first."""
     if _parse(text) is not None:
         return [Extracted(text.strip("\n"))]
-    pieces = [each for each in find_pieces(text) if each.sureness <= FENCED and each.tree is not None]
+    pieces = [each for each in find_pieces(text) if each.priority <= FENCED and each.tree is not None]
     order = [*reversed(pieces)]
     order.sort(key=lambda each: not _READS.search(each.code))
     return [_describe(each.code, each.is_cut) for each in order]
 
 
 def _describe(code: str, is_cut: bool) -> Extracted:
-    return Extracted(code, f"taken from a fence{'; a broken end is left out' if is_cut else ''}", is_cut)
+    return Extracted(code, f"taken from a fence{'; its incomplete end is removed' if is_cut else ''}", is_cut)
 
 
 def _take_found(text: str) -> list[Extracted]:
-    """Take what the reader of corpora finds: fences together, console sessions, code between prose (P-02)."""
+    """Return the code found as in a corpus: joined fences, console sessions, code between prose (P-02)."""
     from pkg.extract.answers import find_code
 
     found = find_code(text)
@@ -204,23 +204,23 @@ def _take_found(text: str) -> list[Extracted]:
     tree = _parse(code)
     if tree is None or not list_defined(tree):
         return []
-    note = f"taken out of prose{f' ({found.reason})' if found.reason else ''}"
+    note = f"taken from prose{f' ({found.reason})' if found.reason else ''}"
     if _ends_broken(text, code):
-        return [Extracted(code, f"{note}; its broken end is left out", is_cut=True)]
+        return [Extracted(code, f"{note}; its incomplete end is removed", is_cut=True)]
     return [Extracted(code, note)]
 
 
 def _take_indented(text: str) -> list[Extracted]:
-    """Take code that is told from prose by its indentation alone, as in Markdown."""
+    """Return code that only its indentation separates from prose, as in Markdown."""
     if BEGIN.search(text):
         return []
     lines = [line for line in text.split("\n") if line[:1] in ("", " ", "\t")]
     code = dedent("\n".join(lines)).strip("\n")
-    return [Extracted(code, "taken out of prose")] if _has_wanted(code, None) and _DEFINITION.search(code) else []
+    return [Extracted(code, "taken from prose")] if _has_entry(code, None) and _DEFINITION.search(code) else []
 
 
 def _ends_broken(text: str, code: str) -> bool:
-    """Tell whether the last line of an answer is code that was not taken, as where its tokens ran out."""
+    """Return whether the last line of an answer is incomplete code, as in a truncated answer."""
     from pkg.extract.fences import BEGINS
 
     last = text.rstrip().rpartition("\n")[2]
@@ -229,12 +229,12 @@ def _ends_broken(text: str, code: str) -> bool:
 
 
 def _take_start(text: str, entry: str | None) -> list[Extracted]:
-    """Take the code before a broken end, as of an answer whose tokens ran out, or else before the last break."""
+    """Return the valid code before an incomplete end, as of a truncated answer."""
     kept: list[Extracted] = []
-    left = MOST_TRIED
+    budget = MAX_TRIED
     for begin in BEGIN.finditer(text):
-        left -= len(text) - begin.start()
-        if left < 0:
+        budget -= len(text) - begin.start()
+        if budget < 0:
             break
         code = cut_tail(text[begin.start() :]).rstrip("\n")
         tree = _parse(code)
@@ -248,20 +248,20 @@ def _take_start(text: str, entry: str | None) -> list[Extracted]:
 
 def _describe_start(code: str, rest: str) -> Extracted:
     if not rest.strip() or is_prose(rest):
-        return Extracted(code, "taken out of prose")
-    return Extracted(code, "its broken end is left out", is_cut=True)
+        return Extracted(code, "taken from prose")
+    return Extracted(code, "its incomplete end is removed", is_cut=True)
 
 
-def _list_brought(question: Question) -> set[str]:
-    """List the names that the code around a query binds."""
+def _list_query_names(question: Question) -> set[str]:
+    """Return the names that the context of a query binds."""
     tree = _parse(question.context)
     return set() if tree is None else {*list_defined(tree), *_list_modules(tree)}
 
 
 def _add_context(found: Extracted, question: Question) -> Extracted:
-    """Put the imports and definitions of the query before code that lacks them."""
+    """Prepend the imports and definitions of the query to code that lacks them."""
     tree = _parse(found.code) if question.context and "__future__" not in found.code else None
-    if tree is None or not {name for name, _ in find_undefined(found.code, tree)} & _list_brought(question):
+    if tree is None or not {name for name, _ in find_undefined(found.code, tree)} & _list_query_names(question):
         return found
     note = "; ".join(filter(None, (found.note, "with the imports and definitions of the query")))
     return Extracted(f"{question.context}\n\n{found.code}", note, found.is_cut)

@@ -1,4 +1,4 @@
-"""Find the pieces of code that an answer shows, in tags, fences and between them, and what each of them defines."""
+"""Find the pieces of code in an answer, in tags, fences and between them, and their definitions."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pkg.extract.syntax import cut_tail, find_fault, parse_code
-from pkg.rerank.needed_parts import list_lines
-from pkg.rerank.wanted import Definition, is_test
+from pkg.rerank.parsed_question import Definition, is_test
+from pkg.rerank.statement_dependencies import list_lines
 
-MOST_PIECES = 24  # of one answer that are looked at, the last ones; each is parsed and may become a version
-TAGGED, FENCED, LOOSE = range(3)  # how sure it is that a piece is meant as the answer (P-21)
+MAX_PIECES = 24  # of one answer, the last ones; each is parsed and may become a version
+TAGGED, FENCED, LOOSE = range(3)  # priorities of pieces, most likely first (P-21)
 
 _MARK = re.compile(r"^[ \t]*(?:[-*+][ \t]+|\d+[.)][ \t]+)?(?:```|~~~)|\[/?PYTHON\]|```[ \t]*(?:$|i?py)", re.MULTILINE)
-_OPEN_TAG, _CLOSE_TAG = (rf"(?<!['\"`])\[{each}PYTHON\](?!['\"`])" for each in ("", "/"))  # in quotes it is a text
+_OPEN_TAG, _CLOSE_TAG = (rf"(?<!['\"`])\[{each}PYTHON\](?!['\"`])" for each in ("", "/"))  # a quoted tag is a string
 _TAGS = re.compile(rf"{_OPEN_TAG}(.*?)(?:{_CLOSE_TAG}|\Z)", re.DOTALL)
 _PRIMED = re.compile(rf"\A((?:(?!{_OPEN_TAG}).)*?){_CLOSE_TAG}", re.DOTALL)
 _CLOSING = re.compile(r"^[ \t]*```[ \t]*$", re.MULTILINE)
@@ -25,29 +25,29 @@ BEGIN = re.compile(r"^(?:@|def\b|class\b|async\b|import\b|from\b)", re.MULTILINE
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One run of lines of an answer that may be code."""
+    """Consecutive lines of an answer that may be code."""
 
     text: str
-    sureness: int
-    code: str = ""  # that Python takes; "" for none
-    is_cut: bool = False  # without its broken end
-    is_open: bool = False  # its fence is never closed, and ends with the answer
+    priority: int
+    code: str = ""  # valid code; "" for none
+    is_cut: bool = False  # an incomplete end was removed
+    is_open: bool = False  # its fence is not closed and ends with the answer
     tree: ast.Module | None = None
 
 
 def shows_pieces(text: str) -> bool:
-    """Tell whether an answer marks what is code: with tags or fences."""
+    """Return whether an answer marks its code with tags or fences."""
     return _MARK.search(text) is not None
 
 
 def find_pieces(text: str) -> list[Piece]:
-    """Find all pieces of an answer, in its order."""
+    """Return the pieces of an answer in their order."""
     found = [each for each in _list_pieces(text) if each.text.strip()]
-    return [_parse_piece(each) for each in found[-MOST_PIECES:]]
+    return [_parse_piece(each) for each in found[-MAX_PIECES:]]
 
 
 def _parse_piece(piece: Piece) -> Piece:
-    """Parse a piece; of one that breaks off what stands before the break."""
+    """Parse a piece, or its valid prefix if its end is incomplete."""
     if not piece.text.strip() or find_fault(piece.text) is None:
         return replace(piece, code=piece.text, tree=parse_code(piece.text))
     begin = BEGIN.search(piece.text)
@@ -68,32 +68,32 @@ def _list_pieces(text: str) -> Iterator[Piece]:
     yield from _list_fences(text[position:], None)
 
 
-def _list_fences(text: str, sureness: int | None) -> Iterator[Piece]:
-    """Give the fences of a text and what may be code between them; all of a text in tags that has no fences."""
+def _list_fences(text: str, priority: int | None) -> Iterator[Piece]:
+    """Yield the fences of a text and the code between them, or the whole text if it was in tags and has no fences."""
     from pkg.extract.fences import PROMPT, dedent, find_fences, strip_prompts
 
     head = _find_primed_end(text)
     if head:  # the prompt has opened the fence
-        yield Piece(text[:head].strip("\n"), FENCED if sureness is None else sureness)
+        yield Piece(text[:head].strip("\n"), FENCED if priority is None else priority)
         text = text[text.find("\n", head) + 1 :] if "\n" in text[head:] else ""
     lines = text.encode("utf-8", "replace").split(b"\n")
     row, count = 0, 0
     for fence in find_fences(lines):
         yield from _list_loose(lines[row : fence.start])
-        sure = FENCED if fence.is_python or not fence.label else LOOSE
+        own_priority = FENCED if fence.is_python or not fence.label else LOOSE
         body = dedent(fence.lines)
         body = strip_prompts(body) if any(map(PROMPT.match, body[:2])) else body
         is_open = fence.end == len(lines) and b"```" not in lines[-1] and b"~~~" not in lines[-1]
-        yield Piece(_join(body), sure if sureness is None else sureness, is_open=is_open)
+        yield Piece(_join(body), own_priority if priority is None else priority, is_open=is_open)
         row, count = fence.end, count + 1
-    if sureness is not None and not count:
-        yield Piece(_join(dedent(lines)), sureness)
+    if priority is not None and not count:
+        yield Piece(_join(dedent(lines)), priority)
     else:
         yield from _list_loose(lines[row:])
 
 
 def _find_primed_end(text: str) -> int:
-    """Find where a fence is closed that was never opened; 0 where there is none, or no code before it."""
+    """Return the offset of the end of a fence that the prompt opened; 0 if there is none, or no code before it."""
     first = _FIRST_FENCE.search(text)
     if first is None or not _CLOSING.match(text, first.start()):
         return 0
@@ -103,7 +103,7 @@ def _find_primed_end(text: str) -> int:
 
 
 def _list_loose(lines: list[bytes]) -> Iterator[Piece]:
-    """Give what is code among prose, where a definition stands in it."""
+    """Yield the code among lines of prose if they contain a definition."""
     from pkg.extract.answers import find_code
     from pkg.extract.fences import DEFINITION
 
@@ -117,19 +117,19 @@ def _join(lines: list[bytes]) -> str:
 
 
 def list_definitions(tree: ast.Module) -> list[Definition]:
-    """List the functions and classes at the top level that are no tests of others."""
+    """List the top-level functions and classes that are not tests, or all if there are only tests."""
     found = [each for each in tree.body if isinstance(each, Definition)]
     return [each for each in found if not is_test(each)] or found
 
 
-def leave_lines(code: str, statements: Sequence[ast.stmt]) -> str:
-    """Give code without the lines of some of its statements, and their decorators."""
+def remove_statements(code: str, statements: Sequence[ast.stmt]) -> str:
+    """Return code without the lines of some statements and their decorators."""
     gone = {line for each in statements for line in list_lines(each)}
     return "\n".join(line for number, line in enumerate(code.split("\n"), 1) if number not in gone).strip("\n")
 
 
 def find_binding(tree: ast.Module, name: str) -> ast.stmt | None:
-    """Find the last statement at the top level that defines a name: a definition, or a value not made of itself."""
+    """Find the last top-level statement that defines a name: a definition, or an assignment that does not read it."""
     for statement in reversed(tree.body):
         if isinstance(statement, Definition) and statement.name == name:
             return statement
@@ -140,18 +140,18 @@ def find_binding(tree: ast.Module, name: str) -> ast.stmt | None:
     return None
 
 
-def count_hollow(node: ast.stmt) -> int:
-    """Count the functions of a definition that still have to be written."""
+def count_stubs(node: ast.stmt) -> int:
+    """Count the stubs in a definition: functions without an implementation."""
     if isinstance(node, ast.Assign):
         return int(isinstance(node.value, ast.Constant) and node.value.value in (None, ...))
     functions = [each for each in ast.walk(node) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
     if isinstance(node, ast.ClassDef) and not functions:
-        return int(all(map(_does_nothing, node.body)))
-    return sum(all(map(_does_nothing, each.body)) for each in functions)
+        return int(all(map(_is_placeholder, node.body)))
+    return sum(all(map(_is_placeholder, each.body)) for each in functions)
 
 
-def _does_nothing(statement: ast.stmt) -> bool:
-    """Tell whether a statement stands for code to come: `pass`, `...`, a docstring, NotImplementedError, `x = ...`."""
+def _is_placeholder(statement: ast.stmt) -> bool:
+    """Return whether a statement is a placeholder: `pass`, `...`, a docstring, NotImplementedError, `x = ...`."""
     if isinstance(statement, ast.Pass | ast.Import | ast.ImportFrom):
         return True
     if isinstance(statement, ast.Raise):

@@ -1,4 +1,4 @@
-"""Put an answer behind the code of a query that breaks off, or under the header that it lacks (U-15)."""
+"""Append an answer to the incomplete code of a query, or to the header that it lacks (U-15)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 
 from pkg.extract.syntax import cut_tail, find_fault
 from pkg.rerank.candidates import Extracted
-from pkg.rerank.wanted import Question, write_header
+from pkg.rerank.parsed_question import Question, write_header
 
 _DEFINITION = re.compile(r"^(?:@|def\b|class\b|async\b)", re.MULTILINE)
 _CODE_BEGIN = re.compile(r"^(?:return|if|for|while|with|try|import|from|[A-Za-z_][\w., \[\]]*[-+*/]?=)")
 
 
 def continue_stub(text: str, question: Question) -> list[Extracted]:
-    """Take the answer for what follows the query's code; its first line may have lost its indentation."""
+    """Return the answer as a continuation of the query's code; its first line may have lost its indentation."""
     body = text.strip("\n")
     stub = question.stub or (write_header(question) if _lacks_header(body) else None)
     is_body = body[:1] in (" ", "\t") or _is_body(body)
@@ -31,18 +31,18 @@ def continue_stub(text: str, question: Question) -> list[Extracted]:
     if len(kept) <= len(whole):
         return []
     if is_prose((whole + indented[0])[len(kept) :]):
-        return [Extracted(kept.rstrip("\n"), f"{note}; what stands behind it is no code")]
-    return [Extracted(kept, f"{note}; its broken end is left out", is_cut=True)]
+        return [Extracted(kept.rstrip("\n"), f"{note}; the text after it is not code")]
+    return [Extracted(kept, f"{note}; its incomplete end is removed", is_cut=True)]
 
 
 def _lacks_header(body: str) -> bool:
-    """Tell whether a text is the body of a function alone: it returns outside of one."""
+    """Return whether a text is only the body of a function: it returns outside a function."""
     fault = find_fault(body if body[:1] not in " \t" else f"if 1:\n{body}")
     return fault is not None and "outside function" in fault[0]
 
 
 def is_prose(rest: str) -> bool:
-    """Tell whether what follows code is an explanation, and not more code that breaks off."""
+    """Return whether the text after code is an explanation rather than incomplete code."""
     from pkg.extract.fences import BEGINS, has_prose
 
     line = rest.strip("\n").partition("\n")[0].encode("utf-8", "replace")
@@ -50,6 +50,6 @@ def is_prose(rest: str) -> bool:
 
 
 def _is_body(text: str) -> bool:
-    """Tell whether a text may be the body of a function whose indentation was lost: statements, and no definition."""
+    """Return whether a text may be the body of a function that lost its indentation: statements without definitions."""
     first = re.sub(r"\A(?:[ \t]*#.*\n)+", "", text)
     return bool(_CODE_BEGIN.match(first.lstrip(" \t"))) and _DEFINITION.search(text) is None

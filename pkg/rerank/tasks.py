@@ -1,4 +1,4 @@
-"""Rank many tasks: read from a file or as they come, several at once, written as lines, resumed where a run stopped."""
+"""Rank many tasks from a file or an iterable in parallel, write one line for each, and resume an interrupted run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Item: TypeAlias = Task | Skip
 
 
 def read_tasks(path: str) -> Iterator[Item]:
-    """Read the tasks of a file, or of standard input for `-`; PathError for what cannot be opened."""
+    """Read the tasks of a file, or of standard input for `-`; raises a PathError if it cannot be opened."""
     for record in open_records(path):
         if isinstance(record, Skip):
             yield record
@@ -41,7 +41,7 @@ def read_tasks(path: str) -> Iterator[Item]:
 
 
 def make_task(fields: Mapping[str, Any]) -> Task:
-    """Make a task of the fields of a line; an InputError says what it lacks."""
+    """Make a task from the fields of a line; raises an InputError for a missing or invalid field."""
     query, given, examples = fields.get("query"), fields.get("candidates"), fields.get("examples")
     if not isinstance(query, str):
         raise InputError(f"no field query with a text (found: {_list_fields(fields)})")
@@ -51,7 +51,7 @@ def make_task(fields: Mapping[str, Any]) -> Task:
         raise InputError(f"the field examples is {type(examples).__name__}; expected a list")
     language = fields.get("language")
     if language is not None and str(language).lower() not in _PYTHON:
-        raise InputError(f"language {language!r}; expected python, the one that is ranked")
+        raise InputError(f"language {language!r}; expected python")
     extra = {name: value for name, value in fields.items() if name not in _OWN}
     return Task(query, make_candidates(given), tuple(examples or ()), _find_id(fields), extra)
 
@@ -69,7 +69,7 @@ def _list_fields(fields: Iterable[str]) -> str:
 
 
 def read_oracle(path: str) -> dict[Name, Any]:
-    """Read hidden tests, one line a task: {"id": ..., "tests": [...]}; an InputError for a line without."""
+    """Read hidden tests, one line per task: {"id": ..., "tests": [...]}; raises an InputError for any other line."""
     found: dict[Name, Any] = {}
     for record in open_records(path):
         if isinstance(record, Skip):
@@ -87,9 +87,9 @@ Outcome: TypeAlias = Ranking | Skip
 
 
 def rank_all(reranker: Reranker, items: Iterable[Item], oracle: Mapping[Name, Any] | None = None) -> Iterator[Outcome]:
-    """Rank tasks and give their rankings in the order of the tasks, whatever the number of workers.
+    """Rank tasks in parallel and yield their rankings in the order of the tasks.
 
-    oracle: hidden tests by task id, for research. A task that cannot be ranked comes as a Skip, like those handed in.
+    oracle: hidden tests by task id, for research. A task that cannot be ranked yields a Skip; a Skip is passed through.
     """
     jobs = reranker.options.jobs or count_cores()
     with ThreadPoolExecutor(jobs, thread_name_prefix="rerank") as threads:
@@ -103,20 +103,20 @@ def rank_all(reranker: Reranker, items: Iterable[Item], oracle: Mapping[Name, An
             threads.shutdown(wait=True, cancel_futures=True)
 
 
-def _rank_one(reranker: Reranker, item: Item, place: int, oracle: Mapping[Name, Any] | None) -> Outcome:
+def _rank_one(reranker: Reranker, item: Item, index: int, oracle: Mapping[Name, Any] | None) -> Outcome:
     if isinstance(item, Skip):
         return item
-    name = f"task {place + 1}" if item.id is None else str(item.id)
+    name = f"task {index + 1}" if item.id is None else str(item.id)
     try:
         return reranker.rank(item, _find_tests(item, oracle))
     except InputError as fault:
         return Skip(name, str(fault))
-    except Exception as fault:  # which costs this task alone
+    except Exception as fault:  # affects only this task
         return Skip(name, describe_local(fault))
 
 
 def _find_tests(task: Task, oracle: Mapping[Name, Any] | None) -> Any:
-    """Find the hidden tests of a task; a task without them would be ranked by other rules than its neighbours."""
+    """Return the hidden tests of a task; raises an InputError if it has none, because its ranking would differ."""
     if oracle is None:
         return None
     if task.id is None or task.id not in oracle:
@@ -129,13 +129,13 @@ def _find_tests(task: Task, oracle: Mapping[Name, Any] | None) -> Any:
 async def rank_one_by_one(
     open_reranker: Callable[[], Reranker], tasks: AsyncIterable[Item] | Iterable[Item]
 ) -> AsyncIterator[Outcome]:
-    """Rank tasks as they come, one after the other, without keeping the event loop from other work."""
+    """Rank tasks one after the other as they arrive, without blocking the event loop."""
     reranker = await asyncio.to_thread(open_reranker)
     try:
-        place = 0
+        index = 0
         async for item in _as_async(tasks):
-            yield await asyncio.to_thread(_rank_one, reranker, item, place, None)
-            place += 1
+            yield await asyncio.to_thread(_rank_one, reranker, item, index, None)
+            index += 1
     finally:
         reranker.close()
 
@@ -149,11 +149,11 @@ async def _as_async(tasks: AsyncIterable[Item] | Iterable[Item]) -> AsyncIterato
             yield item
 
 
-ORACLE = "ORACLE"  # stands in every line of a ranking that saw hidden tests
+ORACLE = "ORACLE"  # mode in every line of a ranking that used hidden tests
 
 
 def outcome_line(outcome: Outcome, key: str | None = None, is_oracle: bool = False) -> dict[str, Any]:
-    """Give the line of a ranking, or of a task that was left out; the fields of the input come first."""
+    """Return the output line of a ranking or a skipped task; the fields of the input come first."""
     line = _skip_line(outcome, is_oracle) if isinstance(outcome, Skip) else _ranking_line(outcome)
     return line | ({"key": key} if key else {})
 
@@ -210,12 +210,12 @@ def _verdict_line(verdict: Verdict) -> dict[str, Any]:
 
 
 def make_key(line: str) -> str:
-    """Make the key by which a task is known again when a run is resumed."""
+    """Return the key that identifies a task when a run is resumed."""
     return sha256(line.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def name_item(item: Item, options: RerankOptions, is_oracle: bool) -> str:
-    """Give the key of a task under options: other options are other work."""
+def make_item_key(item: Item, options: RerankOptions, is_oracle: bool) -> str:
+    """Return the key of a task with its options."""
     if isinstance(item, Skip):
         return make_key(f"{item.path} {item.reason}")
     texts = [(each.id, each.text) for each in item.candidates]
@@ -225,9 +225,9 @@ def name_item(item: Item, options: RerankOptions, is_oracle: bool) -> str:
 
 
 def read_done(path: Path) -> Counter[str]:
-    """Read the keys of what a file holds, and cut off a last line that was not finished.
+    """Read the keys in an output file, and truncate an incomplete last line.
 
-    PathError for what cannot be read; UsageError for a file of something else, which is left alone.
+    Raises a PathError if the file cannot be read, and a UsageError if it is not such an output.
     """
     try:
         content = path.read_bytes() if path.exists() else b""
@@ -251,8 +251,8 @@ def _parse_key(line: bytes, path: Path, number: int) -> str:
     return key
 
 
-def leave_done(keyed: Iterable[tuple[str, Item]], done: Counter[str]) -> Iterator[tuple[str, Item]]:
-    """Leave out what is done; of two equal tasks one that is done leaves the other."""
+def skip_done(keyed: Iterable[tuple[str, Item]], done: Counter[str]) -> Iterator[tuple[str, Item]]:
+    """Yield the tasks that are not done; equal tasks count separately."""
     left = done.copy()
     for key, item in keyed:
         if left[key] > 0:

@@ -1,96 +1,91 @@
-"""Try the candidates on inputs and count how far they agree: wrong code is wrong in many ways, right code in one."""
+"""Run the candidates on generated inputs and measure agreement: correct code agrees, wrong code varies."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from pkg.rerank.case import Case, Contender, find_parameters
-from pkg.rerank.forms import Form, equal_forms, make_form
+from pkg.rerank.case import Case, DistinctCandidate, find_parameters
 from pkg.rerank.inputs.generate import guess_inputs, list_arguments, vary_inputs
-from pkg.rerank.inputs.input_values import Pool, make_pool
-from pkg.rerank.inputs.kinds import Profile, guess_kind, list_others
-from pkg.rerank.value_requests import Ask, Inquiry, ask_all
-from pkg.rerank.wanted import Function, Parameter
+from pkg.rerank.inputs.input_values import LiteralPool, collect_literals
+from pkg.rerank.inputs.parameter_types import ArgumentTypes, guess_type, list_alternatives
+from pkg.rerank.parsed_question import Function, Parameter
+from pkg.rerank.value_equality import CanonicalValue, equal_canonical, make_canonical
+from pkg.rerank.value_requests import Request, RequestBatch, run_requests
 from pkg.sandbox.protocol import Kind, Result, Sandbox
 
-Values = Sequence[str | None]  # of one candidate, one an input; None where it gave none
-MOST_COMPARED = 500_000  # numbers of one input that are compared within a tolerance: about a tenth of a second
+Values = Sequence[str | None]  # of one candidate, one per input; None for no value
+MAX_COMPARED = 500_000  # numbers that are compared within a tolerance for one input: about 0.1 seconds
 
-Row = tuple[int, ...]  # the same, each value by the number of its kind; -1 for none
+Row = tuple[int, ...]  # group numbers of the values of one candidate, one per input; -1 for no value
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far one candidate agrees with all."""
+    """Agreement of one candidate with the others."""
 
     score: float  # 0 to 1
-    partners: int  # votes of its group: that agree on every input that counts, its own included
-    inputs: int  # that count
-    is_rough: bool = False  # a value of it was too large to be compared with all others
+    partners: int  # votes that agree on every valid input, including its own
+    inputs: int  # number of valid inputs
+    is_rough: bool = False  # one of its values was too large to be compared within a tolerance
 
 
 def measure_agreement(outcomes: Sequence[Values], votes: Sequence[int], first: int | None = None) -> list[Agreement]:
-    """Compare the values of all candidates input by input; each candidate weighs its votes.
+    """Compare the values of all candidates per input, weighted by votes.
 
-    first: the place of the candidate that was given first, where it is among them.
+    first: index of the candidate that was given first, if it is among them.
     """
-    columns = [column for column in _list_columns(outcomes) if _counts(column, votes)]
-    grouped = [_group_values(column) for column in columns]
-    rows = list(zip(*(groups for groups, _ in grouped), strict=True)) or [()] * len(outcomes)
-    rough = {place for _, places in grouped for place in places}
-    leader = None if first is None else rows[first]
-    agreements = [_measure_one(row, rows, votes, leader) for row in rows]
-    return [replace(each, is_rough=place in rough) for place, each in enumerate(agreements)]
+    groups_by_input = [_group_values(values) for values in zip(*outcomes, strict=True) if _is_valid(values, votes)]
+    rows = list(zip(*(groups for groups, _ in groups_by_input), strict=True)) or [()] * len(outcomes)
+    rough = {index for _, indices in groups_by_input for index in indices}
+    first_row = None if first is None else rows[first]
+    agreements = [_measure_one(row, rows, votes, first_row) for row in rows]
+    return [replace(each, is_rough=index in rough) for index, each in enumerate(agreements)]
 
 
 def count_answers(outcomes: Sequence[Values], votes: Sequence[int]) -> int:
-    """Count by votes how many values were given."""
+    """Return the number of values, weighted by votes."""
     return sum(vote * sum(value is not None for value in values) for values, vote in zip(outcomes, votes, strict=True))
 
 
-def _list_columns(outcomes: Sequence[Values]) -> list[list[str | None]]:
-    return [list(column) for column in zip(*outcomes, strict=True)]
+def _is_valid(values: Sequence[str | None], votes: Sequence[int]) -> bool:
+    """Return whether at least half of the votes have a value for an input."""
+    return 2 * sum(vote for value, vote in zip(values, votes, strict=True) if value is not None) >= sum(votes)
 
 
-def _counts(column: list[str | None], votes: Sequence[int]) -> bool:
-    """Tell whether at least half of the votes give a value."""
-    return 2 * sum(vote for value, vote in zip(column, votes, strict=True) if value is not None) >= sum(votes)
+def _group_values(values: Sequence[str | None]) -> tuple[list[int], set[int]]:
+    """Number the distinct values of one input, -1 for no value, and return the indices of values that are too large.
 
-
-def _group_values(column: list[str | None]) -> tuple[list[int], set[int]]:
-    """Number the distinct values of one input, -1 for no value, and give the places of those too large to compare all.
-
-    Those are equal to what is exactly the same, and to nothing that is only near.
+    Too large values are compared exactly instead of within the tolerance.
     """
     groups: dict[str | None, int] = {None: -1}
-    distinct: dict[Form, int] = {}
-    alike: dict[str, list[Form]] = {}  # by the text of their forms: only those can be near each other
+    distinct: dict[CanonicalValue, int] = {}
+    alike: dict[str, list[CanonicalValue]] = {}  # by text: only those can be close
     rough, work = set(), 0
-    for place, value in enumerate(column):
+    for index, value in enumerate(values):
         if value is None or value in groups:
             continue
-        form = make_form(value, is_strict=True)
-        if form not in distinct:
-            others = alike.setdefault(form.text, [])
-            work += len(others) * len(form.numbers)
-            rough |= {place} if work > MOST_COMPARED else set()
-            compared = others if work <= MOST_COMPARED else []
-            near = next((other for other in compared if equal_forms(form, other)), None)
-            distinct[form] = len(distinct) if near is None else distinct[near]
-            others += [form] if near is None else []
-        groups[value] = distinct[form]
-    return [groups[value] for value in column], rough
+        canonical = make_canonical(value, is_strict=True)
+        if canonical not in distinct:
+            others = alike.setdefault(canonical.text, [])
+            work += len(others) * len(canonical.numbers)
+            rough |= {index} if work > MAX_COMPARED else set()
+            compared = others if work <= MAX_COMPARED else []
+            near = next((other for other in compared if equal_canonical(canonical, other)), None)
+            distinct[canonical] = len(distinct) if near is None else distinct[near]
+            others += [canonical] if near is None else []
+        groups[value] = distinct[canonical]
+    return [groups[value] for value in values], rough
 
 
-def _measure_one(row: Row, rows: Sequence[Row], votes: Sequence[int], leader: Row | None) -> Agreement:
-    """Rate a candidate by its group, and then by the mean share of the votes that give its values."""
+def _measure_one(row: Row, rows: Sequence[Row], votes: Sequence[int], first_row: Row | None) -> Agreement:
+    """Rate a candidate by the size of its group, and then by the mean share of the votes for its values."""
     if not row:
         return Agreement(0.0, sum(votes), 0)
     total = sum(votes)
     partners = sum(vote for other, vote in zip(rows, votes, strict=True) if other == row)
     shared = sum(_count_shared(row, other) * vote for other, vote in zip(rows, votes, strict=True))
-    leads = row == leader and partners > 1
+    leads = row == first_row and partners > 1
     share = 1.0 if leads else shared / (total * len(row))
     return Agreement((partners - 1 + share) / total if any(value >= 0 for value in row) else 0.0, partners, len(row))
 
@@ -99,78 +94,86 @@ def _count_shared(row: Row, other: Row) -> int:
     return sum(one == another and one >= 0 for one, another in zip(row, other, strict=True))
 
 
-NOTHING = "null"  # None, as it is rendered
+NONE_TEXT = "null"  # rendered None
 
-PROBES = 2  # calls that are tried with each other guess: there may be dozens of guesses, and one call may be unlucky
-FEW = 0.5  # share of the answers to a guess, below which it was wrong: no call counts that fewer than half answer
-MORE = 0.1  # share of the answers by which a later guess must be better than one that the names or the query suggest
+PROBES = 2  # calls per alternative guess: there may be dozens of guesses, and one call may be unlucky
+MIN_ANSWERED = 0.5  # share of calls with a value, below which the guess was wrong
+MIN_IMPROVEMENT = 0.1  # share of calls with a value by which an alternative must exceed the first guess
 
 
 @dataclass(slots=True)
 class Trial:
-    """The candidates of one task, as they are asked for values."""
+    """Runs the candidates of one task on generated inputs."""
 
     case: Case
     sandbox: Sandbox
-    contenders: Sequence[Contender]
-    mains: Sequence[Function | None]
+    candidates: Sequence[DistinctCandidate]
+    functions: Sequence[Function | None]  # one per candidate
     seconds: list[float] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.seconds = [0.0] * len(self.contenders)
+        self.seconds = [0.0] * len(self.candidates)
 
     @property
     def votes(self) -> list[int]:
-        """Count the candidates of each code."""
-        return [each.votes for each in self.contenders]
+        """Return the votes of each candidate."""
+        return [each.votes for each in self.candidates]
 
     def find_outcomes(self) -> list[Values]:
-        """Ask on changed arguments of the query, or else on guessed ones; a wrong guess is followed by another."""
+        """Return the values for mutated arguments of the query, or for guessed ones; a wrong guess is replaced once."""
         seen = (
-            list_arguments(self.case.examples, self.case.entry) if self.case.entry and not self.case.is_doubted else []
+            list_arguments(self.case.examples, self.case.entry)
+            if self.case.entry and not self.case.ignores_entry
+            else []
         )
         if seen:
-            return self._ask(vary_inputs(self._seed, seen, self.case.options.inputs))
-        functions = [each for each in self.mains if each is not None]
-        parameters = find_parameters(self.case, functions)
-        pool = make_pool(self.case.question.text, functions)
-        guess = tuple(map(guess_kind, parameters))
-        outcomes = self._ask_guess(parameters, guess, pool)
+            return self._call(vary_inputs(self._seed, seen, self.case.options.inputs))
+        known = [each for each in self.functions if each is not None]
+        parameters = find_parameters(self.case, known)
+        literals = collect_literals(self.case.question.text, known)
+        types = tuple(map(guess_type, parameters))
+        outcomes = self._call_with_types(parameters, types, literals)
         answered = self._rate(outcomes)
-        if answered >= FEW or not parameters:
+        if answered >= MIN_ANSWERED or not parameters:
             return outcomes
-        other = self._find_other(parameters, guess, answered, pool)
-        return outcomes if other == guess else self._ask_guess(parameters, other, pool)
+        other = self._find_other(parameters, types, answered, literals)
+        return outcomes if other == types else self._call_with_types(parameters, other, literals)
 
     @property
     def _seed(self) -> str:
         return f"{self.case.options.seed} {self.case.question.text}"
 
-    def _ask_guess(self, parameters: Sequence[Parameter], profile: Profile, pool: Pool) -> list[Values]:
-        return self._ask(guess_inputs(self._seed, parameters, profile, pool, self.case.options.inputs))
+    def _call_with_types(
+        self, parameters: Sequence[Parameter], types: ArgumentTypes, literals: LiteralPool
+    ) -> list[Values]:
+        return self._call(guess_inputs(self._seed, parameters, types, literals, self.case.options.inputs))
 
-    def _find_other(self, parameters: Sequence[Parameter], guess: Profile, rate: float, pool: Pool) -> Profile:
-        """Try a few calls of every other guess at once, and give the one with most answers."""
+    def _find_other(
+        self, parameters: Sequence[Parameter], types: ArgumentTypes, rate: float, literals: LiteralPool
+    ) -> ArgumentTypes:
+        """Run a few calls of every alternative guess, and return the one with the most values."""
         probes = {
-            each: guess_inputs(self._seed, parameters, each, pool, PROBES)
-            for each in list_others(guess, self.case.question.text)
+            each: guess_inputs(self._seed, parameters, each, literals, PROBES)
+            for each in list_alternatives(types, self.case.question.text)
         }
-        outcomes = self._ask(tuple(text for texts in probes.values() for text in texts))
-        first, best = 0, guess
-        for profile, texts in probes.items():
+        outcomes = self._call(tuple(text for texts in probes.values() for text in texts))
+        first, best = 0, types
+        for alternative, texts in probes.items():
             found = self._rate([each[first : first + len(texts)] for each in outcomes])
             first += len(texts)
-            if found > rate + MORE:
-                best, rate = profile, found
+            if found > rate + MIN_IMPROVEMENT:
+                best, rate = alternative, found
         return best
 
     def _rate(self, outcomes: Sequence[Values]) -> float:
         return count_answers(outcomes, self.votes) / max(1, len(outcomes[0]) * sum(self.votes))
 
-    def _ask(self, inputs: Sequence[str]) -> list[Values]:
-        asks = [_make_asks(main, inputs) for main in self.mains]
-        inquiries = [Inquiry(each.code, own) for each, own in zip(self.contenders, asks, strict=True)]
-        results = ask_all(self.sandbox, inquiries, self.case.short_limits)
+    def _call(self, inputs: Sequence[str]) -> list[Values]:
+        batches = [
+            RequestBatch(each.code, _make_requests(function, inputs))
+            for each, function in zip(self.candidates, self.functions, strict=True)
+        ]
+        results = run_requests(self.sandbox, batches, self.case.short_limits)
         self.seconds = [
             before + sum(end.seconds for end in result.steps)
             for before, result in zip(self.seconds, results, strict=True)
@@ -178,11 +181,11 @@ class Trial:
         return [_list_values(each) or [None] * len(inputs) for each in results]
 
 
-def _make_asks(main: Function | None, inputs: Sequence[str]) -> tuple[Ask, ...]:
-    return tuple(Ask(f"{main.name}({each})") for each in inputs) if main is not None else ()
+def _make_requests(function: Function | None, inputs: Sequence[str]) -> tuple[Request, ...]:
+    return tuple(Request(f"{function.name}({each})") for each in inputs) if function is not None else ()
 
 
 def _list_values(result: Result) -> Values:
-    """Read what the calls gave; code that never gives anything but None, as code that prints, shows nothing."""
+    """Return the values of the calls; code that only returns None, such as code that prints, has no values."""
     values = [end.value if end.kind is Kind.OK else None for end in result.steps]
-    return [None] * len(values) if {*values} <= {None, NOTHING} else values
+    return [None] * len(values) if {*values} <= {None, NONE_TEXT} else values

@@ -1,4 +1,4 @@
-"""Find names that code uses and nothing defines: what a run of the definitions alone cannot see (A-08)."""
+"""Find undefined names, which loading the definitions does not reveal (A-08)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pkg.extract.syntax import list_read_globals, silence_warnings, walk_tables
 
 _GIVEN = frozenset((*dir(builtins), "__file__", "__builtins__", "__path__", "__annotations__", "__class__"))
 _OPEN = frozenset(("exec", "eval", "globals", "vars", "locals", "setattr", "__import__"))
-"""Names whose use may define others, so that nothing can be said."""
+"""Names whose use may define other names, so that undefined names cannot be found."""
 
 
 def find_undefined(code: str, tree: ast.Module) -> list[tuple[str, int]]:
-    """List the names that are read somewhere and bound nowhere, with the line of the first use, in that order.
+    """List the names that are read but never bound with the line of their first use, in order of lines.
 
-    Code with a star import, or that makes names at run time, is given the benefit of the doubt. So are names that are
-    asked for under `except NameError`, and annotations that are never evaluated.
+    Returns [] for code with a star import or names defined at run time. Ignores names guarded by `except NameError` and
+    annotations that are not evaluated.
     """
     if any(_binds_unseen(node) for node in ast.walk(tree)):
         return []
@@ -39,7 +39,7 @@ def _binds_unseen(node: ast.AST) -> bool:
 
 
 def _list_module_names(table: symtable.SymbolTable) -> set[str]:
-    """List what the module binds, by itself or by `global` in a function."""
+    """Return the names that the module binds, directly or by `global` in a function."""
     names = {each.get_name() for each in table.get_symbols() if each.is_assigned() or each.is_imported()}
     names |= {each.get_name() for each in table.get_symbols() if each.is_namespace()}
     for inner in walk_tables(table):
@@ -56,14 +56,14 @@ def _find_uses(tree: ast.Module, missing: set[str]) -> list[tuple[str, int]]:
 
 
 def _walk_evaluated(tree: ast.Module) -> Iterator[ast.AST]:
-    """Walk what is evaluated: no annotations of local variables or that are put off, no guarded names."""
-    puts_off = any(isinstance(node, ast.ImportFrom) and _puts_off(node) for node in tree.body)
+    """Iterate over the evaluated nodes, without unevaluated annotations and guarded names."""
+    is_postponed = any(isinstance(node, ast.ImportFrom) and _postpones_annotations(node) for node in tree.body)
     waiting: list[tuple[ast.AST, bool]] = [(tree, False)]
     while waiting:
         node, is_local = waiting.pop()
         yield node
         for name, child in ast.iter_fields(node):
-            if name in ("annotation", "returns") and (puts_off or (is_local and isinstance(node, ast.AnnAssign))):
+            if name in ("annotation", "returns") and (is_postponed or (is_local and isinstance(node, ast.AnnAssign))):
                 continue
             if name == "body" and isinstance(node, ast.Try) and any(map(_catches_names, node.handlers)):
                 continue
@@ -72,7 +72,7 @@ def _walk_evaluated(tree: ast.Module) -> Iterator[ast.AST]:
             waiting += [(each, inside) for each in children if isinstance(each, ast.AST)]
 
 
-def _puts_off(statement: ast.ImportFrom) -> bool:
+def _postpones_annotations(statement: ast.ImportFrom) -> bool:
     return statement.module == "__future__" and any(alias.name == "annotations" for alias in statement.names)
 
 

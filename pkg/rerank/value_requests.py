@@ -1,9 +1,8 @@
-"""Ask many candidates for the values of many expressions with few runs.
+"""Request the values of many expressions from many candidates with few runs.
 
-Each run of the sandbox is a new process. So everything that a candidate is asked is asked in one run, each under its
-own `try` and with a timer of its own; where that fails as a whole (one of the calls hangs where no timer is heard, ends
-the process, or fills the memory), they are asked one by one, with less time for each. Either way until a second one has
-hung.
+Each run of the sandbox is a new process, so all requests of a candidate share one run, each in its own `try` with its
+own timer. If the run fails as a whole (a request ignores its timer, ends the process or fills the memory), the requests
+run one by one with less time. Either way a candidate is given up after its second hang.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from typing import Any
 from pkg.sandbox.claims import clean_line
 from pkg.sandbox.protocol import Kind, Limits, Program, Result, Sandbox, Step, Verdict
 
-CHUNK = 2  # calls that are asked one by one before it is seen whether to go on
-MOST_HANGS = 2  # of one candidate; code that hangs twice on small values is given up
-MOST_LINES = 1_000_000  # of code; no candidate that Python takes has more
-MOST_BASES = 20  # of the class of an exception
-NOT_TRIED = "not tried, for others before it hung"
+CHUNK = 2  # requests of a candidate that run one by one between checks for hangs
+MAX_HANGS = 2  # of one candidate
+MAX_LINES = 1_000_000  # of code; larger line numbers are not plausible
+MAX_BASES = 20  # of the class of an exception
+NOT_TRIED = "not tried, because earlier calls hung"
 _AWAITS = re.compile(r"\b(?:await|async)\b")
 _HANGS = (Kind.TIMEOUT, Kind.MEMORY)
-_SHARE = 0.1  # of the time of a run, that each of its calls may take
+_SHARE = 0.1  # share of the time of a run that each of its calls may take
 
 _KINDS = {
     "NameError": Kind.NAME,
@@ -38,116 +37,116 @@ _KINDS = {
 }
 
 
-class Form(str, Enum):
-    """What a claim runs."""
+class RequestKind(str, Enum):
+    """Kind of a request."""
 
-    VALUE = "eval"  # the value of an expression, or what it prints where it has none
-    STATEMENTS = "exec"  # whether statements fail, and what they print
-    PROGRAM = "program"  # what the candidate prints as a program that reads the source
+    VALUE = "eval"  # value of an expression, or its output if the value is None
+    STATEMENTS = "exec"  # success of statements, and their output
+    PROGRAM = "program"  # output of the candidate as a program that reads the source from standard input
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """One thing that a candidate is asked, after the lines of a script that run before it."""
+class Request:
+    """One request to a candidate, with the lines of its script that run before it."""
 
     source: str
-    form: Form = Form.VALUE
+    kind: RequestKind = RequestKind.VALUE
     before: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Inquiry:
-    """What one candidate is asked."""
+class RequestBatch:
+    """All requests to one candidate, with its code."""
 
     code: str
-    asks: tuple[Ask, ...]
+    requests: tuple[Request, ...]
 
 
 @dataclass(slots=True)
 class _Script:
-    """Calls that share their names, in order; the place of what was asked is kept for those that were."""
+    """Lines that run in one namespace, in order, each with the index of its request."""
 
-    lines: list[tuple[Form, str]] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)  # -1 for a line without a claim
+    lines: list[tuple[RequestKind, str]] = field(default_factory=list)
+    indices: list[int] = field(default_factory=list)  # -1 for a line without a request
 
-    def follows(self, ask: Ask) -> bool:
-        """Return whether the lines before an ask begin with this script."""
-        return len(self.lines) <= len(ask.before) and all(
-            line == other for (_, line), other in zip(self.lines, ask.before, strict=False)
+    def follows(self, request: Request) -> bool:
+        """Return whether the lines before a request begin with this script."""
+        return len(self.lines) <= len(request.before) and all(
+            line == other for (_, line), other in zip(self.lines, request.before, strict=False)
         )
 
-    def add(self, ask: Ask, place: int) -> None:
-        """Add what stands before an ask, and the ask itself."""
-        more = [(Form.STATEMENTS, line) for line in ask.before[len(self.lines) :]]
-        self.lines += [*more, (ask.form, ask.source)]
-        self.places += [*(-1 for _ in more), place]
+    def add(self, request: Request, index: int) -> None:
+        """Add the lines before a request, and the request itself."""
+        more = [(RequestKind.STATEMENTS, line) for line in request.before[len(self.lines) :]]
+        self.lines += [*more, (request.kind, request.source)]
+        self.indices += [*(-1 for _ in more), index]
 
 
-def ask_all(sandbox: Sandbox, inquiries: Sequence[Inquiry], limits: Limits) -> list[Result]:
-    """Run every candidate and return, in their order, how its load and each of its asks ended."""
-    plans = [_plan(each.asks) for each in inquiries]
+def run_requests(sandbox: Sandbox, batches: Sequence[RequestBatch], limits: Limits) -> list[Result]:
+    """Run all candidates, and return for each the verdicts on its load and on its requests."""
+    plans = [_plan(each.requests) for each in batches]
     seconds = _SHARE * limits.cpu_seconds
-    programs = [_write_program(each.code, plan, seconds) for each, plan in zip(inquiries, plans, strict=True)]
+    programs = [_write_program(each.code, plan, seconds) for each, plan in zip(batches, plans, strict=True)]
     results = list(sandbox.run_all(programs, limits))
-    found = [_read_result(*each) for each in zip(inquiries, plans, results, strict=True)]
-    failed = [place for place, each in enumerate(found) if each is None]
-    singly = _ask_singly(sandbox, [inquiries[place] for place in failed], limits)
-    for place, verdicts in zip(failed, singly, strict=True):
-        found[place] = Result(results[place].load, verdicts)
+    found = [_read_result(*each) for each in zip(batches, plans, results, strict=True)]
+    failed = [index for index, each in enumerate(found) if each is None]
+    singly = _run_singly(sandbox, [batches[index] for index in failed], limits)
+    for index, verdicts in zip(failed, singly, strict=True):
+        found[index] = Result(results[index].load, verdicts)
     return [each for each in found if each is not None]
 
 
-def _plan(asks: Iterable[Ask]) -> list[_Script]:
-    """Put asks into scripts: one that goes on where an earlier one has ended is asked in the same."""
+def _plan(requests: Iterable[Request]) -> list[_Script]:
+    """Group requests into scripts: one that continues an earlier script is added to it."""
     scripts: list[_Script] = []
-    for place, ask in enumerate(asks):
-        script = next((each for each in reversed(scripts) if each.follows(ask)), None) if ask.before else None
+    for index, request in enumerate(requests):
+        script = next((each for each in reversed(scripts) if each.follows(request)), None) if request.before else None
         if script is None:
             script = _Script()
             scripts.append(script)
-        script.add(ask, place)
+        script.add(request, index)
     return scripts
 
 
 def _write_program(code: str, scripts: Sequence[_Script], seconds: float) -> Program:
-    """Write one step that asks everything; a program is run by what asks it, so nothing of it is loaded before."""
+    """Write one step that runs all requests; a PROGRAM request runs the code itself, so it is not loaded before."""
     if not scripts:
         return Program(code)
     calls = ", ".join(_write_calls(code, scripts))
-    runs = any(each.lines[0][0] is Form.PROGRAM for each in scripts)
-    source = f"_pkg_ask_all({seconds!r}, {MOST_HANGS}, {calls})"
+    runs = any(each.lines[0][0] is RequestKind.PROGRAM for each in scripts)
+    source = f"_pkg_run_calls({seconds!r}, {MAX_HANGS}, {calls})"
     return Program("" if runs else code, (Step(source, is_expression=True),))
 
 
 def _write_calls(code: str, scripts: Sequence[_Script]) -> Iterator[str]:
-    """Write what makes the calls of scripts; one of an expression alone is a lambda, which costs least."""
-    inputs = [source for each in scripts for form, source in each.lines if form is Form.PROGRAM]
+    """Yield the source of the calls of scripts; a single expression is a lambda, which is cheapest."""
+    inputs = [source for each in scripts for kind, source in each.lines if kind is RequestKind.PROGRAM]
     if inputs:
         yield f"*_pkg_runs({code!r}, {', '.join(map(repr, inputs))})"
         return
     for each in scripts:
-        if len(each.lines) == 1 and each.lines[0][0] is Form.VALUE and not _AWAITS.search(each.lines[0][1]):
+        if len(each.lines) == 1 and each.lines[0][0] is RequestKind.VALUE and not _AWAITS.search(each.lines[0][1]):
             yield f"lambda: ({each.lines[0][1]})"
         else:
-            yield f"*_pkg_lines(globals(), {', '.join(f'({form.value!r}, {source!r})' for form, source in each.lines)})"
+            yield f"*_pkg_lines(globals(), {', '.join(f'({kind.value!r}, {source!r})' for kind, source in each.lines)})"
 
 
-def _read_result(inquiry: Inquiry, scripts: Sequence[_Script], result: Result) -> Result | None:
-    """Return the result with a verdict for each request; None when the step has failed as a whole."""
+def _read_result(batch: RequestBatch, scripts: Sequence[_Script], result: Result) -> Result | None:
+    """Return the result with a verdict for each request; None if the step failed as a whole."""
     if not scripts:
         return result
     if result.load.kind is not Kind.OK:
-        return replace(result, steps=(replace(result.load, value=None, output="", seconds=0.0),) * len(inquiry.asks))
-    places = [place for each in scripts for place in each.places]
-    answers = _parse_answers(result.steps[0], len(places))
+        return replace(result, steps=(replace(result.load, value=None, output="", seconds=0.0),) * len(batch.requests))
+    indices = [index for each in scripts for index in each.indices]
+    answers = _parse_answers(result.steps[0], len(indices))
     if answers is None:
         return None
-    by_place = dict(zip(places, answers, strict=True))
-    return Result(result.load, tuple(by_place[place] for place in range(len(inquiry.asks))))
+    by_place = dict(zip(indices, answers, strict=True))
+    return Result(result.load, tuple(by_place[index] for index in range(len(batch.requests))))
 
 
 def _parse_answers(joined: Verdict, count: int) -> list[Verdict] | None:
-    """Read the list that the joined step came to; whatever else stands there is no answer."""
+    """Parse the list of answers of a joint step; None if it is malformed."""
     try:
         answers: Any = json.loads(joined.value or "") if joined.kind is Kind.OK else None
     except (ValueError, RecursionError):
@@ -175,48 +174,50 @@ def _parse_answer(answer: Any, seconds: float) -> Verdict | None:
         return None
     if not isinstance(bases, list) or not all(isinstance(each, str) for each in bases):
         return None
-    place = f" (line {line})" if 0 < line < MOST_LINES else ""
-    detail = clean_line(f"{name}: {message}" if message.strip() else name) + place
-    return Verdict(_KINDS.get(name, Kind.OTHER), detail, seconds, bases=tuple(bases[:MOST_BASES]))
+    index = f" (line {line})" if 0 < line < MAX_LINES else ""
+    detail = clean_line(f"{name}: {message}" if message.strip() else name) + index
+    return Verdict(_KINDS.get(name, Kind.OTHER), detail, seconds, bases=tuple(bases[:MAX_BASES]))
 
 
-def _ask_singly(sandbox: Sandbox, inquiries: Sequence[Inquiry], limits: Limits) -> list[tuple[Verdict, ...]]:
-    """Ask one thing after the other, a few of every candidate at a time, until one has hung too often."""
+def _run_singly(sandbox: Sandbox, batches: Sequence[RequestBatch], limits: Limits) -> list[tuple[Verdict, ...]]:
+    """Run requests one by one, a few of each candidate at a time, until it has hung too often."""
     limits = replace(limits, cpu_seconds=limits.cpu_seconds / 4, wall_seconds=limits.wall_seconds / 2)
-    found: list[list[Verdict]] = [[] for _ in inquiries]
-    while waiting := [place for place, each in enumerate(inquiries) if len(found[place]) < len(each.asks)]:
-        asked = [(place, ask) for place in waiting for ask in inquiries[place].asks[len(found[place]) :][:CHUNK]]
-        programs = [_write_single(inquiries[place].code, ask, limits.cpu_seconds) for place, ask in asked]
-        for (place, ask), result in zip(asked, sandbox.run_all(programs, limits), strict=True):
-            found[place].append(_read_single(ask, result))
-        for place in waiting:
-            hung = [each for each in found[place] if each.kind in _HANGS]
-            if len(hung) >= MOST_HANGS:
-                rest = len(inquiries[place].asks) - len(found[place])
-                found[place] += [Verdict(hung[-1].kind, NOT_TRIED)] * rest
+    found: list[list[Verdict]] = [[] for _ in batches]
+    while waiting := [index for index, each in enumerate(batches) if len(found[index]) < len(each.requests)]:
+        chunk = [
+            (index, request) for index in waiting for request in batches[index].requests[len(found[index]) :][:CHUNK]
+        ]
+        programs = [_write_single(batches[index].code, request, limits.cpu_seconds) for index, request in chunk]
+        for (index, request), result in zip(chunk, sandbox.run_all(programs, limits), strict=True):
+            found[index].append(_read_single(request, result))
+        for index in waiting:
+            hung = [each for each in found[index] if each.kind in _HANGS]
+            if len(hung) >= MAX_HANGS:
+                rest = len(batches[index].requests) - len(found[index])
+                found[index] += [Verdict(hung[-1].kind, NOT_TRIED)] * rest
     return [tuple(each) for each in found]
 
 
-def _write_single(code: str, ask: Ask, seconds: float) -> Program:
-    """Write the program that asks one thing; what needs no line before it is a step as it stands."""
-    if _needs_lines(ask):
-        return _write_program(code, _plan([ask]), seconds)
-    return Program(code, (Step(ask.source, ask.form is Form.VALUE),))
+def _write_single(code: str, request: Request, seconds: float) -> Program:
+    """Write the program for one request; one without lines before it is a step of its own."""
+    if _needs_lines(request):
+        return _write_program(code, _plan([request]), seconds)
+    return Program(code, (Step(request.source, request.kind is RequestKind.VALUE),))
 
 
-def _needs_lines(ask: Ask) -> bool:
-    return bool(ask.before) or ask.form is Form.PROGRAM or _AWAITS.search(ask.source) is not None
+def _needs_lines(request: Request) -> bool:
+    return bool(request.before) or request.kind is RequestKind.PROGRAM or _AWAITS.search(request.source) is not None
 
 
-def _read_single(ask: Ask, result: Result) -> Verdict:
-    """Read how one ask ended that had a run of its own."""
+def _read_single(request: Request, result: Result) -> Verdict:
+    """Return the verdict on a request that had its own run."""
     if result.load.kind is not Kind.OK:
         return result.load
     (end,) = result.steps
-    if not _needs_lines(ask) or end.kind is not Kind.OK:
+    if not _needs_lines(request) or end.kind is not Kind.OK:
         return end
-    answers = _parse_answers(end, len(ask.before) + 1)
+    answers = _parse_answers(end, len(request.before) + 1)
     if answers is not None:
         return answers[-1]
     is_long = end.value is not None and end.value.startswith('{"long"')
-    return end if is_long else Verdict(Kind.OTHER, "its answer cannot be read", end.seconds)
+    return end if is_long else Verdict(Kind.OTHER, "malformed answer", end.seconds)

@@ -1,7 +1,7 @@
-"""Take off what an answer is wrapped in: quotes, markup, JSON, a diff, line numbers, a session of IPython.
+"""Remove the wrapping of an answer: quotes, markup, JSON, a diff, line numbers, an IPython session.
 
-Each reader gives the text without one kind of wrapping, or None where it sees none. They are tried in order, and what
-they give is read like any answer (pkg.rerank.extraction), so a tool call may hold a fence.
+Each reader returns the text without one kind of wrapping, or None if it finds none. The result is parsed like any
+answer (pkg.rerank.extraction), so a tool call may contain a fence.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any
 
 from pkg.extract.syntax import MAX_CODE, parse_code
 
-MOST_OBJECTS = 64  # braces of an answer at which an object of JSON is looked for
-DEEPEST = 8  # objects in each other, and texts that are JSON themselves
+MAX_OBJECTS = 64  # braces of an answer at which a JSON object is tried
+MAX_DEPTH = 8  # nested objects, and strings that are JSON themselves
 
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufe0f]")
 _SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
-_PLAIN = {0xFF01 + place: 0x21 + place for place in range(94)}
+_PLAIN = {0xFF01 + index: 0x21 + index for index in range(94)}
 _PLAIN |= dict(zip(map(ord, "\u2018\u2019\u201c\u201d"), map(ord, "''\"\""), strict=True))
 _QUOTED = re.compile(r"^[ \t]*(?:>(?!>>)[ \t]?)+", re.MULTILINE)
 _NUMBERED = re.compile(
@@ -65,7 +65,7 @@ Reader = Callable[[str], str | None]
 
 
 def list_unwrapped(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the text of an answer without each kind of wrapping that it has, and what that was."""
+    """Yield the text of an answer without each kind of wrapping that it has, with a description."""
     seen = {text}
     for name, read in READERS:
         found = read(text)
@@ -74,14 +74,14 @@ def list_unwrapped(text: str) -> Iterator[tuple[str, str]]:
             yield found, name
 
 
-def leave_invisible(text: str) -> str | None:
-    """Leave out signs that take no room, and make spaces, brackets and quotes of other widths plain ones."""
+def normalise_characters(text: str) -> str | None:
+    """Remove invisible characters, and replace typographic spaces, brackets and quotes by ASCII."""
     found = _SPACES.sub(" ", _INVISIBLE.sub("", text)).translate(_PLAIN)
     return found if found != text else None
 
 
 def read_json(text: str) -> str | None:
-    """Take the code out of the objects of JSON in a text, such as the arguments of a tool call."""
+    """Return the code in JSON objects of a text, such as the arguments of a tool call."""
     values = [*_find_objects(text)] or _read_literal(text)
     found = [each for value in values for each in _list_texts(value, 0)]
     codes = [each for each in found if _DEFINES.search(each)]
@@ -95,7 +95,7 @@ def _fence(code: str) -> str:
 def _find_objects(text: str) -> Iterator[Any]:
     decoder = json.JSONDecoder(strict=False)
     position, looks = 0, 0
-    while looks < MOST_OBJECTS and (begin := _find_brace(text, position)) >= 0:
+    while looks < MAX_OBJECTS and (begin := _find_brace(text, position)) >= 0:
         looks += 1
         try:
             value, position = decoder.raw_decode(text, begin)
@@ -105,7 +105,7 @@ def _find_objects(text: str) -> Iterator[Any]:
 
 
 def _read_literal(text: str) -> list[Any]:
-    """Read a text that is a dict or list as Python writes it."""
+    """Parse a text that is a Python dict or list literal."""
     if text.strip()[:1] not in ("{", "[") or len(text) > MAX_CODE:
         return []
     try:
@@ -115,13 +115,13 @@ def _read_literal(text: str) -> list[Any]:
 
 
 def _find_brace(text: str, position: int) -> int:
-    found = [place for sign in '{["' if (place := text.find(sign, position)) >= 0 and (sign != '"' or place == 0)]
+    found = [index for mark in '{["' if (index := text.find(mark, position)) >= 0 and (mark != '"' or index == 0)]
     return min(found, default=-1)
 
 
 def _list_texts(value: Any, depth: int) -> Iterator[str]:
-    """Yield the texts of a value, those under the names that usually hold code first."""
-    if depth > DEEPEST:
+    """Yield the strings in a value, those under keys that usually hold code first."""
+    if depth > MAX_DEPTH:
         return
     if isinstance(value, str):
         inner = value.strip()
@@ -130,7 +130,7 @@ def _list_texts(value: Any, depth: int) -> Iterator[str]:
                 yield from _list_texts(each, depth + 1)
         yield value
     elif isinstance(value, list):
-        if value and all(isinstance(each, str) for each in value):  # the lines of a cell of a notebook
+        if value and all(isinstance(each, str) for each in value):  # the lines of a notebook cell
             yield "\n".join(each.removesuffix("\n") for each in value)
         else:
             for each in value:
@@ -141,7 +141,7 @@ def _list_texts(value: Any, depth: int) -> Iterator[str]:
 
 
 def read_markup(text: str) -> str | None:
-    """Take the code out of HTML, and out of the tags of a tool call that is written as XML."""
+    """Return the code in HTML, or in the tags of an XML tool call."""
     if "&lt;" in text and not _MARKED_UP.search(text):
         text = html.unescape(text)
     if not _MARKED_UP.search(text):
@@ -154,7 +154,7 @@ def read_markup(text: str) -> str | None:
 
 
 def read_quote(text: str) -> str | None:
-    """Take the marks off a block quote, of mails and of Markdown."""
+    """Remove the marks of a block quote, as in mails and Markdown."""
     lines = text.split("\n")
     quoted = [line for line in lines if _QUOTED.match(line)]
     if not quoted:
@@ -163,7 +163,7 @@ def read_quote(text: str) -> str | None:
 
 
 def read_diff(text: str) -> str | None:
-    """Take the new side of a diff: what stays and what is added."""
+    """Return the new side of a diff."""
     lines = text.split("\n")
     added = "\n".join(line[1:] for line in lines if line.startswith("+"))
     if not added or not (any(map(_HUNK.match, lines)) or _DEFINES.search(added)):
@@ -175,16 +175,16 @@ def read_diff(text: str) -> str | None:
 
 
 def read_numbered(text: str) -> str | None:
-    """Take off the numbers of lines, where they count up from line to line."""
+    """Remove line numbers that count up."""
     lines = text.split("\n")
-    found = [(place, match) for place, line in enumerate(lines) if (match := _NUMBERED.match(line))]
+    found = [(index, match) for index, line in enumerate(lines) if (match := _NUMBERED.match(line))]
     runs: list[list[tuple[int, re.Match[str]]]] = []
-    for place, match in found:
+    for index, match in found:
         last = runs[-1][-1] if runs else None
-        if last and last[0] == place - 1 and int(match["number"]) == int(last[1]["number"]) + 1:
-            runs[-1].append((place, match))
+        if last and last[0] == index - 1 and int(match["number"]) == int(last[1]["number"]) + 1:
+            runs[-1].append((index, match))
         else:
-            runs.append([(place, match)])
+            runs.append([(index, match)])
     best = max(runs, key=len, default=[])
     code = "\n".join(match["code"] for _, match in best)
     first = code.split("\n")[0]
@@ -193,7 +193,7 @@ def read_numbered(text: str) -> str | None:
 
 
 def read_ipython(text: str) -> str | None:
-    """Take what was typed in a session of IPython."""
+    """Return the input of an IPython session."""
     lines = text.split("\n")
     if not any(map(_PROMPT.match, lines)):
         return None
@@ -207,7 +207,7 @@ def read_ipython(text: str) -> str | None:
 
 
 def read_escaped(text: str) -> str | None:
-    """Take a text whose ends of lines are written out, as in the value of a field."""
+    """Unescape a text with escaped line ends."""
     if "\\n" not in text or "\n" in text.strip():
         return None
     plain = text.strip().strip("\"'")
@@ -215,7 +215,7 @@ def read_escaped(text: str) -> str | None:
 
 
 def read_inline(text: str) -> str | None:
-    """Take the code that stands within a sentence, or in a fence of one line."""
+    """Return the code within a sentence, or in a fence of one line."""
     marked = [*_ONE_LINE.finditer(text), *_INLINE.finditer(text), *_INLINE_TAG.finditer(text)]
     codes = [html.unescape(_find_code(each.groupdict())).strip() for each in marked]
     defining = [each for each in codes if _DEFINES.search(each) and parse_code(each) is not None]
@@ -227,13 +227,13 @@ def _find_code(found: Mapping[str, str | None]) -> str:
 
 
 READERS: tuple[tuple[str, Reader], ...] = (
-    ("taken without signs that take no room", leave_invisible),
-    ("taken out of JSON", read_json),
-    ("taken out of markup", read_markup),
-    ("taken out of a quote", read_quote),
-    ("taken out of a diff", read_diff),
-    ("taken without the numbers of its lines", read_numbered),
-    ("taken out of a session", read_ipython),
-    ("taken out of a text whose lines are written out", read_escaped),
-    ("taken out of a sentence", read_inline),
+    ("taken without invisible characters", normalise_characters),
+    ("taken from JSON", read_json),
+    ("taken from markup", read_markup),
+    ("taken from a quote", read_quote),
+    ("taken from a diff", read_diff),
+    ("taken without line numbers", read_numbered),
+    ("taken from an IPython session", read_ipython),
+    ("taken from escaped text", read_escaped),
+    ("taken from a sentence", read_inline),
 )

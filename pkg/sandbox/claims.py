@@ -10,13 +10,13 @@ import json
 import re
 from typing import Any
 
-from pkg.sandbox.frames import split_frames
+from pkg.sandbox.pipe_messages import split_messages
 from pkg.sandbox.protocol import STARTED, Kind, Limits, Verdict
-from pkg.sandbox.values import DEEPEST, DIGEST_ROOM, MADE, make_value
+from pkg.sandbox.values import DIGEST_ROOM, MADE, MAX_DEPTH, make_value
 
-LONGEST_DETAIL = 600
-LONGEST_FAULT = 60  # characters shown of what was wrong
-MOST_SECONDS = 1e9
+MAX_DETAIL = 600
+MAX_SHOWN = 60  # characters shown of what was wrong
+MAX_SECONDS = 1e9
 FIELDS = frozenset(("kind", "detail", "seconds", "value"))
 CLAIMS = frozenset(kind.value for kind in Kind) - {Kind.TIMEOUT.value}  # this one only a clock can say
 
@@ -35,7 +35,7 @@ def parse_claims(report: bytes, limits: Limits) -> list[Verdict]:
     A report of the wrong shape is a verdict too, of the kind other, and the last one: nothing behind it is believed.
     """
     claims: list[Verdict] = []
-    for body in split_frames(report.removeprefix(STARTED))[:2]:
+    for body in split_messages(report.removeprefix(STARTED))[:2]:
         try:
             claims.append(_parse_claim(body, limits))
         except MalformedError as fault:
@@ -53,7 +53,7 @@ def _parse_claim(body: bytes, limits: Limits) -> Verdict:
         raise MalformedError(f"no kind {_show(kind)} that a process can claim")
     if not isinstance(detail, str):
         raise MalformedError(f"the detail is {_show(detail)}, expected a text")
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < MOST_SECONDS:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < MAX_SECONDS:
         raise MalformedError(f"the seconds are {_show(seconds)}, expected a number from 0")
     if value is not None:
         _check_text(value, limits)
@@ -70,7 +70,7 @@ def _check_text(value: object, limits: Limits) -> None:
 
 def clean_line(text: str) -> str:
     """Give a text of unknown origin as one short line that any terminal can show."""
-    return _UNPRINTABLE.sub("?", " ".join(text[: 2 * LONGEST_DETAIL].split()))[:LONGEST_DETAIL]
+    return _UNPRINTABLE.sub("?", " ".join(text[: 2 * MAX_DETAIL].split()))[:MAX_DETAIL]
 
 
 def parse_value(text: str) -> Any:
@@ -89,8 +89,8 @@ def _load(text: str | bytes) -> Any:
 
 def _check(tree: Any, depth: int) -> None:
     """Check one value and all that it holds."""
-    if depth > DEEPEST + 1:
-        raise MalformedError(f"a value nested more than {DEEPEST} levels deep")
+    if depth > MAX_DEPTH + 1:
+        raise MalformedError(f"a value nested more than {MAX_DEPTH} levels deep")
     if tree is None or isinstance(tree, bool | int | float | str):
         return
     if isinstance(tree, list):
@@ -143,6 +143,6 @@ def _show(found: object) -> str:
     """Show the start of what was found; a deep or large one is not walked through."""
     if isinstance(found, list | dict):
         return f"a {type(found).__name__} of {len(found)}"
-    if isinstance(found, int) and found.bit_length() > LONGEST_FAULT:
+    if isinstance(found, int) and found.bit_length() > MAX_SHOWN:
         return "a huge number"
-    return ascii(found[:LONGEST_FAULT] if isinstance(found, str | bytes) else found)
+    return ascii(found[:MAX_SHOWN] if isinstance(found, str | bytes) else found)

@@ -18,12 +18,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
 
-from pkg.sandbox.frames import send_bytes
+from pkg.sandbox.pipe_messages import send_bytes
 
 FOLDER = Path(__file__).resolve().parent
 PACKAGE = "pkg.sandbox"
 MODULES = (
-    "protocol frames values inside inside.libc inside.seccomp inside.rights inside.root inside.fault_kinds"
+    "protocol pipe_messages values inside inside.libc inside.seccomp inside.rights inside.root inside.fault_kinds"
     " inside.call_answers inside.candidate_calls inside.candidate inside.runs inside.start"
 )
 """What is sent, each after what it imports."""

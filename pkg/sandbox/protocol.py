@@ -19,7 +19,7 @@ BOX = "/box"
 BOX_ROOM = "size=64m,nr_inodes=1024"
 """Options of that folder's mount: all files of a run together."""
 
-MOST_FILES = 4096
+MAX_FILES = 4096
 """Files of a run where the folder's mount cannot bound them (bubblewrap's): more end the run."""
 
 DEVICES = ("/dev/null", "/dev/random", "/dev/urandom")  # /dev/zero would give memory that nobody can count
@@ -40,7 +40,7 @@ STARTED = b"\x01"  # the first byte of a report: the process has read what it is
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class RunOutcome:
     """What was seen from outside, and what the process wrote."""
 
     cause: Kind | None  # why the supervisor ended it; None when it ended by itself

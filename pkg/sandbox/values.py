@@ -20,9 +20,9 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
-DEEPEST = 60  # levels of nesting; what lies deeper is given as {"repr": ["deep", ""]}
-MOST_ITEMS = 1000  # taken from an iterator, which may have no end
-WIDEST_INT = 14_000  # bits; above, the decimal text exceeds the 4,300 digits that Python reads
+MAX_DEPTH = 60  # levels of nesting; what lies deeper is given as {"repr": ["deep", ""]}
+MAX_ITEMS = 1000  # taken from an iterator, which may have no end
+MAX_INT_BITS = 14_000  # bits; above, the decimal text exceeds the 4,300 digits that Python reads
 START = 1000  # characters shown of a text that is too long
 DIGEST_ROOM = 2 * START + 100  # characters of what stands for such a text, at most: each shown one may be escaped
 
@@ -58,14 +58,14 @@ def render_value(value: object, most: int = 64 << 10, keeps_order: bool = False)
     return _dump({"long": [_digest(text), text[:START]]})
 
 
-class Shown:
+class ReprValue:
     """A value of a kind of its own, as its process showed it: equal to what was shown alike, and to nothing else."""
 
     def __init__(self, kind: str, text: str) -> None:
         self.kind, self.text = kind, text
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Shown) and (self.kind, self.text) == (other.kind, other.text)
+        return isinstance(other, ReprValue) and (self.kind, self.text) == (other.kind, other.text)
 
     def __hash__(self) -> int:
         return hash((self.kind, self.text))
@@ -74,7 +74,7 @@ class Shown:
         return self.text
 
 
-class Digest:
+class LongValue:
     """A value too long to be sent: equal to one that is rendered as it was, dicts in their own order."""
 
     def __init__(self, sha256: str, start: str) -> None:
@@ -126,8 +126,8 @@ def restore_value(tree: Any, is_key: bool = False) -> Any:
     if kind == "int":
         return int(content, 16)
     if kind == "long":
-        return Digest(*content)
-    return complex(*content) if kind == "complex" else Shown(*content)
+        return LongValue(*content)
+    return complex(*content) if kind == "complex" else ReprValue(*content)
 
 
 def _dump(rendered: Any) -> str:
@@ -138,10 +138,10 @@ def _render(value: Any, depth: int, keeps_order: bool) -> Any:
     """Turn a value into what JSON can hold."""
     if value is None or isinstance(value, bool):
         return value
-    if depth > DEEPEST:
+    if depth > MAX_DEPTH:
         return {"repr": ["deep", ""]}
     if isinstance(value, int):
-        return int(value) if int(value).bit_length() <= WIDEST_INT else {"int": hex(value)}
+        return int(value) if int(value).bit_length() <= MAX_INT_BITS else {"int": hex(value)}
     if isinstance(value, float):
         return float(value)
     if isinstance(value, str):
@@ -167,7 +167,7 @@ def _render_group(value: Any, depth: int, keeps_order: bool) -> Any:
     if type(value).__module__.partition(".")[0] == "numpy":
         return _render(value.tolist(), depth, keeps_order)
     if isinstance(value, (Iterator, range)):
-        return {"iterator": [_render(item, depth, keeps_order) for item in islice(value, MOST_ITEMS)]}
+        return {"iterator": [_render(item, depth, keeps_order) for item in islice(value, MAX_ITEMS)]}
     own = type(value)
     if own.__name__ in MADE and own.__module__.partition(".")[0] == MADE[own.__name__][0]:
         is_span = own.__name__ == "timedelta"

@@ -13,14 +13,14 @@ from typing import Any
 
 from pkg.errors import SandboxError
 from pkg.sandbox.claims import parse_claims
-from pkg.sandbox.frames import HEAD, pack_frame
 from pkg.sandbox.launch import Isolation, Stream, build_message
-from pkg.sandbox.protocol import NO_MEMORY, NO_START, Ending, Kind, Limits, Step, Verdict
+from pkg.sandbox.pipe_messages import HEAD, pack_message
+from pkg.sandbox.protocol import NO_MEMORY, NO_START, Kind, Limits, RunOutcome, Step, Verdict
 
 CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP)
 
 
-def judge_run(ending: Ending, limits: Limits, has_step: bool) -> tuple[Verdict, Verdict | None]:
+def judge_run(ending: RunOutcome, limits: Limits, has_step: bool) -> tuple[Verdict, Verdict | None]:
     """Give the verdict on the load and, if the process says that it loaded well and had a step to do, on that."""
     claims = parse_claims(ending.report, limits)
     against = _find_contrary(ending, limits)
@@ -45,7 +45,7 @@ def _conclude(claims: list[Verdict], against: tuple[Kind, str] | None) -> Verdic
     return Verdict(*(against or (Kind.EXIT, "ended before it had answered")))
 
 
-def _find_contrary(ending: Ending, limits: Limits) -> tuple[Kind, str] | None:
+def _find_contrary(ending: RunOutcome, limits: Limits) -> tuple[Kind, str] | None:
     """Name what speaks against any claim: a limit, a signal, an exit status."""
     if ending.cause is not None:
         return ending.cause, ending.reason
@@ -80,7 +80,7 @@ class Worker:
         self._received = bytearray()
         self.is_fit = True  # may run another one
         try:
-            self._send(pack_frame(build_message(isolation)))
+            self._send(pack_message(build_message(isolation)))
             hello = self._receive(time.monotonic() + START_SECONDS)
         except WorkerLostError as error:
             self.close()
@@ -100,7 +100,7 @@ class Worker:
         """
         task = json.dumps({"code": code, "step": asdict(step) if step else None}).encode("ascii")
         try:
-            self._send(pack_frame({"limits": asdict(limits), "size": len(task)}) + task)
+            self._send(pack_message({"limits": asdict(limits), "size": len(task)}) + task)
             ending = self._receive_ending(time.monotonic() + limits.wall_seconds + GRACE)
         except WorkerLostError as error:
             self.is_fit = False
@@ -110,13 +110,13 @@ class Worker:
             raise
         return judge_run(ending, limits, step is not None)
 
-    def _receive_ending(self, end: float) -> Ending:
+    def _receive_ending(self, end: float) -> RunOutcome:
         answer = self._receive(end)
         try:
             cause = Kind(answer["cause"]) if answer["cause"] else None
             load, report, step = (self._take(size, end) for size in answer["sizes"])
             self.is_fit = answer["is_fit"] is True
-            return Ending(
+            return RunOutcome(
                 cause, str(answer["reason"]), int(answer["status"]), float(answer["seconds"]), load, report, step
             )
         except (KeyError, TypeError, ValueError):

@@ -23,7 +23,7 @@ from pkg.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Step, V
 from pkg.sandbox.worker import Worker
 
 
-class Pool:
+class WorkerPool:
     """Runs programs on workers that are started when first needed and replaced when they are spent."""
 
     def __init__(self, name: str, start_worker: Callable[[], Worker], jobs: int) -> None:
@@ -81,7 +81,7 @@ class Pool:
         for worker in idle:
             worker.close()
 
-    def __enter__(self) -> Pool:
+    def __enter__(self) -> WorkerPool:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -123,7 +123,7 @@ def choose_backend() -> str:
 
 def open_sandbox(
     backend: str | None = None, jobs: int = 0, image: str | None = None, interpreter: Interpreter | None = None
-) -> Pool:
+) -> WorkerPool:
     """Open a sandbox with a number of workers, one for each core by default; the first one is started at once.
 
     backend: process, docker or none; the platform's default if None. image: of the docker backend, whose Python is that
@@ -134,11 +134,11 @@ def open_sandbox(
     if name == "process":
         from pkg.sandbox.process import start_process_worker
 
-        return Pool(name, partial(start_process_worker, interpreter), jobs)
+        return WorkerPool(name, partial(start_process_worker, interpreter), jobs)
     if name == "docker":
         from pkg.sandbox.docker import connect_docker
 
-        return Pool(name, connect_docker(image), jobs)
+        return WorkerPool(name, connect_docker(image), jobs)
     if name == "none":
-        return Pool(name, partial(start_unprotected_worker, interpreter), jobs)
+        return WorkerPool(name, partial(start_unprotected_worker, interpreter), jobs)
     raise UsageError(f"no sandbox is called {name!r}, expected one of: {', '.join(BACKENDS)}")

@@ -11,7 +11,7 @@ from pkg.generation.forms.prompt_form import make_task
 from pkg.generation.sample_writer import run_prompt
 from pkg.models.text_model import Decoding, TextModel
 from pkg.rerank.extraction import extract_code
-from pkg.rerank.wanted import parse_question
+from pkg.rerank.parsed_question import parse_question
 
 pytestmark = pytest.mark.model
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pkg.generation.generate_options import Frame
 from pkg.models.text_model import Finish, Message
-from pkg.rerank.wanted import parse_question
+from pkg.rerank.parsed_question import parse_question
 
 
 @dataclass(frozen=True, slots=True)

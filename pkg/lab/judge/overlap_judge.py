@@ -16,7 +16,7 @@ from pkg.lab.judge.judge_tasks import JudgeTask
 from pkg.lab.judge.judgements import Judgement, JudgementFile, describe_task
 from pkg.lab.judge.verdicts import GRADES, LEVELS
 from pkg.rerank.extraction import extract_code
-from pkg.rerank.wanted import Question
+from pkg.rerank.parsed_question import Question
 from pkg.sandbox.protocol import Kind, Program, Sandbox, Step
 
 NAME = "overlap"

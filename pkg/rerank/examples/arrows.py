@@ -13,7 +13,7 @@ from dataclasses import replace
 from pkg.rerank.candidates import Check, Example
 from pkg.rerank.examples.calls import FoundCall, find_calls
 from pkg.rerank.examples.literals import NotLiteral, find_literal_end, parse_expression, parse_literal
-from pkg.rerank.wanted import Question
+from pkg.rerank.parsed_question import Question
 
 _VERB = (
     r"(?:returns?|gives?|outputs?|prints?|produces?|yields?|evaluates?\s+to|results?\s+in|equals?|is\s+equal\s+to|be"
@@ -50,7 +50,7 @@ def find_arrows(text: str, question: Question) -> Iterator[Example]:
         raised = _RAISES.match(text, call.end)
         if raised:
             line = text.count("\n", 0, call.start) + 1
-            yield Example(call.source, Check.RAISES, raised[1] or raised[2], form="arrow", line=line)
+            yield Example(call.source, Check.RAISES, raised[1] or raised[2], notation="arrow", line=line)
             continue
         try:
             value = _parse_behind(text, call.end)
@@ -64,8 +64,8 @@ def _make_example(call: FoundCall, value: object, text: str) -> Example:
     link = _LINK.match(text, call.end)
     if link and _PRINTS.search(link.group()) and value is not None:
         several = _NUMBERS.match(text, link.end())
-        return Example(call.source, Check.OUTPUT, several[0] if several else str(value), form="arrow", line=line)
-    return Example(call.source, Check.VALUE, value, form="arrow", line=line)
+        return Example(call.source, Check.OUTPUT, several[0] if several else str(value), notation="arrow", line=line)
+    return Example(call.source, Check.VALUE, value, notation="arrow", line=line)
 
 
 def _find_definition(text: str, question: Question) -> int:
@@ -96,7 +96,7 @@ def _parse_behind(text: str, end: int) -> object:
 
 
 def parse_result(text: str, start: int) -> object:
-    """Read the value at an offset; NotLiteral where there is none, or what follows leaves a doubt that it is all."""
+    """Read the value at an offset; NotLiteral where there is none, or what follows leaves a warning that it is all."""
     end = find_literal_end(text, start)
     if end < 0:
         raise NotLiteral(text[start : start + 40])

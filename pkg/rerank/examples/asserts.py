@@ -17,7 +17,9 @@ _TOLERANCES = frozenset(("rel_tol", "abs_tol", "rel", "abs", "rtol", "atol", "de
 _CLOSE_BY = 1e-6  # where a test says that numbers are close and does not say how close
 
 
-def parse_condition(test: ast.expr, form: str, line: int, own: Collection[str] = ()) -> Iterator[Example]:
+def parse_condition(
+    test: ast.expr, notation: str, line: int, candidate_names: Collection[str] = ()
+) -> Iterator[Example]:
     """Yield the examples of a condition: more than one where `and` joins them.
 
     own: names that mean something of the candidates', whatever Python knows by them.
@@ -27,12 +29,14 @@ def parse_condition(test: ast.expr, form: str, line: int, own: Collection[str] =
     test = _leave_array(test)
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         for each in test.values:
-            yield from parse_condition(each, form, line, own)
+            yield from parse_condition(each, notation, line, candidate_names)
     elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        yield _truth(test.operand, False, form, line)
+        yield _truth(test.operand, False, notation, line)
     else:
-        found = _parse_equality(test, form, line, own) or _parse_closeness(test, form, line, own)
-        yield found or _truth(test, True, form, line)
+        found = _parse_equality(test, notation, line, candidate_names) or _parse_closeness(
+            test, notation, line, candidate_names
+        )
+        yield found or _truth(test, True, notation, line)
 
 
 def _leave_array(test: ast.expr) -> ast.expr:
@@ -46,35 +50,41 @@ def _leave_array(test: ast.expr) -> ast.expr:
     return inner if name == "all" and isinstance(inner, ast.Compare) else test
 
 
-def _truth(test: ast.expr, expected: bool, form: str, line: int) -> Example:
-    return Example(f"bool({ast.unparse(test)})", Check.TRUTH, expected, form, line)
+def _truth(test: ast.expr, expected: bool, notation: str, line: int) -> Example:
+    return Example(f"bool({ast.unparse(test)})", Check.TRUTH, expected, notation, line)
 
 
-def _parse_equality(test: ast.expr, form: str, line: int, own: Collection[str]) -> Example | None:
+def _parse_equality(test: ast.expr, notation: str, line: int, candidate_names: Collection[str]) -> Example | None:
     if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq | ast.Is)):
         return None
-    return compare_sides(test.left, test.comparators[0], form, line, own)
+    return compare_sides(test.left, test.comparators[0], notation, line, candidate_names)
 
 
-def compare_sides(one: ast.expr, other: ast.expr, form: str, line: int, own: Collection[str] = ()) -> Example | None:
+def compare_sides(
+    one: ast.expr, other: ast.expr, notation: str, line: int, candidate_names: Collection[str] = ()
+) -> Example | None:
     """Make the example of an equality of which one side is a value and the other is not."""
-    for asked, wanted in ((one, other), (other, one)):
+    for expression, expected_node in ((one, other), (other, one)):
         tolerance = None
-        if isinstance(wanted, ast.Call) and find_name(wanted.func) == "approx" and wanted.args:
-            tolerance, wanted = _find_tolerance(wanted), wanted.args[0]
+        if isinstance(expected_node, ast.Call) and find_name(expected_node.func) == "approx" and expected_node.args:
+            tolerance, expected_node = _find_tolerance(expected_node), expected_node.args[0]
         try:
-            value = evaluate(wanted, own)
+            value = evaluate(expected_node, candidate_names)
         except NotLiteral:
             continue
-        return None if is_value(asked, own) else Example(ast.unparse(asked), Check.VALUE, value, form, line, tolerance)
+        return (
+            None
+            if is_value(expression, candidate_names)
+            else Example(ast.unparse(expression), Check.VALUE, value, notation, line, tolerance)
+        )
     return None
 
 
-def _parse_closeness(test: ast.expr, form: str, line: int, own: Collection[str]) -> Example | None:
+def _parse_closeness(test: ast.expr, notation: str, line: int, candidate_names: Collection[str]) -> Example | None:
     """Read `math.isclose(f(2), 0.5)` and `abs(f(2) - 0.5) < 1e-6`."""
     if isinstance(test, ast.Call) and find_name(test.func) in ("isclose", "allclose") and len(test.args) == 2:
-        found = compare_sides(test.args[0], test.args[1], form, line, own)
-        return found and Example(found.source, Check.VALUE, found.expected, form, line, _find_tolerance(test))
+        found = compare_sides(test.args[0], test.args[1], notation, line, candidate_names)
+        return found and Example(found.source, Check.VALUE, found.expected, notation, line, _find_tolerance(test))
     if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Lt | ast.LtE) or len(test.ops) > 1:
         return None
     distance = test.left
@@ -83,11 +93,11 @@ def _parse_closeness(test: ast.expr, form: str, line: int, own: Collection[str])
     inner, limit = distance.args[0], test.comparators[0]
     if not (isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub) and is_value(limit)):
         return None
-    found = compare_sides(inner.left, inner.right, form, line, own)
+    found = compare_sides(inner.left, inner.right, notation, line, candidate_names)
     bound = evaluate(limit)
     if found is None or not isinstance(bound, float | int):
         return None
-    return Example(found.source, Check.VALUE, found.expected, form, line, float(bound))
+    return Example(found.source, Check.VALUE, found.expected, notation, line, float(bound))
 
 
 def _find_tolerance(call: ast.Call) -> float:
@@ -117,31 +127,33 @@ _COMPARISONS: dict[str, type[ast.cmpop]] = {
 """Methods of unittest that compare two values."""
 
 
-def parse_assert(statement: ast.stmt, line: int, own: Collection[str] = (), form: str = "assert") -> Iterator[Example]:
+def parse_assert(
+    statement: ast.stmt, line: int, candidate_names: Collection[str] = (), notation: str = "assert"
+) -> Iterator[Example]:
     """Yield the examples of one assert or method of unittest; statements of any other kind have none."""
     if isinstance(statement, ast.Assert):
-        yield from parse_condition(statement.test, form, line, own)
+        yield from parse_condition(statement.test, notation, line, candidate_names)
     elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        yield from _parse_method(statement.value, line, own, form)
+        yield from _parse_method(statement.value, line, candidate_names, notation)
 
 
-def _parse_method(call: ast.Call, line: int, own: Collection[str], form: str) -> Iterator[Example]:
+def _parse_method(call: ast.Call, line: int, candidate_names: Collection[str], notation: str) -> Iterator[Example]:
     name, given = find_name(call), call.args
     if not name.startswith("assert") or write_code(call) is None:
         return
     if name in ("assertCountEqual", "assertItemsEqual") and len(given) >= 2:
-        yield from parse_condition(_compare_unordered(*given[:2]), form, line, own)
+        yield from parse_condition(_compare_unordered(*given[:2]), notation, line, candidate_names)
         return
     is_equal = name.endswith(("Equal", "Equals")) or name in _EQUAL_ARRAYS
     if is_equal and "Not" not in name and len(given) >= 2:
-        example = compare_sides(given[0], given[1], form, line, own)
+        example = compare_sides(given[0], given[1], notation, line, candidate_names)
         if example is not None:
             is_near = "Almost" in name or "almost" in name or name == "assert_allclose"
             yield replace(example, tolerance=_find_tolerance(call)) if is_near else example
             return
     condition = _make_condition(name, given)
     if condition is not None:
-        yield from parse_condition(condition, form, line, own)
+        yield from parse_condition(condition, notation, line, candidate_names)
 
 
 _EQUAL_ARRAYS = (

@@ -12,7 +12,7 @@ from itertools import islice
 from pkg.rerank.candidates import Example
 from pkg.rerank.examples.literals import find_closing, is_value, parse_expression
 from pkg.rerank.examples.script import KNOWN_IMPORTS
-from pkg.rerank.wanted import Question
+from pkg.rerank.parsed_question import Question
 
 _CALL = re.compile(
     r"(?<![\w.\\])(?:(?<!(?<!['\"])['\"])([A-Za-z_][\w.]*)|(?:'[^'\n]{0,40}'|\"[^\"\n]{0,40}\")\.[a-z]+)[ \t]?\("
@@ -20,7 +20,7 @@ _CALL = re.compile(
 _MEMBER = re.compile(r"\.[A-Za-z_]\w*")
 _OPERATOR = re.compile(r"(?:[-+*/%<>=!&|^~]|\bnot)[ \t]*$")
 _ARROW = re.compile(r"(?:->|=>|>>>)[ \t]*$")
-MOST = 500  # calls that are looked at; each may have to be read to the end of the text
+MAX_CALLS = 500  # calls that are looked at; each may have to be read to the end of the text
 _BULLET = re.compile(r"[ \t]*[-*+][ \t]+")
 _WORDS = frozenset(
     ("if", "for", "while", "and", "or", "not", "in", "is", "return", "returns", "print", "assert", "lambda", "bool")
@@ -50,7 +50,7 @@ def find_calls(text: str, question: Question) -> Iterator[FoundCall]:
 
     A call may stand in another one, as in `list(f(2))`, and be followed by what is taken of its value.
     """
-    for found in islice(_CALL.finditer(text), MOST):
+    for found in islice(_CALL.finditer(text), MAX_CALLS):
         if found.group(1) in _WORDS:
             continue
         first = find_closing(text, found.end() - 1)

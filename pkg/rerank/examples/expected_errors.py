@@ -10,7 +10,7 @@ from pkg.rerank.examples.literals import NotLiteral, evaluate, find_name, write_
 _RAISING = ("raises", "assertRaises", "assertRaisesRegex", "assertRaisesRegexp")
 
 
-def parse_raises(statement: ast.stmt, form: str) -> Example | None:
+def parse_raises(statement: ast.stmt, notation: str) -> Example | None:
     """Read `self.assertRaises(ValueError, f, -1)` and `pytest.raises(ValueError, f, -1)`."""
     call = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(call, ast.Call) or find_name(call.func) not in _RAISING:
@@ -20,13 +20,13 @@ def parse_raises(statement: ast.stmt, form: str) -> Example | None:
     expected = _name_errors(call.args[0]) if call.args else None
     if not given or expected is None:
         return None
-    asked = ast.Call(given[0], given[1:], [each for each in call.keywords if each.arg != "match"])
-    source = write_code(given[0].body if isinstance(given[0], ast.Lambda) else asked)
+    expression = ast.Call(given[0], given[1:], [each for each in call.keywords if each.arg != "match"])
+    source = write_code(given[0].body if isinstance(given[0], ast.Lambda) else expression)
     match = _read_pattern(call.args[1]) if has_pattern else ""
-    return (source and Example(source, Check.RAISES, expected, form, statement.lineno, match=match)) or None
+    return (source and Example(source, Check.RAISES, expected, notation, statement.lineno, match=match)) or None
 
 
-def find_with(statement: ast.With | ast.AsyncWith, form: str) -> Example | None:
+def find_with(statement: ast.With | ast.AsyncWith, notation: str) -> Example | None:
     """Read `with pytest.raises(ValueError, match=...) as e:` and `with self.assertRaises(ValueError):`."""
     (item, *others) = statement.items
     call = item.context_expr
@@ -41,7 +41,7 @@ def find_with(statement: ast.With | ast.AsyncWith, form: str) -> Example | None:
         match = _read_pattern(call.args[1])
     if isinstance(item.optional_vars, ast.Name):
         body = _keep_fault(body, item.optional_vars.id)
-    return Example(body, Check.RAISES, expected, form, statement.lineno, match=match)
+    return Example(body, Check.RAISES, expected, notation, statement.lineno, match=match)
 
 
 def _keep_fault(body: str, name: str) -> str:
@@ -51,7 +51,7 @@ def _keep_fault(body: str, name: str) -> str:
     return f"try:\n{lines}\nexcept Exception as _fault:\n    {name} = {made}\n    raise"
 
 
-def find_try(statement: ast.Try, form: str) -> Example | None:
+def find_try(statement: ast.Try, notation: str) -> Example | None:
     """Read `try: f(-1); assert False` with `except ValueError: pass`, and the same with `else`."""
     body = statement.body
     is_ended = bool(body) and _fails(body[-1])
@@ -62,7 +62,7 @@ def find_try(statement: ast.Try, form: str) -> Example | None:
     inner = "\n".join(filter(None, map(write_code, body[:-1] if is_ended else body)))
     if expected is None or not inner or any(map(_fails, handler.body)):
         return None
-    return Example(inner, Check.RAISES, expected, form, statement.lineno)
+    return Example(inner, Check.RAISES, expected, notation, statement.lineno)
 
 
 def _fails(statement: ast.stmt) -> bool:

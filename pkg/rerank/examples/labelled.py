@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pkg.rerank.candidates import Check, Example
 from pkg.rerank.examples.arrows import parse_result
 from pkg.rerank.examples.literals import MAX_VALUE, NotLiteral, find_literal_end, parse_literal, write_value
-from pkg.rerank.wanted import Question
+from pkg.rerank.parsed_question import Question
 
 _LABELLED = re.compile(
     r"\binputs?(?:[ \t]*\d+)?[ \t]*(?:[:=]|[-=]+>)[ \t]*(?P<given>.{1,2000}?)"
@@ -36,23 +36,23 @@ _NAME = re.compile(r"[\s,;&]*(?:and\s+)?(?:([A-Za-z_]\w*)\s*(?:={1,2}|:|\bis\b)\
 _ASIDE = re.compile(r"[ \t]*,?[ \t]*(?!and\b)[A-Za-z][^\n=]{0,80}")  # such as: the sum of digits will be 1
 
 
-def find_given(text: str, question: Question) -> Iterator[Example]:
+def find_labelled(text: str, question: Question) -> Iterator[Example]:
     """Yield the examples of a text whose arguments stand beside their names or behind the word input."""
     if question.entry is None or question.parameters is None:
         return
     text = _BOLD.sub(lambda found: f"{found[1]}:".ljust(len(found[0])), text)
-    for pattern, form in _READERS:
+    for pattern, notation in _READERS:
         position = 0
         while found := pattern.search(text, position):
             position = found.start() + 1
             try:
-                call = _write_call(_parse_arguments(found["given"], form == "given"), question)
+                call = _write_call(_parse_arguments(found["given"], notation == "given"), question)
                 value = parse_result(text, found.end())
             except NotLiteral:
                 continue
             position = found.end()
             line = text.count("\n", 0, found.start()) + 1
-            yield Example(call, Check.VALUE, value, form, line)
+            yield Example(call, Check.VALUE, value, notation, line)
 
 
 def _parse_arguments(text: str, is_named: bool) -> list[tuple[str | None, object]]:
@@ -83,7 +83,7 @@ def _write_call(arguments: list[tuple[str | None, object]], question: Question) 
         values = _order(arguments, names)
     if not values:
         raise NotLiteral("no arguments")
-    return f"{question.called}({', '.join(map(write_value, values))})"
+    return f"{question.callee}({', '.join(map(write_value, values))})"
 
 
 def _order(arguments: list[tuple[str | None, object]], names: list[str]) -> list[object]:

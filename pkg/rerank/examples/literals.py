@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection
 from typing import Literal
 
 from pkg.extract.syntax import parse_tree, silence_warnings
-from pkg.rerank.examples.made_values import CONSTANTS, CONSTRUCTORS, find_constructor, make_value
+from pkg.rerank.examples.constructors import CONSTANTS, CONSTRUCTORS, find_constructor, make_value
 
 MAX_VALUE = 20_000  # characters; a longer value is data
 MAX_BITS = 14_000  # of a whole number; more are more digits than Python writes
@@ -87,66 +87,67 @@ def parse_literal(text: str) -> object:
     return evaluate(node)
 
 
-def evaluate(node: ast.expr, own: Collection[str] = ()) -> object:
+def evaluate(node: ast.expr, candidate_names: Collection[str] = ()) -> object:
     """Return the value of literals, of sums of numbers, and of constructors such as set() or Decimal('1').
 
     own: names that mean something of the candidates', whatever Python knows by them. NotLiteral for all else.
     """
     try:
-        return _evaluate(node, own)
+        return _evaluate(node, candidate_names)
     except (TypeError, ValueError, ArithmeticError, LookupError, RecursionError, MemoryError) as fault:
         raise NotLiteral(str(fault)) from None
 
 
-def is_value(node: ast.expr, own: Collection[str] = ()) -> bool:
+def is_value(node: ast.expr, candidate_names: Collection[str] = ()) -> bool:
     """Return whether an expression is a literal."""
     try:
-        evaluate(node, own)
+        evaluate(node, candidate_names)
     except NotLiteral:
         return False
     return True
 
 
-def _evaluate(node: ast.expr, own: Collection[str]) -> object:
+def _evaluate(node: ast.expr, candidate_names: Collection[str]) -> object:
     if isinstance(node, ast.Constant) and node.value is not Ellipsis:
         return _bound(node.value)
     if isinstance(node, ast.List):
-        return [_evaluate(each, own) for each in node.elts]
+        return [_evaluate(each, candidate_names) for each in node.elts]
     if isinstance(node, ast.Tuple):
-        return tuple([_evaluate(each, own) for each in node.elts])
+        return tuple([_evaluate(each, candidate_names) for each in node.elts])
     if isinstance(node, ast.Set):
-        return {_evaluate(each, own) for each in node.elts}
+        return {_evaluate(each, candidate_names) for each in node.elts}
     if isinstance(node, ast.Dict):
         return {
-            _evaluate_key(key, own): _evaluate(value, own) for key, value in zip(node.keys, node.values, strict=True)
+            _evaluate_key(key, candidate_names): _evaluate(value, candidate_names)
+            for key, value in zip(node.keys, node.values, strict=True)
         }
-    if isinstance(node, ast.Name) and node.id in _NAMES and node.id not in own:
+    if isinstance(node, ast.Name) and node.id in _NAMES and node.id not in candidate_names:
         return _NAMES[node.id]
     if isinstance(node, ast.UnaryOp | ast.BinOp):
-        return _compute(node, own)
+        return _compute(node, candidate_names)
     if isinstance(node, ast.Call):
-        return _make(node, own)
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id not in own:
+        return _make(node, candidate_names)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id not in candidate_names:
         return CONSTANTS[node.value.id, node.attr]
     raise NotLiteral(ast.dump(node)[:80])
 
 
-def _evaluate_key(key: ast.expr | None, own: Collection[str]) -> object:
+def _evaluate_key(key: ast.expr | None, candidate_names: Collection[str]) -> object:
     if key is None:
         raise NotLiteral("a dict that is unpacked")
-    return _evaluate(key, own)
+    return _evaluate(key, candidate_names)
 
 
-def _compute(node: ast.UnaryOp | ast.BinOp, own: Collection[str]) -> object:
+def _compute(node: ast.UnaryOp | ast.BinOp, candidate_names: Collection[str]) -> object:
     """Compute with numbers alone; a string that is repeated is code, not a value."""
     if isinstance(node, ast.UnaryOp):
-        value = _evaluate_number(node.operand, own)
+        value = _evaluate_number(node.operand, candidate_names)
         if isinstance(node.op, ast.USub):
             return -value
         if isinstance(node.op, ast.UAdd):
             return value
         raise NotLiteral("an operator")
-    left, right = _evaluate_number(node.left, own), _evaluate_number(node.right, own)
+    left, right = _evaluate_number(node.left, candidate_names), _evaluate_number(node.right, candidate_names)
     if isinstance(node.op, ast.Pow) and (abs(left) > _MAX_POWER or abs(right) > _MAX_POWER):
         raise NotLiteral("a large power")
     if type(node.op) not in _SUMS:
@@ -160,26 +161,28 @@ def _bound(value: object) -> object:
     return value
 
 
-def _evaluate_number(node: ast.expr, own: Collection[str]) -> complex:
-    value = _evaluate(node, own)
+def _evaluate_number(node: ast.expr, candidate_names: Collection[str]) -> complex:
+    value = _evaluate(node, candidate_names)
     if isinstance(value, bool) or not isinstance(value, int | float | complex):
         raise NotLiteral("a sum of what is no number")
     return value
 
 
-def _make(node: ast.Call, own: Collection[str]) -> object:
+def _make(node: ast.Call, candidate_names: Collection[str]) -> object:
     """Make the value of a call of a constructor; its arguments have to be values themselves."""
     module = node.func.value if isinstance(node.func, ast.Attribute) else None
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     prefix = getattr(module, "id", "?") if module is not None else ""
-    if name in own or prefix in own or find_constructor(prefix, name) is None:
+    if name in candidate_names or prefix in candidate_names or find_constructor(prefix, name) is None:
         raise NotLiteral("a call")
     if any(isinstance(each, ast.Starred) for each in node.args) or not all(each.arg for each in node.keywords):
         raise NotLiteral("arguments that are unpacked")
     if name == "defaultdict":  # what makes its values is a function
-        return make_value(prefix, name, [None, *(_evaluate(each, own) for each in node.args[1:])], {})
-    given = [_evaluate(each, own) for each in node.args]
-    return make_value(prefix, name, given, {str(each.arg): _evaluate(each.value, own) for each in node.keywords})
+        return make_value(prefix, name, [None, *(_evaluate(each, candidate_names) for each in node.args[1:])], {})
+    given = [_evaluate(each, candidate_names) for each in node.args]
+    return make_value(
+        prefix, name, given, {str(each.arg): _evaluate(each.value, candidate_names) for each in node.keywords}
+    )
 
 
 def find_literal_end(text: str, start: int) -> int:

@@ -31,20 +31,20 @@ def pair_names(target: ast.expr, value: ast.expr) -> Environment | None:
     return found
 
 
-def list_items(node: ast.expr, own: Collection[str]) -> list[ast.expr] | None:
+def list_items(node: ast.expr, candidate_names: Collection[str]) -> list[ast.expr] | None:
     """List what a loop over an expression goes through; None where that cannot be known."""
     if isinstance(node, ast.List | ast.Tuple) and not any(isinstance(each, ast.Starred) for each in node.elts):
         return node.elts
     if isinstance(node, ast.Call):
-        return _list_call_items(node, own)
+        return _list_call_items(node, candidate_names)
     try:
-        value = evaluate(node, own)
+        value = evaluate(node, candidate_names)
     except NotLiteral:
         return None
     return _write_items(value) if isinstance(value, str | dict | list | tuple) else None
 
 
-def _list_call_items(node: ast.Call, own: Collection[str]) -> list[ast.expr] | None:
+def _list_call_items(node: ast.Call, candidate_names: Collection[str]) -> list[ast.expr] | None:
     name = find_name(node.func)
     if isinstance(node.func, ast.Attribute):
         held = node.func.value
@@ -55,8 +55,8 @@ def _list_call_items(node: ast.Call, own: Collection[str]) -> list[ast.expr] | N
             ]
             return pairs if name == "items" else keys if name == "keys" else held.values
         return None
-    if name in ("zip", "enumerate") and name not in own and not node.keywords:
-        columns = [list_items(each, own) for each in node.args]
+    if name in ("zip", "enumerate") and name not in candidate_names and not node.keywords:
+        columns = [list_items(each, candidate_names) for each in node.args]
         known = [each for each in columns if each is not None]
         if len(known) != len(columns) or not known:
             return None
@@ -64,7 +64,7 @@ def _list_call_items(node: ast.Call, own: Collection[str]) -> list[ast.expr] | N
             known.insert(0, [ast.Constant(number) for number in range(len(known[0]))])
         return [ast.Tuple(list(row), ast.Load()) for row in zip(*known, strict=False)]
     try:
-        value = evaluate(node, own)
+        value = evaluate(node, candidate_names)
     except NotLiteral:
         return None
     return _write_items(value) if isinstance(value, str | dict | list | tuple) else None

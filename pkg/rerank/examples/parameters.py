@@ -8,9 +8,9 @@ from itertools import islice, product
 
 from pkg.rerank.examples.literals import NotLiteral, evaluate, find_name, parse_expression, write_value
 from pkg.rerank.examples.substitution import Environment, substitute
-from pkg.rerank.wanted import Function
+from pkg.rerank.parsed_question import Function
 
-MOST_SETS = 64  # of one test; each is an example or more, and a query has no more
+MAX_SETS = 64  # of one test; each is an example or more, and a query has no more
 _LEFT_OUT = ("skip", "skipif", "xfail", "skipIf", "skipUnless", "expectedFailure")
 
 
@@ -29,7 +29,7 @@ def list_defaults(function: Function) -> Iterator[tuple[str, ast.expr]]:
 
 
 def list_parameter_sets(
-    function: Function, decorators: Sequence[ast.expr], values: Environment, own: Collection[str]
+    function: Function, decorators: Sequence[ast.expr], values: Environment, candidate_names: Collection[str]
 ) -> list[Environment]:
     """List what a test function is called with, one entry a call; [] for a test that is not run."""
     columns: list[list[Environment]] = []
@@ -40,10 +40,10 @@ def list_parameter_sets(
             return []
         if call is not None and name == "parametrize" and len(call.args) >= 2:
             names = _read_names(call.args[0])
-            columns.append(_list_sets(names, substitute(call.args[1], values), own))
+            columns.append(_list_sets(names, substitute(call.args[1], values), candidate_names))
         elif call is not None and name == "expand" and call.args:
             columns.append(_list_expanded(function, substitute(call.args[0], values)))
-    sets = islice(product(*reversed(columns)), MOST_SETS)
+    sets = islice(product(*reversed(columns)), MAX_SETS)
     return [{name: value for each in row for name, value in each.items()} for row in sets]
 
 
@@ -56,8 +56,8 @@ def _read_names(node: ast.expr) -> list[str]:
     return [str(each).strip() for each in parts] if isinstance(parts, list | tuple) else []
 
 
-def _list_sets(names: list[str], given: ast.expr, own: Collection[str]) -> list[Environment]:
-    rows = _list_rows(given, own)
+def _list_sets(names: list[str], given: ast.expr, candidate_names: Collection[str]) -> list[Environment]:
+    rows = _list_rows(given, candidate_names)
     found = []
     for row in rows:
         if isinstance(row, ast.Call) and find_name(row.func) == "param":
@@ -71,12 +71,12 @@ def _list_sets(names: list[str], given: ast.expr, own: Collection[str]) -> list[
     return found
 
 
-def _list_rows(given: ast.expr, own: Collection[str]) -> list[ast.expr]:
+def _list_rows(given: ast.expr, candidate_names: Collection[str]) -> list[ast.expr]:
     """List the rows of a literal list, or of a range and its like."""
     if isinstance(given, ast.List | ast.Tuple | ast.Set):
         return given.elts
     if isinstance(given, ast.Call) and find_name(given.func) in ("zip", "list", "tuple") and given.args:
-        columns = [_list_rows(each, own) for each in given.args]
+        columns = [_list_rows(each, candidate_names) for each in given.args]
         if find_name(given.func) == "zip":
             return [ast.Tuple(list(row), ast.Load()) for row in zip(*columns, strict=False)]
         return columns[0]
@@ -85,7 +85,7 @@ def _list_rows(given: ast.expr, own: Collection[str]) -> list[ast.expr]:
         pairs = zip(held.keys, held.values, strict=True) if isinstance(held, ast.Dict) else ()
         return [ast.Tuple([key, value], ast.Load()) for key, value in pairs if key is not None]
     try:
-        value = evaluate(given, own)
+        value = evaluate(given, candidate_names)
     except NotLiteral:
         return []
     rows = [parse_expression(write_value(each)) for each in value] if isinstance(value, list | tuple | dict) else []

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pkg.rerank.candidates import Check, Example
-from pkg.rerank.wanted import Question
+from pkg.rerank.parsed_question import Question
 
-FORM = "sample"
-MOST_SAMPLES = 16  # each is a run of the program
+NOTATION = "sample"
+MAX_SAMPLES = 16  # each is a run of the program
 _READS = re.compile(r"\binput\(|\bstdin\b|\bopen\(0\)|\bfileinput\b")
 _LABEL = re.compile(
     r"^[\s#*_=|\-]*(?P<sample>(?:sample|example|test)s?\b[\s\d:.#*_-]*)?"
@@ -60,11 +60,11 @@ def find_samples(question: Question, answers: Sequence[str], examples: Sequence[
     if any(given.is_sample for given, _ in pairs):
         pairs = [pair for pair in pairs if pair[0].is_sample]
     found = [
-        Example(given.text + "\n", Check.PROGRAM, wanted.text, FORM, given.line)
+        Example(given.text + "\n", Check.PROGRAM, wanted.text, NOTATION, given.line)
         for given, wanted in pairs
         if wanted.text and not (_is_prose(given.text) or _is_prose(wanted.text))
     ]
-    return tuple({each.source: each for each in found}.values())[:MOST_SAMPLES]
+    return tuple({each.source: each for each in found}.values())[:MAX_SAMPLES]
 
 
 def _is_prose(text: str) -> bool:

@@ -15,7 +15,7 @@ from pkg.rerank.candidates import Check, Example
 from pkg.rerank.examples.literals import parse_statements, write_code
 from pkg.rerank.examples.substitution import list_stored
 
-MOST_LINES = 200  # of one script; a test that a query shows is shorter by far
+MAX_LINES = 200  # of one script; a test that a query shows is shorter by far
 
 KNOWN_IMPORTS = {
     **dict.fromkeys(("date", "time", "timedelta", "timezone"), "from datetime import {}"),
@@ -55,8 +55,8 @@ KNOWN_IMPORTS = {
 class Script:
     """Lines of a test in the making, with what is claimed between them."""
 
-    form: str
-    own: Collection[str] = ()  # names of the candidate
+    notation: str
+    candidate_names: Collection[str] = ()  # names of the candidate
     lines: list[str] = field(default_factory=list)
     claims: list[tuple[int, Example]] = field(default_factory=list)  # with the number of lines before each
     bound: set[str] = field(default_factory=set)
@@ -65,7 +65,7 @@ class Script:
     def add_line(self, statement: ast.stmt) -> None:
         """Add a statement that claims nothing."""
         source = write_code(statement)
-        if source is None or len(self.lines) >= MOST_LINES:
+        if source is None or len(self.lines) >= MAX_LINES:
             return
         self.lines.append(source)
         self.bound |= list_stored(statement)
@@ -73,10 +73,12 @@ class Script:
             statement, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign
         )
 
-    def add_import(self, statement: ast.Import | ast.ImportFrom, own: Collection[str]) -> None:
+    def add_import(self, statement: ast.Import | ast.ImportFrom, candidate_names: Collection[str]) -> None:
         """Add an import, but for names of the candidate, which are there without."""
         names = statement.names if isinstance(statement, ast.ImportFrom) else []
-        if len(self.lines) >= MOST_LINES or (names and all(not each.asname and each.name in own for each in names)):
+        if len(self.lines) >= MAX_LINES or (
+            names and all(not each.asname and each.name in candidate_names for each in names)
+        ):
             return
         self.lines.append(write_import(statement))
         self.bound |= list_stored(statement)
@@ -84,23 +86,23 @@ class Script:
     def add_claims(self, examples: Iterable[Example]) -> None:
         """Add claims; each is a line of what follows."""
         for example in examples:
-            if len(self.lines) < MOST_LINES:
+            if len(self.lines) < MAX_LINES:
                 self.claims.append((len(self.lines), example))
                 self.lines.append(example.source)
 
     def copy(self) -> Script:
         """Return a script that goes on from the lines of this one, without its claims."""
-        claimed = {place for place, _ in self.claims}
-        lines = [line for place, line in enumerate(self.lines) if place not in claimed]
-        return Script(self.form, self.own, lines, [], {*self.bound}, self.has_effect)
+        claimed = {index for index, _ in self.claims}
+        lines = [line for index, line in enumerate(self.lines) if index not in claimed]
+        return Script(self.notation, self.candidate_names, lines, [], {*self.bound}, self.has_effect)
 
     def list_examples(self) -> list[Example]:
         """List the claims as examples; those that need no line before them stand alone."""
-        given = _list_given(self.lines, self.bound.union(self.own))
+        given = _list_given(self.lines, self.bound.union(self.candidate_names))
         if not (given or self._has_state()):
             return [each for _, each in self.claims]
         lines = [*given, *self.lines]
-        return [replace(each, before=tuple(lines[: len(given) + place])) for place, each in self.claims]
+        return [replace(each, before=tuple(lines[: len(given) + index])) for index, each in self.claims]
 
     def _has_state(self) -> bool:
         """Return whether a claim depends on what ran before it."""
@@ -112,7 +114,7 @@ class Script:
         return any(repr(seen.setdefault(each.source, each.expected)) != repr(each.expected) for _, each in self.claims)
 
 
-def give_imports(example: Example, imports: Mapping[str, str], own: Collection[str]) -> Example:
+def add_imports(example: Example, imports: Mapping[str, str], candidate_names: Collection[str]) -> Example:
     """Put before an example that stands alone the imports of names that it reads.
 
     imports: those that the query shows, by the name that they bind; others are taken for granted. own: names of the
@@ -121,7 +123,7 @@ def give_imports(example: Example, imports: Mapping[str, str], own: Collection[s
     if example.before or example.check is Check.PROGRAM:
         return example
     shown = dict.fromkeys(imports[name] for name in sorted(_list_read(example.source) & imports.keys()))
-    given = _list_given([example.source], {*imports, *own})
+    given = _list_given([example.source], {*imports, *candidate_names})
     return replace(example, before=(*shown, *given)) if shown or given else example
 
 

@@ -42,8 +42,12 @@ def _list_inner(node: ast.AST) -> set[str]:
     if isinstance(node, _Function):
         given = node.args
         named = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
-        own = {each.arg for each in named if each is not None}
-        return own if isinstance(node, ast.Lambda) else own | set().union(*map(list_stored, node.body))
+        candidate_names = {each.arg for each in named if each is not None}
+        return (
+            candidate_names
+            if isinstance(node, ast.Lambda)
+            else candidate_names | set().union(*map(list_stored, node.body))
+        )
     if isinstance(node, _Comprehension):
         return set().union(*(list_stored(each.target) for each in node.generators))
     return set()
@@ -69,14 +73,16 @@ def substitute(node: Any, values: Mapping[str, ast.expr]) -> Any:
     return _Substitution(values).visit(deepcopy(node)) if values else node
 
 
-def may_stand_for(name: str, value: ast.expr, statements: Sequence[ast.stmt], own: Collection[str]) -> bool:
+def is_replaceable(
+    name: str, value: ast.expr, statements: Sequence[ast.stmt], candidate_names: Collection[str]
+) -> bool:
     """Return whether a value may be written in the place of a name in the statements that follow.
 
     Not where the value can change in one place and be looked at in another: a list that is passed to a call and
     compared afterwards. A name that is only compared, or read once, holds what it was given.
     """
     try:
-        made = evaluate(value, own)
+        made = evaluate(value, candidate_names)
     except NotLiteral:
         return False
     stored = {each for statement in statements for each in _list_changed(statement)}

@@ -22,7 +22,7 @@ _RAISED = re.compile(
     r"^(?:[\w.]+\.)?([A-Za-z_]\w*(?:Error|Exception|Interrupt|Exit|Warning|Iteration))\b", re.MULTILINE
 )
 _MAX_WORDS = 6  # of an answer that is no literal; more words are prose
-FORM = "transcript"
+NOTATION = "transcript"
 _ARRAY = re.compile(r"^array\((\[.*\])(?:, dtype=\w+)?\)$", re.DOTALL)  # as numpy shows it
 _PRINTS = re.compile(r"\bprint(?:s|ed|ing)?\b(?!\()", re.IGNORECASE)
 _RETURNS = re.compile(r"\breturn(?:s|ed|ing)?\b", re.IGNORECASE)
@@ -38,16 +38,16 @@ class Entry:
     is_closed: bool  # a blank line or another prompt follows at once
 
 
-def take_transcripts(text: str, own: Collection[str] = ()) -> tuple[list[Example], str]:
+def extract_transcripts(text: str, candidate_names: Collection[str] = ()) -> tuple[list[Example], str]:
     """Read the sessions of a text as one script, and return the text without them; own: names of the candidates."""
     lines = text.split("\n")
     entries = [(each, statements) for each in _find_entries(lines) if (statements := parse_statements(each.code))]
     answered = any(entry.answer for entry, _ in entries)
     prints = _PRINTS.search(text) is not None and _RETURNS.search(text) is None
-    script, values = Script(FORM, own), Environment()
-    for place, (entry, statements) in enumerate(entries):
-        rest = [each for _, later in entries[place + 1 :] for each in later]
-        module = TestModule(own, FORM)
+    script, values = Script(NOTATION, candidate_names), Environment()
+    for index, (entry, statements) in enumerate(entries):
+        rest = [each for _, later in entries[index + 1 :] for each in later]
+        module = TestModule(candidate_names, NOTATION)
         module.run(statements[:-1], script, values, rest=[statements[-1], *rest])
         examples = _parse_entry(entry, substitute(statements[-1], values), answered, prints)
         if examples:
@@ -95,35 +95,35 @@ def _cut_quotes(line: str) -> str:
 def _parse_entry(entry: Entry, last: ast.stmt, answered: bool, prints: bool) -> list[Example]:
     """Make the examples of what was typed last at a prompt and stands above an answer."""
     if isinstance(last, ast.Assert):
-        return list(parse_condition(last.test, FORM, entry.line))
+        return list(parse_condition(last.test, NOTATION, entry.line))
     if isinstance(last, ast.Expr):
         return _parse_answer(entry, last.value, answered, prints)
     source = write_code(last)
     is_loop = isinstance(last, ast.For | ast.While | ast.With | ast.If | ast.Try)
     if source is None or not is_loop or not _is_shown(entry.answer):
         return []
-    return [Example(source, Check.OUTPUT, entry.answer, FORM, entry.line)]
+    return [Example(source, Check.OUTPUT, entry.answer, NOTATION, entry.line)]
 
 
-def _parse_answer(entry: Entry, asked: ast.expr, answered: bool, prints: bool) -> list[Example]:
+def _parse_answer(entry: Entry, expression: ast.expr, answered: bool, prints: bool) -> list[Example]:
     """Make the examples of an expression and what stands below it."""
-    line, source = entry.line, write_code(asked)
+    line, source = entry.line, write_code(expression)
     if source is None:
         return []
-    is_condition = isinstance(asked, ast.Compare | ast.BoolOp) or (
-        isinstance(asked, ast.UnaryOp) and isinstance(asked.op, ast.Not)
+    is_condition = isinstance(expression, ast.Compare | ast.BoolOp) or (
+        isinstance(expression, ast.UnaryOp) and isinstance(expression.op, ast.Not)
     )
     if is_condition and entry.answer in ("", "True"):
-        return list(parse_condition(asked, FORM, line))
+        return list(parse_condition(expression, NOTATION, line))
     if not entry.answer:
-        is_none = answered and entry.is_closed and isinstance(asked, ast.Call) and not _prints(asked)
-        is_none = is_none and not isinstance(asked.func, ast.Attribute)  # type: ignore[attr-defined]
-        return [Example(source, Check.VALUE, None, FORM, line)] if is_none else []
+        is_none = answered and entry.is_closed and isinstance(expression, ast.Call) and not _prints(expression)
+        is_none = is_none and not isinstance(expression.func, ast.Attribute)  # type: ignore[attr-defined]
+        return [Example(source, Check.VALUE, None, NOTATION, line)] if is_none else []
     if entry.answer.startswith("Traceback"):
         raised = _RAISED.search(entry.answer)
-        return [Example(source, Check.RAISES, raised.group(1), FORM, line)] if raised else []
-    if _prints(asked) or (prints and _is_shown(entry.answer)):
-        return [Example(source, Check.OUTPUT, entry.answer, FORM, line)]
+        return [Example(source, Check.RAISES, raised.group(1), NOTATION, line)] if raised else []
+    if _prints(expression) or (prints and _is_shown(entry.answer)):
+        return [Example(source, Check.OUTPUT, entry.answer, NOTATION, line)]
     return _parse_value(entry, source)
 
 
@@ -133,10 +133,10 @@ def _parse_value(entry: Entry, source: str) -> list[Example]:
     for text in (entry.answer, *([] if rest and _is_literal(rest.partition("\n")[0]) else [first])):
         try:
             value = parse_result(_ARRAY.sub(r"\1", text), 0)
-            return [Example(source, Check.VALUE, value, FORM, entry.line)]
+            return [Example(source, Check.VALUE, value, NOTATION, entry.line)]
         except NotLiteral:
             continue
-    return [Example(source, Check.OUTPUT, entry.answer, FORM, entry.line)] if _is_shown(entry.answer) else []
+    return [Example(source, Check.OUTPUT, entry.answer, NOTATION, entry.line)] if _is_shown(entry.answer) else []
 
 
 def _is_literal(text: str) -> bool:
@@ -154,5 +154,5 @@ def _is_shown(answer: str) -> bool:
     return bool(answer) and is_short and "..." not in answer
 
 
-def _prints(asked: ast.expr) -> bool:
-    return isinstance(asked, ast.Call) and isinstance(asked.func, ast.Name) and asked.func.id == "print"
+def _prints(expression: ast.expr) -> bool:
+    return isinstance(expression, ast.Call) and isinstance(expression.func, ast.Name) and expression.func.id == "print"

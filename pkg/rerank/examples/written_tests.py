@@ -14,25 +14,27 @@ from dataclasses import dataclass, field
 from pkg.rerank.candidates import Check, Example
 from pkg.rerank.examples.asserts import parse_assert
 from pkg.rerank.examples.expected_errors import find_try, find_with, parse_raises
+from pkg.rerank.examples.fixtures import find_fixture_name, is_fixture, list_members, write_fixture, write_set_up
 from pkg.rerank.examples.literals import find_name, write_code
 from pkg.rerank.examples.loops import leaves_early, list_items, pair_names
 from pkg.rerank.examples.parameters import list_arguments, list_defaults, list_parameter_sets
 from pkg.rerank.examples.script import Script
-from pkg.rerank.examples.set_ups import find_fixture_name, is_fixture, list_members, write_fixture, write_set_up
-from pkg.rerank.examples.substitution import Environment, list_stored, may_stand_for, substitute
-from pkg.rerank.wanted import Definition, Function, is_stub, is_test
+from pkg.rerank.examples.substitution import Environment, is_replaceable, list_stored, substitute
+from pkg.rerank.parsed_question import Definition, Function, is_stub, is_test
 
-MOST_TURNS = 64  # of a loop that is unrolled; each is a claim or more, and a query has no more examples
-MOST_INSIDE = 8  # calls of helpers within each other
+MAX_TURNS = 64  # of a loop that is unrolled; each is a claim or more, and a query has no more examples
+MAX_NESTING = 8  # calls of helpers within each other
 _RUNNERS = ("main", "run", "run_tests", "doctest", "testmod", "TextTestRunner")
 
 
-def read_tests(statements: Sequence[ast.stmt], own: Collection[str], entry: str | None = None) -> list[Example]:
+def read_tests(
+    statements: Sequence[ast.stmt], candidate_names: Collection[str], entry: str | None = None
+) -> list[Example]:
     """Read the examples of the statements of a module.
 
     own: names that the candidates define. entry: what is wanted, where that is known.
     """
-    return TestModule(own, "assert", entry).read(statements)
+    return TestModule(candidate_names, "assert", entry).read(statements)
 
 
 def holds_claim(statement: ast.AST) -> bool:
@@ -53,8 +55,8 @@ def _claims(node: ast.AST) -> bool:
 class TestModule:
     """Reads one module of tests."""
 
-    own: Collection[str]
-    form: str
+    candidate_names: Collection[str]
+    notation: str
     entry: str | None = None  # what `check(candidate)` is called with where nothing calls it
     helpers: dict[str, Function] = field(default_factory=dict)  # that assert, by the name by which they are called
     fixtures: dict[str, Function] = field(default_factory=dict)
@@ -69,7 +71,9 @@ class TestModule:
         tests: list[Function] = []
         classes: list[ast.ClassDef] = []
         for each in statements:
-            if isinstance(each, Definition) and (each.name in self.own or (is_stub(each) and not is_test(each))):
+            if isinstance(each, Definition) and (
+                each.name in self.candidate_names or (is_stub(each) and not is_test(each))
+            ):
                 continue  # what is to be written, which every candidate has itself
             if isinstance(each, ast.ClassDef):
                 self.classes[each.name] = each
@@ -81,7 +85,7 @@ class TestModule:
                 tests.append(each)
             else:
                 rest.append(each)
-        script = Script(self.form, self.own)
+        script = Script(self.notation, self.candidate_names)
         self.run(rest, script, self.values)
         self.found += script.list_examples()
         for function in tests:
@@ -95,7 +99,7 @@ class TestModule:
         self, function: Function, decorators: Sequence[ast.expr], script: Script, first: Sequence[ast.stmt]
     ) -> None:
         """Read a test function once for each set of its parameters; first: what makes the object whose method it is."""
-        for given in list_parameter_sets(function, decorators, self.values, self.own):
+        for given in list_parameter_sets(function, decorators, self.values, self.candidate_names):
             self._read_case(function, given, script.copy(), first)
 
     def _read_case(self, function: Function, given: Environment, script: Script, first: Sequence[ast.stmt]) -> None:
@@ -146,8 +150,8 @@ class TestModule:
 
         rest: what will be run after them.
         """
-        for place, statement in enumerate(statements):
-            self._run_one(statement, [*statements[place + 1 :], *rest], script, values, depth)
+        for index, statement in enumerate(statements):
+            self._run_one(statement, [*statements[index + 1 :], *rest], script, values, depth)
 
     def _run_one(
         self, statement: ast.stmt, rest: Sequence[ast.stmt], script: Script, values: Environment, depth: int
@@ -155,7 +159,7 @@ class TestModule:
         if _is_idle(statement):
             return
         if isinstance(statement, ast.Import | ast.ImportFrom):
-            script.add_import(statement, self.own)
+            script.add_import(statement, self.candidate_names)
         elif isinstance(statement, ast.Assign | ast.AnnAssign):
             self._assign(statement, rest, script, values)
         elif isinstance(statement, Function) and holds_claim(statement):
@@ -193,18 +197,20 @@ class TestModule:
 
     def _claim(self, statement: ast.stmt, script: Script) -> None:
         """Add the claims of a statement, or the whole of it where it cannot be taken apart."""
-        if isinstance(statement, ast.With | ast.AsyncWith) and (raised := find_with(statement, self.form)):
+        if isinstance(statement, ast.With | ast.AsyncWith) and (raised := find_with(statement, self.notation)):
             script.add_claims([raised])
             script.bound |= list_stored(statement)
             return
-        if isinstance(statement, ast.Try) and (raised := find_try(statement, self.form)):
+        if isinstance(statement, ast.Try) and (raised := find_try(statement, self.notation)):
             script.add_claims([raised])
             return
-        raised = parse_raises(statement, self.form)
-        found = [raised] if raised else [*parse_assert(statement, statement.lineno, self.own, self.form)]
+        raised = parse_raises(statement, self.notation)
+        found = (
+            [raised] if raised else [*parse_assert(statement, statement.lineno, self.candidate_names, self.notation)]
+        )
         source = write_code(statement)
         if not found and source is not None:
-            found = [Example(source, Check.ASSERTION, None, self.form, statement.lineno)]
+            found = [Example(source, Check.ASSERTION, None, self.notation, statement.lineno)]
             script.bound |= list_stored(statement)
         script.add_claims(found)
 
@@ -228,7 +234,9 @@ class TestModule:
             return
         value = substitute(statement.value, values)
         pairs = pair_names(targets[0], value) if len(targets) == 1 else None
-        if pairs is not None and all(may_stand_for(name, each, rest, self.own) for name, each in pairs.items()):
+        if pairs is not None and all(
+            is_replaceable(name, each, rest, self.candidate_names) for name, each in pairs.items()
+        ):
             values |= pairs
             return
         for name in list_stored(statement) & values.keys():
@@ -239,7 +247,7 @@ class TestModule:
         """Bind a parameter or the variable of a loop to its value."""
         value = substitute(value, {key: each for key, each in values.items() if key != name})
         is_name = isinstance(value, ast.Name) and not any(name in list_stored(each) for each in body)
-        if is_name or may_stand_for(name, value, body, self.own):
+        if is_name or is_replaceable(name, value, body, self.candidate_names):
             values[name] = value
             return
         values.pop(name, None)
@@ -273,7 +281,7 @@ class TestModule:
     ) -> None:
         """Run the body of a helper with the arguments of a call."""
         self.called.add(function.name)
-        if depth >= MOST_INSIDE:
+        if depth >= MAX_NESTING:
             return
         parameters = list_arguments(function)
         parameters = parameters[1:] if parameters and parameters[0].arg == "self" else parameters
@@ -287,8 +295,8 @@ class TestModule:
 
     def _list_turns(self, loop: ast.For, values: Environment) -> list[Environment] | None:
         """List what a loop binds in each of its turns; None where that cannot be known."""
-        items = list_items(substitute(loop.iter, values), self.own)
-        if items is None or len(items) > MOST_TURNS or loop.orelse or leaves_early(loop):
+        items = list_items(substitute(loop.iter, values), self.candidate_names)
+        if items is None or len(items) > MAX_TURNS or loop.orelse or leaves_early(loop):
             return None
         turns = [pair_names(loop.target, each) for each in items]
         return None if None in turns else [each for each in turns if each is not None]

@@ -12,12 +12,12 @@ from typing import Any
 
 from pkg.rerank.candidates import Example
 from pkg.rerank.examples.calls import list_calls
+from pkg.rerank.examples.constructors import CONSTRUCTORS, MODULES, PLAIN
 from pkg.rerank.examples.literals import NotLiteral, evaluate, write_value
-from pkg.rerank.examples.made_values import CONSTRUCTORS, MODULES, PLAIN
-from pkg.rerank.inputs.input_values import Pool, make_value
-from pkg.rerank.inputs.kinds import Profile
+from pkg.rerank.inputs.input_values import LiteralPool, make_value
 from pkg.rerank.inputs.mutate import mutate_value, relate_arguments
-from pkg.rerank.wanted import Parameter
+from pkg.rerank.inputs.parameter_types import ArgumentTypes
+from pkg.rerank.parsed_question import Parameter
 
 _TRIES = 20  # for each input that is wanted: most changes of short values have been made before
 _SEVERAL = 0.3  # share of inputs in which every argument is changed, not one
@@ -32,7 +32,7 @@ def vary_inputs(seed: str, seen: Sequence[Arguments], count: int) -> tuple[str, 
 
 
 def guess_inputs(
-    seed: str, parameters: Sequence[Parameter], profile: Profile, pool: Pool, count: int
+    seed: str, parameters: Sequence[Parameter], profile: ArgumentTypes, pool: LiteralPool, count: int
 ) -> tuple[str, ...]:
     """Make the arguments of up to `count` calls of the kinds of a profile, from small to large.
 
@@ -72,30 +72,30 @@ def _vary_all(seen: Sequence[Arguments], random: Random) -> Iterator[Arguments]:
         if random.random() < _SEVERAL:
             arguments = [mutate_value(each, random) for each in arguments]
         else:
-            place = random.randrange(len(arguments))
-            arguments[place] = mutate_value(_borrow(arguments, place, seen, random), random)
-        for place, measured in lengths:
-            if place < len(arguments) and measured < len(arguments):
-                arguments[place] = len(arguments[measured])
+            index = random.randrange(len(arguments))
+            arguments[index] = mutate_value(_borrow(arguments, index, seen, random), random)
+        for index, measured in lengths:
+            if index < len(arguments) and measured < len(arguments):
+                arguments[index] = len(arguments[measured])
         yield tuple(arguments)
 
 
-def _borrow(arguments: list[Any], place: int, seen: Sequence[Arguments], random: Random) -> Any:
+def _borrow(arguments: list[Any], index: int, seen: Sequence[Arguments], random: Random) -> Any:
     """Take the argument at a place, or that of another call when it is of the same kind."""
     other = random.choice(seen)
-    if place < len(other) and type(other[place]) is type(arguments[place]) and random.random() < 0.5:
-        return deepcopy(other[place])
-    return arguments[place]
+    if index < len(other) and type(other[index]) is type(arguments[index]) and random.random() < 0.5:
+        return deepcopy(other[index])
+    return arguments[index]
 
 
 def _find_lengths(seen: Sequence[Arguments]) -> list[tuple[int, int]]:
     """Find arguments that are the length of another one in every call, as in `count(items, n)`."""
     width = min(map(len, seen))
     return [
-        (place, measured)
-        for place in range(width)
+        (index, measured)
+        for index in range(width)
         for measured in range(width)
-        if all(_is_length(each[place], each[measured]) for each in seen)
+        if all(_is_length(each[index], each[measured]) for each in seen)
     ]
 
 
@@ -103,7 +103,9 @@ def _is_length(number: Any, measured: Any) -> bool:
     return type(number) is int and isinstance(measured, str | list | tuple) and number == len(measured)
 
 
-def _guess_all(parameters: Sequence[Parameter], profile: Profile, pool: Pool, random: Random) -> Iterator[Arguments]:
+def _guess_all(
+    parameters: Sequence[Parameter], profile: ArgumentTypes, pool: LiteralPool, random: Random
+) -> Iterator[Arguments]:
     while True:
         values = [make_value(kind, random, pool) for kind in profile]
         yield tuple(relate_arguments(parameters, values, random))

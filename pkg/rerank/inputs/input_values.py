@@ -14,8 +14,8 @@ from typing import Any, TypeGuard
 
 from pkg.rerank.examples.literals import parse_expression
 
-LONGEST_TEXT = 12  # characters; a longer literal is a message or a pattern
-LARGEST = 1_000  # a larger number of the code is a modulus or stands for infinity
+MAX_TEXT = 12  # characters; a longer literal is a message or a pattern
+MAX_NUMBER = 1_000  # a larger number of the code is a modulus or stands for infinity
 
 _SORTED = re.compile(
     r"\b(?:in|of|from|given|the|an?|two|three)\s+sorted\s+(?:\w+\s+)?(?:arrays?|lists?|sequences?)\b", re.IGNORECASE
@@ -23,7 +23,7 @@ _SORTED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class LiteralPool:
     """What values are made of, beside what stands in pkg.rerank.inputs.input_values."""
 
     texts: tuple[str, ...] = ()
@@ -31,12 +31,12 @@ class Pool:
     is_sorted: bool = False  # the query speaks of sorted lists
 
 
-def make_pool(query: str, trees: Iterable[ast.AST]) -> Pool:
+def collect_literals(query: str, trees: Iterable[ast.AST]) -> LiteralPool:
     """Gather the literals of some code, each once and sorted, so that the order of candidates does not matter."""
     found = {value for tree in trees for value in _list_literals(tree)}
     texts = sorted(each for each in found if isinstance(each, str))
     numbers = sorted(each for each in found if isinstance(each, int))
-    return Pool(tuple(texts), tuple(numbers), _SORTED.search(query) is not None)
+    return LiteralPool(tuple(texts), tuple(numbers), _SORTED.search(query) is not None)
 
 
 def _list_literals(tree: ast.AST) -> Iterator[str | int]:
@@ -52,8 +52,8 @@ def _list_literals(tree: ast.AST) -> Iterator[str | int]:
 
 def _is_of_use(value: object) -> TypeGuard[str | int]:
     if isinstance(value, str):
-        return bool(value.strip()) and len(value) <= LONGEST_TEXT
-    return type(value) is int and abs(value) <= LARGEST
+        return bool(value.strip()) and len(value) <= MAX_TEXT
+    return type(value) is int and abs(value) <= MAX_NUMBER
 
 
 def _is_said(node: ast.AST) -> bool:
@@ -61,7 +61,7 @@ def _is_said(node: ast.AST) -> bool:
 
 
 WORDS = ("a", "level", "hello", "Python code", "abcABC", "one two three", "racecar", "x1y22", "the cat sat", "()", "12")
-DEEPEST = 4  # brackets of an annotation
+MAX_DEPTH = 4  # brackets of an annotation
 
 NUMBERS = (*range(1, 13), 14, 15, 16, 17, 20, 21, 24, 25, 28, 30, 36, 45, 60, 73, 97, 100, 121, 153, 0)
 """Whole numbers that stand alone: some are prime, square, palindromes, or the sum of their parts."""
@@ -77,10 +77,10 @@ FRACTIONS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 10.0, 0.1, 0.0)
 _ABSTRACT = {"Sequence": "list", "Iterable": "list", "Collection": "list", "Mapping": "dict", "List": "list"}
 _ABSTRACT |= {"Tuple": "tuple", "Set": "set", "Dict": "dict", "FrozenSet": "set", "MutableSequence": "list"}
 
-_EMPTY = Pool()
+_EMPTY = LiteralPool()
 
 
-def make_value(kind: str, random: Random, pool: Pool = _EMPTY) -> Any:
+def make_value(kind: str, random: Random, pool: LiteralPool = _EMPTY) -> Any:
     """Make a value of a kind; None where the kind is not known."""
     node = parse_expression(kind)
     try:
@@ -92,7 +92,7 @@ def make_value(kind: str, random: Random, pool: Pool = _EMPTY) -> Any:
 class _Maker:
     """Makes one value; the numbers of one value come from one range."""
 
-    def __init__(self, random: Random, pool: Pool) -> None:
+    def __init__(self, random: Random, pool: LiteralPool) -> None:
         self.random = random
         self.pool = pool
         self.bounds = random.choice(RANGES)
@@ -110,7 +110,7 @@ class _Maker:
     def _make_group(self, name: str, parts: list[ast.expr], depth: int) -> Any:
         name = _ABSTRACT.get(name, name)
         inner = parts or [ast.Name("int")]
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             return None
         if name in ("Optional", "Union"):
             return self.make(inner[0], depth)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
-from pkg.rerank.wanted import Parameter
+from pkg.rerank.parsed_question import Parameter
 
-LONGEST = 40  # items of a value that is made longer
+MAX_ITEMS = 40  # items of a value that is made longer
 
 Change = Callable[[Any, Random], Any]
 
@@ -73,7 +73,7 @@ def _mutate_items(items: list[Any], change: Change, random: Random) -> list[Any]
     changed = list(items)
     if act == "drop":
         del changed[place]
-    elif act == "repeat" and len(items) < LONGEST:
+    elif act == "repeat" and len(items) < MAX_ITEMS:
         changed.insert(place, items[other])
     elif act == "swap":
         changed[place], changed[other] = changed[other], changed[place]
@@ -81,7 +81,7 @@ def _mutate_items(items: list[Any], change: Change, random: Random) -> list[Any]
         changed.reverse()
     elif act == "shuffle":
         random.shuffle(changed)
-    elif act == "copy" and len(items) < LONGEST:
+    elif act == "copy" and len(items) < MAX_ITEMS:
         changed.append(change(items[place], random))
     else:
         changed[place] = change(items[place], random)

@@ -1,1 +1,1 @@
-"""The stages: each looks at the candidates that are left and says something about every one of them."""
+"""Stages of the reranker: each returns a verdict on every remaining candidate."""

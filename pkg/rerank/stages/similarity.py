@@ -1,4 +1,4 @@
-"""The last stage: which candidate reads most like the query (P-25), without what it says about itself (A-07)."""
+"""Last stage: similarity of each candidate to the query (P-25), without comments and docstrings (A-07)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from time import thread_time
 
 from pkg.extract.syntax import is_string_statement, parse_code
 from pkg.rerank.candidates import Verdict
-from pkg.rerank.case import Case, Contender
-from pkg.rerank.wanted import Definition
+from pkg.rerank.case import Case, DistinctCandidate
+from pkg.rerank.parsed_question import Definition
 
 
 def strip_code(code: str) -> str:
-    """Give code without comments, docstrings and layout; what does not parse stays as it is."""
+    """Return code without comments, docstrings and layout; invalid code is unchanged."""
     tree = parse_code(code)
     if tree is None:
         return code
@@ -28,9 +28,9 @@ def strip_code(code: str) -> str:
         return code
 
 
-_ENCODING = threading.Lock()  # an encoder remembers words, and tasks run in several threads
+_ENCODING = threading.Lock()  # an encoder caches words, and tasks run in several threads
 
-DIGITS = 6  # of a cosine; more would be noise of the order of additions, and order candidates by it
+DIGITS = 6  # of a cosine; further digits depend on the order of additions
 
 
 class SimilarityStage:
@@ -39,17 +39,17 @@ class SimilarityStage:
     name = "similarity"
     drops = False
 
-    def judge(self, case: Case, contenders: Sequence[Contender]) -> list[Verdict]:
-        """Encode the query and all candidates."""
+    def judge(self, case: Case, candidates: Sequence[DistinctCandidate]) -> list[Verdict]:
+        """Return the cosine of each candidate."""
         from pkg.encode.registry import load_encoder
 
         start = thread_time()
         is_raw = case.options.compare == "raw"
-        texts = [each.code if is_raw else each.stripped for each in contenders]
+        texts = [each.code if is_raw else each.stripped for each in candidates]
         encoder = load_encoder(case.options.encoder)
         with _ENCODING:
             query = encoder.encode_query(case.question.text.encode("utf-8", "replace").decode())
             vectors = encoder.encode([text.encode("utf-8", "replace") for text in texts])
         cosines = [round(float(each), DIGITS) for each in vectors @ query]
-        seconds = (thread_time() - start) / max(1, len(contenders))
+        seconds = (thread_time() - start) / max(1, len(candidates))
         return [Verdict(self.name, True, cosine, "", seconds) for cosine in cosines]

@@ -18,7 +18,7 @@ from typing import Any
 from pkg.sandbox.inside.fault_kinds import CODE
 
 IMPORT_SHARES = 5  # times the time of a call: a large library such as numpy takes longer to load than most calls
-LONGEST = 200  # characters of a message
+MAX_MESSAGE = 200  # characters of a message
 TOP_LEVEL_AWAIT = 0x2000  # ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 IS_COROUTINE = 0x80  # inspect.CO_COROUTINE: the code awaits something
 
@@ -33,7 +33,7 @@ def _stop(*_: object) -> None:
     raise Hang
 
 
-def ask_all(seconds: float, most_hangs: int, *calls: Call) -> list[Any]:
+def run_calls(seconds: float, most_hangs: int, *calls: Call) -> list[Any]:
     """Make calls one after the other, each with so much CPU time, until some have hung.
 
     Each gives [True, value], [True, None, what it printed], [False, name, message, line, names of base classes], or
@@ -87,7 +87,7 @@ def _describe(fault: BaseException) -> list[Any]:
             line = trace.tb_lineno
         trace = trace.tb_next
     bases = [each.__name__ for each in type(fault).__mro__[1:-2]]
-    return [False, type(fault).__name__, str(fault)[:LONGEST], line, bases]
+    return [False, type(fault).__name__, str(fault)[:MAX_MESSAGE], line, bases]
 
 
 def make_lines(own: Mapping[str, Any], *lines: tuple[str, str]) -> list[Call]:
@@ -146,5 +146,5 @@ def make_runs(source: str, *inputs: str) -> list[Call]:
     return [make(each) for each in inputs]
 
 
-CALLS: dict[str, Any] = {"_pkg_ask_all": ask_all, "_pkg_lines": make_lines, "_pkg_runs": make_runs}
+CALLS: dict[str, Any] = {"_pkg_run_calls": run_calls, "_pkg_lines": make_lines, "_pkg_runs": make_runs}
 """What a step may call, by name; the code of the candidate is loaded without them."""

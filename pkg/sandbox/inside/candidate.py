@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from pkg.sandbox.frames import pack_frame, receive_bytes, send_bytes
 from pkg.sandbox.inside.call_answers import CALLS
 from pkg.sandbox.inside.candidate_calls import answer_calls
 from pkg.sandbox.inside.fault_kinds import CODE, classify_fault, describe_fault
+from pkg.sandbox.pipe_messages import pack_message, receive_bytes, send_bytes
 from pkg.sandbox.protocol import NO_MEMORY, NO_START, STARTED, Kind, Limits, Step
 from pkg.sandbox.values import render_value
 
@@ -204,7 +204,7 @@ def _attempt(act: Callable[[], str | None]) -> bool:
         kind, detail = _explain(error)
     _flush()
     seconds = max(0.0, time.process_time() - start)  # of a process that the code forked there may be less
-    send_bytes(REPORT, pack_frame({"kind": kind.value, "detail": detail, "seconds": seconds, "value": value}))
+    send_bytes(REPORT, pack_message({"kind": kind.value, "detail": detail, "seconds": seconds, "value": value}))
     return kind is Kind.OK
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from pkg.sandbox.inside.fault_kinds import CODE
 from pkg.sandbox.values import render_value, restore_value
 
-LONGEST = 200  # characters of a message
+MAX_MESSAGE = 200  # characters of a message
 ROOM_FOR_OTHERS = 2300  # characters of an answer that is a digest or an exception, whose signs may all be escaped
 HUNG = "hung"
 
@@ -80,7 +80,7 @@ def _describe(fault: BaseException) -> list[Any]:
     while trace is not None:
         line = trace.tb_lineno if trace.tb_frame.f_code.co_filename == CODE else line
         trace = trace.tb_next
-    return [False, type(fault).__name__, str(fault)[:LONGEST], line]
+    return [False, type(fault).__name__, str(fault)[:MAX_MESSAGE], line]
 
 
 class _Frozen:

@@ -9,7 +9,7 @@ import traceback
 from pkg.sandbox.protocol import Kind
 
 CODE = "<candidate>"
-LONGEST = 400  # characters of a message: enough for a person, and an exception can hold gigabytes
+MAX_MESSAGE = 400  # characters of a message: enough for a person, and an exception can hold gigabytes
 
 _KINDS: tuple[tuple[type[BaseException], Kind], ...] = (
     (IndentationError, Kind.INDENTATION),
@@ -50,10 +50,10 @@ def _is_outside(error: OSError) -> bool:
 def describe_fault(error: BaseException) -> str:
     """Give the exception with its message and its last line in the code; never more than one short line."""
     try:
-        message = " ".join(_find_message(error)[:LONGEST].split())
+        message = " ".join(_find_message(error)[:MAX_MESSAGE].split())
     except BaseException:  # the message itself may be hostile code
         message = "(no message can be read)"
-    name = type(error).__name__[:LONGEST]
+    name = type(error).__name__[:MAX_MESSAGE]
     return (f"{name}: {message}" if message else name) + _describe_place(error)
 
 

@@ -74,7 +74,7 @@ def _allow(rules: int, place: str | int, rights: int) -> None:
 _CAPABILITIES_3 = 0x20080522  # the version of the kernel's structure that has 64 bits
 
 
-def become_nobody(user: int) -> None:
+def drop_privileges(user: int) -> None:
     """Become the inner user where root is the outer one, then drop all capabilities over the namespaces."""
     if os.geteuid() == 0:
         os.setgroups([])

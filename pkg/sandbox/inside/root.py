@@ -22,7 +22,7 @@ MOUNT, CGROUP, HOST_NAME, MESSAGES, USER, PROCESS, NETWORK = (
 ALL = MOUNT | CGROUP | HOST_NAME | MESSAGES | USER | PROCESS | NETWORK
 
 INNER = 1  # the user and group that everything inside belongs to
-NOBODY = 65534  # who that is outside when root starts a sandbox: nobody that owns a file
+OVERFLOW_USER = 65534  # who that is outside when root starts a sandbox: nobody that owns a file
 
 
 def enter_namespaces(client: int) -> None:
@@ -66,8 +66,8 @@ def _write_maps(target: int, user: int, group: int) -> None:
     """Map the inner user to the caller, or to nobody where root calls, for whom limits and files know no bounds."""
     if user:
         _write(target, "setgroups", "deny")
-    _write(target, "gid_map", f"{INNER} {group} 1\n" if user else f"0 0 1\n{INNER} {NOBODY} 1\n")
-    _write(target, "uid_map", f"{INNER} {user} 1\n" if user else f"0 0 1\n{INNER} {NOBODY} 1\n")
+    _write(target, "gid_map", f"{INNER} {group} 1\n" if user else f"0 0 1\n{INNER} {OVERFLOW_USER} 1\n")
+    _write(target, "uid_map", f"{INNER} {user} 1\n" if user else f"0 0 1\n{INNER} {OVERFLOW_USER} 1\n")
 
 
 def _write(target: int, name: str, text: str) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pkg.sandbox.inside.candidate import Job, count_files, prepare_box, run_candidate
-from pkg.sandbox.protocol import MOST_FILES, Kind, Limits
+from pkg.sandbox.protocol import MAX_FILES, Kind, Limits
 
 PATIENCE = 16  # times the wanted length that are read and thrown away before a run is ended for it
 
@@ -67,7 +67,7 @@ class Pipe:
 
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = resource.getpagesize()
-LARGEST_MESSAGE = 64 << 10  # bytes that a socket takes at once
+MAX_MESSAGE = 64 << 10  # bytes that a socket takes at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Counts:
     swapped: int = 0  # bytes
 
 
-class Watch:
+class UsageMonitor:
     """Reads the /proc of the sandbox's own process namespace, in which this process is the first.
 
     Beside what processes hold, buffers of sockets are counted, each as full as it can be: they are the kernel's, and no
@@ -149,7 +149,7 @@ def _measure_buffer() -> int:
     """Ask how much a socket can hold; one message more than that may be under way."""
     one, other = socket.socketpair()
     with one, other:
-        return one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) + LARGEST_MESSAGE
+        return one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) + MAX_MESSAGE
 
 
 LOOK = 0.05  # seconds between two looks at what a run uses: a hostile one takes at most this much more
@@ -161,7 +161,7 @@ class ClientGoneError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Finish:
+class ProcessEnd:
     """How a process ended, as seen from outside."""
 
     cause: Kind | None  # why it was ended; None when it ended by itself
@@ -171,16 +171,16 @@ class Finish:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RunContext:
     """Where processes run and what may be done about them there."""
 
     box: str
     control: int  # the descriptor that ends when the client does
     is_first: bool  # of its process namespace: may signal all others, and nobody else lives there
-    watch: Watch
+    watch: UsageMonitor
 
 
-def run_job(job: Job, pipes: Sequence[Pipe], place: Place) -> Finish:
+def run_job(job: Job, pipes: Sequence[Pipe], place: RunContext) -> ProcessEnd:
     """Run one process from start to end; afterwards no process of it is left.
 
     pipes: for what the load prints, for the report, for what the step prints.
@@ -197,10 +197,10 @@ def run_job(job: Job, pipes: Sequence[Pipe], place: Place) -> Finish:
         status, seconds = _end(process, place)
     for pipe in pipes:
         pipe.read()
-    return Finish(cause, reason, status, seconds)
+    return ProcessEnd(cause, reason, status, seconds)
 
 
-def _attend(process: int, pipes: Sequence[Pipe], limits: Limits, place: Place) -> tuple[Kind | None, str]:
+def _attend(process: int, pipes: Sequence[Pipe], limits: Limits, place: RunContext) -> tuple[Kind | None, str]:
     """Wait until the process ends or a limit is reached; say which, None when it ended by itself."""
     end = time.monotonic() + limits.wall_seconds
     next_look = time.monotonic() + LOOK
@@ -219,7 +219,7 @@ def _attend(process: int, pipes: Sequence[Pipe], limits: Limits, place: Place) -
     return None, ""
 
 
-def _judge_use(place: Place, limits: Limits) -> tuple[Kind, str] | None:
+def _judge_use(place: RunContext, limits: Limits) -> tuple[Kind, str] | None:
     """Look at what the processes of the run use together."""
     use = place.watch.measure()
     if use.seconds > limits.cpu_seconds:
@@ -227,8 +227,8 @@ def _judge_use(place: Place, limits: Limits) -> tuple[Kind, str] | None:
     files, stored = count_files(place.box) if place.is_first else (0, 0)
     if use.memory + stored > limits.memory_bytes:
         return Kind.MEMORY, f"used more than {limits.memory_bytes >> 20} MiB in all"
-    if files > MOST_FILES:
-        return Kind.FORBIDDEN, f"made more than {MOST_FILES} files"
+    if files > MAX_FILES:
+        return Kind.FORBIDDEN, f"made more than {MAX_FILES} files"
     return None
 
 
@@ -283,7 +283,7 @@ def _open_event(process: int) -> int:
         return -1
 
 
-def _end(process: int, place: Place) -> tuple[int, float]:
+def _end(process: int, place: RunContext) -> tuple[int, float]:
     """Kill the process and all that it started, and wait until each is gone; give its status and CPU seconds."""
     _kill(process, place)
     _, status, usage = os.wait4(process, 0)
@@ -297,7 +297,7 @@ def _end(process: int, place: Place) -> tuple[int, float]:
     return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
 
 
-def _kill(process: int, place: Place) -> None:
+def _kill(process: int, place: RunContext) -> None:
     """Send a signal that cannot be caught: to all of the namespace, else to the session's group."""
     try:
         os.kill(-1 if place.is_first else process, signal.SIGKILL)

@@ -17,17 +17,17 @@ import sys
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pkg.sandbox.frames import pack_frame, receive_frame, send_bytes
 from pkg.sandbox.inside.candidate import Job, empty_box
-from pkg.sandbox.inside.rights import become_nobody, confine
+from pkg.sandbox.inside.rights import confine, drop_privileges
 from pkg.sandbox.inside.root import INNER, build_root, enter_namespaces
-from pkg.sandbox.inside.runs import ClientGoneError, Pipe, Place, Watch, run_job
+from pkg.sandbox.inside.runs import ClientGoneError, Pipe, RunContext, UsageMonitor, run_job
+from pkg.sandbox.pipe_messages import pack_message, receive_message, send_bytes
 from pkg.sandbox.protocol import LIBRARIES, Limits
 
 REPORT_ROOM = 64 << 10  # bytes of a report besides the value
 
 
-def serve(place: Place, answers: int, processes: int | None) -> None:
+def serve(place: RunContext, answers: int, processes: int | None) -> None:
     """Answer requests until the client goes; then end at once, and with this process all others.
 
     processes: how many of the inner user's a limit on their number counts besides the candidate's; None for no limit.
@@ -36,13 +36,13 @@ def serve(place: Place, answers: int, processes: int | None) -> None:
     gc.freeze()  # what is here already is shared with every run; marking it would copy it
     try:
         is_fit = True
-        while is_fit and (request := receive_frame(place.control)) is not None:
+        while is_fit and (request := receive_message(place.control)) is not None:
             is_fit = _answer(request, place, answers, processes)
     except (ClientGoneError, BrokenPipeError):
         return
 
 
-def _answer(request: dict[str, Any], place: Place, answers: int, processes: int | None) -> bool:
+def _answer(request: dict[str, Any], place: RunContext, answers: int, processes: int | None) -> bool:
     """Run one process and pass on what it wrote; tell whether this place is fit for another."""
     limits = Limits(**request["limits"])
     allowed = None if processes is None else processes + limits.processes
@@ -53,7 +53,7 @@ def _answer(request: dict[str, Any], place: Place, answers: int, processes: int 
         place
     )  # without a byte of report, the request lies in the control pipe still
     sizes = [pipe.size for pipe in pipes]
-    send_bytes(answers, pack_frame(asdict(finish) | {"sizes": sizes, "is_fit": is_fit}))
+    send_bytes(answers, pack_message(asdict(finish) | {"sizes": sizes, "is_fit": is_fit}))
     for pipe in pipes:
         with memoryview(pipe.buffer)[: pipe.size] as written:
             send_bytes(answers, written)
@@ -69,7 +69,7 @@ def _list_sizes(limits: Limits) -> tuple[int, int, int]:
     return limits.output_bytes, 2 * limits.output_bytes + REPORT_ROOM, limits.output_bytes
 
 
-def _clean(place: Place) -> bool:
+def _clean(place: RunContext) -> bool:
     """Remove what the run wrote; tell whether that was possible."""
     try:
         empty_box(place.box)
@@ -110,11 +110,11 @@ def start(settings: Settings) -> None:
         processes, layers = _isolate(settings, packages)
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""
-        send_bytes(1, pack_frame({"failure": f"{error.strerror}{place}"}))
+        send_bytes(1, pack_message({"failure": f"{error.strerror}{place}"}))
         os._exit(1)
     control, answers = _move_control()
-    send_bytes(answers, pack_frame({"layers": layers}))
-    serve(Place(settings.box, control, os.getpid() == 1, Watch(processes)), answers, others)
+    send_bytes(answers, pack_message({"layers": layers}))
+    serve(RunContext(settings.box, control, os.getpid() == 1, UsageMonitor(processes)), answers, others)
     os._exit(0)
 
 
@@ -129,7 +129,7 @@ def _isolate(settings: Settings, packages: list[str]) -> tuple[int, dict[str, ob
         processes = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY) if settings.confine else -1
     if not settings.confine:
         return -1, {}
-    become_nobody(INNER)
+    drop_privileges(INNER)
     readable = [*LIBRARIES, *settings.libraries, *sys.path]
     return processes, confine(readable, processes, settings.enter)
 

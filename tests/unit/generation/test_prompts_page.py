@@ -12,7 +12,7 @@ from pkg.generation.forms.brief import WORDS
 from pkg.generation.forms.choice import FORM_NAMES, FORMS
 from pkg.generation.forms.prompt_form import make_task
 from pkg.generation.forms.standing_code import wrap_block
-from pkg.rerank.wanted import parse_question
+from pkg.rerank.parsed_question import parse_question
 
 PAGE = (ROOT / "docs" / "prompts.md").read_text(encoding="utf-8")
 METHOD = '''\

@@ -9,9 +9,9 @@ from fake_sandbox import FakeSandbox
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.rerank.comparison import OBJECT, STATEMENTS, WEAK
 from pkg.rerank.conditions import split_expression
 from pkg.rerank.decisions import FailedError, UndecidedError, decide
+from pkg.rerank.example_rating import OBJECT, STATEMENTS, WEAK
 from pkg.rerank.reranker import Reranker
 from pkg.sandbox.values import render_value
 
@@ -173,7 +173,7 @@ def test_objects_of_a_class_that_the_query_speaks_of_are_asked_and_count_less(co
     query = f"Write a class Stack.\n\ns = Stack()\ns.push(7)\nassert {condition}\n"
     score, reason = rate(query, STACK)
     assert score == WEAK
-    assert "by the candidate's own word (an object of the class Stack is no plain data)" in reason
+    assert "decided in the candidate's process (an object of the class Stack is not plain data)" in reason
     assert rate(query, STACK.replace("self.items.append(x)", "pass"))[0] == 0.0 or condition == "not 8 in s"
 
 
@@ -194,7 +194,7 @@ def test_a_class_that_calls_itself_like_the_function_is_not_asked() -> None:
 def test_a_reason_tells_why_nothing_could_be_decided() -> None:
     score, reason = rate("Write f(n).\n\nassert f(2) > 3\n", ANYTHING.format(truth=True, length=1, more=""))
     assert score == 0.0
-    assert reason.endswith("(an object of the class Anything is no plain data)")
+    assert reason.endswith("(an object of the class Anything is not plain data)")
 
 
 def test_what_a_condition_compares_with_never_reaches_the_sandbox() -> None:
@@ -247,7 +247,7 @@ def test_statements_run_before_what_is_claimed_and_the_claim_is_decided_outside(
 
 def test_an_assert_that_cannot_be_taken_apart_runs_as_it_stands_and_counts_less() -> None:
     query = "Write f(n).\n\nfor each in f(2):\n    assert each == 4\n"
-    reason = f"1 of 1 hold, 1 of them by the candidate's own word ({STATEMENTS})"
+    reason = f"1 of 1 hold, 1 of them decided in the candidate's process ({STATEMENTS})"
     assert rate(query, "def f(n): return [4]") == (WEAK, reason)
     assert rate(query, "def f(n): return [5]")[0] == 0.0
 
@@ -314,7 +314,7 @@ def test_a_long_value_is_decided_on_in_no_time() -> None:
     ],
 )
 def test_a_long_value_that_is_looked_at_again_and_again_is_given_up(source: str, value: object) -> None:
-    with pytest.raises(UndecidedError, match="too long"):
+    with pytest.raises(UndecidedError, match="too many steps"):
         compute(source, value)
 
 

@@ -91,7 +91,7 @@ def test_without_examples_an_answer_passes_when_it_runs_and_leaves_no_doubt(sand
     cut = check(sandbox, "def half(n):\n    m = n\n    return (m", query)
     assert cut.is_cut
     assert not cut.passed
-    assert cut.render() == "The answer breaks off before its end; a shorter one is needed."
+    assert cut.render() == "The answer is incomplete; a shorter one is needed."
 
 
 def test_examples_may_be_handed_over(sandbox: Sandbox) -> None:

@@ -1,4 +1,4 @@
-"""Lines below the definitions of an answer that only use them: it is judged by its definitions, a notch below."""
+"""Lines below the definitions of an answer that only use them: it is judged without its driver code, a notch below."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_an_answer_whose_definitions_run_is_not_dropped_for_its_driver(reranker:
     ranking = rank(reranker, WRONG, f"{GOOD}\n\n{driver}\n")
     assert ranking.chosen == 1
     assert ranking.candidates[1].dropped is None
-    assert "judged by its definitions" in ranking.candidates[1].reason
+    assert "judged without its driver code" in ranking.candidates[1].reason
     assert ranking.code == GOOD
 
 
@@ -171,7 +171,7 @@ def test_what_the_definitions_stand_on_is_kept(code: str) -> None:
     driven = f"{code}\n\nprint(area(1, 2))\nassert False\n"
     driver = find_driver(driven, ast.parse(driven), "area")
     assert driver is not None
-    assert ast.dump(ast.parse(driver.bare)) == ast.dump(ast.parse(code))
+    assert ast.dump(ast.parse(driver.code_without)) == ast.dump(ast.parse(code))
     assert find_driver(code, ast.parse(code), "area") is None
 
 

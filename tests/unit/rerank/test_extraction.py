@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pkg.rerank.extraction import extract_code
-from pkg.rerank.wanted import parse_question
+from pkg.rerank.parsed_question import parse_question
 
 ADD = parse_question('from typing import List\n\ndef add(xs: List[int]) -> int:\n    """Add numbers."""\n')
 CODE = "def add(xs):\n    return sum(xs)"

@@ -19,7 +19,7 @@ QUERY = "def add(a, b):\n    '''Add numbers.\n\n    >>> add(1, 2)\n    3\n    ''
 RIGHT = "def add(a, b):\n    return a + b\n"
 ODD = "def add(a, b):\n    odd = a + b\n    return odd\n"
 STAGES = {
-    "extraction": "pkg.rerank.contenders.list_versions",
+    "extraction": "pkg.rerank.distinct_candidates.list_versions",
     "syntax": "pkg.rerank.stages.static_stages.SyntaxStage.judge",
     "static": "pkg.rerank.stages.static_stages.StaticStage.judge",
     "smoke": "pkg.rerank.stages.sandbox_stages.SmokeStage.judge",
@@ -30,7 +30,7 @@ STAGES = {
 
 
 def speaks_of_odd(given: Any) -> bool:
-    """Return whether a text, or the code of one of several contenders, is the odd one."""
+    """Return whether a text, or the code of one of several candidates, is the odd one."""
     texts = [each.code for each in given] if isinstance(given, list) else [given] if isinstance(given, str) else []
     return any("odd" in text for text in texts)
 

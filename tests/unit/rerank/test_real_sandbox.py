@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 
 from pkg.rerank.candidates import RerankOptions
 from pkg.rerank.reranker import Reranker
-from pkg.rerank.value_requests import Ask, Form, Inquiry, ask_all
+from pkg.rerank.value_requests import Request, RequestBatch, RequestKind, run_requests
 from pkg.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Sandbox
 
 QUERY = 'def add(xs):\n    """Add numbers.\n\n    >>> add([1, 2])\n    3\n    >>> add([])\n    0\n    """\n'
@@ -66,35 +66,35 @@ class Watched:
         return self.sandbox.run_all(asked, limits)
 
 
-def ask(reranker: Reranker, code: str, *sources: str) -> tuple[Result, int]:
+def request(reranker: Reranker, code: str, *sources: str) -> tuple[Result, int]:
     assert reranker.sandbox is not None
     watched: Any = Watched(reranker.sandbox)
-    asks = tuple(map(Ask, sources))
-    (result,) = ask_all(watched, [Inquiry(code, asks)], Limits(cpu_seconds=0.4, wall_seconds=2))
+    requests = tuple(map(Request, sources))
+    (result,) = run_requests(watched, [RequestBatch(code, requests)], Limits(cpu_seconds=0.4, wall_seconds=2))
     return result, watched.steps
 
 
 def test_a_call_that_hangs_is_stopped_in_the_run_of_the_others(reranker: Reranker) -> None:
-    result, steps = ask(reranker, "def f(x):\n    while x == 2: pass\n    return x", "f(1)", "f(2)", "f(3)")
+    result, steps = request(reranker, "def f(x):\n    while x == 2: pass\n    return x", "f(1)", "f(2)", "f(3)")
     assert [each.kind for each in result.steps] == [Kind.OK, Kind.TIMEOUT, Kind.OK]
     assert steps == 1
 
 
 def test_a_call_that_cannot_be_stopped_is_left_to_the_sandbox(reranker: Reranker) -> None:
     code = "from itertools import repeat\ndef f(x): return all(repeat(1)) if x == 2 else x"
-    result, steps = ask(reranker, code, "f(1)", "f(2)", "f(3)")
+    result, steps = request(reranker, code, "f(1)", "f(2)", "f(3)")
     assert [each.kind for each in result.steps] == [Kind.OK, Kind.TIMEOUT, Kind.OK]
     assert steps > 1
 
 
 def test_a_call_that_fills_the_memory_says_so(reranker: Reranker) -> None:
-    (verdict,) = ask(reranker, "def f(x): return bytearray(1 << 40)", "f(1)")[0].steps
+    (verdict,) = request(reranker, "def f(x): return bytearray(1 << 40)", "f(1)")[0].steps
     assert verdict.kind is Kind.MEMORY
 
 
 def test_a_fault_tells_its_line(reranker: Reranker) -> None:
     code = "def f(x):\n    if x:\n        return 1 // 0\n    return g(x)"
-    result, steps = ask(reranker, code, "f(1)", "f(0)")
+    result, steps = request(reranker, code, "f(1)", "f(0)")
     assert [each.detail.partition("(")[2] for each in result.steps] == ["line 3)", "line 4)"]
     assert steps == 1
 
@@ -167,11 +167,11 @@ SEQUENCE = "s = Stack()\ns.push(1)\ns.push(2)\nassert s.pop() == 2\nassert s.siz
 
 def test_a_script_runs_in_one_process_with_the_state_that_its_claims_leave(reranker: Reranker) -> None:
     watched: Any = Watched(reranker.sandbox)  # type: ignore[arg-type]
-    asks = (
-        Ask("s.pop()", before=("s = Stack()", "s.push(1)")),
-        Ask("s.size()", before=("s = Stack()", "s.push(1)", "s.pop()")),
+    requests = (
+        Request("s.pop()", before=("s = Stack()", "s.push(1)")),
+        Request("s.size()", before=("s = Stack()", "s.push(1)", "s.pop()")),
     )
-    (result,) = ask_all(watched, [Inquiry(POPS, asks)], Limits(cpu_seconds=0.4, wall_seconds=2))
+    (result,) = run_requests(watched, [RequestBatch(POPS, requests)], Limits(cpu_seconds=0.4, wall_seconds=2))
     assert [each.value for each in result.steps] == ["1", "0"]
     assert watched.steps == 1
 
@@ -243,8 +243,8 @@ def test_a_program_is_given_each_sample_and_its_output_is_compared(reranker: Rer
 
 def test_samples_are_tried_in_one_process(reranker: Reranker) -> None:
     watched: Any = Watched(reranker.sandbox)  # type: ignore[arg-type]
-    asks = tuple(Ask(text, Form.PROGRAM) for text in ("2 3\n", "4 4\n"))
-    (result,) = ask_all(watched, [Inquiry(PRINTS_SUM, asks)], Limits(cpu_seconds=0.4, wall_seconds=2))
+    requests = tuple(Request(text, RequestKind.PROGRAM) for text in ("2 3\n", "4 4\n"))
+    (result,) = run_requests(watched, [RequestBatch(PRINTS_SUM, requests)], Limits(cpu_seconds=0.4, wall_seconds=2))
     assert [each.output for each in result.steps] == ["5\n", "8\n"]
     assert watched.steps == 1
 

@@ -9,8 +9,8 @@ from fake_sandbox import FakeSandbox
 
 from pkg.errors import InputError, MissingExtraError, PkgError, SandboxError, UsageError
 from pkg.rerank.candidates import Candidate, Ranked, RerankOptions, StageName, Task, Verdict, paper_options
-from pkg.rerank.case import Case, Contender, make_case
-from pkg.rerank.contenders import find_contenders
+from pkg.rerank.case import Case, DistinctCandidate, make_case
+from pkg.rerank.distinct_candidates import find_distinct_candidates
 from pkg.rerank.reranker import Reranker, compare_all
 from pkg.sandbox import worker_pool
 
@@ -140,7 +140,7 @@ def test_without_a_name_the_most_common_function_is_compared(reranker: Reranker)
 def test_examples_of_other_functions_are_left_out_and_told(reranker: Reranker) -> None:
     ranking = reranker.rerank("Like sqrt(4) returns 2, and double(2) returns 4.", ["def double(n):\n    return 2 * n"])
     assert ranking.examples == ("double(2) == 4",)
-    assert ranking.notes == ("1 examples call what no candidate defines",)
+    assert ranking.notes == ("1 examples call a function that no candidate defines",)
 
 
 def test_examples_that_are_handed_over_count_like_those_of_the_query(reranker: Reranker) -> None:
@@ -209,7 +209,7 @@ def test_where_a_platform_has_no_sandbox_only_the_static_stages_run_and_it_is_sa
     monkeypatch.setattr("sys.platform", "darwin")
     ranking = Reranker().rerank(QUERY, [BROKEN, UNDEFINED, RIGHT])
     assert (ranking.chosen, ranking.sandbox) == (2, None)
-    assert ranking.notes[0].startswith(f"no candidate was run, for there is no sandbox here: {fault}")
+    assert ranking.notes[0].startswith(f"no candidate was run, because there is no sandbox here: {fault}")
     with pytest.raises(type(fault)):
         Reranker(RerankOptions(sandbox="docker"))
     monkeypatch.setattr("sys.platform", "linux")
@@ -264,7 +264,7 @@ def test_hostile_texts_lose_and_harm_nobody(reranker: Reranker, text: str) -> No
         ((), {}, "no stage is left"),
         (("syntax",), {"syntax": -1.0}, "the weight of syntax is -1"),
         (("syntax",), {"syntax": float("nan")}, "the weight of syntax is nan"),
-        (("syntax",), {"smoke": 1.0}, "smoke has a weight, and is left out"),
+        (("syntax",), {"smoke": 1.0}, "smoke has a weight but does not run"),
         (("syntax",), {"syntax": 0.0}, "all weights are 0"),
     ],
 )
@@ -284,17 +284,17 @@ class Picky:
     def __init__(self, most: int = 9) -> None:
         self.most = most
 
-    def judge(self, case: Case, contenders: Sequence[Contender]) -> list[Verdict]:
-        if any("xs[0]" in each.code for each in contenders) or len(contenders) > self.most:
+    def judge(self, case: Case, candidates: Sequence[DistinctCandidate]) -> list[Verdict]:
+        if any("xs[0]" in each.code for each in candidates) or len(candidates) > self.most:
             raise ZeroDivisionError("no such number")
-        return [Verdict(self.name, True, len(contenders) / 10) for _ in contenders]
+        return [Verdict(self.name, True, len(candidates) / 10) for _ in candidates]
 
 
 @pytest.mark.parametrize(("stage", "scores"), [(Picky(), [0.3, 0.0, 0.3, 0.3]), (Picky(2), [0.0] * 4)])
 def test_who_cannot_be_compared_does_not_keep_the_others_from_it(stage: Picky, scores: list[float]) -> None:
     task = Task(QUERY, tuple(Candidate(place, each) for place, each in enumerate((RIGHT, FIRST, LOOP, LENGTH))))
     case = make_case(task.query, (), RerankOptions(), FakeSandbox(), None, [])
-    verdicts = compare_all(stage, case, find_contenders(task, case))
+    verdicts = compare_all(stage, case, find_distinct_candidates(task, case))
     assert [each.score for each in verdicts] == scores
     assert all(each.reason == "" or "no such number" in each.reason for each in verdicts)
     assert any("candidate 1: " in each for each in case.notes)

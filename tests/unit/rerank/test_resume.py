@@ -9,21 +9,21 @@ import pytest
 from pkg.errors import PathError, UsageError
 from pkg.model import Skip
 from pkg.rerank.candidates import Candidate, RerankOptions, Task
-from pkg.rerank.tasks import leave_done, name_item, read_done
+from pkg.rerank.tasks import make_item_key, read_done, skip_done
 
 TASK = Task("q", (Candidate(0, "a"),), id="t")
 
 
 def test_a_task_is_known_again_by_all_that_decides_its_ranking() -> None:
     options = RerankOptions()
-    key = name_item(TASK, options, False)
-    assert key == name_item(replace(TASK, extra={"x": 1}), replace(options, jobs=7), False)
+    key = make_item_key(TASK, options, False)
+    assert key == make_item_key(replace(TASK, extra={"x": 1}), replace(options, jobs=7), False)
     others = [
-        name_item(replace(TASK, query="other"), options, False),
-        name_item(replace(TASK, candidates=(Candidate(0, "b"),)), options, False),
-        name_item(TASK, replace(options, seed=1), False),
-        name_item(TASK, options, True),
-        name_item(Skip("line 1", "no"), options, False),
+        make_item_key(replace(TASK, query="other"), options, False),
+        make_item_key(replace(TASK, candidates=(Candidate(0, "b"),)), options, False),
+        make_item_key(TASK, replace(options, seed=1), False),
+        make_item_key(TASK, options, True),
+        make_item_key(Skip("line 1", "no"), options, False),
     ]
     assert len({key, *others}) == 6
 
@@ -55,4 +55,4 @@ def test_a_folder_is_no_output(tmp_path: Path) -> None:
 
 def test_of_equal_tasks_as_many_are_left_as_were_not_done() -> None:
     keyed = [("a", TASK), ("a", TASK), ("b", TASK)]
-    assert [key for key, _ in leave_done(keyed, Counter("a"))] == ["a", "b"]
+    assert [key for key, _ in skip_done(keyed, Counter("a"))] == ["a", "b"]

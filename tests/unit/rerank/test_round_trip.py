@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from pkg.rerank.extraction import extract_code
-from pkg.rerank.wanted import Question, parse_question
+from pkg.rerank.parsed_question import Question, parse_question
 
 TEXTS = some.sampled_from(
     [

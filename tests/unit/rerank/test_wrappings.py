@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pkg.rerank.extraction import extract_code
-from pkg.rerank.wanted import parse_question
+from pkg.rerank.parsed_question import parse_question
 from pkg.rerank.wrappings import list_unwrapped
 
 CODE = "def half(n):\n    if n < 0:\n        return -half(-n)\n    return n / 2"
@@ -57,7 +57,7 @@ def test_the_code_is_taken_out(text: str, code: str) -> None:
         "import of such code is forbidden here",
         "> I will not write that.",
         '{"error": "refused"}',
-        "1. I will not.\n2. Ask again.",
+        "1. I will not.\n2. Request again.",
         "<p>No.</p>",
         "I won't write `half` for you.",
     ],

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pkg.sandbox.inside.call_answers import ask_all, make_lines, make_runs
+from pkg.sandbox.inside.call_answers import make_lines, make_runs, run_calls
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +27,7 @@ def close_loops(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def ask(*lines: str, own: dict[str, object] | None = None) -> list[object]:
-    return ask_all(1.0, 2, *make_lines(own or {}, *(("exec" if "=" in each else "eval", each) for each in lines)))
+    return run_calls(1.0, 2, *make_lines(own or {}, *(("exec" if "=" in each else "eval", each) for each in lines)))
 
 
 def test_lines_share_their_names_and_leave_those_of_the_candidate_alone() -> None:
@@ -60,10 +60,10 @@ def test_a_value_is_what_it_was_when_it_was_given() -> None:
 def test_a_program_reads_each_input_from_its_beginning_and_leaves_the_streams_as_they_were() -> None:
     before = sys.stdin, sys.stdout, sys.argv, sys.modules["__main__"]
     program = "import sys\nif __name__ == '__main__':\n    print(input()[::-1])\n    sys.exit()"
-    assert ask_all(1.0, 2, *make_runs(program, "ab\n", "cd\n")) == [[True, None, "ba\n"], [True, None, "dc\n"]]
+    assert run_calls(1.0, 2, *make_runs(program, "ab\n", "cd\n")) == [[True, None, "ba\n"], [True, None, "dc\n"]]
     assert (sys.stdin, sys.stdout, sys.argv, sys.modules["__main__"]) == before
 
 
 def test_a_program_that_ends_itself_with_a_fault_has_failed() -> None:
-    ((is_right, name, *_),) = ask_all(1.0, 2, *make_runs("raise SystemExit(3)", ""))
+    ((is_right, name, *_),) = run_calls(1.0, 2, *make_runs("raise SystemExit(3)", ""))
     assert (is_right, name) == (False, "SystemExit")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.sandbox import Limits, Program, Sandbox, Step, open_sandbox, render_value
-from pkg.sandbox.values import Digest, Shown, restore_value
+from pkg.sandbox.values import LongValue, ReprValue, restore_value
 
 LIMITS = Limits(cpu_seconds=1.0, wall_seconds=10.0)
 NUMBERS = st.integers() | st.floats(allow_nan=False) | st.complex_numbers(allow_nan=False)
@@ -59,8 +59,8 @@ def test_what_is_restored_is_of_a_built_in_kind_whatever_it_was() -> None:
         ["a", "b"],
         1 << 20_000,
     )
-    assert isinstance(shown[4], Shown)
-    assert shown[4] == Shown("type", "<class 'object'>")
+    assert isinstance(shown[4], ReprValue)
+    assert shown[4] == ReprValue("type", "<class 'object'>")
     assert shown[4] != "<class 'object'>"
 
 
@@ -83,7 +83,7 @@ def test_values_of_the_standard_library_come_back_as_what_they_were(value: Any) 
 
 def test_a_value_too_long_to_be_sent_equals_what_is_rendered_alike_alone() -> None:
     digest = restore_value(json.loads(render_value(list(range(999)), 100)))
-    assert isinstance(digest, Digest)
+    assert isinstance(digest, LongValue)
     assert list(range(999)) == digest
     assert list(range(998)) != digest
 

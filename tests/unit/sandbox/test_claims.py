@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pkg.sandbox import Kind, Limits, Verdict, render_value
 from pkg.sandbox.claims import MalformedError, parse_claims, parse_value
 from pkg.sandbox.launch import Isolation
-from pkg.sandbox.protocol import STARTED, Ending
+from pkg.sandbox.protocol import STARTED, RunOutcome
 from pkg.sandbox.worker import Worker, judge_run
 
 LIMITS = Limits(output_bytes=4096)
@@ -32,7 +32,7 @@ def pack(*messages: object) -> bytes:
 
 
 def judge(report: bytes) -> tuple[Verdict, Verdict | None]:
-    return judge_run(Ending(None, "", 0, 0.5, b"", report, b""), LIMITS, has_step=True)
+    return judge_run(RunOutcome(None, "", 0, 0.5, b"", report, b""), LIMITS, has_step=True)
 
 
 def is_sound(verdict: Verdict) -> bool:

@@ -13,7 +13,7 @@ from hostile_code import HIDE, LIMITS, Case
 from traces import find_family
 
 from pkg.sandbox import Kind, Limits, Program, open_sandbox
-from pkg.sandbox.worker_pool import Pool
+from pkg.sandbox.worker_pool import WorkerPool
 
 ROOM = 96 << 20  # bytes that a run may have beyond its limit before the supervisor looks
 GROUPS = Path("/sys/fs/cgroup/memory")  # of version 1, which charges the buffers of sockets and pipes too
@@ -35,13 +35,13 @@ class Peak:
 
 
 @pytest.fixture(scope="module")
-def sandbox() -> Iterator[Pool]:
+def sandbox() -> Iterator[WorkerPool]:
     with open_sandbox("process", jobs=1) as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
-def peak(sandbox: Pool) -> Iterator[Peak]:
+def peak(sandbox: WorkerPool) -> Iterator[Peak]:
     folder = GROUPS / f"pkg-test-{os.getpid()}"
     try:
         folder.mkdir()
@@ -69,7 +69,9 @@ def remove_group(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("case", HIDE, ids=lambda case: case.name)
-def test_memory_that_no_process_is_seen_to_hold_stays_near_the_limit(sandbox: Pool, peak: Peak, case: Case) -> None:
+def test_memory_that_no_process_is_seen_to_hold_stays_near_the_limit(
+    sandbox: WorkerPool, peak: Peak, case: Case
+) -> None:
     before = peak.reset()
     assert sandbox.run(Program(case.code), LIMITS).load.kind in case.kinds
     assert peak.read() - before < LIMITS.memory_bytes + ROOM

@@ -13,11 +13,11 @@ from traces import find_family, wait_for_end
 
 from pkg.errors import SandboxError
 from pkg.sandbox import Kind, Limits, Program, Step, open_sandbox
-from pkg.sandbox.worker_pool import Pool
+from pkg.sandbox.worker_pool import WorkerPool
 
 
 @pytest.fixture(scope="module")
-def pool() -> Iterator[Pool]:
+def pool() -> Iterator[WorkerPool]:
     with open_sandbox("process", jobs=2) as opened:
         yield opened
 
@@ -27,12 +27,12 @@ def number(n: int) -> Program:
     return Program(f"import time\ntime.sleep({0.02 * (5 - n % 5)})", (Step(str(n), True),))
 
 
-def test_results_come_in_the_order_of_the_programs(pool: Pool) -> None:
+def test_results_come_in_the_order_of_the_programs(pool: WorkerPool) -> None:
     results = pool.run_all(number(n) for n in range(20))
     assert [result.steps[0].value for result in results] == [str(n) for n in range(20)]
 
 
-def test_programs_are_taken_only_a_little_ahead(pool: Pool) -> None:
+def test_programs_are_taken_only_a_little_ahead(pool: WorkerPool) -> None:
     taken: list[int] = []
     results = pool.run_all(taken.append(n) or number(n) for n in range(100))  # type: ignore[func-returns-value]
     next(results)
@@ -40,7 +40,7 @@ def test_programs_are_taken_only_a_little_ahead(pool: Pool) -> None:
     assert len(taken) < 10
 
 
-def test_several_threads_may_ask_at_once(pool: Pool) -> None:
+def test_several_threads_may_ask_at_once(pool: WorkerPool) -> None:
     values: dict[int, str | None] = {}
 
     def ask(n: int) -> None:

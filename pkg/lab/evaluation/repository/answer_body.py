@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pkg.extract.syntax import find_fault, is_string_statement, parse_code
 from pkg.lab.evaluation.repository.masked_functions import Definition, MaskedFunction
 from pkg.rerank.extraction import list_versions
-from pkg.rerank.wanted import Question
+from pkg.rerank.parsed_question import Question
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pkg.rerank.candidates import Check, Example
-from pkg.rerank.examples.find import find_entry, find_examples
-from pkg.rerank.wanted import parse_question
+from pkg.rerank.examples.example_search import find_entry, find_examples
+from pkg.rerank.parsed_question import parse_question
 
 ANSWER = "def area(side):\n    return side * side\n"
 QUEUE = "class Queue:\n    def __init__(self):\n        self.items = []\n"

@@ -9,9 +9,9 @@ from hypothesis import strategies as some
 
 from pkg.rerank.examples.literals import parse_literal
 from pkg.rerank.inputs.generate import guess_inputs, vary_inputs
-from pkg.rerank.inputs.input_values import Pool
+from pkg.rerank.inputs.input_values import LiteralPool
 from pkg.rerank.inputs.mutate import mutate_value
-from pkg.rerank.wanted import Parameter
+from pkg.rerank.parsed_question import Parameter
 
 
 def read_arguments(text: str) -> tuple[Any, ...]:
@@ -36,7 +36,7 @@ def test_an_argument_that_is_the_length_of_another_stays_so() -> None:
 
 
 def guess(parameters: list[Parameter], profile: tuple[str, ...], count: int) -> list[tuple[Any, ...]]:
-    return [read_arguments(each) for each in guess_inputs("a query", parameters, profile, Pool(), count)]
+    return [read_arguments(each) for each in guess_inputs("a query", parameters, profile, LiteralPool(), count)]
 
 
 def test_a_parameter_that_is_named_like_a_length_is_one_in_many_calls_and_not_in_all() -> None:
@@ -53,7 +53,7 @@ def test_guessed_arguments_are_of_the_kinds_of_the_profile() -> None:
 
 
 def test_small_calls_come_first() -> None:
-    made = guess_inputs("a query", [Parameter("xs")], ("list[int]",), Pool(), 20)
+    made = guess_inputs("a query", [Parameter("xs")], ("list[int]",), LiteralPool(), 20)
     assert list(made) == sorted(made, key=len)
 
 

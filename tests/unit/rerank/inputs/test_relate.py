@@ -4,7 +4,7 @@ from random import Random
 from typing import Any
 
 from pkg.rerank.inputs.mutate import relate_arguments
-from pkg.rerank.wanted import Parameter
+from pkg.rerank.parsed_question import Parameter
 
 SEEDS = range(200)
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.rerank.wanted import Parameter, parse_question
+from pkg.rerank.parsed_question import Parameter, parse_question
 
 PROMPT = '''\
 from typing import List

@@ -12,16 +12,16 @@ from pkg.rerank.candidates import Example
 from pkg.rerank.examples.literals import is_value, parse_expression, parse_statements
 from pkg.rerank.examples.written_tests import holds_claim, read_tests
 
-MOST_LINES = 400  # of one statement, such as a class of tests
-MOST_IN_LINE = 16  # places of one line at which an assert may begin or end; each pair of them is parsed
-MOST_OPEN = 40  # lines after one that leaves a bracket open
+MAX_LINES = 400  # of one statement, such as a class of tests
+MAX_IN_LINE = 16  # places of one line at which an assert may begin or end; each pair of them is parsed
+MAX_OPEN_LINES = 40  # lines after one that leaves a bracket open
 _JOINS = re.compile(r"[ \t]*(?:else\b|elif\b|except\b|finally\b|case\b|[)\]}])")
 _LEAD = re.compile(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]+")
 _CLAIMS = re.compile(r"assert|raises|Assert")
 _MADE = re.compile(r"(?:^|[:;`])[ \t]*([A-Za-z_]\w*)[ \t]*=[ \t]*[A-Z]\w*\(", re.MULTILINE)
 _SEVERAL = re.compile(r";[ \t]*(?=[A-Za-z_])")
 _SHOWS = re.compile(
-    r"(?P<indent>[ \t]*)(?P<asked>[A-Za-z_][\w.]*\([^#\n]*?\)|[A-Za-z_]\w*(?:\.\w+)+)[ \t]*"
+    r"(?P<indent>[ \t]*)(?P<expression>[A-Za-z_][\w.]*\([^#\n]*?\)|[A-Za-z_]\w*(?:\.\w+)+)[ \t]*"
     r"(?:->|=>|→|==|\breturns?\b|\bis\b|#[ \t]*(?:->|=>|→|==|returns?\b|prints?\b)?)[ \t]*(?P<value>\S[^;\n]*?)[ \t]*"
 )
 _IN_PROSE = re.compile(r"(?:[:;,.][ \t]+|`+|['\"])(?=(?:\w[^:;`]*;[ \t]*)*(?:self\.)?assert)")
@@ -29,7 +29,7 @@ _ENDS = "`'\"., "  # what may stand after an assert that is quoted in prose
 _KINDS = frozenset(("int", "str", "float", "bool", "list", "dict", "set", "tuple", "bytes", "object", "Any"))
 
 
-def take_code(text: str, own: Collection[str], entry: str | None = None) -> tuple[list[Example], str]:
+def extract_tests(text: str, candidate_names: Collection[str], entry: str | None = None) -> tuple[list[Example], str]:
     """Read the tests and asserts of a text, and return the text without them.
 
     own: names that candidates define. entry: what is wanted, where that is known.
@@ -41,11 +41,11 @@ def take_code(text: str, own: Collection[str], entry: str | None = None) -> tupl
     for run in _find_runs(lines):
         if not any(map(holds_claim, run)):
             continue
-        examples += read_tests(run, own, entry)
-        _blank(lines, [each for each in run if getattr(each, "name", None) not in own])
+        examples += read_tests(run, candidate_names, entry)
+        _blank(lines, [each for each in run if getattr(each, "name", None) not in candidate_names])
     for row, line in enumerate(lines):
         if "assert" in line:
-            found, lines[row] = _take_from_line(line, row, own)
+            found, lines[row] = _take_from_line(line, row, candidate_names)
             examples += found
     return examples, "\n".join(lines)
 
@@ -63,12 +63,16 @@ def _write_claims(text: str) -> list[str]:
 
 def _write_claim(line: str, made: set[str]) -> str:
     found = _SHOWS.fullmatch(line)
-    if found is None or not made & {*re.findall(r"\w+", found["asked"])} or parse_expression(found["asked"]) is None:
+    if (
+        found is None
+        or not made & {*re.findall(r"\w+", found["expression"])}
+        or parse_expression(found["expression"]) is None
+    ):
         return line
     value = parse_expression(found["value"].rstrip(".;"))
     if value is None or not is_value(value):
         return line
-    return f"{found['indent']}assert {found['asked']} == {found['value'].rstrip('.;')}"
+    return f"{found['indent']}assert {found['expression']} == {found['value'].rstrip('.;')}"
 
 
 def _blank(lines: list[str], statements: Sequence[ast.stmt]) -> None:
@@ -113,11 +117,11 @@ def _parse_at(lines: Sequence[str], row: int) -> tuple[list[ast.stmt], int] | No
 
 def _list_ends(lines: Sequence[str], row: int) -> Iterator[int]:
     """Yield the rows at which the statement of a row may end: after what is indented below it, or what it opens."""
-    last = min(len(lines), row + MOST_LINES)
+    last = min(len(lines), row + MAX_LINES)
     end = _skip_body(lines, row, last)
     yield end
     if _is_open(lines[row]):
-        for more in range(end, min(last, end + MOST_OPEN)):
+        for more in range(end, min(last, end + MAX_OPEN_LINES)):
             yield _skip_body(lines, more, last)
     if end > row + 1:
         yield row + 1
@@ -157,11 +161,11 @@ def _is_code(statement: ast.stmt) -> bool:
     return True
 
 
-def _take_from_line(line: str, row: int, own: Collection[str]) -> tuple[list[Example], str]:
+def _take_from_line(line: str, row: int, candidate_names: Collection[str]) -> tuple[list[Example], str]:
     """Read the asserts of one line of prose, with the statements before them on it; return the line without them."""
     lead = _LEAD.match(line)
     starts = dict.fromkeys(
-        [lead.end() if lead else 0, *(each.end() for each in islice(_IN_PROSE.finditer(line), MOST_IN_LINE))]
+        [lead.end() if lead else 0, *(each.end() for each in islice(_IN_PROSE.finditer(line), MAX_IN_LINE))]
     )
     found: list[Example] = []
     position = 0
@@ -174,7 +178,7 @@ def _take_from_line(line: str, row: int, own: Collection[str]) -> tuple[list[Exa
         statements, end = taken
         for each in statements:
             ast.increment_lineno(each, row)
-        examples = read_tests(statements, own)
+        examples = read_tests(statements, candidate_names)
         if examples:
             found += examples
             line = line[:start] + " " * (end - start) + line[end:]
@@ -185,7 +189,7 @@ def _take_from_line(line: str, row: int, own: Collection[str]) -> tuple[list[Exa
 def _parse_rest(line: str, start: int) -> tuple[list[ast.stmt], int] | None:
     """Parse the statements that begin within a line and end with it, at a quotation mark or with a sentence."""
     ends = [len(line), *(each.start() for each in re.finditer(r"[`]|\.(?=\s)|['\"](?=[\s.,;]|$)| and ", line[start:]))]
-    for end in (ends[0], *(start + each for each in ends[1:MOST_IN_LINE])):
+    for end in (ends[0], *(start + each for each in ends[1:MAX_IN_LINE])):
         for piece in dict.fromkeys((line[start:end], line[start:end].rstrip(_ENDS))):
             statements = parse_statements(piece.strip())
             if statements and all(map(_is_code, statements)) and any(map(holds_claim, statements)):

@@ -16,12 +16,12 @@ from pkg.errors import InputError, shorten
 from pkg.rerank.candidates import Check, Example
 from pkg.rerank.examples.arrows import find_arrows, find_misnamed
 from pkg.rerank.examples.asserts import parse_condition
-from pkg.rerank.examples.code_runs import take_code
-from pkg.rerank.examples.labelled import find_given
+from pkg.rerank.examples.code_blocks import extract_tests
+from pkg.rerank.examples.labelled import find_labelled
 from pkg.rerank.examples.literals import parse_expression, parse_statements, write_value
-from pkg.rerank.examples.script import give_imports
-from pkg.rerank.examples.transcripts import take_transcripts
-from pkg.rerank.wanted import Question
+from pkg.rerank.examples.script import add_imports
+from pkg.rerank.examples.transcripts import extract_transcripts
+from pkg.rerank.parsed_question import Question
 
 MAX_EXAMPLES = 64  # each is a run; no query of HumanEval or MBPP shows more than 13
 
@@ -32,13 +32,13 @@ _TYPESET = str.maketrans("‘’“”\u00a0", "''\"\" ")
 def find_examples(question: Question) -> tuple[Example, ...]:
     """Find what a query shows (A-08), in the order of the text: sessions, tests, arrows, inputs with outputs."""
     text = question.text[:MAX_TEXT].translate(_TYPESET)
-    own = question.own
-    sessions, text = take_transcripts(text, own)
-    tests, text = take_code(text, own, question.entry or question.common)
-    found = [*sessions, *tests, *find_arrows(text, question), *find_given(text, question)]
+    candidate_names = question.candidate_names
+    sessions, text = extract_transcripts(text, candidate_names)
+    tests, text = extract_tests(text, candidate_names, question.entry or question.unanimous)
+    found = [*sessions, *tests, *find_arrows(text, question), *find_labelled(text, question)]
     found = [each for each in found if _is_about(each, question)] or find_misnamed(text, question)
     ordered = sorted(keep_consistent(found), key=lambda each: each.line)[:MAX_EXAMPLES]
-    return tuple(give_imports(each, question.imports, own) for each in ordered)
+    return tuple(add_imports(each, question.imports, candidate_names) for each in ordered)
 
 
 def keep_consistent(examples: Iterable[Example]) -> list[Example]:
@@ -52,7 +52,7 @@ def keep_consistent(examples: Iterable[Example]) -> list[Example]:
 def _is_about(example: Example, question: Question) -> bool:
     """Return whether an example calls what is wanted, or something that is not built in where that is not known."""
     called = list_called(example)
-    return bool(called & question.own if question.entry else called)
+    return bool(called & question.candidate_names if question.entry else called)
 
 
 def list_called(example: Example) -> set[str]:
@@ -89,16 +89,16 @@ def find_entry(question: Question, examples: Iterable[Example]) -> str | None:
         counts = Counter(name for names in called for name in names & question.defined)
         if counts:
             return max(sorted(counts), key=lambda name: counts[name])
-        return question.shown
+        return question.fallback
     common = set.intersection(*called) if called else set()
     return common.pop() if len(common) == 1 else None
 
 
-FORM = "handed over"
+NOTATION = "handed over"
 
 
-def parse_handed(items: Iterable[Any], question: Question) -> list[Example]:
-    """Read examples as text in any form that a query may show them, or as {"call" or "args", "expected"}.
+def parse_given(items: Iterable[Any], question: Question) -> list[Example]:
+    """Read examples as text in any notation that a query may show them, or as {"call" or "args", "expected"}.
 
     An InputError says which of them is none, and what was expected.
     """
@@ -113,10 +113,10 @@ def _parse_item(item: Any, question: Question) -> Iterator[Example]:
         if call is None:
             if question.entry is None or not isinstance(item["args"], list):
                 raise InputError(f'{_show(item)} has no call and the query names no function; give "call": "f(2)"')
-            call = f"{question.called}({', '.join(map(write_value, item['args']))})"
+            call = f"{question.callee}({', '.join(map(write_value, item['args']))})"
         if not isinstance(call, str) or parse_expression(call) is None:
             raise InputError(f"the call of {_show(item)} is no expression; expected one such as f(2)")
-        yield Example(call, Check.VALUE, item["expected"], FORM)
+        yield Example(call, Check.VALUE, item["expected"], NOTATION)
     else:
         raise InputError(f'{_show(item)} is no example; expected "f(2) == 4" or {{"call": "f(2)", "expected": 4}}')
 
@@ -125,14 +125,14 @@ def _parse_text(text: str, question: Question) -> Iterator[Example]:
     """Read one text: a condition, or whatever forms of examples it holds, or statements that must not fail."""
     condition = parse_expression(text)
     if condition is not None:
-        yield from parse_condition(condition, FORM, 0)
+        yield from parse_condition(condition, NOTATION, 0)
         return
     known = replace(question, text=text)
     found = find_examples(known)
     if found:
         yield from found
     elif parse_statements(text):
-        yield Example(text, Check.ASSERTION, None, FORM)
+        yield Example(text, Check.ASSERTION, None, NOTATION)
     else:
         raise InputError(f'{_show(text)} is no example; expected "f(2) == 4", an assert, or a session')
 
@@ -147,7 +147,7 @@ def parse_tests(tests: Any) -> tuple[Example, ...]:
     for text in texts:
         if not isinstance(text, str) or not text.strip():
             raise InputError(f"{_show(text)} is no test; expected an assert, or a program of them")
-        asserts, rest = take_code(text, ())
+        asserts, rest = extract_tests(text, ())
         found += asserts if asserts and not rest.strip() else [Example(text, Check.ASSERTION, None, "hidden")]
     return tuple(found)
 

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from pkg.rerank.examples.literals import find_name, parse_statements
-from pkg.rerank.wanted import Function, is_test
+from pkg.rerank.parsed_question import Function, is_test
 
-MOST_INSIDE = 8  # fixtures that need each other
+MAX_NESTING = 8  # fixtures that need each other
 _SET_UPS = ("setUpClass", "setup_class", "setUp", "asyncSetUp", "setup_method", "setup")
 
 _CAPSYS = """
@@ -33,7 +33,7 @@ def write_fixture(name: str, fixtures: Mapping[str, Function], depth: int = 0) -
     if name == "capsys":
         return parse_statements(_CAPSYS)
     fixture = fixtures.get(name)
-    if fixture is None or depth > MOST_INSIDE:
+    if fixture is None or depth > MAX_NESTING:
         return None
     lines: list[ast.stmt] = []
     arguments = [each.arg for each in fixture.args.args if each.arg != "self"]

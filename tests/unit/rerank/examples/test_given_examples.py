@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from pkg.errors import InputError
-from pkg.rerank.examples.find import parse_handed, parse_tests
-from pkg.rerank.wanted import Question
+from pkg.rerank.examples.example_search import parse_given, parse_tests
+from pkg.rerank.parsed_question import Question
 
 ADD = Question("", "add")
 
@@ -22,7 +22,7 @@ ADD = Question("", "add")
     ],
 )
 def test_an_example_is_read(item: object, shown: str) -> None:
-    assert parse_handed([item], ADD)[0].shown == shown
+    assert parse_given([item], ADD)[0].shown == shown
 
 
 @pytest.mark.parametrize(
@@ -30,12 +30,12 @@ def test_an_example_is_read(item: object, shown: str) -> None:
 )
 def test_anything_else_is_refused_with_what_was_expected(item: object) -> None:
     with pytest.raises(InputError, match="expected"):
-        parse_handed([item], ADD)
+        parse_given([item], ADD)
 
 
 def test_arguments_without_a_function_are_refused() -> None:
     with pytest.raises(InputError, match="the query names no function"):
-        parse_handed([{"args": [1], "expected": 2}], Question(""))
+        parse_given([{"args": [1], "expected": 2}], Question(""))
 
 
 def test_hidden_asserts_are_compared_outside_and_programs_run_as_they_stand() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 HEAD = 4  # bytes of the length, most significant first
 
 
-def pack_frame(message: Any) -> bytes:
+def pack_message(message: Any) -> bytes:
     """Render a message with its length in front; lone surrogates survive, since JSON escapes them."""
     body = json.dumps(message).encode("ascii")
     return len(body).to_bytes(HEAD, "big") + body
@@ -23,7 +23,7 @@ def send_bytes(descriptor: int, data: bytes | memoryview) -> None:
             sent += os.write(descriptor, rest[sent:])
 
 
-def receive_frame(descriptor: int) -> Any | None:
+def receive_message(descriptor: int) -> Any | None:
     """Read one message; None at the end of the pipe."""
     head = receive_bytes(descriptor, HEAD)
     body = receive_bytes(descriptor, int.from_bytes(head, "big")) if head else None
@@ -42,7 +42,7 @@ def receive_bytes(descriptor: int, size: int) -> bytes | None:
     return b"".join(pieces)
 
 
-def split_frames(data: bytes) -> list[bytes]:
+def split_messages(data: bytes) -> list[bytes]:
     """Cut what an untrusted process wrote into the bodies of its messages; one that breaks off is left out."""
     bodies: list[bytes] = []
     start = 0

@@ -16,12 +16,12 @@ from fractions import Fraction
 from pathlib import PurePosixPath
 from typing import Any
 
-MOST_ITEMS = 10_000  # of a range that is written out
+MAX_ITEMS = 10_000  # of a range that is written out
 
 
 def _make_range(*bounds: int) -> list[int]:
     made = range(*bounds)
-    if len(made) > MOST_ITEMS:
+    if len(made) > MAX_ITEMS:
         raise ValueError(f"a range of {len(made)} items")
     return list(made)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pkg.rerank.wanted import Parameter
+from pkg.rerank.parsed_question import Parameter
 
 _BY_NAME = {
     "int": "n k m x y z i j a b c p q r h w num number count size length len index limit year age row col target start"
@@ -22,7 +22,7 @@ _BY_NAME = {
 }
 _KINDS = {name: kind for kind, names in _BY_NAME.items() for name in names.split()}
 
-OTHERS = (
+ALTERNATIVES = (
     *("int", "str", "list[int]", "list[str]", "list[list[int]]", "tuple[int, ...]", "dict[str, int]", "float"),
     *("list[float]", "list[tuple[int, int]]", "list[tuple[str, int]]", "list[list[str]]", "list[dict[str, int]]"),
 )
@@ -37,10 +37,10 @@ _WORDS = {
 }
 """How a query speaks of what a value is made of."""
 
-Profile = tuple[str, ...]  # the kinds of all arguments of a call
+ArgumentTypes = tuple[str, ...]  # the kinds of all arguments of a call
 
 
-def guess_kind(parameter: Parameter) -> str:
+def guess_type(parameter: Parameter) -> str:
     """Name the kind of a parameter: as annotated, or as its name suggests; where neither tells, a number."""
     if parameter.annotation and parameter.annotation not in ("Any", "object"):
         return parameter.annotation
@@ -51,17 +51,17 @@ def guess_kind(parameter: Parameter) -> str:
     return "int"
 
 
-def list_others(guessed: Profile, query: str) -> Iterator[Profile]:
+def list_alternatives(guessed: ArgumentTypes, query: str) -> Iterator[ArgumentTypes]:
     """List what the arguments may be where a guess was wrong: another kind for one, or for all of the same kind.
 
     Kinds that the query speaks of come first.
     """
     spoken = {part for part, words in _WORDS.items() if words.search(query)}
-    kinds = sorted(OTHERS, key=lambda kind: -_rate_kind(kind, spoken))
+    kinds = sorted(ALTERNATIVES, key=lambda kind: -_rate_kind(kind, spoken))
     seen = {guessed}
     for kind in kinds:
-        for places in _list_places(guessed):
-            profile = tuple(kind if place in places else each for place, each in enumerate(guessed))
+        for indices in _list_index_sets(guessed):
+            profile = tuple(kind if index in indices else each for index, each in enumerate(guessed))
             if profile not in seen:
                 seen.add(profile)
                 yield profile
@@ -73,6 +73,6 @@ def _rate_kind(kind: str, spoken: set[str]) -> int:
     return 2 * len(parts & spoken) - len(parts - spoken)
 
 
-def _list_places(guessed: Sequence[str]) -> list[set[int]]:
-    equal = [{place for place, each in enumerate(guessed) if each == kind} for kind in dict.fromkeys(guessed)]
-    return [*equal, *({place} for place in range(len(guessed)))]
+def _list_index_sets(guessed: Sequence[str]) -> list[set[int]]:
+    equal = [{index for index, each in enumerate(guessed) if each == kind} for kind in dict.fromkeys(guessed)]
+    return [*equal, *({index} for index in range(len(guessed)))]

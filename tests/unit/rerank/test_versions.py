@@ -9,8 +9,8 @@ from fake_sandbox import FakeSandbox
 
 from pkg.rerank.candidates import Ranking
 from pkg.rerank.extraction import extract_code, list_versions
+from pkg.rerank.parsed_question import parse_question
 from pkg.rerank.reranker import Reranker
-from pkg.rerank.wanted import parse_question
 
 QUERY = "Write a function area(w, h) that gives the area of a rectangle. area(2, 3) == 6 and area(4, 5) == 20."
 WRONG = "def area(w, h):\n    return w + h + 1"  # holds for the first example alone
@@ -79,7 +79,7 @@ def test_what_was_thought_is_no_answer(form: str, show: object, query: str) -> N
 def test_where_nothing_follows_the_thoughts_their_code_counts(reranker: Reranker, text: str) -> None:
     ranking = rank(reranker, text.format(good=fence(GOOD)))
     assert ranking.code == GOOD
-    assert "taken out of its reasoning" in ranking.candidates[1].reason
+    assert "taken from its reasoning" in ranking.candidates[1].reason
 
 
 def test_code_that_speaks_of_a_mark_is_not_cut_at_it() -> None:
@@ -104,7 +104,7 @@ CORRECTIONS = [
 def test_the_version_for_which_the_examples_hold_wins(reranker: Reranker, form: str, label: str) -> None:
     ranking = rank(reranker, form.format(draft=fence(DRAFT, label), good=fence(GOOD, label)))
     assert ranking.code == GOOD
-    assert "versions that are looked at" in ranking.candidates[1].reason
+    assert "versions" in ranking.candidates[1].reason
 
 
 def test_without_examples_the_last_version_is_taken() -> None:
@@ -114,18 +114,18 @@ def test_without_examples_the_last_version_is_taken() -> None:
 
 
 @pytest.mark.parametrize("query", [QUERY, "Write a function area(w, h)."])
-@pytest.mark.parametrize("hollow", HOLLOW)
-@pytest.mark.parametrize("form", ["Plan:\n{hollow}\nDone:\n{good}", "{good}\nIt follows your outline:\n{hollow}"])
-def test_a_skeleton_is_no_answer_while_a_fuller_version_is_there(query: str, hollow: str, form: str) -> None:
-    text = form.format(hollow=fence(hollow), good=fence(GOOD))
+@pytest.mark.parametrize("stubs", HOLLOW)
+@pytest.mark.parametrize("form", ["Plan:\n{stubs}\nDone:\n{good}", "{good}\nIt follows your outline:\n{stubs}"])
+def test_a_skeleton_is_no_answer_while_a_fuller_version_is_there(query: str, stubs: str, form: str) -> None:
+    text = form.format(stubs=fence(stubs), good=fence(GOOD))
     assert extract_code(text, parse_question(query)).code == GOOD
 
 
-@pytest.mark.parametrize("hollow", HOLLOW)
-@pytest.mark.parametrize("form", ["{hollow}\n\n{good}", "{good}\n\n{hollow}"])
-def test_a_skeleton_in_the_same_piece_is_none_either(reranker: Reranker, hollow: str, form: str) -> None:
-    assert GOOD in rank(reranker, form.format(hollow=hollow, good=GOOD)).code
-    assert GOOD in rank(reranker, fence(form.format(hollow=hollow, good=GOOD))).code
+@pytest.mark.parametrize("stubs", HOLLOW)
+@pytest.mark.parametrize("form", ["{stubs}\n\n{good}", "{good}\n\n{stubs}"])
+def test_a_skeleton_in_the_same_piece_is_none_either(reranker: Reranker, stubs: str, form: str) -> None:
+    assert GOOD in rank(reranker, form.format(stubs=stubs, good=GOOD)).code
+    assert GOOD in rank(reranker, fence(form.format(stubs=stubs, good=GOOD))).code
 
 
 @pytest.mark.parametrize("form", ["{task}\n{good}", "{good}\nYou gave me:\n{task}"])
@@ -229,9 +229,9 @@ def test_a_helper_is_corrected_and_the_main_function_left_open(reranker: Reranke
 
 
 def test_a_skeleton_of_a_class_is_no_answer() -> None:
-    hollow = "class Stack:\n    def push(self, item): ...\n\n    def pop(self):\n        raise NotImplementedError"
+    stubs = "class Stack:\n    def push(self, item): ...\n\n    def pop(self):\n        raise NotImplementedError"
     question = parse_question("Write a class Stack.")
-    assert extract_code(f"{fence(STACK.format(''))}\nof the form\n{fence(hollow)}", question).code == STACK.format("")
+    assert extract_code(f"{fence(STACK.format(''))}\nof the form\n{fence(stubs)}", question).code == STACK.format("")
 
 
 def test_a_broken_last_version_is_marked_and_a_whole_one_is_taken_before_it() -> None:

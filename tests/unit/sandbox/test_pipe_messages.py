@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.sandbox.frames import HEAD, pack_frame, receive_frame, send_bytes, split_frames
+from pkg.sandbox.pipe_messages import HEAD, pack_message, receive_message, send_bytes, split_messages
 
 TEXTS = st.text(st.characters(exclude_categories=()))
 MESSAGES = st.dictionaries(TEXTS, st.lists(TEXTS | st.integers() | st.booleans() | st.none()))
@@ -18,25 +18,25 @@ MESSAGES = st.dictionaries(TEXTS, st.lists(TEXTS | st.integers() | st.booleans()
 
 @given(st.lists(MESSAGES))
 def test_messages_are_split_as_they_were_packed(messages: list[dict[str, Any]]) -> None:
-    assert [json.loads(body) for body in split_frames(b"".join(map(pack_frame, messages)))] == messages
+    assert [json.loads(body) for body in split_messages(b"".join(map(pack_message, messages)))] == messages
 
 
 @given(MESSAGES, st.integers(1, 3))
 def test_a_message_cut_short_is_left_out(message: dict[str, Any], missing: int) -> None:
-    assert split_frames(pack_frame(message)[:-missing]) == []
+    assert split_messages(pack_message(message)[:-missing]) == []
 
 
 @given(st.binary())
 def test_of_nonsense_no_more_is_given_than_was_there(data: bytes) -> None:
-    assert sum(len(body) + HEAD for body in split_frames(data)) <= len(data)
+    assert sum(len(body) + HEAD for body in split_messages(data)) <= len(data)
 
 
 def test_a_message_longer_than_a_pipe_arrives_whole() -> None:
     reading, writing = os.pipe()
-    sender = threading.Thread(target=send_bytes, args=(writing, pack_frame({"text": "x" * 3_000_000})))
+    sender = threading.Thread(target=send_bytes, args=(writing, pack_message({"text": "x" * 3_000_000})))
     sender.start()
-    assert receive_frame(reading) == {"text": "x" * 3_000_000}
+    assert receive_message(reading) == {"text": "x" * 3_000_000}
     sender.join()
     os.close(writing)
-    assert receive_frame(reading) is None
+    assert receive_message(reading) is None
     os.close(reading)

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from pkg.rerank.inputs.input_values import make_pool
+from pkg.rerank.inputs.input_values import collect_literals
 
 CODE = """
 def translate(text, deep=False):
@@ -17,14 +17,14 @@ def translate(text, deep=False):
 
 
 def test_the_short_literals_of_the_code_are_gathered() -> None:
-    pool = make_pool("", [ast.parse(CODE)])
+    pool = collect_literals("", [ast.parse(CODE)])
     assert pool.texts == ("one", "zero")
     assert pool.numbers == (0, 1)
 
 
 def test_the_order_of_candidates_does_not_matter() -> None:
     trees = [ast.parse("a = 'x'"), ast.parse("b = 3"), ast.parse("c = 'w', 3")]
-    assert make_pool("", trees) == make_pool("", trees[::-1])
+    assert collect_literals("", trees) == collect_literals("", trees[::-1])
 
 
 @pytest.mark.parametrize(
@@ -38,4 +38,4 @@ def test_the_order_of_candidates_does_not_matter() -> None:
     ],
 )
 def test_only_lists_that_are_given_sorted_are_sorted(query: str, is_sorted: bool) -> None:
-    assert make_pool(query, []).is_sorted is is_sorted
+    assert collect_literals(query, []).is_sorted is is_sorted

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pkg.rerank.candidates import Check
-from pkg.rerank.examples.find import find_entry, find_examples
-from pkg.rerank.wanted import parse_question
+from pkg.rerank.examples.example_search import find_entry, find_examples
+from pkg.rerank.parsed_question import parse_question
 
 
 def read(text: str) -> list[str]:
@@ -156,7 +156,7 @@ def test_a_wanted_function_may_bear_the_name_of_a_built_in_one() -> None:
 
 def test_examples_are_told_with_the_line_and_the_form() -> None:
     (example,) = find_examples(parse_question(stub("\n    f(2) => 4\n")))
-    assert (example.line, example.form, example.check) == (3, "arrow", Check.VALUE)
+    assert (example.line, example.notation, example.check) == (3, "arrow", Check.VALUE)
 
 
 def test_closeness_keeps_what_is_expected_outside() -> None:

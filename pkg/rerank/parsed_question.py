@@ -1,4 +1,4 @@
-"""Read what a query says about the code that it wants: its name, its parameters, and the code that stands around it."""
+"""Parse what a query says about the required code: its name, its parameters, and the surrounding code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pkg.extract.syntax import MAX_CODE
-from pkg.rerank.answer_names import list_defined_names, list_shared, list_written
+from pkg.rerank.answer_names import list_common_names, list_defined_names, list_possible_names
 from pkg.rerank.examples.literals import find_name, parse_expression, parse_statements
 from pkg.rerank.examples.script import KNOWN_IMPORTS, write_import
 from pkg.rerank.examples.substitution import list_stored
@@ -24,7 +24,7 @@ _NAMED = re.compile(
 )
 _DEFINES = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)\b", re.MULTILINE)
 _BEGINS = re.compile(r"^(?:@|def\b|class\b|async[ \t]+def\b|import\b|from\b)", re.MULTILINE)
-MOST_TAILS = 16  # lines at which code may begin that a query ends with; each is parsed
+MAX_TAILS = 16  # lines at which the code at the end of a query may begin; each is tried
 _IMPORT = re.compile(r"[ \t]*(?:import|from)[ \t]+[A-Za-z_.]")
 _SIGNATURE = re.compile(r"[ \t]*(\([\w, =*:\[\]\"'.]*\))")
 _SCRIPT = re.compile(
@@ -34,7 +34,7 @@ _SCRIPT = re.compile(
     re.IGNORECASE,
 )
 _MAX_HEADER = 2_000
-_MAX_PROSE = 20_000  # characters that are searched for a name; whoever has not said it by then will not
+_MAX_PROSE = 20_000  # characters that are searched for a name
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -42,7 +42,7 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of the function that is wanted."""
+    """Parameter of the required function."""
 
     name: str
     annotation: str = ""
@@ -51,38 +51,38 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a query says about the code that it wants."""
+    """What a query says about the required code; the entry point is the function or class to write."""
 
     text: str
-    entry: str | None = None  # the function or class to write
-    parameters: tuple[Parameter, ...] | None = None  # None where the query does not tell, or takes any number
-    context: str = ""  # imports and definitions that the query brings
-    stub: str | None = None  # code that breaks off where an answer may go on, such as a header with its docstring
-    method: str | None = None  # the one method of the class that is wanted, whose parameters those are
-    defined: frozenset[str] = frozenset()  # names that answers define; none where there are no answers to look at
-    shared: frozenset[str] = frozenset()  # of those, what at least half of the answers define
-    common: str | None = None  # the one function or class that all answers define
-    shown: str | None = None  # what the query defines itself and may mean, where nothing says more
-    imports: Mapping[str, str] = field(default_factory=dict)  # that the query shows, by the name that each binds
-    is_program: bool = False  # what is wanted reads standard input and prints
+    entry: str | None = None  # name of the entry point, if known
+    parameters: tuple[Parameter, ...] | None = None  # None if unknown, or for any number
+    context: str = ""  # imports and definitions in the query
+    stub: str | None = None  # code that an answer may continue, such as a header with its docstring
+    method: str | None = None  # the single method of the required class, to which the parameters belong
+    defined: frozenset[str] = frozenset()  # names that answers define; empty without answers
+    common: frozenset[str] = frozenset()  # names that at least half of the answers define
+    unanimous: str | None = None  # the only function or class that all answers define
+    fallback: str | None = None  # likely entry point that the query defines itself
+    imports: Mapping[str, str] = field(default_factory=dict)  # of the query, by the name that each binds
+    is_program: bool = False  # the required code reads standard input and prints
 
     @property
     def is_script(self) -> bool:
-        """Return whether a program is wanted that reads its input itself, and no function."""
+        """Return whether the query asks for a program that reads its input, not for a function."""
         return self.is_program or (self.entry is None and _SCRIPT.search(self.text[:_MAX_PROSE]) is not None)
 
     @property
-    def own(self) -> frozenset[str]:
-        """Return the names that are the candidates', whatever Python knows by them."""
-        return self.shared if self.entry is None else self.shared | {self.entry}
+    def candidate_names(self) -> frozenset[str]:
+        """Return the names that belong to the candidates, even if they shadow builtins."""
+        return self.common if self.entry is None else self.common | {self.entry}
 
     @property
-    def called(self) -> str:
-        """Return the expression that is called for an answer: a function, or the method of an object."""
+    def callee(self) -> str:
+        """Return the expression to call: the function, or the method of an instance."""
         return f"{self.entry}().{self.method}" if self.method else str(self.entry)
 
     def takes(self, count: int) -> bool:
-        """Return whether a call with so many arguments fits the signature."""
+        """Return whether a call with that many arguments fits the signature."""
         if self.parameters is None:
             return True
         needed = sum(not each.is_optional for each in self.parameters)
@@ -90,35 +90,35 @@ class Question:
 
 
 def parse_question(text: str, answers: Iterable[str] = ()) -> Question:
-    """Read a query: a piece of code that breaks off, code in a fence, a header in prose, or prose that gives a name.
+    """Parse a query: incomplete code, code in a fence, a header in prose, or prose with a name.
 
-    answers: the texts among which to choose. What none of them defines is not what is wanted, whatever the query
-    defines last: it may show a test, or a function that uses the wanted one.
+    answers: texts of the candidates. A name that no candidate defines is not the entry point: a query may also show a
+    test, or a function that calls the entry point.
     """
     text = text.replace("\r\n", "\n")
     texts = list(answers)
-    counts = Counter(name for each in texts for name in list_written(each) if not _TEST.match(name))
+    counts = Counter(name for each in texts for name in list_possible_names(each) if not _TEST.match(name))
     defined = frozenset(counts)
-    may_go_on = any(not list_defined_names(each) for each in texts)  # a body alone, behind the header of the query
-    found = [read for code in _list_codes(text) if (read := _parse_code(text, code, defined, may_go_on)) is not None]
-    question = next((each for each in found if each.entry), None) or _parse_prose(text, defined, may_go_on)
-    shown = next((each.shown for each in found if each.shown), None)
+    may_continue = any(not list_defined_names(each) for each in texts)  # a body alone, which continues the query
+    found = [read for code in _list_codes(text) if (read := _parse_code(text, code, defined, may_continue)) is not None]
+    question = next((each for each in found if each.entry), None) or _parse_prose(text, defined, may_continue)
+    fallback = next((each.fallback for each in found if each.fallback), None)
     imports = next((each.imports for each in (question, *found) if each.imports), _find_imports(text))
     context = question.context or next((each.context for each in found), "")
     everywhere = set.intersection(*map(list_defined_names, texts)) if texts else set()
     return replace(
         question,
         defined=defined,
-        shared=list_shared(counts, len(texts), imports),
-        common=everywhere.pop() if len(everywhere) == 1 else None,
-        shown=question.shown or shown,
+        common=list_common_names(counts, len(texts), imports),
+        unanimous=everywhere.pop() if len(everywhere) == 1 else None,
+        fallback=question.fallback or fallback,
         imports={name: line for name, line in imports.items() if name not in defined},
         context=context,
     )
 
 
 def _find_imports(text: str) -> Mapping[str, str]:
-    """Find the imports that stand alone on lines of a text."""
+    """Return the imports on lines of their own in a text."""
     lines = [line.strip() for line in text[:_MAX_PROSE].split("\n") if _IMPORT.match(line)]
     return _list_imports([each for line in lines for each in parse_statements(line) or ()])
 
@@ -129,7 +129,7 @@ def _list_imports(statements: Sequence[ast.stmt]) -> dict[str, str]:
 
 
 def _list_codes(text: str) -> list[str]:
-    """List what may be the code of a query: all of it, or what stands in fences and between prose."""
+    """List the texts that may be the code of a query: all of it, its fences and the code between prose, and its end."""
     if len(text) > MAX_CODE or not _DEFINES.search(text):
         return []
     from pkg.extract.answers import find_code
@@ -139,15 +139,15 @@ def _list_codes(text: str) -> list[str]:
 
 
 def _list_tails(text: str) -> list[str]:
-    """List the code with which a text ends, and which may break off: the longest such tail."""
-    starts = [0, *(each.start() for each in _BEGINS.finditer(text))][-MOST_TAILS:]
+    """List the longest code at the end of a text, which may be incomplete."""
+    starts = [0, *(each.start() for each in _BEGINS.finditer(text))][-MAX_TAILS:]
     return [next((text[each:] for each in starts if each and _parse_stub(text[each:])), "")]
 
 
-def _parse_code(text: str, code: str, defined: frozenset[str], may_go_on: bool) -> Question | None:
-    """Read code that defines something; the last stub is what is wanted, or else the last definition.
+def _parse_code(text: str, code: str, defined: frozenset[str], may_continue: bool) -> Question | None:
+    """Parse code with definitions; the last stub, or else the last definition, is the entry point.
 
-    Where the answers are known, what they do not define is not wanted: the entry is None then.
+    If the answers are known and do not define it, the entry point is None.
     """
     stub, statements = None, _parse_stub(code)
     definitions = [each for each in statements or [] if isinstance(each, Definition)]
@@ -155,28 +155,28 @@ def _parse_code(text: str, code: str, defined: frozenset[str], may_go_on: bool) 
         return None
     stubs = [each for each in definitions if is_stub(each)]
     written = [each for each in definitions if each not in stubs and not is_test(each) and not _asserts(each)]
-    fitting = [each for each in stubs if may_go_on or not defined or each.name in defined]
+    fitting = [each for each in stubs if may_continue or not defined or each.name in defined]
     chosen = (fitting or ([] if defined else [*written, *stubs]))[-1:]
     imports = _list_imports(statements)
     if not chosen:
-        shown = [each.name for each in (*written, *stubs) if each.name in defined][-1:]
+        fallback = next((each.name for each in reversed((*written, *stubs)) if each.name in defined), None)
         context = _write_context([each for each in statements if getattr(each, "name", "") not in defined])
-        return Question(text, context=context, shown=shown[0] if shown else None, imports=imports)
-    (wanted,) = chosen
-    if wanted is statements[-1] and is_stub(wanted) and text.endswith(code):
+        return Question(text, context=context, fallback=fallback, imports=imports)
+    (entry_node,) = chosen
+    if entry_node is statements[-1] and is_stub(entry_node) and text.endswith(code):
         first = next(each for each in statements if not _is_label(each))
         stub = "\n".join(code.split("\n")[first.lineno - 1 - len(getattr(first, "decorator_list", [])) :])
-    context = _write_context([each for each in statements if each is not wanted])
-    typing = _list_untold(wanted, context)
-    method = find_method(wanted)
-    parameters = list_parameters(method, is_method=True) if method is not None else list_parameters(wanted)
+    context = _write_context([each for each in statements if each is not entry_node])
+    typing = _list_typing_imports(entry_node, context)
+    method = find_method(entry_node)
+    parameters = list_parameters(method, is_method=True) if method is not None else list_parameters(entry_node)
     name = method.name if method is not None else None
     context = "\n".join(filter(None, (*typing, context)))
-    return Question(text, wanted.name, parameters, context, stub, name, imports=imports)
+    return Question(text, entry_node.name, parameters, context, stub, name, imports=imports)
 
 
 def _parse_stub(code: str) -> list[ast.stmt] | None:
-    """Parse code that may break off behind the header of a function or method."""
+    """Parse code that may end after the header of a function or method."""
     lines = code.rstrip().split("\n")
     indent = len(lines[-1]) - len(lines[-1].lstrip())
     for end in ("", "\n    pass", f"\n{' ' * (indent + 4)}pass"):
@@ -186,9 +186,9 @@ def _parse_stub(code: str) -> list[ast.stmt] | None:
     return None
 
 
-def _list_untold(wanted: Definition, context: str) -> list[str]:
-    """List the imports of the names of `typing` that a header takes for granted, as judges of programs do."""
-    headers = [each for each in ast.walk(wanted) if isinstance(each, Function)]
+def _list_typing_imports(definition: Definition, context: str) -> list[str]:
+    """List the missing imports of names of `typing` in headers, which online judges provide."""
+    headers = [each for each in ast.walk(definition) if isinstance(each, Function)]
     kinds = [each for header in headers for each in (*_list_annotations(header.args), header.returns) if each]
     names = {node.id for each in kinds for node in ast.walk(each) if isinstance(node, ast.Name)}
     imports = [KNOWN_IMPORTS[name].format(name) for name in sorted(names) if name in KNOWN_IMPORTS]
@@ -201,7 +201,7 @@ def _list_annotations(given: ast.arguments) -> list[ast.expr | None]:
 
 
 def find_method(definition: Definition) -> Function | None:
-    """Find the one method that a class still lacks; None where it lacks several, or is made with arguments."""
+    """Return the only public method of a class if it is a stub and the constructor takes no arguments; else None."""
     if not isinstance(definition, ast.ClassDef):
         return None
     methods = [each for each in definition.body if isinstance(each, Function)]
@@ -218,44 +218,43 @@ _TEST = re.compile(r"test_|Test|tests?$|run_tests?$|main$|demo$")
 
 
 def is_test(definition: Definition) -> bool:
-    """Return whether a definition is there to try others, by its name or its base."""
+    """Return whether a definition is a test or driver, by its name or base."""
     bases = definition.bases if isinstance(definition, ast.ClassDef) else []
     return bool(_TEST.match(definition.name)) or any(find_name(each).endswith("TestCase") for each in bases)
 
 
-def _tries(definition: Definition) -> bool:
-    """Return whether a header is that of a function which tries others."""
+def _is_test_header(definition: Definition) -> bool:
+    """Return whether a header is that of a test, such as `check(candidate)`."""
     takes = isinstance(definition, Function) and any(each.arg == "candidate" for each in definition.args.args)
     return takes or is_test(definition)
 
 
 def _asserts(definition: Definition) -> bool:
-    """Return whether a function is there to assert something of others, as `check(candidate)` is."""
+    """Return whether a function consists of asserts, such as `check(candidate)`."""
     return any(isinstance(each, ast.Assert) for each in definition.body)
 
 
 def is_stub(definition: Definition) -> bool:
-    """Return whether a definition still has to be written: it holds a docstring, imports, `pass` or an ellipsis.
+    """Return whether a definition is a stub: only a docstring, imports, `pass`, an ellipsis, or NotImplementedError.
 
-    Of a class all methods have to be written.
+    All methods of a stub class are stubs.
     """
     return all(
         isinstance(each, ast.Pass | ast.Import | ast.ImportFrom)
         or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
         or (isinstance(definition, ast.ClassDef) and isinstance(each, ast.FunctionDef) and is_stub(each))
-        or _is_unwritten(each)
+        or _raises_not_implemented(each)
         for each in definition.body
     )
 
 
-def _is_unwritten(statement: ast.stmt) -> bool:
-    """Return whether a statement raises NotImplementedError."""
+def _raises_not_implemented(statement: ast.stmt) -> bool:
     raised = statement.exc if isinstance(statement, ast.Raise) else None
     return getattr(raised.func if isinstance(raised, ast.Call) else raised, "id", "") == "NotImplementedError"
 
 
 def _is_label(statement: ast.stmt) -> bool:
-    """Return whether a statement is prose that happens to be Python, such as `Input: n = 6` or a lone word."""
+    """Return whether a statement is prose that is valid Python, such as `Input: n = 6` or a single word."""
     is_word = isinstance(statement, ast.Expr) and not isinstance(statement.value, ast.Constant)
     return is_word or isinstance(statement, ast.AnnAssign)
 
@@ -267,9 +266,9 @@ def _is_context(statement: ast.stmt) -> bool:
 
 
 def list_parameters(definition: Definition, is_method: bool = False) -> tuple[Parameter, ...] | None:
-    """List the parameters of a function; None for a class and for one that takes any number of arguments.
+    """Return the parameters of a function; None for a class and for any number of arguments.
 
-    is_method: the first parameter is the object.
+    is_method: skip the first parameter.
     """
     if isinstance(definition, ast.ClassDef):
         return None
@@ -285,46 +284,46 @@ def list_parameters(definition: Definition, is_method: bool = False) -> tuple[Pa
 
 
 def write_header(question: Question) -> str | None:
-    """Write the header of the function that is wanted; None where the query does not tell its parameters."""
+    """Return the header of the required function; None if its parameters are unknown or optional."""
     if question.entry is None or question.parameters is None or any(each.is_optional for each in question.parameters):
         return None
     return f"def {question.entry}({', '.join(each.name for each in question.parameters)}):"
 
 
-def _parse_prose(text: str, defined: frozenset[str], may_go_on: bool) -> Question:
-    """Find a header in the text, or a name that the text says outright, which answers define where they are known."""
-    told = text[:_MAX_PROSE]
-    kept: Question | None = None
-    for question in _list_told(told, text):
-        if may_go_on or not defined or question.entry in defined:
+def _parse_prose(text: str, defined: frozenset[str], may_continue: bool) -> Question:
+    """Find a header or an explicit name in prose that the answers define, if they are known."""
+    first: Question | None = None
+    for question in _list_named(text):
+        if may_continue or not defined or question.entry in defined:
             return question
-        kept = kept or question
-    return Question(text, shown=kept.entry if kept else None)
+        first = first or question
+    return Question(text, fallback=first.entry if first else None)
 
 
-def _list_told(told: str, text: str) -> Iterator[Question]:
-    for header in _HEADER.finditer(told):
+def _list_named(text: str) -> Iterator[Question]:
+    prose = text[:_MAX_PROSE]
+    for header in _HEADER.finditer(prose):
         statements = parse_statements(f"{header.group(1)} pass") if len(header.group(1)) < _MAX_HEADER else None
-        if statements and isinstance(statements[0], Definition) and not _tries(statements[0]):
+        if statements and isinstance(statements[0], Definition) and not _is_test_header(statements[0]):
             yield Question(text, statements[0].name, list_parameters(statements[0]))
-    for named in _NAMED.finditer(told):
+    for named in _NAMED.finditer(prose):
         name = named["name"] or named["quoted"] or named["bare"]
-        if _is_told(named, text):
+        if _is_identifier(named, text):
             yield Question(text, name, _parse_signature(text, named.end(named.lastgroup or 0)))
 
 
-def _is_told(named: re.Match[str], text: str) -> bool:
-    """Tell a name from a word: it has an underscore or a digit, or stands in quotes, or a bracket follows."""
+def _is_identifier(named: re.Match[str], text: str) -> bool:
+    """Return whether a match is a name, not a word: it has an underscore or digit, is quoted, or a bracket follows."""
     kind = named.lastgroup or "name"
     around = text[named.start(kind) - 1 : named.start(kind)] + text[named.end(kind) : named.end(kind) + 1]
-    return kind != "name" or not named[kind].isalpha() or any(sign in "`'\"*(" for sign in around)
+    return kind != "name" or not named[kind].isalpha() or any(character in "`'\"*(" for character in around)
 
 
 def _parse_signature(text: str, start: int) -> tuple[Parameter, ...] | None:
-    """Read the parameters behind a name, where they are written as names."""
+    """Parse the parameters after a name; None if they are not a valid signature."""
     found = _SIGNATURE.match(text, start)
     if found is None or parse_expression(f"lambda {found.group(1)[1:-1]}: 0") is None:
         return None
     statements = parse_statements(f"def signature{found.group(1)}: pass")
-    wanted = statements[0] if statements else None
-    return list_parameters(wanted) if isinstance(wanted, ast.FunctionDef) else None
+    entry_node = statements[0] if statements else None
+    return list_parameters(entry_node) if isinstance(entry_node, ast.FunctionDef) else None

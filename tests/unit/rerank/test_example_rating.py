@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from pkg.rerank.candidates import Check, Example
-from pkg.rerank.comparison import NEAR, PRINTED, WEAK, passes, rate_step
-from pkg.rerank.forms import STRICT, equal_values, make_form
+from pkg.rerank.example_rating import NEAR, PRINTED, WEAK, passes, rate_step
+from pkg.rerank.value_equality import STRICT, equal_values, make_canonical
 from pkg.sandbox.protocol import Kind, Verdict
 from pkg.sandbox.values import render_value
 
@@ -224,4 +224,4 @@ def test_an_exception_is_one_of_the_wanted_classes_with_the_wanted_message(
     ],
 )
 def test_values_at_the_end_of_their_range_have_a_form(text: str) -> None:
-    assert make_form(text).numbers == ()
+    assert make_canonical(text).numbers == ()
