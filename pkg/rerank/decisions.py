@@ -48,7 +48,7 @@ VALUES = (Check.VALUE,)  # an object cannot know the expected value, but it coul
 
 
 class UndecidedError(Exception):
-    """Raised for an expression that cannot be evaluated outside; asks: checks that the candidate may evaluate."""
+    """Raised for an expression that cannot be evaluated outside; delegable: checks that the candidate may evaluate."""
 
     def __init__(self, message: str, delegable: Sequence[Check] = ()) -> None:
         super().__init__(message)

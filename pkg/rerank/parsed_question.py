@@ -51,7 +51,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a query says about the required code; the entry point is the function or class to write."""
+    """Parsed query: what it says about the required code; the entry point is the function or class to write."""
 
     text: str
     entry: str | None = None  # name of the entry point, if known

@@ -19,6 +19,7 @@ FINISHED = (
     "pkg/lazy_module.py",
     "pkg/local_errors.py",
     "pkg/quoting",
+    "pkg/rerank",
     "pkg/retrieval",
     "pkg/terms",
     "pkg/vectors",

@@ -1,6 +1,6 @@
-"""Read `f(2) => 4` in all its forms, by another name or without quotes too.
+"""Parse examples such as `f(2) => 4`, `f(2) returns 4`, `f(2) should be 4` and `f(2) -> 1 + 3 = 4`.
 
-`f(2) returns 4`, `f(2) should be 4`, `f(2) -> 1 + 3 = 4`.
+Also accepts another function name, and strings without quotes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SUM = re.compile(r"[-+*/%() \d._]+")
 
 
 def find_arrows(text: str, question: Question) -> Iterator[Example]:
-    """Yield the examples of a text that put a call before its value."""
+    """Yield the examples of a text in which a value follows a call."""
     defined = _find_definition(text, question)
     for call in find_calls(text, question):
         if defined <= call.start < _find_heading(text, defined):
@@ -53,7 +53,7 @@ def find_arrows(text: str, question: Question) -> Iterator[Example]:
             yield Example(call.source, Check.RAISES, raised[1] or raised[2], notation="arrow", line=line)
             continue
         try:
-            value = _parse_behind(text, call.end)
+            value = _parse_following(text, call.end)
         except NotLiteral:
             continue
         yield _make_example(call, value, text)
@@ -69,9 +69,9 @@ def _make_example(call: FoundCall, value: object, text: str) -> Example:
 
 
 def _find_definition(text: str, question: Question) -> int:
-    """Find where `f(n) = f(n - 1) + 1` defines what is wanted in the way of mathematics; the end where nothing does.
+    """Return the offset of a mathematical definition such as `f(n) = f(n - 1) + 1`; the end of the text if none.
 
-    What stands beside it says what a term of a series is, which is not always what the function gives back.
+    Values beside it are terms of a series, which the function does not necessarily return.
     """
     pattern = rf"\b{re.escape(question.entry or '')}\([a-z]\)[ \t]*=[ \t]*[\w(]"
     found = re.search(pattern, text) if question.entry else None
@@ -83,8 +83,8 @@ def _find_heading(text: str, start: int) -> int:
     return found.start() if found else len(text)
 
 
-def _parse_behind(text: str, end: int) -> object:
-    """Read the value that a call is linked to by an arrow, a verb, or a comment that holds nothing else."""
+def _parse_following(text: str, end: int) -> object:
+    """Parse the value that follows a call after an arrow, a verb, or a comment that contains nothing else."""
     link = _LINK.match(text, end)
     if link and (link.group().strip() != ":" or "\n" not in link.group()):
         return parse_result(text, link.end())
@@ -96,13 +96,13 @@ def _parse_behind(text: str, end: int) -> object:
 
 
 def parse_result(text: str, start: int) -> object:
-    """Read the value at an offset; NotLiteral where there is none, or what follows leaves a warning that it is all."""
+    """Parse the value at an offset; raises NotLiteral if there is none or its end is ambiguous."""
     end = find_literal_end(text, start)
     if end < 0:
         raise NotLiteral(text[start : start + 40])
     rest = text[end:].partition("\n")[0]
     if text[start] == "(" and "," not in text[start:end]:
-        raise NotLiteral("brackets around one value, which may mean a tuple")
+        raise NotLiteral("one value in brackets, which may mean a tuple")
     if not _GOES_ON.match(rest):
         if _OTHER_CASE.match(rest):
             raise NotLiteral("one of several cases")
@@ -111,7 +111,7 @@ def parse_result(text: str, start: int) -> object:
 
 
 def _parse_sum(line: str) -> object:
-    """Read `19 - 5 - 6 = 8`: a sum, and its value behind a sign of equality when there is one."""
+    """Parse a sum with an optional value, such as `19 - 5 - 6 = 8`."""
     parts = [part.strip() for part in re.split(r"={1,2}|#", line)]
     if not _SUM.fullmatch(parts[0]) or not parts[0]:
         raise NotLiteral(line)
@@ -126,18 +126,18 @@ def _parse_sum(line: str) -> object:
 
 
 _BARE = re.compile(r"\(([a-z]{1,40})\)(?=[ \t]*(?:[-=]+>|➞|→))")
-_LEAST = 3  # calls with words; fewer may be names of variables
+_MIN_WORDS = 3  # calls with unquoted words; fewer may be variables
 
 
 def find_misnamed(text: str, question: Question) -> list[Example]:
-    """Read the examples of a query that has none under the wanted name (A-08); [] where two names compete."""
+    """Find examples of a query that has none under the name of the entry point (A-08); [] if that is ambiguous."""
     if question.entry is None or question.parameters is None:
         return []
     return _find_renamed(text, question) or _find_bare(text, question)
 
 
 def _find_renamed(text: str, question: Question) -> list[Example]:
-    """Take the calls of one other name for calls of the wanted function, as after a late change of the name."""
+    """Rename the calls of the only other function to the entry point, as if it was renamed later."""
     found = list(find_arrows(text, replace(question, entry=None)))
     calls = [parse_expression(each.source) for each in found]
     named = {call.func.id for call in calls if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)}
@@ -152,9 +152,9 @@ def _find_renamed(text: str, question: Question) -> list[Example]:
 
 
 def _find_bare(text: str, question: Question) -> list[Example]:
-    """Take `f(abcd) => True` for `f('abcd') => True` where several words stand so and none is a parameter."""
+    """Quote the words in `f(abcd) => True` if there are several of them and none is a parameter."""
     words = {found.group(1) for found in _BARE.finditer(text)}
     names = {each.name for each in question.parameters or ()}
-    if len(words) < _LEAST or words & names or max(map(len, words)) < _LEAST:
+    if len(words) < _MIN_WORDS or words & names or max(map(len, words)) < _MIN_WORDS:
         return []
     return list(find_arrows(_BARE.sub(r"('\1')", text), question))

@@ -1,6 +1,6 @@
-"""Read `assert` statements and the methods of unittest that stand in a text.
+"""Parse `assert` statements and assert methods of unittest.
 
-A condition is taken apart into an expression for the candidate and a value that stays outside.
+A condition is split into an expression that the candidate evaluates and a value that stays outside the sandbox.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from pkg.rerank.candidates import Check, Example
 from pkg.rerank.examples.literals import NotLiteral, evaluate, find_name, is_value, write_code, write_value
 
 _TOLERANCES = frozenset(("rel_tol", "abs_tol", "rel", "abs", "rtol", "atol", "delta"))
-_CLOSE_BY = 1e-6  # where a test says that numbers are close and does not say how close
+_DEFAULT_TOLERANCE = 1e-6  # of tests that do not name one
 
 
 def parse_condition(
     test: ast.expr, notation: str, line: int, candidate_names: Collection[str] = ()
 ) -> Iterator[Example]:
-    """Yield the examples of a condition: more than one where `and` joins them.
+    """Yield the examples of a condition, one for each operand of `and`.
 
-    own: names that mean something of the candidates', whatever Python knows by them.
+    candidate_names: names that belong to the candidates, even if they shadow builtins.
     """
     if write_code(test) is None:
         return
-    test = _leave_array(test)
+    test = _unwrap_array_comparison(test)
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         for each in test.values:
             yield from parse_condition(each, notation, line, candidate_names)
@@ -39,7 +39,7 @@ def parse_condition(
         yield found or _truth(test, True, notation, line)
 
 
-def _leave_array(test: ast.expr) -> ast.expr:
+def _unwrap_array_comparison(test: ast.expr) -> ast.expr:
     """Return the comparison of `(f(a) == b).all()`, `np.all(f(a) == b)` and `np.array_equal(f(a), b)`."""
     if not isinstance(test, ast.Call):
         return test
@@ -63,7 +63,7 @@ def _parse_equality(test: ast.expr, notation: str, line: int, candidate_names: C
 def compare_sides(
     one: ast.expr, other: ast.expr, notation: str, line: int, candidate_names: Collection[str] = ()
 ) -> Example | None:
-    """Make the example of an equality of which one side is a value and the other is not."""
+    """Return the example of an equality of a value and an expression; None for any other."""
     for expression, expected_node in ((one, other), (other, one)):
         tolerance = None
         if isinstance(expected_node, ast.Call) and find_name(expected_node.func) == "approx" and expected_node.args:
@@ -81,7 +81,7 @@ def compare_sides(
 
 
 def _parse_closeness(test: ast.expr, notation: str, line: int, candidate_names: Collection[str]) -> Example | None:
-    """Read `math.isclose(f(2), 0.5)` and `abs(f(2) - 0.5) < 1e-6`."""
+    """Parse `math.isclose(f(2), 0.5)` and `abs(f(2) - 0.5) < 1e-6`."""
     if isinstance(test, ast.Call) and find_name(test.func) in ("isclose", "allclose") and len(test.args) == 2:
         found = compare_sides(test.args[0], test.args[1], notation, line, candidate_names)
         return found and Example(found.source, Check.VALUE, found.expected, notation, line, _find_tolerance(test))
@@ -101,14 +101,14 @@ def _parse_closeness(test: ast.expr, notation: str, line: int, candidate_names: 
 
 
 def _find_tolerance(call: ast.Call) -> float:
-    """Take the largest tolerance that a call names."""
+    """Return the largest tolerance among the arguments of a call."""
     named = {str(word.arg): evaluate(word.value) for word in call.keywords if is_value(word.value)}
     if len(call.args) > 2 and "Almost" in find_name(call) and is_value(call.args[2]):
         named["places"] = evaluate(call.args[2])
     numbers = {name: float(each) for name, each in named.items() if isinstance(each, float | int)}
     if "places" in numbers:
         numbers["delta"] = 0.5 * 10 ** -min(numbers["places"], 20)
-    return max([_CLOSE_BY, *(each for name, each in numbers.items() if name in _TOLERANCES)])
+    return max([_DEFAULT_TOLERANCE, *(each for name, each in numbers.items() if name in _TOLERANCES)])
 
 
 _COMPARISONS: dict[str, type[ast.cmpop]] = {
@@ -124,13 +124,13 @@ _COMPARISONS: dict[str, type[ast.cmpop]] = {
     "assertLess": ast.Lt,
     "assertLessEqual": ast.LtE,
 }
-"""Methods of unittest that compare two values."""
+"""Comparison methods of unittest."""
 
 
 def parse_assert(
     statement: ast.stmt, line: int, candidate_names: Collection[str] = (), notation: str = "assert"
 ) -> Iterator[Example]:
-    """Yield the examples of one assert or method of unittest; statements of any other kind have none."""
+    """Yield the examples of an assert statement or assert method; none for any other statement."""
     if isinstance(statement, ast.Assert):
         yield from parse_condition(statement.test, notation, line, candidate_names)
     elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
@@ -163,7 +163,7 @@ _EQUAL_ARRAYS = (
 
 
 def _compare_unordered(one: ast.expr, other: ast.expr) -> ast.expr:
-    """Write the comparison of two lists of the same items in any order."""
+    """Return the comparison of two lists in any order."""
     with suppress(NotLiteral):
         found = evaluate(other)
         if isinstance(found, list | tuple | set):
@@ -177,7 +177,7 @@ def _sort(items: ast.expr) -> ast.expr:
 
 
 def _make_condition(name: str, given: list[ast.expr]) -> ast.expr | None:
-    """Give the condition that a method of unittest stands for; None for a method that has none."""
+    """Return the condition that an assert method checks; None for an unknown method."""
     if name in _EQUAL_ARRAYS or (name.endswith(("Equal", "Equals")) and "Not" not in name and "Almost" not in name):
         name = "assertEqual"
     if name in ("assertTrue", "assertIsNone", "assertIsNotNone") and given:

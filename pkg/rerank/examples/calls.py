@@ -20,7 +20,7 @@ _CALL = re.compile(
 _MEMBER = re.compile(r"\.[A-Za-z_]\w*")
 _OPERATOR = re.compile(r"(?:[-+*/%<>=!&|^~]|\bnot)[ \t]*$")
 _ARROW = re.compile(r"(?:->|=>|>>>)[ \t]*$")
-MAX_CALLS = 500  # calls that are looked at; each may have to be read to the end of the text
+MAX_CALLS = 500  # of one text; the search for a closing bracket may reach the end of the text
 _BULLET = re.compile(r"[ \t]*[-*+][ \t]+")
 _WORDS = frozenset(
     ("if", "for", "while", "and", "or", "not", "in", "is", "return", "returns", "print", "assert", "lambda", "bool")
@@ -28,7 +28,7 @@ _WORDS = frozenset(
 
 
 def list_calls(examples: Iterable[Example], entry: str | None) -> Iterator[ast.Call]:
-    """Give the calls of what is wanted in some examples; those that name an argument are left out."""
+    """Yield the calls of the entry point in examples, except those with keyword arguments."""
     for example in examples:
         tree = parse_expression(example.source)
         for node in ast.walk(tree) if tree is not None else ():
@@ -38,7 +38,7 @@ def list_calls(examples: Iterable[Example], entry: str | None) -> Iterator[ast.C
 
 @dataclass(frozen=True, slots=True)
 class FoundCall:
-    """One call in a text: the expression as Python writes it, and where it stands."""
+    """A call in a text: its normalised source and its offsets."""
 
     source: str
     start: int
@@ -46,9 +46,9 @@ class FoundCall:
 
 
 def find_calls(text: str, question: Question) -> Iterator[FoundCall]:
-    """Yield the calls of what is wanted, or where that is not known of anything, whose arguments are values.
+    """Yield the calls of the entry point, or of any function if that is unknown, with literal arguments.
 
-    A call may stand in another one, as in `list(f(2))`, and be followed by what is taken of its value.
+    A call may be nested, as in `list(f(2))`, and followed by methods, attributes and items.
     """
     for found in islice(_CALL.finditer(text), MAX_CALLS):
         if found.group(1) in _WORDS:
@@ -64,7 +64,7 @@ def find_calls(text: str, question: Question) -> Iterator[FoundCall]:
 
 
 def _find_end(text: str, end: int) -> int:
-    """Find where an expression ends that begins with a call: after the methods, attributes and items that follow it."""
+    """Return the end of an expression that begins with a call, including following methods, attributes and items."""
     while True:
         more = _MEMBER.match(text, end)
         after = more.end() if more else end
@@ -76,12 +76,12 @@ def _find_end(text: str, end: int) -> int:
 
 
 def _is_operand(before: str) -> bool:
-    """Tell whether an operator stands before the call: then what follows is not the value of the call alone."""
+    """Return whether an operator precedes the call, so that a following value is not that of the call alone."""
     return bool(_OPERATOR.search(before)) and not _ARROW.search(before) and not _BULLET.fullmatch(before)
 
 
 def parse_call(text: str, question: Question) -> str | None:
-    """Return a call as Python writes it, when its arguments are values and fit the function that is wanted."""
+    """Return the normalised source of a call whose literal arguments fit the entry point; None for any other."""
     node = parse_expression(text)
     if node is None:
         return None
@@ -104,7 +104,7 @@ def _count_fits(node: ast.Call, question: Question) -> bool:
 
 
 def _is_closed(node: ast.expr, question: Question) -> bool:
-    """Return whether an expression calls what is wanted, and reads nothing else but what Python has."""
+    """Return whether an expression calls the entry point and otherwise reads only builtins and known imports."""
     names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
     bound = {each.id for each in names if not isinstance(each.ctx, ast.Load)}
     free = {each.id for each in names} - bound - KNOWN_IMPORTS.keys() - question.imports.keys()

@@ -1,4 +1,4 @@
-"""Find the code that stands in a query, in fences and between lines of prose, and the asserts within a sentence."""
+"""Find tests in a query: in fences, between lines of prose, and as asserts within a sentence."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from pkg.rerank.examples.literals import is_value, parse_expression, parse_state
 from pkg.rerank.examples.written_tests import holds_claim, read_tests
 
 MAX_LINES = 400  # of one statement, such as a class of tests
-MAX_IN_LINE = 16  # places of one line at which an assert may begin or end; each pair of them is parsed
-MAX_OPEN_LINES = 40  # lines after one that leaves a bracket open
+MAX_IN_LINE = 16  # offsets in a line at which an assert may begin or end; each pair is parsed
+MAX_OPEN_LINES = 40  # lines after an open bracket
 _JOINS = re.compile(r"[ \t]*(?:else\b|elif\b|except\b|finally\b|case\b|[)\]}])")
 _LEAD = re.compile(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]+")
 _CLAIMS = re.compile(r"assert|raises|Assert")
-_MADE = re.compile(r"(?:^|[:;`])[ \t]*([A-Za-z_]\w*)[ \t]*=[ \t]*[A-Z]\w*\(", re.MULTILINE)
+_CREATED = re.compile(r"(?:^|[:;`])[ \t]*([A-Za-z_]\w*)[ \t]*=[ \t]*[A-Z]\w*\(", re.MULTILINE)
 _SEVERAL = re.compile(r";[ \t]*(?=[A-Za-z_])")
 _SHOWS = re.compile(
     r"(?P<indent>[ \t]*)(?P<expression>[A-Za-z_][\w.]*\([^#\n]*?\)|[A-Za-z_]\w*(?:\.\w+)+)[ \t]*"
     r"(?:->|=>|→|==|\breturns?\b|\bis\b|#[ \t]*(?:->|=>|→|==|returns?\b|prints?\b)?)[ \t]*(?P<value>\S[^;\n]*?)[ \t]*"
 )
 _IN_PROSE = re.compile(r"(?:[:;,.][ \t]+|`+|['\"])(?=(?:\w[^:;`]*;[ \t]*)*(?:self\.)?assert)")
-_ENDS = "`'\"., "  # what may stand after an assert that is quoted in prose
+_ENDS = "`'\"., "  # characters that may follow an assert in prose
 _KINDS = frozenset(("int", "str", "float", "bool", "list", "dict", "set", "tuple", "bytes", "object", "Any"))
 
 
 def extract_tests(text: str, candidate_names: Collection[str], entry: str | None = None) -> tuple[list[Example], str]:
-    """Read the tests and asserts of a text, and return the text without them.
+    """Return the examples of the tests and asserts in a text, and the text without them.
 
-    own: names that candidates define. entry: what is wanted, where that is known.
+    candidate_names: names that the candidates define. entry: name of the entry point, if known.
     """
     lines = _write_claims(text)
     if not _CLAIMS.search("\n".join(lines)):
@@ -51,12 +51,12 @@ def extract_tests(text: str, candidate_names: Collection[str], entry: str | None
 
 
 def _write_claims(text: str) -> list[str]:
-    """Write `s.pop() -> 2` and `s.pop()  # 2` as asserts where `s` is an object that was made above."""
-    made = {found[1] for found in _MADE.finditer(text)}
+    """Rewrite `s.pop() -> 2` and `s.pop()  # 2` as asserts if `s` is an object created above."""
+    objects = {found[1] for found in _CREATED.finditer(text)}
     lines = text.split("\n")
-    for row, line in enumerate(lines) if made else ():
+    for row, line in enumerate(lines) if objects else ():
         parts = _SEVERAL.split(line)
-        written = [_write_claim(each, made) for each in parts]
+        written = [_write_claim(each, objects) for each in parts]
         lines[row] = "; ".join(written) if written != parts else line
     return lines
 
@@ -82,7 +82,7 @@ def _blank(lines: list[str], statements: Sequence[ast.stmt]) -> None:
 
 
 def _find_runs(lines: Sequence[str]) -> Iterator[list[ast.stmt]]:
-    """Yield the statements that follow each other with nothing but blank lines between."""
+    """Yield runs of statements that are separated only by blank lines and comments."""
     run: list[ast.stmt] = []
     row = 0
     while row < len(lines):
@@ -102,7 +102,7 @@ def _find_runs(lines: Sequence[str]) -> Iterator[list[ast.stmt]]:
 
 
 def _parse_at(lines: Sequence[str], row: int) -> tuple[list[ast.stmt], int] | None:
-    """Parse the statement that begins at a row; return the row after it. None where there is no code."""
+    """Parse the statement that begins at a row, and return it with the row after it; None if there is no code."""
     for end in _list_ends(lines, row):
         block = "\n".join(lines[row:end])
         lead = _LEAD.match(block)
@@ -116,7 +116,7 @@ def _parse_at(lines: Sequence[str], row: int) -> tuple[list[ast.stmt], int] | No
 
 
 def _list_ends(lines: Sequence[str], row: int) -> Iterator[int]:
-    """Yield the rows at which the statement of a row may end: after what is indented below it, or what it opens."""
+    """Yield the rows at which a statement may end: after its indented body, or after an open bracket closes."""
     last = min(len(lines), row + MAX_LINES)
     end = _skip_body(lines, row, last)
     yield end
@@ -128,7 +128,7 @@ def _list_ends(lines: Sequence[str], row: int) -> Iterator[int]:
 
 
 def _skip_body(lines: Sequence[str], row: int, last: int) -> int:
-    """Return the row after a line and what is indented below it, or joins it at the same place."""
+    """Return the row after a line and its body, including clauses such as `else`."""
     indent = _measure(lines[row])
     end = row + 1
     while end < last and (not lines[end].strip() or _measure(lines[end]) > indent or _JOINS.match(lines[end])):
@@ -139,7 +139,7 @@ def _skip_body(lines: Sequence[str], row: int, last: int) -> int:
 
 
 def _is_open(line: str) -> bool:
-    """Return whether a line leaves a bracket or a text open, or decorates what stands below it."""
+    """Return whether a line has an open bracket or string, or is a decorator."""
     brackets = sum(map(line.count, "([{")) > sum(map(line.count, ")]}"))
     quotes = line.count('"""') % 2 or line.count("'''") % 2
     return brackets or bool(quotes) or line.endswith("\\") or line.lstrip().startswith("@")
@@ -150,7 +150,7 @@ def _measure(line: str) -> int:
 
 
 def _is_code(statement: ast.stmt) -> bool:
-    """Return whether a statement does something; a lone name or `Note: this` is prose that happens to parse."""
+    """Return whether a statement is code; a single name or `Note: this` is prose that happens to parse."""
     if isinstance(statement, ast.AnnAssign):
         kind = statement.annotation
         is_kind = isinstance(kind, ast.Subscript) or getattr(kind, "id", "") in _KINDS
@@ -162,7 +162,7 @@ def _is_code(statement: ast.stmt) -> bool:
 
 
 def _take_from_line(line: str, row: int, candidate_names: Collection[str]) -> tuple[list[Example], str]:
-    """Read the asserts of one line of prose, with the statements before them on it; return the line without them."""
+    """Return the examples of the asserts in a line of prose, and the line without them."""
     lead = _LEAD.match(line)
     starts = dict.fromkeys(
         [lead.end() if lead else 0, *(each.end() for each in islice(_IN_PROSE.finditer(line), MAX_IN_LINE))]
@@ -187,7 +187,7 @@ def _take_from_line(line: str, row: int, candidate_names: Collection[str]) -> tu
 
 
 def _parse_rest(line: str, start: int) -> tuple[list[ast.stmt], int] | None:
-    """Parse the statements that begin within a line and end with it, at a quotation mark or with a sentence."""
+    """Parse statements that begin within a line and end with it, at a quotation mark or with a sentence."""
     ends = [len(line), *(each.start() for each in re.finditer(r"[`]|\.(?=\s)|['\"](?=[\s.,;]|$)| and ", line[start:]))]
     for end in (ends[0], *(start + each for each in ends[1:MAX_IN_LINE])):
         for piece in dict.fromkeys((line[start:end], line[start:end].rstrip(_ENDS))):

@@ -1,7 +1,7 @@
-"""Make values that are written as calls, such as `Decimal('1.50')` or `datetime.date(2024, 2, 29)`.
+"""Evaluate values written as calls of constructors, such as `Decimal('1.50')` or `datetime.date(2024, 2, 29)`.
 
-Only constructors of the standard library that compute nothing else are known here, and arrays of numpy as the lists
-that they hold. Nothing that a candidate wrote is ever called.
+Supports constructors of the standard library without side effects, and numpy arrays as lists. Never calls code of a
+candidate.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fractions import Fraction
 from pathlib import PurePosixPath
 from typing import Any
 
-MAX_ITEMS = 10_000  # of a range that is written out
+MAX_ITEMS = 10_000  # of a range
 
 
 def _make_range(*bounds: int) -> list[int]:
@@ -63,7 +63,7 @@ CONSTRUCTORS: dict[str, Callable[..., object]] = {
     "deque": deque,
     "array": _make_array,
 }
-"""By name. `bytes` and `bytearray` are never asked for a number of bytes, see `make_value`."""
+"""Constructors by name; `make_value` does not call `bytes` and `bytearray` with a size."""
 
 MODULES = {
     "decimal": ("Decimal",),
@@ -75,7 +75,7 @@ MODULES = {
     "np": ("array",),
     "numpy": ("array",),
 }
-"""Constructors by the module, or its usual alias, before them."""
+"""Names of constructors by module or its usual alias."""
 
 CONSTANTS: dict[tuple[str, str], object] = {
     ("math", "pi"): math.pi,
@@ -86,25 +86,25 @@ CONSTANTS: dict[tuple[str, str], object] = {
     ("np", "inf"): math.inf,
     ("timezone", "utc"): timezone.utc,
 }
-"""Names of modules that stand for plain values."""
+"""Constants of modules by module and name."""
 
 PLAIN = frozenset(("set", "frozenset", "list", "tuple", "dict", "float", "complex", "bytes", "bytearray", "range"))
-"""Constructors that every candidate has without an import."""
+"""Builtin constructors."""
 
-_HUGE = re.compile(r"[eE][+-]?\d{4}|.{300}")  # takes long to compute with
+_HUGE = re.compile(r"[eE][+-]?\d{4}|.{300}")  # slow to compute with
 _SIZED = frozenset(("bytes", "bytearray"))
-_OF_A_MODULE = frozenset(("array", "time"))  # too common as names of functions to be taken without their module
+_QUALIFIED_ONLY = frozenset(("array", "time"))  # too common as function names without their module
 
 
 def find_constructor(module: str, name: str) -> Callable[..., object] | None:
-    """Find the constructor of a name, module "" for a bare one; None for what is not known here."""
+    """Return a constructor; module is "" for an unqualified name. None if it is unknown."""
     if module:
         return CONSTRUCTORS[name] if name in MODULES.get(module, ()) else None
-    return None if name in _OF_A_MODULE else CONSTRUCTORS.get(name)
+    return None if name in _QUALIFIED_ONLY else CONSTRUCTORS.get(name)
 
 
 def make_value(module: str, name: str, given: list[Any], named: dict[str, Any]) -> object:
-    """Make the value of a call; a ValueError or TypeError says that it has none."""
+    """Return the value of a call; raises a ValueError or TypeError if it has none."""
     constructor = find_constructor(module, name)
     if constructor is None:
         raise ValueError(f"no constructor {name}")

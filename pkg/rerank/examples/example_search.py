@@ -1,6 +1,6 @@
-"""Find all examples of a query: each reader takes what it understands, and the next one reads what is left.
+"""Find all examples of a query: each reader removes what it parses, and the next one reads the rest.
 
-Examples may also be handed over beside the query, and hidden tests for research.
+Also parses the examples of the caller, and hidden tests for research.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from pkg.rerank.parsed_question import Question
 
 MAX_EXAMPLES = 64  # each is a run; no query of HumanEval or MBPP shows more than 13
 
-MAX_TEXT = 20_000  # characters that are read; the longest prompt of HumanEval has 1,400, and reading takes the square
+MAX_TEXT = 20_000  # characters of a query; the longest prompt of HumanEval has 1,400, and parsing is quadratic
 _TYPESET = str.maketrans("‘’“”\u00a0", "''\"\" ")
 
 
 def find_examples(question: Question) -> tuple[Example, ...]:
-    """Find what a query shows (A-08), in the order of the text: sessions, tests, arrows, inputs with outputs."""
+    """Find the examples of a query (A-08), in their order: sessions, tests, arrows, and inputs with outputs."""
     text = question.text[:MAX_TEXT].translate(_TYPESET)
     candidate_names = question.candidate_names
     sessions, text = extract_transcripts(text, candidate_names)
@@ -42,7 +42,7 @@ def find_examples(question: Question) -> tuple[Example, ...]:
 
 
 def keep_consistent(examples: Iterable[Example]) -> list[Example]:
-    """Keep each example once; of those that contradict each other none is left, for one of them is wrong."""
+    """Remove duplicates, and all examples that contradict each other, because at least one of them is wrong."""
     by_source: dict[tuple[tuple[str, ...], str], dict[str, Example]] = {}
     for each in examples:
         by_source.setdefault((each.before, each.source), {}).setdefault(f"{each.check} {each.expected!r}", each)
@@ -50,15 +50,15 @@ def keep_consistent(examples: Iterable[Example]) -> list[Example]:
 
 
 def _is_about(example: Example, question: Question) -> bool:
-    """Return whether an example calls what is wanted, or something that is not built in where that is not known."""
+    """Return whether an example calls the entry point, or any function if that is unknown."""
     called = list_called(example)
     return bool(called & question.candidate_names if question.entry else called)
 
 
 def list_called(example: Example) -> set[str]:
-    """List the names that an example calls, built-in ones only where there are no others.
+    """Return the names that an example and its script call; builtins only if there are no others.
 
-    Of a script its lines count as well: `s.pop()` asks the class of `s = Stack()`.
+    `s.pop()` after `s = Stack()` calls Stack.
     """
     nodes = [
         node
@@ -76,12 +76,12 @@ def list_called(example: Example) -> set[str]:
 
 
 def _is_candidate(node: ast.expr, example: Example) -> bool:
-    """Return whether a name is that of a module which stands for the candidate."""
+    """Return whether a name is that of a module that is replaced by the candidate."""
     return isinstance(node, ast.Name) and any(f"import candidate as {node.id}" in line for line in example.before)
 
 
 def find_entry(question: Question, examples: Iterable[Example]) -> str | None:
-    """Name what is wanted: as the query says, or else what its examples call, of which candidates define one."""
+    """Return the name of the entry point: from the query, or else the function of its examples that answers define."""
     if question.entry:
         return question.entry
     called = [list_called(each) for each in examples if each.check is not Check.ASSERTION or each.before]
@@ -98,9 +98,9 @@ NOTATION = "handed over"
 
 
 def parse_given(items: Iterable[Any], question: Question) -> list[Example]:
-    """Read examples as text in any notation that a query may show them, or as {"call" or "args", "expected"}.
+    """Parse examples of the caller: text in any notation of queries, or {"call" or "args", "expected"}.
 
-    An InputError says which of them is none, and what was expected.
+    Raises an InputError for an invalid example.
     """
     return [example for item in items for example in _parse_item(item, question)]
 
@@ -115,14 +115,14 @@ def _parse_item(item: Any, question: Question) -> Iterator[Example]:
                 raise InputError(f'{_show(item)} has no call and the query names no function; give "call": "f(2)"')
             call = f"{question.callee}({', '.join(map(write_value, item['args']))})"
         if not isinstance(call, str) or parse_expression(call) is None:
-            raise InputError(f"the call of {_show(item)} is no expression; expected one such as f(2)")
+            raise InputError(f"the call of {_show(item)} is not an expression; expected one such as f(2)")
         yield Example(call, Check.VALUE, item["expected"], NOTATION)
     else:
-        raise InputError(f'{_show(item)} is no example; expected "f(2) == 4" or {{"call": "f(2)", "expected": 4}}')
+        raise InputError(f'{_show(item)} is not an example; expected "f(2) == 4" or {{"call": "f(2)", "expected": 4}}')
 
 
 def _parse_text(text: str, question: Question) -> Iterator[Example]:
-    """Read one text: a condition, or whatever forms of examples it holds, or statements that must not fail."""
+    """Parse one text: a condition, examples in any notation, or statements that must not fail."""
     condition = parse_expression(text)
     if condition is not None:
         yield from parse_condition(condition, NOTATION, 0)
@@ -134,19 +134,19 @@ def _parse_text(text: str, question: Question) -> Iterator[Example]:
     elif parse_statements(text):
         yield Example(text, Check.ASSERTION, None, NOTATION)
     else:
-        raise InputError(f'{_show(text)} is no example; expected "f(2) == 4", an assert, or a session')
+        raise InputError(f'{_show(text)} is not an example; expected "f(2) == 4", an assert, or a session')
 
 
 def parse_tests(tests: Any) -> tuple[Example, ...]:
-    """Read hidden tests: a list of asserts, or one program; what cannot be taken apart runs as it stands.
+    """Parse hidden tests: a list of asserts, or one program; code that cannot be split runs unchanged.
 
-    An InputError says which of them is no test.
+    Raises an InputError for an invalid test.
     """
     texts = tests if isinstance(tests, list) else [tests]
     found: list[Example] = []
     for text in texts:
         if not isinstance(text, str) or not text.strip():
-            raise InputError(f"{_show(text)} is no test; expected an assert, or a program of them")
+            raise InputError(f"{_show(text)} is not a test; expected an assert, or a program of asserts")
         asserts, rest = extract_tests(text, ())
         found += asserts if asserts and not rest.strip() else [Example(text, Check.ASSERTION, None, "hidden")]
     return tuple(found)

@@ -1,4 +1,4 @@
-"""Read the ways in which a test says that an exception is wanted."""
+"""Parse tests that expect an exception."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _RAISING = ("raises", "assertRaises", "assertRaisesRegex", "assertRaisesRegexp")
 
 
 def parse_raises(statement: ast.stmt, notation: str) -> Example | None:
-    """Read `self.assertRaises(ValueError, f, -1)` and `pytest.raises(ValueError, f, -1)`."""
+    """Parse `self.assertRaises(ValueError, f, -1)` and `pytest.raises(ValueError, f, -1)`."""
     call = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(call, ast.Call) or find_name(call.func) not in _RAISING:
         return None
@@ -27,7 +27,7 @@ def parse_raises(statement: ast.stmt, notation: str) -> Example | None:
 
 
 def find_with(statement: ast.With | ast.AsyncWith, notation: str) -> Example | None:
-    """Read `with pytest.raises(ValueError, match=...) as e:` and `with self.assertRaises(ValueError):`."""
+    """Parse `with pytest.raises(ValueError, match=...) as e:` and `with self.assertRaises(ValueError):`."""
     (item, *others) = statement.items
     call = item.context_expr
     if others or not isinstance(call, ast.Call) or find_name(call.func) not in _RAISING or not call.args:
@@ -45,14 +45,14 @@ def find_with(statement: ast.With | ast.AsyncWith, notation: str) -> Example | N
 
 
 def _keep_fault(body: str, name: str) -> str:
-    """Write statements that keep the exception they raise under a name, as both libraries offer it."""
+    """Return statements that also bind the exception that they raise to a name, as both libraries do."""
     lines = "\n".join(f"    {line}" for line in body.split("\n"))
     made = "__import__('types').SimpleNamespace(value=_fault, exception=_fault, type=type(_fault))"
     return f"try:\n{lines}\nexcept Exception as _fault:\n    {name} = {made}\n    raise"
 
 
 def find_try(statement: ast.Try, notation: str) -> Example | None:
-    """Read `try: f(-1); assert False` with `except ValueError: pass`, and the same with `else`."""
+    """Parse `try: f(-1); assert False` with `except ValueError: pass`, and the same with `else`."""
     body = statement.body
     is_ended = bool(body) and _fails(body[-1])
     if not (is_ended or any(map(_fails, statement.orelse))) or len(statement.handlers) != 1:
@@ -66,7 +66,7 @@ def find_try(statement: ast.Try, notation: str) -> Example | None:
 
 
 def _fails(statement: ast.stmt) -> bool:
-    """Return whether a statement fails a test whatever was done before."""
+    """Return whether a statement always fails a test."""
     if isinstance(statement, ast.Assert):
         return isinstance(statement.test, ast.Constant) and not statement.test.value
     if isinstance(statement, ast.Raise):
@@ -77,7 +77,7 @@ def _fails(statement: ast.stmt) -> bool:
 
 
 def _name_errors(node: ast.expr) -> str | None:
-    """Name the exceptions of which one is wanted; None for what is no name."""
+    """Return the names of the expected exceptions, joined by " or "; None if they are not names."""
     if isinstance(node, ast.Tuple):
         names = [find_name(each) for each in node.elts]
         return " or ".join(names) if names and all(names) else None

@@ -1,4 +1,4 @@
-"""Write what a test stands on: the values of its fixtures, and the object of its class."""
+"""Write the set-up of a test: the values of its fixtures, and the instance of its class."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pkg.rerank.examples.literals import find_name, parse_statements
 from pkg.rerank.parsed_question import Function, is_test
 
-MAX_NESTING = 8  # fixtures that need each other
+MAX_NESTING = 8  # of fixtures that use other fixtures
 _SET_UPS = ("setUpClass", "setup_class", "setUp", "asyncSetUp", "setup_method", "setup")
 
 _CAPSYS = """
@@ -25,11 +25,11 @@ class _Capsys:
         return made
 capsys = _Capsys()
 """
-"""What stands for the fixture of pytest that keeps what is printed."""
+"""Replacement for the pytest fixture that captures output."""
 
 
 def write_fixture(name: str, fixtures: Mapping[str, Function], depth: int = 0) -> list[ast.stmt] | None:
-    """Write what gives a test the value of a fixture; None where there is none of that name."""
+    """Return statements that bind the value of a fixture; None for an unknown fixture."""
     if name == "capsys":
         return parse_statements(_CAPSYS)
     fixture = fixtures.get(name)
@@ -59,7 +59,7 @@ def _copy_function(function: Function, name: str) -> Function:
 
 
 def list_members(definition: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> list[ast.stmt]:
-    """List the members of a class and of those that it is derived from in the same code, its own ones last."""
+    """List the members of a class and of its base classes in the same code, its own members last."""
     inherited = [classes[name] for each in definition.bases if (name := find_name(each)) in classes]
     above = [member for each in inherited if each is not definition for member in list_members(each, classes)]
     own = {each.name for each in definition.body if isinstance(each, Function)}
@@ -67,9 +67,9 @@ def list_members(definition: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) 
 
 
 def write_set_up(definition: ast.ClassDef, members: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """Write what makes `self` of a test: the class without its tests, an object of it, and its set-up.
+    """Return statements that bind `self` of a test: the class without its tests, an instance, and its set-up.
 
-    members: those of the class and of the classes that it is derived from.
+    members: of the class and its base classes.
     """
     kept = [each for each in members if not _is_left_out(each)]
     if not kept:
@@ -100,19 +100,19 @@ def _is_left_out(member: ast.stmt) -> bool:
 
 
 def _needs_case(definition: ast.ClassDef, members: Sequence[ast.stmt]) -> bool:
-    """Return whether an object of a class of tests may be asked for the methods of unittest."""
+    """Return whether a test class may use methods of unittest."""
     nodes = [node for each in members for node in ast.walk(each)]
     asserts = any(isinstance(node, ast.Attribute) and node.attr.startswith("assert") for node in nodes)
     return asserts or any(find_name(each).endswith("TestCase") for each in definition.bases)
 
 
 def is_fixture(function: Function) -> bool:
-    """Return whether a function is a fixture of pytest."""
+    """Return whether a function is a pytest fixture."""
     return any(find_name(each) == "fixture" for each in function.decorator_list)
 
 
 def find_fixture_name(function: Function) -> str:
-    """Return the name by which tests ask for a fixture."""
+    """Return the name of a fixture."""
     words = [word for each in function.decorator_list if isinstance(each, ast.Call) for word in each.keywords]
     named = [word.value.value for word in words if word.arg == "name" and isinstance(word.value, ast.Constant)]
     return str(named[0]) if named else function.name

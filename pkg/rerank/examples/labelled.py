@@ -1,5 +1,5 @@
-"""Read examples that name the arguments: `Input: arr = [3, 1], k = 2` with `Output: [1, 3]`, and `For N = 5 the
-output should be "101"`.
+"""Parse examples with labelled arguments: `Input: arr = [3, 1], k = 2` with `Output: [1, 3]`, and `For N = 5 the output
+should be "101"`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ASIDE = re.compile(r"[ \t]*,?[ \t]*(?!and\b)[A-Za-z][^\n=]{0,80}")  # such as: 
 
 
 def find_labelled(text: str, question: Question) -> Iterator[Example]:
-    """Yield the examples of a text whose arguments stand beside their names or behind the word input."""
+    """Yield the examples of a text whose arguments are labelled with their names or the word input."""
     if question.entry is None or question.parameters is None:
         return
     text = _BOLD.sub(lambda found: f"{found[1]}:".ljust(len(found[0])), text)
@@ -56,7 +56,7 @@ def find_labelled(text: str, question: Question) -> Iterator[Example]:
 
 
 def _parse_arguments(text: str, is_named: bool) -> list[tuple[str | None, object]]:
-    """Read values with or without names, one behind the other, to the end of the text."""
+    """Parse consecutive values with or without names, to the end of the text."""
     found: list[tuple[str | None, object]] = []
     position = 0
     while text[position:].strip(" \t\n,;.`"):
@@ -73,7 +73,7 @@ def _parse_arguments(text: str, is_named: bool) -> list[tuple[str | None, object
 
 
 def _write_call(arguments: list[tuple[str | None, object]], question: Question) -> str:
-    """Write the call, its arguments in the order of the parameters; NotLiteral when they do not fit."""
+    """Return the call with its arguments in the order of the parameters; raises NotLiteral if they do not fit."""
     names = [each.name for each in question.parameters or ()]
     if len(arguments) == 1 and len(names) == 1:
         values = [arguments[0][1]]
@@ -87,7 +87,7 @@ def _write_call(arguments: list[tuple[str | None, object]], question: Question) 
 
 
 def _order(arguments: list[tuple[str | None, object]], names: list[str]) -> list[object]:
-    """Put named values into the order of the parameters; one name of several may be another."""
+    """Return named values in the order of the parameters; one of several names may differ."""
     given = [(name or "").lower() for name, _ in arguments]
     wanted = [name.lower() for name in names]
     by_name = {name: value for name, (_, value) in zip(given, arguments, strict=True)}
@@ -97,4 +97,4 @@ def _order(arguments: list[tuple[str | None, object]], names: list[str]) -> list
         return [by_name[name] for name in wanted]
     if sum(one != other for one, other in zip(given, wanted, strict=True)) == 1:
         return [value for _, value in arguments]
-    raise NotLiteral("names that are no parameters")
+    raise NotLiteral("names that are not parameters")

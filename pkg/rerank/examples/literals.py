@@ -1,6 +1,6 @@
-"""Read values that stand in text: literals of Python, and what people write for them.
+"""Parse values in text: Python literals and common variants of them.
 
-Nothing is run. What is no literal is no value; a wrong example would be worse than none.
+Runs no code. Rejects everything else, because a wrong example would be worse than none.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pkg.extract.syntax import parse_tree, silence_warnings
 from pkg.rerank.examples.constructors import CONSTANTS, CONSTRUCTORS, find_constructor, make_value
 
 MAX_VALUE = 20_000  # characters; a longer value is data
-MAX_BITS = 14_000  # of a whole number; more are more digits than Python writes
-_MAX_POWER = 10_000  # of base and exponent, so that a query cannot keep the reader busy
+MAX_BITS = 14_000  # of an integer; Python refuses to convert longer ones to text
+_MAX_POWER = 10_000  # of base and exponent, which bounds the time to parse a query
 
 _NAMES: dict[str, object] = {"true": True, "false": False, "null": None, "none": None, "inf": math.inf, "nan": math.nan}
 _SUMS: dict[type[ast.operator], Callable[..., object]] = {
@@ -33,7 +33,7 @@ _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _STRING = re.compile(
     r"""[bBrRuU]{0,2}(?:'''.*?(?<!\\)'''|\"{3}.*?(?<!\\)\"{3}|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")""", re.DOTALL
 )
-_JOINED = re.compile(r"""[ \t]*(?:'(?!'')|"(?!""))""")  # a string behind a string: prose, or not one value
+_JOINED = re.compile(r"""[ \t]*(?:'(?!'')|"(?!""))""")  # a string after a string: prose, or more than one value
 _WORD = re.compile(
     r"[-+]? ?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO][0-7]+|(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?[jJ]?|inf\b|nan\b)"
     r"|(?:True|False|None|true|false|null)\b|(?:(?:decimal|fractions|datetime|dt|collections|np|numpy)\.)?"
@@ -41,12 +41,12 @@ _WORD = re.compile(
 )
 
 
-class NotLiteral(ValueError):  # noqa: N818 - the end of a reading, not an error that anybody sees
-    """Say that an expression is no literal."""
+class NotLiteral(ValueError):  # noqa: N818 - internal control flow
+    """Raised for an expression that is not a literal."""
 
 
 def find_name(node: ast.expr) -> str:
-    """Return the name of what is called or built upon, without the module or object before it; "" for none."""
+    """Return the last name of a callee or expression, without its module or object; "" for none."""
     node = node.func if isinstance(node, ast.Call) else node
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
@@ -58,7 +58,7 @@ def parse_expression(text: str) -> ast.expr | None:
 
 
 def parse_statements(text: str) -> list[ast.stmt] | None:
-    """Parse statements; None where they are none."""
+    """Parse statements; None for invalid code."""
     tree = _parse(text, "exec")
     return tree.body if isinstance(tree, ast.Module) else None
 
@@ -72,7 +72,7 @@ def _parse(text: str, mode: Literal["exec", "eval"]) -> ast.AST | None:
 
 
 def write_code(node: ast.AST) -> str | None:
-    """Write an expression or a statement; None where it is too deep, or holds a number of too many digits."""
+    """Return the source of a node; None if it is nested too deeply or has an integer with too many digits."""
     try:
         return ast.unparse(node)
     except (ValueError, RecursionError):
@@ -80,7 +80,7 @@ def write_code(node: ast.AST) -> str | None:
 
 
 def parse_literal(text: str) -> object:
-    """Read a text that is one value and nothing else; NotLiteral for any other."""
+    """Parse a text that is a single value; raises NotLiteral for any other."""
     node = parse_expression(text) if len(text) <= MAX_VALUE else None
     if node is None:
         raise NotLiteral(text)
@@ -88,9 +88,10 @@ def parse_literal(text: str) -> object:
 
 
 def evaluate(node: ast.expr, candidate_names: Collection[str] = ()) -> object:
-    """Return the value of literals, of sums of numbers, and of constructors such as set() or Decimal('1').
+    """Return the value of a literal, of arithmetic on numbers, or of a constructor such as set() or Decimal('1').
 
-    own: names that mean something of the candidates', whatever Python knows by them. NotLiteral for all else.
+    candidate_names: names that belong to the candidates, even if they shadow builtins. Raises NotLiteral for any other
+    expression.
     """
     try:
         return _evaluate(node, candidate_names)
@@ -139,7 +140,7 @@ def _evaluate_key(key: ast.expr | None, candidate_names: Collection[str]) -> obj
 
 
 def _compute(node: ast.UnaryOp | ast.BinOp, candidate_names: Collection[str]) -> object:
-    """Compute with numbers alone; a string that is repeated is code, not a value."""
+    """Evaluate arithmetic on numbers only; a repeated string is code, not a value."""
     if isinstance(node, ast.UnaryOp):
         value = _evaluate_number(node.operand, candidate_names)
         if isinstance(node.op, ast.USub):
@@ -164,12 +165,12 @@ def _bound(value: object) -> object:
 def _evaluate_number(node: ast.expr, candidate_names: Collection[str]) -> complex:
     value = _evaluate(node, candidate_names)
     if isinstance(value, bool) or not isinstance(value, int | float | complex):
-        raise NotLiteral("a sum of what is no number")
+        raise NotLiteral("an operand that is not a number")
     return value
 
 
 def _make(node: ast.Call, candidate_names: Collection[str]) -> object:
-    """Make the value of a call of a constructor; its arguments have to be values themselves."""
+    """Evaluate a call of a constructor with literal arguments."""
     module = node.func.value if isinstance(node.func, ast.Attribute) else None
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     prefix = getattr(module, "id", "?") if module is not None else ""
@@ -177,7 +178,7 @@ def _make(node: ast.Call, candidate_names: Collection[str]) -> object:
         raise NotLiteral("a call")
     if any(isinstance(each, ast.Starred) for each in node.args) or not all(each.arg for each in node.keywords):
         raise NotLiteral("arguments that are unpacked")
-    if name == "defaultdict":  # what makes its values is a function
+    if name == "defaultdict":  # its default factory is a function
         return make_value(prefix, name, [None, *(_evaluate(each, candidate_names) for each in node.args[1:])], {})
     given = [_evaluate(each, candidate_names) for each in node.args]
     return make_value(
@@ -186,7 +187,7 @@ def _make(node: ast.Call, candidate_names: Collection[str]) -> object:
 
 
 def find_literal_end(text: str, start: int) -> int:
-    """Find where the literal ends that begins at an offset; -1 where none begins."""
+    """Return the end of the literal at an offset; -1 if there is none."""
     found = _STRING.match(text, start)
     if found:
         return -1 if _JOINED.match(text, found.end()) else found.end()
@@ -202,20 +203,20 @@ def find_literal_end(text: str, start: int) -> int:
 
 
 def find_closing(text: str, start: int) -> int:
-    """Find the offset behind the bracket that closes the one at an offset; -1 where none does."""
+    """Return the offset after the bracket that closes the one at an offset; -1 if there is none."""
     closers: list[str] = []
     position = start
     stop = min(len(text), start + MAX_VALUE)
     while position < stop:
-        sign = text[position]
-        string = _STRING.match(text, position) if sign in "'\"" else None
+        character = text[position]
+        string = _STRING.match(text, position) if character in "'\"" else None
         if string:
             position = string.end()
             continue
-        if sign in _CLOSERS:
-            closers.append(_CLOSERS[sign])
-        elif sign in ")]}":
-            if not closers or closers.pop() != sign:
+        if character in _CLOSERS:
+            closers.append(_CLOSERS[character])
+        elif character in ")]}":
+            if not closers or closers.pop() != character:
                 return -1
             if not closers:
                 return position + 1
@@ -224,7 +225,7 @@ def find_closing(text: str, start: int) -> int:
 
 
 def write_value(value: object) -> str:
-    """Write a value as Python reads it, the same text for equal values whatever the order of their parts."""
+    """Return the source of a value; equal sets have equal text."""
     if isinstance(value, set | frozenset):
         inner = ", ".join(sorted(map(write_value, value)))
         return f"{type(value).__name__}([{inner}])" if isinstance(value, frozenset) or not value else f"{{{inner}}}"

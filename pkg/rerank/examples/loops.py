@@ -1,4 +1,4 @@
-"""Unroll what a test does with several values: what a loop goes through, and what each turn binds."""
+"""Unroll the loops of a test: the items of a loop, and the names that each iteration binds."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pkg.rerank.examples.literals import NotLiteral, evaluate, find_name, write_
 from pkg.rerank.examples.substitution import Environment
 
 
-def leaves_early(loop: ast.For) -> bool:
-    """Return whether a loop may end, or a turn of it, before all of its statements have run."""
+def exits_early(loop: ast.For) -> bool:
+    """Return whether a loop has a `break` or `continue`."""
     return any(isinstance(node, ast.Break | ast.Continue) for each in loop.body for node in ast.walk(each))
 
 
 def pair_names(target: ast.expr, value: ast.expr) -> Environment | None:
-    """Return the part of a value for each name of a target; None for other targets, or parts that do not fit."""
+    """Unpack a value into the names of a target; None if the target is not made of names or does not fit."""
     if isinstance(target, ast.Name):
         return {target.id: value}
     if not isinstance(target, ast.Tuple | ast.List) or not isinstance(value, ast.Tuple | ast.List):
@@ -32,7 +32,7 @@ def pair_names(target: ast.expr, value: ast.expr) -> Environment | None:
 
 
 def list_items(node: ast.expr, candidate_names: Collection[str]) -> list[ast.expr] | None:
-    """List what a loop over an expression goes through; None where that cannot be known."""
+    """List the items of a loop over an expression; None if they are unknown."""
     if isinstance(node, ast.List | ast.Tuple) and not any(isinstance(each, ast.Starred) for each in node.elts):
         return node.elts
     if isinstance(node, ast.Call):

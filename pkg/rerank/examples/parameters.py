@@ -1,4 +1,4 @@
-"""Read the sets of parameters with which a test runs: `pytest.mark.parametrize` and `parameterized.expand`."""
+"""Parse the parameter sets of a test: `pytest.mark.parametrize` and `parameterized.expand`."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pkg.rerank.examples.literals import NotLiteral, evaluate, find_name, parse_
 from pkg.rerank.examples.substitution import Environment, substitute
 from pkg.rerank.parsed_question import Function
 
-MAX_SETS = 64  # of one test; each is an example or more, and a query has no more
+MAX_SETS = 64  # of one test; each yields at least one example
 _LEFT_OUT = ("skip", "skipif", "xfail", "skipIf", "skipUnless", "expectedFailure")
 
 
 def list_arguments(function: Function) -> list[ast.arg]:
-    """List the parameters of a function that have a name of their own."""
+    """List the parameters of a function except *args and **kwargs."""
     return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
 
 
 def list_defaults(function: Function) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the parameters of a function that have a default, with it."""
+    """Yield the parameters of a function that have a default, with the default."""
     plain, defaults = [*function.args.posonlyargs, *function.args.args], function.args.defaults
     yield from ((each.arg, value) for each, value in zip(plain[len(plain) - len(defaults) :], defaults, strict=True))
     for each, value in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
@@ -31,7 +31,7 @@ def list_defaults(function: Function) -> Iterator[tuple[str, ast.expr]]:
 def list_parameter_sets(
     function: Function, decorators: Sequence[ast.expr], values: Environment, candidate_names: Collection[str]
 ) -> list[Environment]:
-    """List what a test function is called with, one entry a call; [] for a test that is not run."""
+    """List the arguments of a test function, one entry per call; [] for a skipped test."""
     columns: list[list[Environment]] = []
     for decorator in decorators:
         call = decorator if isinstance(decorator, ast.Call) else None
@@ -72,7 +72,7 @@ def _list_sets(names: list[str], given: ast.expr, candidate_names: Collection[st
 
 
 def _list_rows(given: ast.expr, candidate_names: Collection[str]) -> list[ast.expr]:
-    """List the rows of a literal list, or of a range and its like."""
+    """List the rows of a literal list, a range, or a call such as zip."""
     if isinstance(given, ast.List | ast.Tuple | ast.Set):
         return given.elts
     if isinstance(given, ast.Call) and find_name(given.func) in ("zip", "list", "tuple") and given.args:

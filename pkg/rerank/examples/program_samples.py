@@ -1,4 +1,4 @@
-"""Read the samples of a program that reads standard input: what it is given, and what it prints."""
+"""Parse samples of programs that read standard input: the input and the expected output."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ _PROSE = re.compile(r"[A-Za-z]{2,}(?:[ ,]+[A-Za-z'`$]+){3}|[a-z]{2,}\.$|^(?:The|
 
 @dataclass(slots=True)
 class _Block:
-    """What stands below a label."""
+    """Text below a label."""
 
     is_input: bool
-    is_sample: bool  # the label says so
+    is_sample: bool  # the label contains the word sample, example or test
     line: int
     text: str = ""
 
 
 def find_samples(question: Question, answers: Sequence[str], examples: Sequence[Example]) -> tuple[Example, ...]:
-    """Find the samples of a query whose answers read standard input; none where it shows calls instead."""
+    """Find the samples of a query whose answers read standard input; none if it has other examples."""
     if examples or not any(map(_READS.search, answers)):
         return ()
     pairs = [*_pair_blocks([*_find_blocks(question.text.split("\n"))]), *_find_pairs(question.text)]
@@ -79,7 +79,7 @@ def _pair_blocks(blocks: Sequence[_Block]) -> Iterator[tuple[_Block, _Block]]:
 
 
 def _find_pairs(text: str) -> Iterator[tuple[_Block, _Block]]:
-    """Find inputs with their outputs on one line: `Input: 2 3 -> 5`, `Input: 4, Output: 16`."""
+    """Yield inputs with their outputs on one line: `Input: 2 3 -> 5`, `Input: 4, Output: 16`."""
     for row, line in enumerate(text.split("\n")):
         found = _ARROW.match(line)
         if _TABLE.match(line):
@@ -90,7 +90,7 @@ def _find_pairs(text: str) -> Iterator[tuple[_Block, _Block]]:
 
 
 def _read_table(lines: Sequence[str], row: int) -> Iterator[tuple[_Block, _Block]]:
-    """Read the rows of a table with a column of inputs and one of outputs."""
+    """Parse the rows of a table with a column of inputs and one of outputs."""
     while row < len(lines) and "|" in lines[row]:
         cells = [each.strip(" \t`").replace("<br>", "\n") for each in lines[row].strip().strip("|").split("|")]
         row += 1
@@ -105,7 +105,7 @@ def _unquote(text: str) -> str:
 
 
 def _find_blocks(lines: Sequence[str]) -> Iterator[_Block]:
-    """Yield what stands below each label, to the next one or to a heading of something else."""
+    """Yield the text below each label, up to the next label or heading."""
     row = 0
     while row < len(lines):
         label = _LABEL.match(lines[row])
@@ -129,7 +129,7 @@ def _find_blocks(lines: Sequence[str]) -> Iterator[_Block]:
 
 
 def _take_inline(first: str, lines: Sequence[str], row: int) -> tuple[str, int]:
-    """Take what begins on the line of its label; more lines follow where they look like data."""
+    """Return a block that begins on the line of its label and continues while lines look like data, and its end."""
     taken = [_unquote(first)]
     while row < len(lines) and lines[row].strip() and not _ends(lines[row]) and not _is_prose(lines[row].strip()):
         taken.append(lines[row].strip())
@@ -138,7 +138,10 @@ def _take_inline(first: str, lines: Sequence[str], row: int) -> tuple[str, int]:
 
 
 def _take_lines(lines: Sequence[str], row: int, is_input: bool) -> tuple[str, int]:
-    """Take the block below a label: a fence, or the lines to the next label; an output ends with a blank line too."""
+    """Return the block below a label and its end: a fence, or the lines up to the next label.
+
+    An output also ends at a blank line.
+    """
     while row < len(lines) and not lines[row].strip():
         row += 1
     if row < len(lines) and _FENCE.match(lines[row]):

@@ -1,7 +1,7 @@
-"""A script: lines that run in order on the same objects, and what is claimed between them.
+"""Scripts: lines that run in order in one namespace, with claims between them.
 
-Each claim becomes an example that knows the lines before it, so that it can be asked with them and decided without
-them. What has been claimed is a line of what follows: `s.pop() == 2` takes an item away.
+Each claim becomes an example with the lines before it. It is also a line of the script for later claims, because it may
+have side effects: `s.pop() == 2` removes an item.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pkg.rerank.candidates import Check, Example
 from pkg.rerank.examples.literals import parse_statements, write_code
 from pkg.rerank.examples.substitution import list_stored
 
-MAX_LINES = 200  # of one script; a test that a query shows is shorter by far
+MAX_LINES = 200  # of one script; tests in queries are far shorter
 
 KNOWN_IMPORTS = {
     **dict.fromkeys(("date", "time", "timedelta", "timezone"), "from datetime import {}"),
@@ -48,22 +48,22 @@ KNOWN_IMPORTS = {
         )
     },
 }
-"""What people use in examples without an import; it is imported where the candidate has nothing of that name."""
+"""Imports of names that examples often use without one; used unless the candidate defines the name."""
 
 
 @dataclass(slots=True)
 class Script:
-    """Lines of a test in the making, with what is claimed between them."""
+    """Lines of a test, with the claims between them."""
 
     notation: str
-    candidate_names: Collection[str] = ()  # names of the candidate
+    candidate_names: Collection[str] = ()
     lines: list[str] = field(default_factory=list)
     claims: list[tuple[int, Example]] = field(default_factory=list)  # with the number of lines before each
     bound: set[str] = field(default_factory=set)
-    has_effect: bool = False  # a line may change what a later claim comes to
+    has_effect: bool = False  # a line may affect a later claim
 
     def add_line(self, statement: ast.stmt) -> None:
-        """Add a statement that claims nothing."""
+        """Add a statement that is not a claim."""
         source = write_code(statement)
         if source is None or len(self.lines) >= MAX_LINES:
             return
@@ -74,7 +74,7 @@ class Script:
         )
 
     def add_import(self, statement: ast.Import | ast.ImportFrom, candidate_names: Collection[str]) -> None:
-        """Add an import, but for names of the candidate, which are there without."""
+        """Add an import, unless all of its names belong to the candidate."""
         names = statement.names if isinstance(statement, ast.ImportFrom) else []
         if len(self.lines) >= MAX_LINES or (
             names and all(not each.asname and each.name in candidate_names for each in names)
@@ -84,20 +84,20 @@ class Script:
         self.bound |= list_stored(statement)
 
     def add_claims(self, examples: Iterable[Example]) -> None:
-        """Add claims; each is a line of what follows."""
+        """Add claims, each also as a line."""
         for example in examples:
             if len(self.lines) < MAX_LINES:
                 self.claims.append((len(self.lines), example))
                 self.lines.append(example.source)
 
     def copy(self) -> Script:
-        """Return a script that goes on from the lines of this one, without its claims."""
+        """Return a script with the lines of this one, without its claims."""
         claimed = {index for index, _ in self.claims}
         lines = [line for index, line in enumerate(self.lines) if index not in claimed]
         return Script(self.notation, self.candidate_names, lines, [], {*self.bound}, self.has_effect)
 
     def list_examples(self) -> list[Example]:
-        """List the claims as examples; those that need no line before them stand alone."""
+        """List the claims as examples, with the lines before them if any claim depends on them."""
         given = _list_given(self.lines, self.bound.union(self.candidate_names))
         if not (given or self._has_state()):
             return [each for _, each in self.claims]
@@ -105,7 +105,7 @@ class Script:
         return [replace(each, before=tuple(lines[: len(given) + index])) for index, each in self.claims]
 
     def _has_state(self) -> bool:
-        """Return whether a claim depends on what ran before it."""
+        """Return whether a claim depends on the lines before it."""
         if self.has_effect or any(each.check is Check.ASSERTION for _, each in self.claims[:-1]):
             return True
         if any(_list_read(each.source) & self.bound for _, each in self.claims):
@@ -115,10 +115,9 @@ class Script:
 
 
 def add_imports(example: Example, imports: Mapping[str, str], candidate_names: Collection[str]) -> Example:
-    """Put before an example that stands alone the imports of names that it reads.
+    """Add the imports of the names that an example without a script reads.
 
-    imports: those that the query shows, by the name that they bind; others are taken for granted. own: names of the
-    candidate.
+    imports: of the query, by the name that they bind; other names are imported as in KNOWN_IMPORTS.
     """
     if example.before or example.check is Check.PROGRAM:
         return example
@@ -128,7 +127,7 @@ def add_imports(example: Example, imports: Mapping[str, str], candidate_names: C
 
 
 def _list_given(sources: Iterable[str], bound: Collection[str]) -> list[str]:
-    """List the imports that lines take for granted."""
+    """List the imports of known names that lines use without importing them."""
     names = {name for each in sources for name in _list_read(each)}.difference(bound)
     return [
         f"try:\n    {name}\nexcept NameError:\n    {KNOWN_IMPORTS[name].format(name)}"
@@ -142,7 +141,7 @@ def _list_read(source: str) -> set[str]:
 
 
 def write_import(statement: ast.Import | ast.ImportFrom) -> str:
-    """Write an import: a module that is not there is the candidate itself, as in `from solution import f`."""
+    """Return the source of an import; a missing module is replaced by the candidate, as in `from solution import f`."""
     is_relative = isinstance(statement, ast.ImportFrom) and (statement.level > 0 or statement.module is None)
     modules = [each.name for each in statement.names] if isinstance(statement, ast.Import) else [str(statement.module)]
     if is_relative:

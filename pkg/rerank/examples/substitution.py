@@ -1,4 +1,4 @@
-"""Put values in the place of names, so that what a test expects need not be known where the candidates run."""
+"""Substitute values for names in tests, so that expected values need not be sent to the sandbox."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Environment = dict[str, ast.expr]
 
 
 class _Substitution(ast.NodeTransformer):
-    """Replaces names that are read; a name that an inner function or loop binds is another one there."""
+    """Replaces names that are read, except where an inner function or comprehension binds them."""
 
     def __init__(self, values: Mapping[str, ast.expr]) -> None:
         self.values = dict(values)
@@ -38,7 +38,7 @@ class _Substitution(ast.NodeTransformer):
 
 
 def _list_inner(node: ast.AST) -> set[str]:
-    """List the names that a node binds for what is inside of it."""
+    """Return the names that a node binds in its own scope."""
     if isinstance(node, _Function):
         given = node.args
         named = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
@@ -54,7 +54,7 @@ def _list_inner(node: ast.AST) -> set[str]:
 
 
 def list_stored(node: ast.AST) -> set[str]:
-    """List the names that a statement or target binds."""
+    """Return the names that a statement or target binds."""
     found: set[str] = set()
     for each in ast.walk(node):
         if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load):
@@ -69,17 +69,17 @@ def list_stored(node: ast.AST) -> set[str]:
 
 
 def substitute(node: Any, values: Mapping[str, ast.expr]) -> Any:
-    """Return a node with values in the place of names that are read; the node itself stays as it is."""
+    """Return a copy of a node with values substituted for names that are read."""
     return _Substitution(values).visit(deepcopy(node)) if values else node
 
 
 def is_replaceable(
     name: str, value: ast.expr, statements: Sequence[ast.stmt], candidate_names: Collection[str]
 ) -> bool:
-    """Return whether a value may be written in the place of a name in the statements that follow.
+    """Return whether a name may be replaced by its value in the statements that follow.
 
-    Not where the value can change in one place and be looked at in another: a list that is passed to a call and
-    compared afterwards. A name that is only compared, or read once, holds what it was given.
+    False if the value may be mutated and read again, such as a list that is passed to a call and compared afterwards.
+    True for a name that is only compared, or read once.
     """
     try:
         made = evaluate(value, candidate_names)
@@ -101,7 +101,7 @@ def _is_frozen(value: object) -> bool:
 
 
 def _list_changed(statement: ast.stmt) -> set[str]:
-    """List the names that a statement changes in place or deletes, or binds in a loop or another function."""
+    """Return the names that a statement mutates, deletes, declares global, or binds in a loop."""
     found: set[str] = set()
     for node in ast.walk(statement):
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
@@ -116,7 +116,7 @@ def _list_changed(statement: ast.stmt) -> set[str]:
 
 
 def _list_reads(statement: ast.stmt, name: str) -> list[tuple[bool, bool]]:
-    """List the places that read a name: whether it is only compared there, and whether they may be run again."""
+    """List the reads of a name: for each whether it is a comparison, and whether it may be repeated."""
     found: list[tuple[bool, bool]] = []
     waiting: list[tuple[ast.AST, bool, bool]] = [(statement, False, False)]
     while waiting:

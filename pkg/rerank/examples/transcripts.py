@@ -1,4 +1,4 @@
-"""Read console sessions: `>>> f(2)` with its answer below, as doctest does, and as people write it from memory."""
+"""Parse console sessions: `>>> f(2)` with its output below, as in doctest, and informal variants."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _QUOTES = re.compile(r"'''|\"\"\"")
 _RAISED = re.compile(
     r"^(?:[\w.]+\.)?([A-Za-z_]\w*(?:Error|Exception|Interrupt|Exit|Warning|Iteration))\b", re.MULTILINE
 )
-_MAX_WORDS = 6  # of an answer that is no literal; more words are prose
+_MAX_WORDS = 6  # of an output that is not a literal; more words are prose
 NOTATION = "transcript"
 _ARRAY = re.compile(r"^array\((\[.*\])(?:, dtype=\w+)?\)$", re.DOTALL)  # as numpy shows it
 _PRINTS = re.compile(r"\bprint(?:s|ed|ing)?\b(?!\()", re.IGNORECASE)
@@ -30,16 +30,16 @@ _RETURNS = re.compile(r"\breturn(?:s|ed|ing)?\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What was typed at one prompt, and what stands below it."""
+    """Input at one prompt, and the output below it."""
 
     code: str
     answer: str
     line: int
-    is_closed: bool  # a blank line or another prompt follows at once
+    is_closed: bool  # a blank line or another prompt follows immediately
 
 
 def extract_transcripts(text: str, candidate_names: Collection[str] = ()) -> tuple[list[Example], str]:
-    """Read the sessions of a text as one script, and return the text without them; own: names of the candidates."""
+    """Return the examples of the sessions in a text, parsed as one script, and the text without them."""
     lines = text.split("\n")
     entries = [(each, statements) for each in _find_entries(lines) if (statements := parse_statements(each.code))]
     answered = any(entry.answer for entry, _ in entries)
@@ -93,7 +93,7 @@ def _cut_quotes(line: str) -> str:
 
 
 def _parse_entry(entry: Entry, last: ast.stmt, answered: bool, prints: bool) -> list[Example]:
-    """Make the examples of what was typed last at a prompt and stands above an answer."""
+    """Return the examples of the last statement of an entry."""
     if isinstance(last, ast.Assert):
         return list(parse_condition(last.test, NOTATION, entry.line))
     if isinstance(last, ast.Expr):
@@ -106,7 +106,7 @@ def _parse_entry(entry: Entry, last: ast.stmt, answered: bool, prints: bool) -> 
 
 
 def _parse_answer(entry: Entry, expression: ast.expr, answered: bool, prints: bool) -> list[Example]:
-    """Make the examples of an expression and what stands below it."""
+    """Return the examples of an expression and the output below it."""
     line, source = entry.line, write_code(expression)
     if source is None:
         return []
@@ -128,7 +128,7 @@ def _parse_answer(entry: Entry, expression: ast.expr, answered: bool, prints: bo
 
 
 def _parse_value(entry: Entry, source: str) -> list[Example]:
-    """Read the answer as a value; else, when it is short, as what was printed or is shown of an object."""
+    """Parse the output as a value; if that fails and it is short, as printed text or the repr of an object."""
     first, _, rest = entry.answer.partition("\n")
     for text in (entry.answer, *([] if rest and _is_literal(rest.partition("\n")[0]) else [first])):
         try:
@@ -148,7 +148,7 @@ def _is_literal(text: str) -> bool:
 
 
 def _is_shown(answer: str) -> bool:
-    """Return whether an answer may be what is printed: each line is short, and nothing is left out."""
+    """Return whether an output may be printed text: each line is short, and nothing is elided."""
     lines = answer.split("\n")
     is_short = all(len(line.split()) <= _MAX_WORDS for line in lines) or all(map(_is_literal, answer.split()))
     return bool(answer) and is_short and "..." not in answer

@@ -1,8 +1,8 @@
-"""Read tests as people write them: pytest functions, classes of unittest, `check(candidate)`, asserts in a row.
+"""Parse tests: pytest functions, unittest classes, `check(candidate)`, and plain asserts.
 
-A test becomes a script (pkg.rerank.examples.script): its set-up runs line by line, and each assert is a claim that is
-decided outside. For this loops over values are unrolled, parameters and calls of helpers that assert get their values,
-and a name whose value cannot change is replaced by it. What cannot be taken apart runs as it stands.
+A test becomes a script (pkg.rerank.examples.script) whose asserts are claims that are decided outside the sandbox.
+Loops over values are unrolled, parameters and calls of asserting helpers are expanded, and names with constant values
+are replaced. Code that cannot be split runs unchanged.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from pkg.rerank.examples.asserts import parse_assert
 from pkg.rerank.examples.expected_errors import find_try, find_with, parse_raises
 from pkg.rerank.examples.fixtures import find_fixture_name, is_fixture, list_members, write_fixture, write_set_up
 from pkg.rerank.examples.literals import find_name, write_code
-from pkg.rerank.examples.loops import leaves_early, list_items, pair_names
+from pkg.rerank.examples.loops import exits_early, list_items, pair_names
 from pkg.rerank.examples.parameters import list_arguments, list_defaults, list_parameter_sets
 from pkg.rerank.examples.script import Script
 from pkg.rerank.examples.substitution import Environment, is_replaceable, list_stored, substitute
 from pkg.rerank.parsed_question import Definition, Function, is_stub, is_test
 
-MAX_TURNS = 64  # of a loop that is unrolled; each is a claim or more, and a query has no more examples
-MAX_NESTING = 8  # calls of helpers within each other
+MAX_ITERATIONS = 64  # of an unrolled loop; each yields at least one claim
+MAX_NESTING = 8  # of calls of helpers
 _RUNNERS = ("main", "run", "run_tests", "doctest", "testmod", "TextTestRunner")
 
 
 def read_tests(
     statements: Sequence[ast.stmt], candidate_names: Collection[str], entry: str | None = None
 ) -> list[Example]:
-    """Read the examples of the statements of a module.
+    """Return the examples in the statements of a module.
 
-    own: names that the candidates define. entry: what is wanted, where that is known.
+    candidate_names: names that the candidates define. entry: name of the entry point, if known.
     """
     return TestModule(candidate_names, "assert", entry).read(statements)
 
 
 def holds_claim(statement: ast.AST) -> bool:
-    """Return whether a statement asserts something somewhere."""
+    """Return whether a statement contains an assertion."""
     return any(_claims(node) for node in ast.walk(statement))
 
 
@@ -53,20 +53,20 @@ def _claims(node: ast.AST) -> bool:
 
 @dataclass(slots=True)
 class TestModule:
-    """Reads one module of tests."""
+    """Parser of one module of tests."""
 
     candidate_names: Collection[str]
     notation: str
-    entry: str | None = None  # what `check(candidate)` is called with where nothing calls it
-    helpers: dict[str, Function] = field(default_factory=dict)  # that assert, by the name by which they are called
+    entry: str | None = None  # argument of `check(candidate)` if it is not called
+    helpers: dict[str, Function] = field(default_factory=dict)  # asserting functions by the name in calls
     fixtures: dict[str, Function] = field(default_factory=dict)
     classes: dict[str, ast.ClassDef] = field(default_factory=dict)
     values: Environment = field(default_factory=dict)
-    called: set[str] = field(default_factory=set)  # helpers that were read where they are called
+    called: set[str] = field(default_factory=set)  # helpers that were expanded at a call
     found: list[Example] = field(default_factory=list)
 
     def read(self, statements: Sequence[ast.stmt]) -> list[Example]:
-        """Read what runs at the top level, and then each test with the lines on which it stands."""
+        """Return the examples of the top-level statements, and of each test with its set-up."""
         rest: list[ast.stmt] = []
         tests: list[Function] = []
         classes: list[ast.ClassDef] = []
@@ -74,7 +74,7 @@ class TestModule:
             if isinstance(each, Definition) and (
                 each.name in self.candidate_names or (is_stub(each) and not is_test(each))
             ):
-                continue  # what is to be written, which every candidate has itself
+                continue  # defined by every candidate
             if isinstance(each, ast.ClassDef):
                 self.classes[each.name] = each
                 (classes if is_test(each) else rest).append(each)
@@ -98,7 +98,7 @@ class TestModule:
     def _read_function(
         self, function: Function, decorators: Sequence[ast.expr], script: Script, first: Sequence[ast.stmt]
     ) -> None:
-        """Read a test function once for each set of its parameters; first: what makes the object whose method it is."""
+        """Parse a test function once for each parameter set; first: statements that bind `self` of a method."""
         for given in list_parameter_sets(function, decorators, self.values, self.candidate_names):
             self._read_case(function, given, script.copy(), first)
 
@@ -114,7 +114,7 @@ class TestModule:
                 value = ast.Name(self.entry, ast.Load())
             fixture = write_fixture(name, self.fixtures) if value is None else []
             if fixture is None:
-                return  # nothing says what this argument is
+                return  # the argument is unknown
             for statement in fixture:
                 script.add_line(statement)
             if value is not None:
@@ -123,7 +123,7 @@ class TestModule:
         self.found += script.list_examples()
 
     def _read_class(self, definition: ast.ClassDef, script: Script) -> None:
-        """Read the tests of a class, each on an object of its own that was set up."""
+        """Parse the tests of a class, each with its own instance and set-up."""
         members = list_members(definition, self.classes)
         functions = [each for each in members if isinstance(each, Function)]
         outer = self.helpers, self.fixtures
@@ -146,9 +146,9 @@ class TestModule:
         depth: int = 0,
         rest: Sequence[ast.stmt] = (),
     ) -> None:
-        """Run statements one after the other: each is a line of the script, a claim, or more statements.
+        """Add statements to a script, each as a line, a claim, or nested statements.
 
-        rest: what will be run after them.
+        rest: statements that run after them.
         """
         for index, statement in enumerate(statements):
             self._run_one(statement, [*statements[index + 1 :], *rest], script, values, depth)
@@ -176,27 +176,27 @@ class TestModule:
             self._claim(substitute(statement, values), script)
 
     def _open(self, statement: ast.stmt, script: Script, values: Environment, depth: int) -> bool:
-        """Run what stands inside of a statement where that is the same; return whether it is."""
+        """Expand a loop or `with subTest`; return whether that was possible."""
         if isinstance(statement, ast.For):
-            turns = self._list_turns(statement, values)
-            for turn in turns or ():
+            iterations = self._list_iterations(statement, values)
+            for iteration in iterations or ():
                 inner = dict(values)
-                for name, value in turn.items():
+                for name, value in iteration.items():
                     self._bind(name, value, statement.body, script, inner)
                 self.run(statement.body, script, inner, depth)
-            return turns is not None
+            return iterations is not None
         if isinstance(statement, ast.With) and all(find_name(e.context_expr) == "subTest" for e in statement.items):
             self.run(statement.body, script, values, depth)
             return True
         return False
 
     def _claims(self, statement: ast.stmt) -> bool:
-        """Return whether a statement asserts something, or calls a helper that does."""
+        """Return whether a statement contains an assertion or calls an asserting helper."""
         calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)] if self.helpers else []
         return holds_claim(statement) or any(ast.unparse(each.func) in self.helpers for each in calls)
 
     def _claim(self, statement: ast.stmt, script: Script) -> None:
-        """Add the claims of a statement, or the whole of it where it cannot be taken apart."""
+        """Add the claims of a statement, or all of it as one claim if it cannot be split."""
         if isinstance(statement, ast.With | ast.AsyncWith) and (raised := find_with(statement, self.notation)):
             script.add_claims([raised])
             script.bound |= list_stored(statement)
@@ -228,7 +228,7 @@ class TestModule:
     def _assign(
         self, statement: ast.Assign | ast.AnnAssign, rest: Sequence[ast.stmt], script: Script, values: Environment
     ) -> None:
-        """Keep a value outside where it cannot change, or else bind it where the candidate runs."""
+        """Record a constant value, or else add the assignment to the script."""
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         if statement.value is None:
             return
@@ -244,7 +244,7 @@ class TestModule:
         script.add_line(ast.Assign([*targets], value, lineno=statement.lineno))
 
     def _bind(self, name: str, value: ast.expr, body: Sequence[ast.stmt], script: Script, values: Environment) -> None:
-        """Bind a parameter or the variable of a loop to its value."""
+        """Bind a parameter or loop variable to its value."""
         value = substitute(value, {key: each for key, each in values.items() if key != name})
         is_name = isinstance(value, ast.Name) and not any(name in list_stored(each) for each in body)
         if is_name or is_replaceable(name, value, body, self.candidate_names):
@@ -254,7 +254,7 @@ class TestModule:
         script.add_line(ast.Assign([ast.Name(name, ast.Store())], value, lineno=0))
 
     def _find_helper(self, value: ast.expr) -> tuple[Function, list[ast.expr], list[ast.keyword]] | None:
-        """Find the helper that a statement calls, be it awaited or run by asyncio."""
+        """Return the helper that a statement calls, directly, with await or through asyncio, and its arguments."""
         value = value.value if isinstance(value, ast.Await) else value
         if not isinstance(value, ast.Call):
             return None
@@ -279,7 +279,7 @@ class TestModule:
         values: Environment,
         depth: int,
     ) -> None:
-        """Run the body of a helper with the arguments of a call."""
+        """Expand the body of a helper with the arguments of a call."""
         self.called.add(function.name)
         if depth >= MAX_NESTING:
             return
@@ -293,13 +293,13 @@ class TestModule:
             self._bind(name, substitute(value, values), function.body, script, inner)
         self.run(function.body, script, inner, depth + 1)
 
-    def _list_turns(self, loop: ast.For, values: Environment) -> list[Environment] | None:
-        """List what a loop binds in each of its turns; None where that cannot be known."""
+    def _list_iterations(self, loop: ast.For, values: Environment) -> list[Environment] | None:
+        """List the names that each iteration of a loop binds; None if they are unknown."""
         items = list_items(substitute(loop.iter, values), self.candidate_names)
-        if items is None or len(items) > MAX_TURNS or loop.orelse or leaves_early(loop):
+        if items is None or len(items) > MAX_ITERATIONS or loop.orelse or exits_early(loop):
             return None
-        turns = [pair_names(loop.target, each) for each in items]
-        return None if None in turns else [each for each in turns if each is not None]
+        iterations = [pair_names(loop.target, each) for each in items]
+        return None if None in iterations else [each for each in iterations if each is not None]
 
 
 def _is_idle(statement: ast.stmt) -> bool:

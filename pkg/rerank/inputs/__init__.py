@@ -1,1 +1,1 @@
-"""Make inputs on which candidates can be compared, from what the query shows and from the names of parameters."""
+"""Generate inputs to compare candidates, from the examples of the query or the types of parameters."""

@@ -1,4 +1,4 @@
-"""Make the inputs on which candidates are compared: the same for the same query, whatever the candidates' order."""
+"""Generate the inputs on which candidates are compared; they do not depend on the order of the candidates."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from pkg.rerank.inputs.mutate import mutate_value, relate_arguments
 from pkg.rerank.inputs.parameter_types import ArgumentTypes
 from pkg.rerank.parsed_question import Parameter
 
-_TRIES = 20  # for each input that is wanted: most changes of short values have been made before
-_SEVERAL = 0.3  # share of inputs in which every argument is changed, not one
+_TRIES = 20  # per required input: mutations of short values repeat often
+_SEVERAL = 0.3  # share of inputs in which all arguments are mutated, not one
 
 Arguments = tuple[Any, ...]
 
 
 def vary_inputs(seed: str, seen: Sequence[Arguments], count: int) -> tuple[str, ...]:
-    """Make the arguments of up to `count` calls by changing those that the query shows, which are none of them."""
+    """Return the arguments of up to `count` calls, mutated from those in the query and different from them."""
     made = _vary_all(seen, _start(seed)) if seen else iter(())
     return _write_some(made, count, {_write(each) for each in seen})
 
@@ -34,9 +34,9 @@ def vary_inputs(seed: str, seen: Sequence[Arguments], count: int) -> tuple[str, 
 def guess_inputs(
     seed: str, parameters: Sequence[Parameter], profile: ArgumentTypes, pool: LiteralPool, count: int
 ) -> tuple[str, ...]:
-    """Make the arguments of up to `count` calls of the kinds of a profile, from small to large.
+    """Return the arguments of up to `count` calls of some types, from short to long.
 
-    Code that hangs is soon asked no more, so what it does not end on comes last.
+    Code that hangs is soon given up, so long inputs come last.
     """
     made = _guess_all(parameters, profile, pool, _start(seed)) if parameters else iter(())
     return tuple(sorted(_write_some(made, count, set()), key=len))
@@ -47,13 +47,9 @@ def _start(seed: str) -> Random:
 
 
 def _write_some(made: Iterator[Arguments], count: int, known: set[str]) -> tuple[str, ...]:
-    """Write some arguments as they stand between the brackets of a call, each once."""
+    """Return the source of up to `count` distinct arguments that are not known."""
     fresh = (text for text in map(_write, islice(made, count * _TRIES)) if text not in known)
-    return tuple(islice(_once(fresh), count))
-
-
-def _once(texts: Iterable[str]) -> Iterator[str]:
-    return iter(dict.fromkeys(texts))
+    return tuple(islice(dict.fromkeys(fresh), count))
 
 
 def _write(arguments: Arguments) -> str:
@@ -61,7 +57,7 @@ def _write(arguments: Arguments) -> str:
 
 
 def _vary_all(seen: Sequence[Arguments], random: Random) -> Iterator[Arguments]:
-    """Change the arguments of one call after the other; now and then put arguments of two calls together."""
+    """Mutate the arguments of each call in turn; sometimes combine the arguments of two calls."""
     lengths = _find_lengths(seen)
     turn = 0
     while True:
@@ -81,7 +77,7 @@ def _vary_all(seen: Sequence[Arguments], random: Random) -> Iterator[Arguments]:
 
 
 def _borrow(arguments: list[Any], index: int, seen: Sequence[Arguments], random: Random) -> Any:
-    """Take the argument at a place, or that of another call when it is of the same kind."""
+    """Return the argument at an index, or that of another call if it has the same type."""
     other = random.choice(seen)
     if index < len(other) and type(other[index]) is type(arguments[index]) and random.random() < 0.5:
         return deepcopy(other[index])
@@ -89,7 +85,7 @@ def _borrow(arguments: list[Any], index: int, seen: Sequence[Arguments], random:
 
 
 def _find_lengths(seen: Sequence[Arguments]) -> list[tuple[int, int]]:
-    """Find arguments that are the length of another one in every call, as in `count(items, n)`."""
+    """Find pairs of arguments of which one is the length of the other in every call, as in `count(items, n)`."""
     width = min(map(len, seen))
     return [
         (index, measured)
@@ -111,11 +107,11 @@ def _guess_all(
         yield tuple(relate_arguments(parameters, values, random))
 
 
-_IMPORTED = frozenset((*MODULES, *(CONSTRUCTORS.keys() - PLAIN)))  # written again, they would need an import
+_IMPORTED = frozenset((*MODULES, *(CONSTRUCTORS.keys() - PLAIN)))  # their source would need an import
 
 
 def list_arguments(examples: Iterable[Example], entry: str) -> list[Arguments]:
-    """List the arguments of the calls of what is wanted in some examples, where they are plain literals."""
+    """List the arguments of the calls of the entry point in examples, if they are plain literals."""
     found = []
     for call in list_calls(examples, entry):
         with suppress(NotLiteral):

@@ -1,7 +1,4 @@
-"""Make values of a kind: small ones, in which things repeat, lie near each other and hold each other.
-
-They are made of what the code of the candidates compares with, and of what the query shows.
-"""
+"""Generate small values of a type, with repeated and close items, and with literals of the candidates' code."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from typing import Any, TypeGuard
 from pkg.rerank.examples.literals import parse_expression
 
 MAX_TEXT = 12  # characters; a longer literal is a message or a pattern
-MAX_NUMBER = 1_000  # a larger number of the code is a modulus or stands for infinity
+MAX_NUMBER = 1_000  # a larger literal is a modulus or represents infinity
 
 _SORTED = re.compile(
     r"\b(?:in|of|from|given|the|an?|two|three)\s+sorted\s+(?:\w+\s+)?(?:arrays?|lists?|sequences?)\b", re.IGNORECASE
@@ -24,15 +21,15 @@ _SORTED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class LiteralPool:
-    """What values are made of, beside what stands in pkg.rerank.inputs.input_values."""
+    """Literals of the candidates' code, used in generated values."""
 
     texts: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()
-    is_sorted: bool = False  # the query speaks of sorted lists
+    is_sorted: bool = False  # the query mentions sorted lists
 
 
 def collect_literals(query: str, trees: Iterable[ast.AST]) -> LiteralPool:
-    """Gather the literals of some code, each once and sorted, so that the order of candidates does not matter."""
+    """Return the distinct literals of some code, sorted, so that the order of candidates does not matter."""
     found = {value for tree in trees for value in _list_literals(tree)}
     texts = sorted(each for each in found if isinstance(each, str))
     numbers = sorted(each for each in found if isinstance(each, int))
@@ -40,37 +37,37 @@ def collect_literals(query: str, trees: Iterable[ast.AST]) -> LiteralPool:
 
 
 def _list_literals(tree: ast.AST) -> Iterator[str | int]:
-    """List the short texts and small numbers of the code; an f-string and a docstring hold none."""
+    """Yield the short texts and small numbers in code, except in f-strings and docstrings."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.Constant) and _is_of_use(node.value):
+        if isinstance(node, ast.Constant) and _is_useful(node.value):
             yield node.value
-        elif not isinstance(node, ast.JoinedStr) and not _is_said(node):
+        elif not isinstance(node, ast.JoinedStr) and not _is_constant_statement(node):
             waiting += ast.iter_child_nodes(node)
 
 
-def _is_of_use(value: object) -> TypeGuard[str | int]:
+def _is_useful(value: object) -> TypeGuard[str | int]:
     if isinstance(value, str):
         return bool(value.strip()) and len(value) <= MAX_TEXT
     return type(value) is int and abs(value) <= MAX_NUMBER
 
 
-def _is_said(node: ast.AST) -> bool:
+def _is_constant_statement(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 WORDS = ("a", "level", "hello", "Python code", "abcABC", "one two three", "racecar", "x1y22", "the cat sat", "()", "12")
-MAX_DEPTH = 4  # brackets of an annotation
+MAX_DEPTH = 4  # nested brackets of an annotation
 
 NUMBERS = (*range(1, 13), 14, 15, 16, 17, 20, 21, 24, 25, 28, 30, 36, 45, 60, 73, 97, 100, 121, 153, 0)
-"""Whole numbers that stand alone: some are prime, square, palindromes, or the sum of their parts."""
+"""Integers outside lists: some are prime, square, palindromes, or the sum of their divisors or digits."""
 
 RANGES = ((1, 4), (1, 12), (-5, 5), (0, 40))
-"""Of the items of one list: so few that some are equal, signs that cancel each other, and two digits."""
+"""Ranges of the items of one list: small with duplicates, with opposite signs, and with two digits."""
 
-OWN_TEXTS, OWN_NUMBERS = 0.5, 0.2  # share of the values that are made of what the code holds
-TABLES = 0.7  # share of nested lists whose rows are of one width: code for tables fails on others
+OWN_TEXTS, OWN_NUMBERS = 0.5, 0.2  # share of values made from literals of the code
+TABLES = 0.7  # share of nested lists with rows of equal length, which code for tables needs
 
 FRACTIONS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 10.0, 0.1, 0.0)
 
@@ -81,16 +78,16 @@ _EMPTY = LiteralPool()
 
 
 def make_value(kind: str, random: Random, pool: LiteralPool = _EMPTY) -> Any:
-    """Make a value of a kind; None where the kind is not known."""
+    """Return a random value of a type; None for an unknown type."""
     node = parse_expression(kind)
     try:
         return _Maker(random, pool).make(node) if node is not None else None
-    except TypeError:  # a set of lists, or keys that are
+    except TypeError:  # unhashable items or keys
         return None
 
 
 class _Maker:
-    """Makes one value; the numbers of one value come from one range."""
+    """Generates one value, whose numbers come from one range."""
 
     def __init__(self, random: Random, pool: LiteralPool) -> None:
         self.random = random
@@ -98,7 +95,7 @@ class _Maker:
         self.bounds = random.choice(RANGES)
 
     def make(self, node: ast.expr, depth: int = 0) -> Any:
-        """Make a value of the kind that an annotation names."""
+        """Return a value of the annotated type."""
         if isinstance(node, ast.BinOp):  # X | None
             return self.make(node.left, depth)
         if isinstance(node, ast.Subscript):
@@ -130,14 +127,14 @@ class _Maker:
         return sorted(made) if self.pool.is_sorted and _name(inner[0]) in ("int", "float", "str") else made
 
     def _fill(self, kind: ast.expr, depth: int) -> list[Any]:
-        """Make the items of a group: mostly a few, now and then none."""
+        """Return the items of a collection: mostly a few, sometimes none."""
         return [self.make(kind, depth) for _ in range(self.random.choice((0, 1, 2, 3, 3, 4, 4, 5, 5, 6, 7)))]
 
     def _fill_rows(self, kind: ast.expr, depth: int) -> list[Any]:
-        """Make rows of one width, as tables have them."""
+        """Return rows of equal length."""
         rows = [self.make(kind, depth) for _ in range(self.random.randint(2, 4))]
-        width = max(min(map(len, rows)), 1)
-        return [row[:width] if isinstance(row, list | tuple) and len(row) >= width else row for row in rows]
+        length = max(min(map(len, rows)), 1)
+        return [row[:length] if isinstance(row, list | tuple) and len(row) >= length else row for row in rows]
 
     def _make_int(self, is_item: bool) -> int:
         own = [each for each in self.pool.numbers if is_item or each >= 0]
@@ -152,14 +149,14 @@ class _Maker:
         return self.random.random() < 0.5
 
     def _make_text(self, is_item: bool) -> str:
-        """Take a word, or put literals of the code together: signs side by side, words with a space between."""
+        """Return a word, or join literals of the code: characters directly, words with spaces."""
         own = self.pool.texts
         if not own or self.random.random() >= OWN_TEXTS:
             return self.random.choice(WORDS)
-        signs = [each for each in own if len(each) == 1]
+        characters = [each for each in own if len(each) == 1]
         words = [each for each in own if len(each) > 1]
-        if signs and (not words or self.random.random() < 0.5):
-            return "".join(self.random.choices(signs, k=self.random.randint(1, 6)))
+        if characters and (not words or self.random.random() < 0.5):
+            return "".join(self.random.choices(characters, k=self.random.randint(1, 6)))
         return " ".join(self.random.choices(words, k=1 if is_item else self.random.randint(1, 4)))
 
 

@@ -1,8 +1,8 @@
-"""Change values a little, and let arguments have to do with each other, as they do where functions are called.
+"""Mutate values slightly, and relate arguments to each other.
 
-What a query shows is the best hint of what its code is called with. A number beside a list is an item of it, a place
-in it, or its length; a text beside a text is a part of it; two lists share items. Arguments that know nothing of each
-other mostly find nothing in each other, and all code says so.
+The examples of a query are the best hint of typical arguments. In real calls a number beside a list is an item, an
+index or its length, a text beside a text is a part of it, and two lists share items. On unrelated arguments most code,
+correct or not, returns the same.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Change = Callable[[Any, Random], Any]
 
 
 def mutate_value(value: Any, random: Random) -> Any:
-    """Give a value of the same kind, changed in one place."""
+    """Return a value of the same type, changed in one position."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
@@ -43,7 +43,7 @@ def mutate_value(value: Any, random: Random) -> Any:
 def _mutate_int(value: int, random: Random) -> int:
     size = abs(value)
     sign = -1 if value < 0 else 1
-    # Not much larger: what a function does with 5 it may do with 15 in a thousand times the time.
+    # Not much larger: the time of a function may be exponential in its argument.
     changed = random.choice((size + 1, size + 2, max(size - 1, 0), size // 2, random.randint(0, size + 3)))
     return sign * changed
 
@@ -54,18 +54,18 @@ def _mutate_float(value: float, random: Random) -> float:
     return random.choice((value + 0.5, value / 2, value * 2, round(random.uniform(0, 2 * value + 1), 2)))
 
 
-def _mutate_character(sign: str, random: Random) -> str:
-    """Give another sign of the same class."""
-    if sign.isdigit():
+def _mutate_character(character: str, random: Random) -> str:
+    """Return a character of the same class."""
+    if character.isdigit():
         return random.choice("0123456789")
-    if sign.isalpha():
+    if character.isalpha():
         letter = random.choice("abcdefghijklmnopqrstuvwxyz")
-        return letter.upper() if sign.isupper() else letter
-    return sign
+        return letter.upper() if character.isupper() else letter
+    return character
 
 
 def _mutate_items(items: list[Any], change: Change, random: Random) -> list[Any]:
-    """Leave out, repeat, swap, reorder or change one of the items."""
+    """Drop, repeat, swap, reorder or change items."""
     if not items:
         return []
     place, other = random.randrange(len(items)), random.randrange(len(items))
@@ -89,7 +89,7 @@ def _mutate_items(items: list[Any], change: Change, random: Random) -> list[Any]
 
 
 def _mutate_tuple(items: Sequence[Any], random: Random) -> list[Any]:
-    """Change a tuple; one of mixed kinds is a record, whose places have their meaning."""
+    """Change a tuple; one of mixed types is a record, whose positions have a meaning."""
     if len({type(item) for item in items}) > 1 or len(items) == 2:
         place = random.randrange(len(items))
         return [mutate_value(item, random) if index == place else item for index, item in enumerate(items)]
@@ -106,17 +106,17 @@ def _mutate_dict(value: dict[Any, Any], random: Random) -> dict[Any, Any]:
 
 
 _LENGTHS = frozenset(("n", "m", "size", "length", "len", "count"))
-_PLACES = frozenset(
+_POSITIONS = frozenset(
     ("i", "j", "k", "l", "r", "index", "pos", "position", "start", "end", "low", "high", "left", "right")
 )
-_SIGNS = frozenset(("c", "ch", "char", "character", "letter"))
-"""Parameters that may be the length of what stands before them, a place in it, or one sign of it."""
+_CHARACTERS = frozenset(("c", "ch", "char", "character", "letter"))
+"""Parameters that may be the length of the argument before them, a position in it, or one of its characters."""
 
-RELATED = 0.6  # share of what fits: most calls find something, and some find nothing
+RELATED = 0.6  # share of related arguments: most searches succeed, and some fail
 
 
 def relate_arguments(parameters: Sequence[Parameter], values: Sequence[Any], random: Random) -> list[Any]:
-    """Change arguments so that some of them fit a group or a text that stands before them."""
+    """Relate some arguments to the nearest text or sequence before them."""
     made: list[Any] = []
     for parameter, value in zip(parameters, values, strict=True):
         before = next((each for each in reversed(made) if isinstance(each, str | list | tuple)), None)
@@ -126,7 +126,7 @@ def relate_arguments(parameters: Sequence[Parameter], values: Sequence[Any], ran
 
 
 def _fit(name: str, value: Any, before: Any, random: Random) -> Any:
-    """Take a value that has to do with the one before, of the same type as the value."""
+    """Return a value related to the one before, of the same type as the value."""
     if type(value) is type(before):
         return _fit_group(name, value, before, random)
     items = [each for each in before if type(each) is type(value)]
@@ -134,15 +134,15 @@ def _fit(name: str, value: Any, before: Any, random: Random) -> Any:
         return random.choice(items) if items else value
     if name in _LENGTHS and random.random() < RELATED:
         return len(before)
-    if items and name not in _PLACES and random.random() < RELATED:
+    if items and name not in _POSITIONS and random.random() < RELATED:
         return random.choice(items)
     rows = [len(each) for each in before if isinstance(each, str | list | tuple)]
     return random.randrange(max(1, min(rows, default=len(before))))
 
 
 def _fit_group(name: str, value: Any, before: Any, random: Random) -> Any:
-    """Give a text that is a part of the one before, or a list that shares its items."""
-    if isinstance(value, str) and before and (name in _SIGNS or random.random() < 0.5):
+    """Return a part of the text before, or a list that shares its items."""
+    if isinstance(value, str) and before and (name in _CHARACTERS or random.random() < 0.5):
         start = random.randrange(len(before))
-        return before[start] if name in _SIGNS else before[start : start + random.randint(1, 3)]
+        return before[start] if name in _CHARACTERS else before[start : start + random.randint(1, 3)]
     return mutate_value(before, random)

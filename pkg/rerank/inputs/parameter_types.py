@@ -1,4 +1,4 @@
-"""Guess what a parameter takes: from its annotation, from its name, or by trying."""
+"""Guess the types of parameters from annotations and names, and list alternatives to try."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ALTERNATIVES = (
     *("int", "str", "list[int]", "list[str]", "list[list[int]]", "tuple[int, ...]", "dict[str, int]", "float"),
     *("list[float]", "list[tuple[int, int]]", "list[tuple[str, int]]", "list[list[str]]", "list[dict[str, int]]"),
 )
-"""Kinds to try where a guess was wrong."""
+"""Types to try if a guess was wrong."""
 
 _WORDS = {
     "str": re.compile(r"\b(?:strings?|words?|texts?|sentences?|characters?)\b", re.IGNORECASE),
@@ -35,13 +35,13 @@ _WORDS = {
     "dict": re.compile(r"\b(?:dict|dictionary|dictionaries)\b", re.IGNORECASE),
     "float": re.compile(r"\b(?:floats?|floating|real)\b", re.IGNORECASE),
 }
-"""How a query speaks of what a value is made of."""
+"""Words of a query that suggest a type."""
 
-ArgumentTypes = tuple[str, ...]  # the kinds of all arguments of a call
+ArgumentTypes = tuple[str, ...]  # of all arguments of a call
 
 
 def guess_type(parameter: Parameter) -> str:
-    """Name the kind of a parameter: as annotated, or as its name suggests; where neither tells, a number."""
+    """Return the type of a parameter: its annotation, or a guess from its name, by default int."""
     if parameter.annotation and parameter.annotation not in ("Any", "object"):
         return parameter.annotation
     name = parameter.name.lower().removeprefix("test_").strip("_").rstrip("0123456789").rstrip("_")
@@ -52,9 +52,9 @@ def guess_type(parameter: Parameter) -> str:
 
 
 def list_alternatives(guessed: ArgumentTypes, query: str) -> Iterator[ArgumentTypes]:
-    """List what the arguments may be where a guess was wrong: another kind for one, or for all of the same kind.
+    """Yield alternative types: another type for one argument, or for all arguments of the same type.
 
-    Kinds that the query speaks of come first.
+    Types that the query mentions come first.
     """
     spoken = {part for part, words in _WORDS.items() if words.search(query)}
     kinds = sorted(ALTERNATIVES, key=lambda kind: -_rate_kind(kind, spoken))
@@ -68,7 +68,7 @@ def list_alternatives(guessed: ArgumentTypes, query: str) -> Iterator[ArgumentTy
 
 
 def _rate_kind(kind: str, spoken: set[str]) -> int:
-    """Count which of the parts of a kind a query speaks of, twice, less those that it does not."""
+    """Return twice the number of parts of a type that the query mentions, minus the number of other parts."""
     parts = {part for part in _WORDS if part in kind}
     return 2 * len(parts & spoken) - len(parts - spoken)
 

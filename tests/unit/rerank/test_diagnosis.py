@@ -98,7 +98,7 @@ def test_examples_may_be_handed_over(sandbox: Sandbox) -> None:
     assert check(sandbox, RIGHT, "Write half.", examples=["assert half(6) == 3"]).passed
     found = check(sandbox, RIGHT, "Write half.", examples=["half(6) == 2", {"call": "half(8)", "expected": 4}])
     assert [each.example for each in found.failures] == ["half(6) == 2"]
-    with pytest.raises(InputError, match="is no example"):
+    with pytest.raises(InputError, match="is not an example"):
         check(sandbox, RIGHT, "Write half.", examples=["half("])
 
 

@@ -49,5 +49,5 @@ def test_what_is_no_test_is_refused(tests: object) -> None:
     if tests == []:
         assert parse_tests(tests) == ()
         return
-    with pytest.raises(InputError, match="is no test"):
+    with pytest.raises(InputError, match="is not a test"):
         parse_tests(tests)
