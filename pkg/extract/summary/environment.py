@@ -86,6 +86,34 @@ def find_changes(environments: Sequence[Environment]) -> tuple[Changes | None, d
     return common, names
 
 
+def list_different(
+    environments: Sequence[Environment], common: Changes | None, names: dict[str, None]
+) -> dict[str, list[Environment]]:
+    """List for each changed name the environments to look it up in: in each other one it is what it is in one of them.
+
+    Those are the environments that have bound the name since they left the path of one before, and the first that has
+    it as it was where they left. So the branches of a long chain are not looked through for each name that one binds.
+    """
+    found: dict[str, list[Environment]] = {name: [] for name in names}
+    paths: dict[Changes, tuple[list[Changes], int]] = {}  # where each part of a path stands in the first that has it
+    unseen: dict[Changes | None, set[str]] = {common: set(names)}  # by part, names no environment has as at its end
+    for environment in environments:
+        path: list[Changes] = []
+        part: Changes | None = environment.changes
+        while part is not None and part is not common and part not in paths:
+            paths[part] = path, len(path)
+            path.append(part)
+            part = part.before
+        own = {name for each in path for name in each.names}
+        if part not in unseen and part is not None:
+            before, place = paths[part]
+            unseen[part] = {name for each in before[:place] for name in each.names}
+        for name in own | unseen[part]:
+            found[name].append(environment)
+        unseen[part] &= own
+    return found
+
+
 def copy(environment: Environment | None) -> Environment | None:
     """Copy the environment of code that runs; None where none does."""
     return environment.copy() if environment is not None else None
@@ -127,14 +155,16 @@ class Joiner:
         joined = Environment(first.loop, first.names.copy(), {}, common)
         joined.changes.names = changed
         names = joined.names
+        needed = list_different(live, common, changed) if len(live) > 2 else {}
         for name in changed:
-            node = first.names.get(name)
-            if node is not None and all(each.names.get(name) == node for each in live):
+            node, different = names.get(name), needed.get(name, live)
+            if node is not None and {each.names.get(name) for each in different} == {node}:
                 continue
-            found = [self.look_up(each, name) for each in live]
-            is_open = any(each is not None and self._is_open(each, name) for each in found)
-            missing = self.read_open(name) if is_open and None in found else UNBOUND
-            node = self.add_join(missing if each is None else each for each in found)
+            found = [self.look_up(each, name) for each in different]
+            missing = UNBOUND
+            if None in found and any(each is not None and self._is_open(each, name) for each in found):
+                missing = self.read_open(name)
+            node = self.add_join([missing if each is None else each for each in found])
             if node < 0 or self.nodes[node][0] != GLOBAL or self.nodes[node][1] != name:
                 names[name] = node
             else:
@@ -151,7 +181,7 @@ class Joiner:
     def add_join(self, nodes: Iterable[int]) -> int:
         """Add what stands for any of several operations."""
         kept = tuple(dict.fromkeys(nodes))
-        if len(kept) > 1:
+        if len(kept) > 1 and any(each >= 0 and self.nodes[each][0] == NARROW for each in kept):
             kept = self._drop_tests(kept)
         if len(kept) == 1:
             return kept[0]

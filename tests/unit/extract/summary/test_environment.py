@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from pkg.extract.summary.environment import Environment, find_changes
+import random
+
+import pytest
+
+from pkg.extract.summary.environment import Environment, find_changes, list_different
 
 
 def test_only_what_was_bound_since_environments_parted_has_changed() -> None:
@@ -25,3 +29,43 @@ def test_environments_of_different_origin_differ_in_all_that_they_have_bound() -
     common, changed = find_changes([one, other])
     assert common is None
     assert sorted(changed) == ["a", "b"]
+
+
+def make_chain(length: int) -> list[Environment]:
+    """Make the environments behind the branches of a chain, each of which tests one name and binds another."""
+    before, ends = Environment(names={"tested": 0}), list[Environment]()
+    for number in range(1, length + 1):
+        holds, before = before, before.copy()
+        holds.bind("tested", number)
+        before.bind("tested", -number)
+        holds.bind(f"bound{number}", number)
+        ends.append(holds)
+    return [*ends, before]
+
+
+def test_a_long_chain_is_not_looked_through_for_each_name_that_a_branch_binds() -> None:
+    length = 400
+    ends = make_chain(length)
+    common, changed = find_changes(ends)
+    different = list_different(ends, common, changed)
+    assert len(different["tested"]) == length + 1
+    assert max(len(found) for name, found in different.items() if name != "tested") <= 3
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_environments_that_differ_have_all_values_of_a_name_in_their_order(seed: int) -> None:
+    source = random.Random(seed)
+    leaves = [Environment(names={"a": 0, "b": 1, "c": 2})]
+    for number in range(3, source.randrange(10, 60)):
+        leaf = source.choice(leaves)
+        if source.random() < 0.5:
+            leaf.bind(source.choice("abcde"), number)
+        else:
+            leaves.append(leaf.copy())
+    source.shuffle(leaves)
+    ends = leaves[: source.randrange(2, len(leaves) + 2)]
+    common, changed = find_changes(ends)
+    different = list_different(ends, common, changed)
+    for name in changed:
+        every, listed = ([each.names.get(name) for each in environments] for environments in (ends, different[name]))
+        assert list(dict.fromkeys(every)) == list(dict.fromkeys(listed))
