@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
+from pkg.extract import node_fields as f
 from pkg.extract.docstring_places import find_docstring, is_docstring, make_span
 from pkg.extract.parser import find_first_child
 from pkg.model import Constant, ConstantKind, Module
@@ -85,16 +86,16 @@ def _read_statement(text: bytes, statement: Node, behind: Node | None, scope: Cl
 def _split_statement(text: bytes, statement: Node) -> tuple[list[str], Node | None, Node | None]:
     """Give the names that a statement binds, its value and its annotation."""
     if statement.type == "type_alias_statement":
-        alias, value = statement.child_by_field_name("left"), statement.child_by_field_name("right")
+        alias, value = statement.child_by_field_id(f.LEFT), statement.child_by_field_id(f.RIGHT)
         return (_list_names(text, alias) if alias else []), value, None
     node: Node | None = find_first_child(statement)
     names: list[str] = []
     annotation: Node | None = None
     while node is not None and node.type == "assignment":  # a = b = value
-        target = node.child_by_field_name("left")
+        target = node.child_by_field_id(f.LEFT)
         names += _list_names(text, target) if target else []
-        annotation = annotation or node.child_by_field_name("type")
-        node = node.child_by_field_name("right")
+        annotation = annotation or node.child_by_field_id(f.TYPE)
+        node = node.child_by_field_id(f.RIGHT)
     return names, node if names else None, annotation
 
 

@@ -9,6 +9,7 @@ from inspect import cleandoc
 from tree_sitter import Node
 
 from pkg.errors import InputError, shorten
+from pkg.extract import node_fields as f
 from pkg.extract.docstring_places import find_docstring
 from pkg.extract.parser import find_first_child, parse
 
@@ -69,7 +70,7 @@ def _find_places(code: str, indent: str) -> tuple[int, int, int]:
         function = None if root.has_error else _find_function(root)
         if function is None:
             continue
-        body = function.child_by_field_name("body")
+        body = function.child_by_field_id(f.BODY)
         first = find_first_child(body) if body else None
         colon = next(each for each in function.children if each.type == ":")
         if body is None or first is None:
@@ -92,10 +93,10 @@ def _find_function(module: Node) -> Node | None:
     """Give the function that is the first statement of a module, or of the block that was put around it."""
     first = find_first_child(module)
     if first is not None and first.type == "if_statement":
-        block = first.child_by_field_name("consequence")
+        block = first.child_by_field_id(f.CONSEQUENCE)
         first = find_first_child(block) if block else None
     if first is not None and first.type == "decorated_definition":
-        first = first.child_by_field_name("definition")
+        first = first.child_by_field_id(f.DEFINITION)
     return first if first is not None and first.type == "function_definition" else None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from pkg.extract import node_fields as f
 from pkg.units import read_name
 
 ImportRecord = tuple[str, "str | None", "str | None", int]
@@ -35,7 +36,7 @@ def parse_import(statement: Node, text: bytes) -> Iterator[ImportRecord]:
 def _split_alias(node: Node, text: bytes) -> tuple[str, str | None]:
     if node.type != "aliased_import":
         return _read(node, text), None
-    name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
+    name, alias = node.child_by_field_id(f.NAME), node.child_by_field_id(f.ALIAS)
     return (_read(name, text) if name else ""), (_read(alias, text) if alias else None)
 
 

@@ -54,24 +54,17 @@ def _blank_run(found: re.Match[bytes]) -> bytes:
     return run if run.count(b"\n") < _LONG_RUN else _BLANK_LINE.sub(lambda line: b" " * len(line.group()), run)
 
 
-Match = dict[str, list[Node]]
-"""The nodes of one match by what the pattern calls them, one each."""
-
-
 class Patterns:
-    """Patterns of tree-sitter queries by kind; a kind may have several."""
+    """Patterns of tree-sitter queries by kind, each of which captures one node as its kind; a kind may have several."""
 
     def __init__(self, patterns: Sequence[tuple[str, str]]) -> None:
-        self._kinds = [kind for kind, _ in patterns]
+        self._kinds = dict.fromkeys(kind for kind, _ in patterns)
         self._query = Query(PYTHON, "\n".join(pattern for _, pattern in patterns))
 
-    def find(self, root: Node) -> dict[str, list[Match]]:
-        """Give the matches of every kind, in no particular order."""
-        found: dict[str, list[Match]] = {kind: [] for kind in self._kinds}
-        add = [found[kind].append for kind in self._kinds]
-        for index, match in QueryCursor(self._query).matches(root):
-            add[index](match)
-        return found
+    def find(self, root: Node) -> dict[str, list[Node]]:
+        """Give the nodes of every kind, in no particular order."""
+        captured = QueryCursor(self._query).captures(root)
+        return {kind: captured.get(kind, []) for kind in self._kinds}
 
 
 # A header that ends its line and is not followed by a deeper line; most of these are words in a docstring.

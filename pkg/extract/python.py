@@ -6,35 +6,36 @@ with a stack of open scopes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from operator import attrgetter, itemgetter
 
 from tree_sitter import Node, Query, QueryCursor, Tree
 
+from pkg.extract import node_fields as f
 from pkg.extract.constants import ClassScope, find_module, is_enum, list_constants
 from pkg.extract.docstring_places import make_span, split_docstring
 from pkg.extract.import_statements import parse_import
 from pkg.extract.long_text import extract_long_text, is_over_budget
-from pkg.extract.parser import PYTHON, Match, Patterns, find_first_child, parse
+from pkg.extract.parser import PYTHON, Patterns, find_first_child, parse
 from pkg.model import BLOCK_KINDS, Block, Call, Class, CodeUnit, Constant, Function, Import, Span, Status
 from pkg.units import render_callee
 
 MAX_DEPTH = 100  # CPython refuses deeper indentation, so nothing below is real code; it bounds path lengths too
 
 _PATTERNS = Patterns((
-    ("function", "(function_definition name: (identifier) @name body: (block) @body) @whole"),
-    ("class", "(class_definition name: (identifier) @name body: (block) @body) @whole"),
-    ("call", "(call function: (_) @callee)"),
-    ("decoration", "(decorated_definition definition: (_) @definition) @whole"),
-    *((kind, f"({kind}_statement) @whole") for kind in BLOCK_KINDS[1:]),
-    *(("import", f"({kind}_statement) @whole") for kind in ("import", "import_from", "future_import")),
-    ("comment", "(comment) @whole"),
-    *(("python2", f"({kind}_statement) @whole") for kind in ("print", "exec")),
+    ("function", "(function_definition name: (identifier) body: (block)) @function"),
+    ("class", "(class_definition name: (identifier) body: (block)) @class"),
+    ("callee", "(call function: (_) @callee)"),
+    ("decoration", "(decorated_definition definition: (_)) @decoration"),
+    *((kind, f"({kind}_statement) @{kind}") for kind in BLOCK_KINDS[1:]),
+    *(("import", f"({kind}_statement) @import") for kind in ("import", "import_from", "future_import")),
+    ("comment", "(comment) @comment"),
+    *(("python2", f"({kind}_statement) @python2") for kind in ("print", "exec")),
 ))  # fmt: skip
 _FAULTS = Query(PYTHON, "(ERROR) @fault (MISSING) @fault")  # by captures: matches name some sound nodes as missing
 EXPRESSIONS_LIMIT = 50_000  # callees remembered
 
-Found = Mapping[str, list[Match]]  # by kind
+Found = Mapping[str, list[Node]]  # by kind
 
 
 def extract_unit(text: bytes, tree: Tree | None = None, with_summary: bool = True) -> CodeUnit:
@@ -63,7 +64,7 @@ def extract_unit(text: bytes, tree: Tree | None = None, with_summary: bool = Tru
         tuple(walk.imports),
         tuple(walk.calls),
         _summarise(root, walk) if with_summary else b"",
-        tuple(sorted((node.start_byte, node.end_byte) for node in _list_wholes(found["comment"]))),
+        tuple(sorted((node.start_byte, node.end_byte) for node in found["comment"])),
         tuple(sorted((*list_constants(text, root, None), *walk.constants), key=attrgetter("span.start"))),
         find_module(text, root),
     )
@@ -162,21 +163,22 @@ class _Walk:
         """Yield (position, kind, -end, node, name, body); definitions stand at their body, where their scope opens."""
         text = self.text
         for kind, event in (("function", _FUNCTION), ("class", _CLASS)):
-            for match in found[kind]:
-                (node,), (name,), (body,) = match["whole"], match["name"], match["body"]
+            for node in found[kind]:
+                name, body = node.child_by_field_id(f.NAME), node.child_by_field_id(f.BODY)
+                if name is None or body is None:
+                    continue
                 place = self._place_faulty(event, node, name, body) if self._faulty else (body.start_byte, event)
                 start, end = name.start_byte, name.end_byte
                 if start < end:
                     yield *place, -node.end_byte, node, text[start:end].decode("utf-8", "replace"), body
         for kind in BLOCK_KINDS[1:]:
-            for node in _list_wholes(found[kind]):
+            for node in found[kind]:
                 if not (self._faulty and node.has_error):
                     yield node.start_byte, _BLOCK, -node.end_byte, node, kind, node
-        for node in _list_wholes(found["import"]):
+        for node in found["import"]:
             if not (self._faulty and node.has_error):
                 yield node.start_byte, _IMPORT, -node.end_byte, node, "", node
-        for match in found["call"]:
-            (node,) = match["callee"]
+        for node in found["callee"]:
             yield node.start_byte, _CALL, -node.end_byte, node, "", node
 
     def _place_faulty(self, event: int, node: Node, name: Node, body: Node) -> tuple[int, int]:
@@ -227,7 +229,7 @@ class _Walk:
         if self._is_too_deep(scope.depth + 1, node):
             return
         qualname, span, decorators = self._outline(name, node)
-        superclasses = node.child_by_field_name("superclasses")
+        superclasses = node.child_by_field_id(f.SUPERCLASSES)
         bases = (
             tuple(self._read(base.start_byte, base.end_byte) for base in superclasses.named_children)
             if superclasses
@@ -301,13 +303,9 @@ class _Walk:
 _CLASS, _FUNCTION, _FAULTY, _BLOCK, _IMPORT, _CALL = range(6)  # the order of events that stand at one position
 
 
-def _list_wholes(matches: Iterable[Match]) -> list[Node]:
-    """Give the nodes of patterns that name one node, their whole."""
-    return [match["whole"][0] for match in matches]
-
-
 def _pair_decorations(found: Found) -> Iterator[tuple[int, Node]]:
     """Yield (start of a definition, its decorated form), the innermost last where a fault has nested them."""
-    pairs = [(match["whole"][0], match["definition"][0]) for match in found["decoration"]]
-    for outer, definition in sorted(pairs, key=lambda pair: (pair[0].start_byte, -pair[0].end_byte)):
-        yield definition.start_byte, outer
+    for outer in sorted(found["decoration"], key=lambda node: (node.start_byte, -node.end_byte)):
+        definition = outer.child_by_field_id(f.DEFINITION)
+        if definition is not None:
+            yield definition.start_byte, outer

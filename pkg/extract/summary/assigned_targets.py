@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
+from pkg.extract import node_fields as f
 from pkg.extract.parser import find_first_child
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.environment import SHARED, UNBOUND
@@ -42,15 +43,15 @@ class Targets:
     def open_place(self, target: Node) -> tuple[int, int | str] | None:
         """Read what an attribute or item that is assigned to is of, and its name or key."""
         if target.type == "attribute":
-            base, name = target.child_by_field_name("object"), target.child_by_field_name("attribute")
+            base, name = target.child_by_field_id(f.OBJECT), target.child_by_field_id(f.ATTRIBUTE)
             if base is None or name is None:
                 return None
             return self._expressions.read(base), self._frame.spell(name)
-        base = target.child_by_field_name("value")
+        base = target.child_by_field_id(f.VALUE)
         if base is None:
             return None
         owner = self._expressions.read(base)
-        return owner, self._expressions.read_key(target.children_by_field_name("subscript"))
+        return owner, self._expressions.read_key(target.children_by_field_id(f.SUBSCRIPT))
 
     def assign_place(self, target: Node, place: tuple[int, int | str], value: int) -> None:
         """Assign to an attribute or item."""
@@ -60,7 +61,7 @@ class Targets:
             self._store(owner, key, value)
             return
         self._frame.add(o.SET_ITEM, owner, key, value, self._expressions.site(target.named_children[0]))
-        keys = target.children_by_field_name("subscript")
+        keys = target.children_by_field_id(f.SUBSCRIPT)
         written = place_key(keys[0]) if len(keys) == 1 else None
         if written is not None:
             self._store(owner, written, value)
@@ -110,16 +111,16 @@ class Targets:
                 frame.environment.bind(name, UNBOUND)
                 frame.environment.places.pop((SHARED, name), None)
         elif node.type == "attribute":
-            base, name_node = node.child_by_field_name("object"), node.child_by_field_name("attribute")
+            base, name_node = node.child_by_field_id(f.OBJECT), node.child_by_field_id(f.ATTRIBUTE)
             if base is not None and name_node is not None:
                 owner, attribute = self._expressions.read(base), frame.spell(name_node)
                 frame.add(o.DEL_ATTR, owner, attribute, self._expressions.site(node))
                 frame.forget_places()
         elif node.type == "subscript":
-            base = node.child_by_field_name("value")
+            base = node.child_by_field_id(f.VALUE)
             if base is not None:
                 owner = self._expressions.read(base)
-                key = self._expressions.read_key(node.children_by_field_name("subscript"))
+                key = self._expressions.read_key(node.children_by_field_id(f.SUBSCRIPT))
                 frame.add(o.DEL_ITEM, owner, key, self._expressions.site(base))
                 frame.forget_places()
         else:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from itertools import compress
+from typing import Any, NamedTuple
 
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.environment import UNBOUND
@@ -46,24 +47,30 @@ def list_operands(node: Sequence[Any]) -> list[int]:
     return [each[1] for each in node[2]]  # of a function, its defaults
 
 
-def compact(nodes: list[Operation]) -> list[int]:
-    """Number the operations without joins of one thing, and without those that only give what nothing refers to.
+class Numbering(NamedTuple):
+    """Which operations of a frame are kept.
 
-    Returns the new number by the old one: that of the operation itself, or of what it is equal to. -1 where none is
-    left, also as the last item, so that -1 stays what it is.
+    `numbers` has the new number by the old one: that of the operation itself, or of what it is equal to; -1 where none
+    is left, also as the last item, so that -1 stays what it is. `kept` has the old number by the new one.
     """
+
+    numbers: list[int]
+    kept: list[int]
+
+
+def compact(nodes: list[Operation]) -> Numbering:
+    """Number the operations without joins of one thing, and without those that only give what nothing refers to."""
     joins = [number for number, node in enumerate(nodes) if node[0] == PHI]
     alias = _find_aliases(nodes, joins)
     used = _find_used(nodes, alias)
-    kept = 0
+    used.pop()
+    kept = list(compress(range(len(nodes)), used))
     numbers = [UNBOUND] * (len(nodes) + 1)
-    for number in range(len(nodes)):
-        if used[number]:
-            numbers[number] = kept
-            kept += 1
+    for new, number in enumerate(kept):
+        numbers[number] = new
     for number in joins:
         numbers[number] = numbers[alias[number]]
-    return numbers
+    return Numbering(numbers, kept)
 
 
 def _find_used(nodes: list[Operation], alias: list[int]) -> list[bool]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
+from pkg.extract import node_fields as f
 from pkg.extract.parser import find_first_child
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.environment import Environment, copy
@@ -27,6 +28,8 @@ _QUIET = frozenset((
     "KeyError", "NotImplementedError", "RuntimeError", "TypeError", "ValueError",
 ))  # fmt: skip
 """Builtins that store nothing in what they are not given, and call no function."""
+_FORMATTED = frozenset(b"fFtT")  # letters before a text into which something may be put, as the first or second
+_QUOTES = b"'", b'"'
 _CONSTANTS = frozenset(("string", "concatenated_string", "integer", "float", "none", "true", "false", "ellipsis"))
 
 
@@ -39,7 +42,14 @@ def place_key(node: Node) -> str | None:
 
 def is_plain_text(node: Node) -> bool:
     """Return whether an expression is a text into which nothing is put, such as a docstring."""
-    return node.type == "string" and all(child.type != "interpolation" for child in node.named_children)
+    return node.type == "string" and _has_no_interpolation(node, node.text or b"")
+
+
+def _has_no_interpolation(string: Node, text: bytes) -> bool:
+    """Return whether nothing is put into a string; `text` is what is written for it."""
+    if _FORMATTED.isdisjoint(text[:2]):
+        return True
+    return all(child.type != "interpolation" for child in string.named_children)
 
 
 class Expressions:
@@ -54,7 +64,8 @@ class Expressions:
         """Sum up an expression; returns the number of its operation."""
         kind = node.type
         if kind == "identifier":
-            return self.frame.read(self.frame.spell(node))
+            frame = self.frame
+            return frame.read(frame.spell(node))
         handler = _HANDLERS.get(kind)
         if handler is None:
             return self._read_other(node)
@@ -69,7 +80,7 @@ class Expressions:
         waiting = [node]
         while waiting:
             each = waiting.pop()
-            callee = each.child_by_field_name("function") if each.type == "call" else None
+            callee = each.child_by_field_id(f.FUNCTION) if each.type == "call" else None
             if callee is not None:
                 site = self.site(callee, o.SITE_CALL)
                 self.frame.add(o.CALL, self.frame.add(o.UNKNOWN), [], [], site)
@@ -105,7 +116,7 @@ class Expressions:
     # Constants and texts.
 
     def _read_number(self, node: Node) -> int:
-        text = (node.text or b"").replace(b"_", b"")
+        text = self.frame.source[node.start_byte : node.end_byte].replace(b"_", b"")
         value = int(text) if text.isdigit() and len(text) < 10 else None
         return self.frame.add_constant("int" if node.type == "integer" and text[-1:] not in b"jJ" else "float", value)
 
@@ -130,12 +141,12 @@ class Expressions:
 
     def _read_parts(self, node: Node) -> list[int]:
         """Read what a text is made of: constants, and what is put into it."""
-        frame, text = self.frame, node.text or b""
-        if node.named_child_count <= 3 and is_plain_text(node):
+        frame = self.frame
+        text = frame.source[node.start_byte : node.end_byte]
+        if node.named_child_count <= 3 and _has_no_interpolation(node, text):
             if len(text) > LONGEST_TEXT:
                 return [frame.add_constant("str")]
-            prefix = text.partition(text[-1:])[0].lower() if text else b""
-            if b"b" in prefix:
+            if text[:1] not in _QUOTES and b"b" in text.partition(text[-1:])[0].lower():
                 return [frame.add_constant("bytes")]
             try:
                 value = ast.literal_eval(text.decode("utf-8").lstrip("fF")) if b"\\" in text else _strip_quotes(text)
@@ -168,7 +179,10 @@ class Expressions:
 
     def site(self, node: Node, kind: int = o.SITE_OTHER) -> int:
         """Add a site for a piece of the text."""
-        return self.frame.add_site(kind, node.start_byte, node.end_byte)
+        frame = self.frame
+        frame.places += (node.start_byte, node.end_byte)
+        frame.site_kinds.append(kind)
+        return len(frame.site_kinds) - 1
 
     def ask(self, question: str, value: int, node: Node) -> None:
         """Add what Python asks an object by itself."""
@@ -176,12 +190,11 @@ class Expressions:
             self.frame.add(o.ASK, question, value, self.site(node))
 
     def _read_attribute(self, node: Node) -> int:
-        base = node.child_by_field_name("object")
-        name = node.child_by_field_name("attribute")
+        base = node.child_by_field_id(f.OBJECT)
+        name = node.child_by_field_id(f.ATTRIBUTE)
         if base is None or name is None:
             return self._read_other(node)
-        value, attribute = self.read(base), self.frame.spell(name)
-        return self.read_member(value, attribute, node)
+        return self.read_member(self.read(base), self.frame.spell(name), node)
 
     def read_member(self, value: int, attribute: str, node: Node) -> int:
         """Read an attribute; what was stored or tested there before is known."""
@@ -207,8 +220,8 @@ class Expressions:
             self.frame.add(o.ATTR, value, attribute, site)
 
     def _read_item(self, node: Node) -> int:
-        base = node.child_by_field_name("value")
-        keys = node.children_by_field_name("subscript")
+        base = node.child_by_field_id(f.VALUE)
+        keys = node.children_by_field_id(f.SUBSCRIPT)
         if base is None:
             return self._read_other(node)
         value = self.read(base)
@@ -216,7 +229,7 @@ class Expressions:
 
     def read_item(self, value: int, key: int, node: Node) -> int:
         """Read an item; what was stored or tested there before is known."""
-        keys = node.children_by_field_name("subscript")
+        keys = node.children_by_field_id(f.SUBSCRIPT)
         place = place_key(keys[0]) if len(keys) == 1 else None
         environment = self.frame.environment
         if place is not None and environment is not None:
@@ -236,15 +249,15 @@ class Expressions:
         return found[0] if len(found) == 1 else self.frame.add(o.COLLECT, "tuple", [(0, each) for each in found], -1)
 
     def _read_call(self, node: Node) -> int:
-        callee = node.child_by_field_name("function")
-        arguments = node.child_by_field_name("arguments")
+        callee = node.child_by_field_id(f.FUNCTION)
+        arguments = node.child_by_field_id(f.ARGUMENTS)
         if callee is None or arguments is None:
             return self._read_other(node)
         frame = self.frame
         while callee.type == "parenthesized_expression" and (inner := find_first_child(callee)) is not None:
             callee = inner
-        base = callee.child_by_field_name("object") if callee.type == "attribute" else None
-        name = callee.child_by_field_name("attribute") if base is not None else None
+        base = callee.child_by_field_id(f.OBJECT) if callee.type == "attribute" else None
+        name = callee.child_by_field_id(f.ATTRIBUTE) if base is not None else None
         if base is None or name is None:
             target, attribute = self.read(callee), ""
             is_quiet = callee.type == "identifier" and self._is_quiet(target)
@@ -280,7 +293,7 @@ class Expressions:
         for child in node.named_children:
             kind = child.type
             if kind == "keyword_argument":
-                name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
+                name, value = child.child_by_field_id(f.NAME), child.child_by_field_id(f.VALUE)
                 if name is not None and value is not None:
                     named.append((self.frame.spell(name), self.read(value)))
             elif kind == "list_splat":
@@ -310,8 +323,8 @@ class Expressions:
     # Operators.
 
     def _read_binary(self, node: Node) -> int:
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        sign = node.child_by_field_name("operator")
+        left, right = node.child_by_field_id(f.LEFT), node.child_by_field_id(f.RIGHT)
+        sign = node.child_by_field_id(f.OPERATOR)
         if left is None or right is None or sign is None:
             return self._read_other(node)
         first, second = self.read(left), self.read(right)
@@ -319,7 +332,7 @@ class Expressions:
         return self.frame.add(o.BINARY, sign.type, first, second, -1 if is_plain else self.site(left))
 
     def _read_unary(self, node: Node) -> int:
-        argument, sign = node.child_by_field_name("argument"), node.child(0)
+        argument, sign = node.child_by_field_id(f.ARGUMENT), node.child(0)
         if argument is None or sign is None:
             return self._read_other(node)
         value = self.read(argument)
@@ -374,7 +387,7 @@ class Expressions:
         return found
 
     def _read_walrus(self, node: Node) -> int:
-        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        name, value = node.child_by_field_id(f.NAME), node.child_by_field_id(f.VALUE)
         if name is None or value is None:
             return self._read_other(node)
         found = self.read(value)
@@ -394,7 +407,7 @@ class Expressions:
             elif child.type == "dictionary_splat":
                 elements.append((2, self._read_mapping(child)))
             elif child.type == "pair":
-                key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
+                key, value = child.child_by_field_id(f.KEY), child.child_by_field_id(f.VALUE)
                 if key is not None and value is not None:
                     first = self.read(key)
                     elements.append((0, self.read(value), first))
@@ -416,7 +429,7 @@ class Expressions:
         bound: list[str] = []
         for clause in node.named_children:
             if clause.type == "for_in_clause":
-                left, right = clause.child_by_field_name("left"), clause.child_by_field_name("right")
+                left, right = clause.child_by_field_id(f.LEFT), clause.child_by_field_id(f.RIGHT)
                 if left is None or right is None:
                     continue
                 is_async = clause.child_count > 0 and clause.children[0].type == "async"
@@ -432,10 +445,10 @@ class Expressions:
                         frame.environment = holds
             elif clause.type == "ERROR":
                 self.read_calls(clause)
-        body = node.child_by_field_name("body")
+        body = node.child_by_field_id(f.BODY)
         element: tuple[int, ...] = (0, -1)
         if body is not None and body.type == "pair":
-            key, value = body.child_by_field_name("key"), body.child_by_field_name("value")
+            key, value = body.child_by_field_id(f.KEY), body.child_by_field_id(f.VALUE)
             if key is not None and value is not None:
                 first = self.read(key)
                 element = (0, self.read(value), first)

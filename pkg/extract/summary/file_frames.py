@@ -6,6 +6,7 @@ import re
 
 from tree_sitter import Node
 
+from pkg.extract import node_fields as f
 from pkg.extract.parser import find_first_child
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.annotation_trees import Annotation, read_annotation
@@ -109,20 +110,20 @@ class Builder:
     def open_lambda(self, outer: Frame, node: Node) -> int:
         """Open the frame of a lambda; returns the operation that makes it."""
         frame = self.open_frame(o.LAMBDA, "<lambda>", outer)
-        defaults = self._open_parameters(outer, frame, node.child_by_field_name("parameters"))
+        defaults = self._open_parameters(outer, frame, node.child_by_field_id(f.PARAMETERS))
         self._waiting.append((frame, node))
         return outer.add(o.FUNC, frame.number, defaults)
 
     def open_function(self, outer: Frame, node: Node, name: str, start: int) -> int:
         """Open the frame of a function; returns the operation that makes it."""
         frame = self.open_frame(o.FUNCTION, name, outer, self.definitions.get((start, name), -1))
-        bounds = node.child_by_field_name("type_parameters")
+        bounds = node.child_by_field_id(f.TYPE_PARAMETERS)
         if bounds is not None:
             self.expressions(outer).read_calls(bounds)
-        defaults = self._open_parameters(outer, frame, node.child_by_field_name("parameters"))
-        returns = node.child_by_field_name("return_type")
+        defaults = self._open_parameters(outer, frame, node.child_by_field_id(f.PARAMETERS))
+        returns = node.child_by_field_id(f.RETURN_TYPE)
         frame.returns = self._read_annotation(outer, returns) if returns is not None else None
-        if node.child_count and node.children[0].type == "async":
+        if self._source.startswith(b"async", node.start_byte):
             frame.flags |= o.IS_ASYNC
         self._waiting.append((frame, node))
         return outer.add(o.FUNC, frame.number, defaults)
@@ -131,19 +132,24 @@ class Builder:
         """Read parameters; returns the operations of their defaults, by the places of the parameters."""
         kind, defaults = o.PLACED, list[tuple[int, int]]()
         for child in node.named_children if node is not None else ():
-            if child.type == "keyword_separator":
+            type_name = child.type
+            if type_name == "identifier":
+                frame.parameters.append((frame.spell(child), kind, False, None))
+                continue
+            if type_name == "keyword_separator":
                 kind = o.BY_NAME
                 continue
-            if child.type in ("list_splat_pattern", "typed_parameter") and _find_splat(child) == "list_splat_pattern":
+            splat = _find_splat(child) if type_name == "typed_parameter" else type_name
+            if splat == "list_splat_pattern":
                 frame.parameters.append(self._read_parameter(outer, frame, child, o.REST))
                 kind = o.BY_NAME
-            elif _find_splat(child) == "dictionary_splat_pattern":
+            elif splat == "dictionary_splat_pattern":
                 frame.parameters.append(self._read_parameter(outer, frame, child, o.NAMED_REST))
-            elif child.type in ("identifier", "typed_parameter", "default_parameter", "typed_default_parameter"):
+            elif type_name in ("typed_parameter", "default_parameter", "typed_default_parameter"):
                 frame.parameters.append(self._read_parameter(outer, frame, child, kind))
-            elif child.type == "tuple_pattern":  # of Python 2
+            elif type_name == "tuple_pattern":  # of Python 2
                 frame.parameters.append(("", kind, False, None))
-            value = child.child_by_field_name("value")
+            value = child.child_by_field_id(f.VALUE)
             if value is not None:
                 defaults.append((len(frame.parameters) - 1, self.expressions(outer).read(value)))
         return defaults
@@ -154,8 +160,8 @@ class Builder:
         return read_annotation(node)
 
     def _read_parameter(self, outer: Frame, frame: Frame, node: Node, kind: int) -> Parameter:
-        name, annotation = node.child_by_field_name("name"), None
-        value, kind_node = node.child_by_field_name("value"), node.child_by_field_name("type")
+        name, annotation = node.child_by_field_id(f.NAME), None
+        value, kind_node = node.child_by_field_id(f.VALUE), node.child_by_field_id(f.TYPE)
         if kind_node is not None:
             annotation = self._read_annotation(outer, kind_node)
         if name is None:
@@ -165,7 +171,7 @@ class Builder:
         return frame.spell(name), kind, value is not None, annotation
 
     def _run_function(self, frame: Frame, node: Node) -> None:
-        body = node.child_by_field_name("body")
+        body = node.child_by_field_id(f.BODY)
         frame.shared |= self._shared.get(node.start_byte, set())
         for place, (name, _, _, _) in enumerate(frame.parameters):
             if name:
@@ -202,22 +208,29 @@ class Builder:
         frame.store_cells()
 
 
-def _find_splat(node: Node) -> str:
-    inner = find_first_child(node) if node.type == "typed_parameter" else node
+def _find_splat(parameter: Node) -> str:
+    inner = find_first_child(parameter)
     return inner.type if inner is not None else ""
 
 
 def _judge_body(body: Node) -> int:
     """Return whether a body does nothing, or only raises NotImplementedError; a docstring does not count."""
-    statements = [child for child in body.named_children if child.type != "comment"]
-    if statements and statements[0].type == "expression_statement":
-        inner = find_first_child(statements[0])
-        if inner is not None and inner.type in ("string", "concatenated_string"):
-            statements = statements[1:]
-    if not statements or len(statements) == 1:
-        text = (statements[0].text or b"") if statements else b""
-        if text in (b"", b"pass", b"..."):
-            return o.IS_STUB
-        if statements[0].type == "raise_statement" and b"NotImplementedError" in text:
-            return o.IS_RAISING
-    return 0
+    only: Node | None = None
+    is_first = True
+    for child in body.named_children:
+        kind = child.type
+        if kind == "comment":
+            continue
+        if is_first and kind == "expression_statement":
+            is_first = False
+            inner = find_first_child(child)
+            if inner is not None and inner.type in ("string", "concatenated_string"):
+                continue
+        if only is not None:
+            return 0
+        only, is_first = child, False
+    text = (only.text or b"") if only is not None else b""
+    if text in (b"", b"pass", b"..."):
+        return o.IS_STUB
+    is_raising = only is not None and only.type == "raise_statement" and b"NotImplementedError" in text
+    return o.IS_RAISING if is_raising else 0

@@ -95,15 +95,15 @@ def write_summary(frames: Sequence[Frame], imports: Sequence[Import]) -> bytes:
     told = list_heads(frames, numbered, [each.bound_name for each in imports])
     table, operations, kinds, places = Table(), list[int](), list[int](), list[int]()
     heads: list[list[Any]] = []
-    for frame, numbers, head in zip(frames, numbered, told, strict=True):
+    for frame, numbering, head in zip(frames, numbered, told, strict=True):
         first = len(operations)
-        count = write_operations(frame.nodes, numbers, table, operations)
+        write_operations(frame.nodes, numbering, table, operations)
         kinds += frame.site_kinds
         places += frame.places
         heads.append([
             frame.kind, frame.name, frame.parent.number if frame.parent is not None else -1, frame.definition,
-            frame.flags, frame.parameters, frame.returns, frame.has_loops, count, len(frame.site_kinds),
-            len(operations) - first, *_trim(head),
+            frame.flags, frame.parameters, frame.returns, frame.has_loops, len(numbering.kept),
+            len(frame.site_kinds), len(operations) - first, *_trim(head),
         ])  # fmt: skip
     counts = len(operations), len(kinds)
     written = json.dumps([VERSION, counts, table.list_values(), heads], separators=(",", ":"), ensure_ascii=False)

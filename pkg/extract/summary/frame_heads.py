@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.annotation_trees import is_named
+from pkg.extract.summary.compaction import Numbering
 from pkg.extract.summary.frame_operations import Frame
 from pkg.extract.summary.operations import Operation
 from pkg.extract.summary.returned_parameters import Guards, Passed, take_returned
@@ -53,15 +54,15 @@ def _read_guards(written: Sequence[Any]) -> Guards:
     return tuple((place, test, holds) for place, test, holds in written)
 
 
-def list_heads(frames: Sequence[Frame], numbered: Sequence[list[int]], bound_names: Sequence[str]) -> list[FrameHead]:
+def list_heads(frames: Sequence[Frame], numbered: Sequence[Numbering], bound_names: Sequence[str]) -> list[FrameHead]:
     """List the heads of the frames of a file, parents before children; flags and returns of frames are completed.
 
-    `numbered` has for each frame the numbers that `compact` gives, `bound_names` what each import binds.
+    `numbered` has for each frame what `compact` gives, `bound_names` what each import binds.
     """
     decorated: dict[int, _Decorated] = {}
     return [
-        _HeadReader(frame, numbers, bound_names, decorated).read()
-        for frame, numbers in zip(frames, numbered, strict=True)
+        _HeadReader(frame, numbering, bound_names, decorated).read()
+        for frame, numbering in zip(frames, numbered, strict=True)
     ]
 
 
@@ -74,14 +75,13 @@ class _HeadReader:
     """Read the head of one frame."""
 
     def __init__(
-        self, frame: Frame, numbers: list[int], bound_names: Sequence[str], decorated: dict[int, _Decorated]
+        self, frame: Frame, numbering: Numbering, bound_names: Sequence[str], decorated: dict[int, _Decorated]
     ) -> None:
         self._frame = frame
         self._nodes = frame.nodes
-        self._numbers = numbers
+        self._numbers, self._kept = numbering
         self._bound_names = bound_names
         self._decorated = decorated  # by the number of a frame, as the one around it tells
-        self._kept: list[int] | None = None  # by new number, the operation that got it
         self._own: dict[str, None] = {}
         self._foreign: dict[str, None] = {}
         self._names: dict[str, None] = {}
@@ -109,14 +109,8 @@ class _HeadReader:
 
     def _follow(self, number: int) -> int:
         """Return the operation that is written for one; -1 for none."""
-        kept = self._kept
-        if kept is None:
-            kept = self._kept = []
-            for old, new in enumerate(self._numbers):
-                if new == len(kept):
-                    kept.append(old)
         new = self._numbers[number]
-        return kept[new] if new >= 0 else -1
+        return self._kept[new] if new >= 0 else -1
 
     def _find(self, number: int) -> Operation:
         found = self._follow(number) if number >= 0 else -1
@@ -177,7 +171,7 @@ class _HeadReader:
         if is_method and frame.parameters and frame.parameters[0][1] == o.PLACED and "staticmethod" not in decorators:
             frame.flags |= o.HAS_RECEIVER
         annotations = [annotation for _, _, _, annotation in frame.parameters if annotation is not None]
-        if "Callable" in str(annotations) and any(is_named(each, "Callable") for each in annotations):
+        if annotations and "Callable" in str(annotations) and any(is_named(each, "Callable") for each in annotations):
             frame.flags |= o.TAKES_CALLABLES
 
     def _note_forwarded(self) -> None:
@@ -192,4 +186,5 @@ class _HeadReader:
             if asked == (o.PARAM, place):
                 self._frame.flags |= o.FORWARDS
                 self._frame.add(o.SET_CELL, self._frame.number, o.FORWARDED, node[2][0][0])
-                self._numbers.insert(-1, max(self._numbers) + 1)
+                self._numbers.insert(-1, len(self._kept))
+                self._kept.append(len(self._nodes) - 1)

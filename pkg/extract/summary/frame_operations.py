@@ -21,28 +21,21 @@ from pkg.extract.summary.operations import (
     SET_CELL,
 )
 
+NAMES_LIMIT = 50_000  # names remembered
 
-class Names(dict[bytes, str]):
-    """Write names as Python knows them inside of a class, those of one outside as they are; each only once."""
 
-    def __init__(self, class_name: str = "", outside: Names | None = None) -> None:
-        super().__init__()
-        self._prefix = "_" + class_name.lstrip("_")
-        self._outside = outside
+class _Names(dict[bytes, str]):
+    """Names as Python knows them, the last ones remembered: most recur from file to file."""
 
     def __missing__(self, written: bytes) -> str:
-        if self._outside is None:
-            text = written.decode("utf-8", "replace")
-            name = text if text.isascii() else normalize("NFKC", text)
-        else:
-            name = self.mangle(self._outside[written])
-        self[written] = name
+        if len(self) > NAMES_LIMIT:
+            self.clear()
+        text = written.decode("utf-8", "replace")
+        name = self[written] = text if text.isascii() else normalize("NFKC", text)
         return name
 
-    def mangle(self, name: str) -> str:
-        """Write a name that is private to the class."""
-        is_private = name.startswith("__") and self._outside is not None and not name.endswith("__")
-        return self._prefix + name if is_private else name
+
+_NAMES = _Names()
 
 
 Parameter = tuple[str, int, bool, Any]
@@ -62,12 +55,9 @@ class Frame(Joiner):
         self.parent = parent
         self.definition = definition
         self.source = source
-        self.spelling: Names = parent.spelling if parent is not None else Names()
+        self.private_prefix: str = parent.private_prefix if parent is not None else ""  # of private names in a class
         if kind == CLASS_BODY:
-            outside = parent
-            while outside is not None and outside.parent is not None:
-                outside = outside.parent
-            self.spelling = Names(name, outside.spelling if outside is not None else Names())
+            self.private_prefix = "_" + name.lstrip("_")
         self.environment: Environment | None = Environment()
         self.site_kinds: list[int] = []
         self.places: list[int] = []  # where each site begins and ends, in bytes
@@ -163,7 +153,13 @@ class Frame(Joiner):
 
     def spell(self, node: Node) -> str:
         """Read a name as Python knows it inside of its class."""
-        return self.spelling[self.source[node.start_byte : node.end_byte]]
+        name = _NAMES[self.source[node.start_byte : node.end_byte]]
+        return self.mangle(name) if name[:2] == "__" else name
+
+    def mangle(self, name: str) -> str:
+        """Write a name that is private to the class around."""
+        is_private = name.startswith("__") and not name.endswith("__")
+        return self.private_prefix + name if is_private else name
 
     def forget_places(self) -> None:
         """Forget what attributes and items stand for: code that may assign to them runs."""
@@ -208,5 +204,4 @@ class Frame(Joiner):
 
 def read_identifier(node: Node) -> str:
     """Read a name as Python knows it."""
-    text = (node.text or b"").decode("utf-8", "replace")
-    return text if text.isascii() else normalize("NFKC", text)
+    return _NAMES[node.text or b""]

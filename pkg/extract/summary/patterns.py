@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
+from pkg.extract import node_fields as f
 from pkg.extract.parser import find_first_child
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.environment import Environment
@@ -52,7 +53,7 @@ class Patterns:
                 if rest is not None:
                     rest.bind(name, remaining)
         self._match(patterns[0], passed)
-        if _takes_all(patterns[0]) and case.child_by_field_name("guard") is None:
+        if _takes_all(patterns[0]) and case.child_by_field_id(f.GUARD) is None:
             return None, value
         return rest, remaining
 
@@ -149,8 +150,8 @@ class Patterns:
             self._match(each, self._frame.add(o.UNPACK, value, place, len(parts), starred, -1))
 
     def _match_mapping(self, node: Node, value: int) -> None:
-        keys = node.children_by_field_name("key")
-        values = node.children_by_field_name("value")
+        keys = node.children_by_field_id(f.KEY)
+        values = node.children_by_field_id(f.VALUE)
         for key, each in zip(keys, values, strict=False):
             self._match(each, self._frame.add(o.ITEM, value, self._expressions.read(key), -1))
         for child in node.named_children:

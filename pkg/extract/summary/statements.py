@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tree_sitter import Node
 
+from pkg.extract import node_fields as f
 from pkg.extract.parser import find_first_child
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.annotation_trees import Annotation, read_annotation
@@ -87,8 +88,8 @@ class Statements:
     # What binds names.
 
     def _assign(self, node: Node) -> int:
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        kind = node.child_by_field_name("type")
+        left, right = node.child_by_field_id(f.LEFT), node.child_by_field_id(f.RIGHT)
+        kind = node.child_by_field_id(f.TYPE)
         annotation = read_annotation(kind) if kind is not None else None
         if kind is not None:
             self._expressions.read_calls(kind)
@@ -117,8 +118,8 @@ class Statements:
         return frame.add(o.DECLARE, annotation, value)
 
     def _augment(self, node: Node) -> int:
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        sign = node.child_by_field_name("operator")
+        left, right = node.child_by_field_id(f.LEFT), node.child_by_field_id(f.RIGHT)
+        sign = node.child_by_field_id(f.OPERATOR)
         if left is None or right is None:
             return UNBOUND
         expressions = self._expressions
@@ -146,7 +147,7 @@ class Statements:
                 frame.add(o.STAR, number)
                 frame.bind_star(number)
             else:
-                frame.bind(frame.spelling.mangle(name), frame.add(o.IMPORT, number))
+                frame.bind(frame.mangle(name), frame.add(o.IMPORT, number))
 
     def _run_names(self, node: Node) -> None:
         names = {self._frame.spell(child) for child in node.named_children}
@@ -170,7 +171,7 @@ class Statements:
         self._define(node, node, [])
 
     def _define_decorated(self, node: Node) -> None:
-        definition = node.child_by_field_name("definition")
+        definition = node.child_by_field_id(f.DEFINITION)
         if definition is None:
             self._run_other(node)
             return
@@ -183,7 +184,7 @@ class Statements:
         self._define(node, definition, decorators)
 
     def _define(self, whole: Node, node: Node, decorators: list[tuple[int, int]]) -> None:
-        name_node, frame = node.child_by_field_name("name"), self._frame
+        name_node, frame = node.child_by_field_id(f.NAME), self._frame
         if name_node is None:
             return
         name = read_identifier(name_node)
@@ -200,7 +201,7 @@ class Statements:
     def _open_class(self, node: Node, name: str, start: int) -> int:
         site = self._frame.add_site(o.SITE_DEFINITION, start, node.start_byte)
         frame, bases, keywords = self._frame, list[int](), list[tuple[str, int]]()
-        heads, bounds = node.child_by_field_name("superclasses"), node.child_by_field_name("type_parameters")
+        heads, bounds = node.child_by_field_id(f.SUPERCLASSES), node.child_by_field_id(f.TYPE_PARAMETERS)
         if bounds is not None:
             self._expressions.read_calls(bounds)
         if heads is not None:
@@ -208,7 +209,7 @@ class Statements:
             bases = [each for each, starred in placed if not starred]
         inner = self._builder.open_frame(o.CLASS_BODY, name, frame, self._builder.definitions.get((start, name), -1))
         value = frame.add(o.CLASS, inner.number, bases, keywords, site)
-        body = node.child_by_field_name("body")
+        body = node.child_by_field_id(f.BODY)
         self._builder.statements(inner).run_block(body)
         return value
 
@@ -216,8 +217,8 @@ class Statements:
 
     def _run_if(self, node: Node) -> None:
         frame = self._frame
-        condition, body = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
-        others = node.children_by_field_name("alternative")
+        condition, body = node.child_by_field_id(f.CONDITION), node.child_by_field_id(f.CONSEQUENCE)
+        others = node.children_by_field_id(f.ALTERNATIVE)
         if condition is None:
             self._run_other(node)
             return
@@ -258,9 +259,9 @@ class Statements:
         for node in nodes:
             frame.environment = fails
             if node.type == "else_clause":
-                body, holds, fails = node.child_by_field_name("body"), fails, None
+                body, holds, fails = node.child_by_field_id(f.BODY), fails, None
             else:
-                condition, body = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
+                condition, body = node.child_by_field_id(f.CONDITION), node.child_by_field_id(f.CONSEQUENCE)
                 if condition is None:
                     continue
                 _, holds, fails = self._builder.conditions(frame).test(condition)
@@ -273,7 +274,7 @@ class Statements:
         frame.environment = frame.join([*ends, fails])
 
     def _run_for(self, node: Node) -> None:
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        left, right = node.child_by_field_id(f.LEFT), node.child_by_field_id(f.RIGHT)
         if left is None or right is None:
             self._run_other(node)
             return
@@ -284,13 +285,13 @@ class Statements:
         def run_body(loop: Loop, environment: Environment) -> Environment | None:
             self._frame.environment = environment
             self._targets.assign(left, self._frame.add(o.ITER, value, is_async, site))
-            self.run_block(node.child_by_field_name("body"))
+            self.run_block(node.child_by_field_id(f.BODY))
             return self._frame.environment
 
         self._run_loop(node, run_body, never_ends=False)
 
     def _run_while(self, node: Node) -> None:
-        condition = node.child_by_field_name("condition")
+        condition = node.child_by_field_id(f.CONDITION)
         if condition is None:
             self._run_other(node)
             return
@@ -301,10 +302,10 @@ class Statements:
             _, holds, fails = self._builder.conditions(self._frame).test(condition)
             exits.append(fails)
             if holds is None:
-                self._run_never(node.child_by_field_name("body"))
+                self._run_never(node.child_by_field_id(f.BODY))
                 return None
             self._frame.environment = holds
-            self.run_block(node.child_by_field_name("body"))
+            self.run_block(node.child_by_field_id(f.BODY))
             return self._frame.environment
 
         self._run_loop(node, run_body, never_ends=decide(condition) is True)
@@ -328,9 +329,9 @@ class Statements:
         if never_ends:
             after = None
         frame.environment = after
-        alternative = node.child_by_field_name("alternative")
+        alternative = node.child_by_field_id(f.ALTERNATIVE)
         if alternative is not None:
-            self.run_block(alternative.child_by_field_name("body"))
+            self.run_block(alternative.child_by_field_id(f.BODY))
         ends = [frame.environment, *(each for loop in opened for each in loop.left)]
         for each in ends:
             if each is not None:
@@ -398,15 +399,15 @@ class Statements:
         is_guarded = False
         for clause in node.named_children:
             for item in clause.named_children if clause.type == "with_clause" else ():
-                value = item.child_by_field_name("value")
+                value = item.child_by_field_id(f.VALUE)
                 if value is not None:
                     self._enter(value, is_async)
                     is_guarded |= _SUPPRESSING.match(value.text or b"") is not None
         if is_guarded:
-            fault = self._run_guarded(node.child_by_field_name("body"))
+            fault = self._run_guarded(node.child_by_field_id(f.BODY))
             self._frame.environment = self._frame.join([self._frame.environment, fault])
         else:
-            self.run_block(node.child_by_field_name("body"))
+            self.run_block(node.child_by_field_id(f.BODY))
         self._frame.forget_places()
 
     def _enter(self, node: Node, is_async: int) -> None:
@@ -416,7 +417,7 @@ class Statements:
             for child in node.named_children:
                 self._enter(child, is_async)
             return
-        alias = node.child_by_field_name("alias") if node.type == "as_pattern" else None
+        alias = node.child_by_field_id(f.ALIAS) if node.type == "as_pattern" else None
         expression = find_first_child(node) if node.type == "as_pattern" else node
         if expression is None:
             return
@@ -444,13 +445,13 @@ class Statements:
 
     def _run_try(self, node: Node) -> None:
         frame = self._frame
-        start = self._run_guarded(node.child_by_field_name("body"))
+        start = self._run_guarded(node.child_by_field_id(f.BODY))
         ends = [frame.environment]
         last: Node | None = None
         for clause in node.named_children:
             if clause.type == "else_clause":
                 frame.environment = ends[0]
-                self.run_block(clause.child_by_field_name("body"))
+                self.run_block(clause.child_by_field_id(f.BODY))
                 ends[0] = frame.environment
             elif clause.type in ("except_clause", "except_group_clause"):
                 frame.environment = copy(start)
@@ -485,7 +486,7 @@ class Statements:
             if child.type == "block":
                 self.run_block(child)
             elif child.type == "as_pattern":
-                expression, alias = find_first_child(child), child.child_by_field_name("alias")
+                expression, alias = find_first_child(child), child.child_by_field_id(f.ALIAS)
                 if expression is not None:
                     value = frame.add(o.CAUGHT, self._expressions.read(expression))
                     target = find_first_child(alias) if alias is not None else None
@@ -499,8 +500,8 @@ class Statements:
 
     def _run_match(self, node: Node) -> None:
         frame = self._frame
-        subjects = node.children_by_field_name("subject")
-        body = node.child_by_field_name("body")
+        subjects = node.children_by_field_id(f.SUBJECT)
+        body = node.child_by_field_id(f.BODY)
         values = [self._expressions.read(each) for each in subjects]
         subject = subjects[0] if len(subjects) == 1 else None
         value = values[0] if len(values) == 1 else frame.add(o.COLLECT, "tuple", [(0, each) for each in values], -1)
@@ -510,7 +511,7 @@ class Statements:
             if case.type != "case_clause":
                 continue
             rest, remaining = patterns.enter(case, value, subject)
-            guard = case.child_by_field_name("guard")
+            guard = case.child_by_field_id(f.GUARD)
             if guard is not None:
                 test = find_first_child(guard)
                 if test is not None:
@@ -518,14 +519,14 @@ class Statements:
                     _, holds, fails = self._builder.conditions(frame).test(test)
                     rest = frame.join([rest, fails])
                     frame.environment = holds
-            self.run_block(case.child_by_field_name("consequence"))
+            self.run_block(case.child_by_field_id(f.CONSEQUENCE))
             ends.append(frame.environment)
             frame.environment, value = rest, remaining
         ends.append(frame.environment)
         frame.environment = frame.join(ends)
 
     def _alias_type(self, node: Node) -> None:
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        left, right = node.child_by_field_id(f.LEFT), node.child_by_field_id(f.RIGHT)
         if left is not None and right is not None:
             name, value = find_first_child(left), find_first_child(right)
             while name is not None and name.type == "generic_type":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tree_sitter import Node
 
+from pkg.extract import node_fields as f
 from pkg.extract.parser import find_first_child
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.environment import SHARED, Environment, Place, copy
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 Tested = tuple[int, "Environment | None", "Environment | None"]
 """The operation of a condition, and the environments where it holds and where it fails; None where it never does."""
 
-_CHECKING = (b"TYPE_CHECKING", b"typing.TYPE_CHECKING", b"t.TYPE_CHECKING", b"typing_extensions.TYPE_CHECKING")
 _VERSION = (b"sys.version_info", b"sys.version_info[0]", b"sys.version_info.major")
 _UNASKED = frozenset((
     "string", "concatenated_string", "integer", "float", "none", "true", "false", "lambda", "ellipsis",
@@ -29,8 +29,11 @@ _FUNCTIONS = {"isinstance": "instance", "issubclass": "subclass", "callable": "c
 
 def is_checking(node: Node) -> bool:
     """Return whether a condition holds for type checkers alone."""
-    text = node.text or b""
-    return text in _CHECKING or text.endswith(b".TYPE_CHECKING")
+    return _names_checking(node.text or b"")
+
+
+def _names_checking(text: bytes) -> bool:
+    return text == b"TYPE_CHECKING" or text.endswith(b".TYPE_CHECKING")
 
 
 def decide(node: Node) -> bool | None:
@@ -44,7 +47,7 @@ def decide(node: Node) -> bool | None:
     if kind == "integer":
         return (node.text or b"").strip(b"0") != b""
     if kind == "not_operator":
-        argument = node.child_by_field_name("argument")
+        argument = node.child_by_field_id(f.ARGUMENT)
         known = decide(argument) if argument is not None else None
         return None if known is None else not known
     if kind == "comparison_operator":
@@ -52,13 +55,15 @@ def decide(node: Node) -> bool | None:
     text = node.text or b""
     if text.endswith((b".PY3", b".PY2")) or text in (b"PY3", b"PY2"):
         return text.endswith(b"PY3")
-    return False if is_checking(node) else None
+    return False if _names_checking(text) else None
 
 
 def _decide_version(node: Node) -> bool | None:
     """Decide a comparison of the version of Python with the major version that is read."""
+    if not (node.text or b"").startswith(_VERSION[0]):
+        return None
     parts = [child for child in node.named_children if child.type != "comment"]
-    signs = node.children_by_field_name("operators")
+    signs = node.children_by_field_id(f.OPERATORS)
     if len(parts) != 2 or len(signs) != 1 or (parts[0].text or b"") not in _VERSION:
         return None
     numbers = [child.text or b"" for child in parts[1].named_children] or [parts[1].text or b""]
@@ -104,7 +109,7 @@ class Conditions:
             if inner is not None:
                 return self.test(inner, is_value)
         if kind == "not_operator":
-            argument = node.child_by_field_name("argument")
+            argument = node.child_by_field_id(f.ARGUMENT)
             if argument is not None:
                 _, holds, fails = self.test(argument)
                 return self._frame.add_constant("bool"), fails, holds
@@ -122,7 +127,7 @@ class Conditions:
         if kind == "call":
             self._narrow_by_call(node, value, holds, fails)
         elif kind == "named_expression":
-            name = node.child_by_field_name("name")
+            name = node.child_by_field_id(f.NAME)
             if name is not None:
                 self._narrow(name, ("true",), holds, fails)
         else:
@@ -131,8 +136,8 @@ class Conditions:
         return value, (holds if known is not False else None), (fails if known is not True else None)
 
     def _test_both(self, node: Node, is_value: bool) -> Tested:
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        sign = node.child_by_field_name("operator")
+        left, right = node.child_by_field_id(f.LEFT), node.child_by_field_id(f.RIGHT)
+        sign = node.child_by_field_id(f.OPERATOR)
         frame = self._frame
         if left is None or right is None:
             return self._expressions._read_other(node), frame.environment, copy(frame.environment)
@@ -156,7 +161,7 @@ class Conditions:
 
     def _compare(self, node: Node) -> Tested:
         parts = [child for child in node.named_children if child.type not in ("comment", "ERROR")]
-        signs = [child.type for child in node.children_by_field_name("operators")]
+        signs = [child.type for child in node.children_by_field_id(f.OPERATORS)]
         frame = self._frame
         values = [self._expressions.read(part) for part in parts]
         value = frame.add_constant("bool")
@@ -190,7 +195,7 @@ class Conditions:
             if len(subject) == 1:
                 self._narrow(subject[0], ("exact", values[1]), holds, fails)
         elif left.type == "attribute" and (left.text or b"").endswith(b".__class__"):
-            subject_node = left.child_by_field_name("object")
+            subject_node = left.child_by_field_id(f.OBJECT)
             if subject_node is not None:
                 self._narrow(subject_node, ("exact", values[1]), holds, fails)
         elif sign in ("is", "is not"):
@@ -210,11 +215,11 @@ class Conditions:
             self._narrow(arguments[0], (kind, call[2][1][0]), holds, fails)
 
     def _name_callee(self, node: Node) -> str:
-        callee = node.child_by_field_name("function")
+        callee = node.child_by_field_id(f.FUNCTION)
         return read_identifier(callee) if callee is not None and callee.type == "identifier" else ""
 
     def _find_arguments(self, node: Node) -> list[Node]:
-        arguments = node.child_by_field_name("arguments")
+        arguments = node.child_by_field_id(f.ARGUMENTS)
         found = arguments.named_children if arguments is not None else []
         found = [each for each in found if each.type != "comment"]
         return [] if any(each.type in ("list_splat", "keyword_argument") for each in found) else found
@@ -222,7 +227,7 @@ class Conditions:
     def _narrow(self, subject: Node, test: tuple[Any, ...], holds: Environment, fails: Environment | None) -> None:
         """Note what a tested name or place stands for where a test holds, and where it fails."""
         if subject.type == "named_expression":
-            name = subject.child_by_field_name("name")
+            name = subject.child_by_field_id(f.NAME)
             subject = name if name is not None else subject
         while subject.type == "parenthesized_expression" and (inner := find_first_child(subject)) is not None:
             subject = inner
@@ -255,11 +260,11 @@ class Conditions:
     def find_place(self, subject: Node, environment: Environment) -> Place | None:
         """Find the place that an attribute or item names, as far as it was read before."""
         if subject.type == "attribute":
-            base, name = subject.child_by_field_name("object"), subject.child_by_field_name("attribute")
+            base, name = subject.child_by_field_id(f.OBJECT), subject.child_by_field_id(f.ATTRIBUTE)
             key = self._frame.spell(name) if name is not None else None
         elif subject.type == "subscript":
-            base = subject.child_by_field_name("value")
-            keys = subject.children_by_field_name("subscript")
+            base = subject.child_by_field_id(f.VALUE)
+            keys = subject.children_by_field_id(f.SUBSCRIPT)
             key = place_key(keys[0]) if len(keys) == 1 else None
         else:
             return None

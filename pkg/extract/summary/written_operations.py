@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pkg.extract.summary import operations as o
-from pkg.extract.summary.compaction import OPERANDS
+from pkg.extract.summary.compaction import OPERANDS, Numbering
 from pkg.extract.summary.operations import Operation
 
 _NONE = -2  # the number of what is not there; -1 is an operand
@@ -44,13 +44,11 @@ _TEXTS = [_NAMED.get(code, ()) for code in _CODES]
 _LENGTH = [_LENGTHS.get(code, 0) for code in _CODES]
 
 
-def write_operations(nodes: Sequence[Operation], numbers: Sequence[int], table: Table, out: list[int]) -> int:
-    """Write the operations of a frame that have got a number of their own, as `compact` numbers them; counts them."""
-    next_number = 0
-    for number, node in enumerate(nodes):
-        if numbers[number] != next_number:
-            continue
-        next_number += 1
+def write_operations(nodes: Sequence[Operation], numbering: Numbering, table: Table, out: list[int]) -> None:
+    """Write the operations of a frame that are kept, as `compact` numbers them."""
+    numbers = numbering.numbers
+    for number in numbering.kept:
+        node = nodes[number]
         code = node[0]
         if _LENGTH[code]:
             flat = list(node)
@@ -61,7 +59,6 @@ def write_operations(nodes: Sequence[Operation], numbers: Sequence[int], table: 
             out += flat
         else:
             _WRITERS[code](node, numbers, table, out)
-    return next_number
 
 
 def read_operations(flat: tuple[int, ...], values: Sequence[Any]) -> list[Operation]:

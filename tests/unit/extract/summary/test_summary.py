@@ -11,7 +11,7 @@ import pytest
 from pkg.extract.parser import parse
 from pkg.extract.python import extract_unit
 from pkg.extract.summary import operations as o
-from pkg.extract.summary.compaction import compact, list_operands
+from pkg.extract.summary.compaction import Numbering, compact, list_operands
 from pkg.extract.summary.file_summary import FrameSummary, read_summary, summarise
 from pkg.extract.summary.returned_parameters import Passed
 from pkg.extract.summary.written_operations import Table, read_operations, write_operations
@@ -173,12 +173,12 @@ def test_what_nothing_refers_to_is_left_out() -> None:
         (o.CALL, 2, [], [], 0),
         (o.CONST, "int", 2),
     ]
-    assert compact(nodes) == [-1, 0, 0, 1, -1, -1]
+    assert compact(nodes) == ([-1, 0, 0, 1, -1, -1], [1, 3])
 
 
 def test_a_join_of_itself_and_one_other_is_that() -> None:
     nodes: list[o.Operation] = [(o.GLOBAL, "a"), (o.PHI, 0, 2), (o.PHI, 1, 2), (o.CALL, 2, [], [], -1)]
-    assert compact(nodes) == [0, 0, 0, 1, -1]
+    assert compact(nodes) == ([0, 0, 0, 1, -1], [0, 3])
 
 
 def test_operations_come_back_as_they_were_written() -> None:
@@ -193,7 +193,7 @@ def test_operations_come_back_as_they_were_written() -> None:
         (o.RETURN, (0, 5), ((0, "none", 1),)),
     ]
     table, flat = Table(), list[int]()
-    write_operations(nodes, [*range(len(nodes)), -1], table, flat)
+    write_operations(nodes, Numbering([*range(len(nodes)), -1], [*range(len(nodes))]), table, flat)
     assert read_operations(tuple(flat), table.list_values()) == nodes
 
 
