@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkg.extract.summary import operations as o
 from pkg.model import LIKELY
@@ -30,6 +30,14 @@ _NAMED = {o.ATTR: 3, o.CALL_ATTR: 5, o.SET_ATTR: 4, o.DEL_ATTR: 3}
 """Operations with the name of an attribute, and where their site stands."""
 
 
+class _Owners(NamedTuple):
+    """The classes that have an attribute themselves."""
+
+    all: frozenset[ClassInfo]
+    known: frozenset[ClassInfo]  # to a package
+    files: int  # of these
+
+
 class DuckTypes:
     """Find classes by the attributes that are asked of one expression in one function."""
 
@@ -39,7 +47,7 @@ class DuckTypes:
         self._asked: dict[Code, dict[Any, set[str]]] = {}
         self._sites: dict[Code, dict[int, tuple[Any, str, bool]]] = {}
         self._packages = machine.program.known_packages
-        self._owners: dict[tuple[str, str], tuple[frozenset[ClassInfo], int]] = {}  # by package and name
+        self._owners: dict[tuple[str, str], _Owners] = {}  # by package and name
         self._found: dict[tuple[str, frozenset[str]], tuple[ClassInfo | None, set[object]]] = {}
 
     def find_functions(self, code: Code, site: int) -> Iterator[Target]:
@@ -48,7 +56,7 @@ class DuckTypes:
             self._list_asked(code)
         receiver, name, is_read = self._sites[code].get(site, (None, "", False))
         package = self._packages.find(code.module.path)
-        if not name or name in _COMMON or name.startswith("__") or not self._list_owners(package, name)[0]:
+        if not name or name in _COMMON or name.startswith("__") or not self._list_owners(package, name).known:
             return
         is_module = code.parent is None
         asked = frozenset((name,)) if is_module else frozenset(self._asked[code].get(receiver, ())) | {name}
@@ -90,15 +98,15 @@ class DuckTypes:
     def _find_class(self, package: str, asked: frozenset[str]) -> ClassInfo | None:
         """Find the one class that has some attributes, derived ones left out; it defines one of them itself."""
         owners = {name: self._list_owners(package, name) for name in asked}
-        picking = {name: infos for name, (infos, files) in owners.items() if files <= MAX_FILES}
+        picking = [each.known for each in owners.values() if each.files <= MAX_FILES]
         if not picking:
             return None
-        rarest = min(picking.values(), key=len)
+        rarest = min(picking, key=len)
         candidates = rarest.union(*(self._hierarchy.list_derived(each) for each in rarest))
         having = [
             each
-            for each in candidates & frozenset[ClassInfo]().union(*picking.values())
-            if all(any(name in base.members or name in base.fields for base in each.order) for name in asked)
+            for each in candidates & frozenset[ClassInfo]().union(*picking)
+            if not any(found.all.isdisjoint(each.ancestors) for found in owners.values())
         ]
         top: ClassInfo | None = None
         for each in sorted(having, key=lambda info: info.code.position):
@@ -106,8 +114,8 @@ class DuckTypes:
                 top = each
         return top if top is not None and all(has_base(each, top) for each in having) else None
 
-    def _list_owners(self, package: str, name: str) -> tuple[frozenset[ClassInfo], int]:
-        """List the classes known to a package that have an attribute themselves, and the number of their files."""
+    def _list_owners(self, package: str, name: str) -> _Owners:
+        """List the classes that have an attribute themselves."""
         key = package, name
         found = self._owners.get(key)
         if found is None:
@@ -116,5 +124,5 @@ class DuckTypes:
             is_alone = all(each == package for each in packages.values())
             known = frozenset((package,)) if is_alone else self._packages.list_known(package)
             infos = frozenset(info for info, each in packages.items() if each in known)
-            found = self._owners[key] = infos, len({info.module.path for info in infos})
+            found = self._owners[key] = _Owners(frozenset(owners), infos, len({info.module.path for info in infos}))
         return found
