@@ -25,7 +25,7 @@ from pkg.resolution.module_records import ModuleRecord
 from pkg.resolution.placed_links import FileLinks, place_links
 from pkg.resolution.program import Program
 from pkg.resolution.site_links import LinkWriter
-from pkg.resolution.updates import Records, record_resolution, resolve_edited
+from pkg.resolution.updates import Records, Update, record_resolution, resolve_edited
 from pkg.units import UnitLinks, UnitText, describe_code
 
 if TYPE_CHECKING:
@@ -90,47 +90,70 @@ def _put_edited(
 ) -> bool:
     """Resolve edited files with what that changes; False where everything is to be resolved."""
     holder = next((path for path, record in records.items() if record.shared), None)
-    if holder is None:
-        return False
-    gone = records.keys() - _list_paths(change)
-    packed = {path: (record.facts, record.flows) for path, record in records.items()}
-    packed[""] = unpack_shared(records[holder].shared)
-    units = {
-        path: unpack_unit(source, path, records[path].unit) for path in records.keys() - change.fresh.keys() - gone
-    }
-    units.update(change.fresh)
-    noted = LocalErrors()
-    try:
-        edited = [path for path in (*change.fresh, *gone) if path in records]
-        before = {path: unpack_unit(source, path, records[path].unit) for path in edited}
-        update = resolve_edited(units, change.package, noted, Records(packed), before)
-    except Exception:  # what fails is told by the resolution of everything
-        return False
-    if update is None or len(noted):
+    known = {path: unpack_unit(source, path, record.unit) for path, record in records.items()}
+    units = {path: change.fresh.get(path) or known[path] for path in _list_paths(change)}
+    update = _resolve_edited(units, known, change, records, holder) if holder is not None else None
+    if holder is None or update is None:
         return False
     others = [path for path in update.paths if path not in change.fresh]
     units.update((path, replace(units[path], text=text)) for path, text in store.texts(source, others))
     links = LinkWriter(source, update.machine)
     found = {path: links.list_links(path) for path in update.paths}
-    modules = update.schedule.record()
-    shared = modules.pop("", None)
-    none = LinkRecord(NO_DIGEST, b"")
-    new = {path: _renew(records.get(path, none), each) for path, each in modules.items()}
-    if shared is not None or holder in gone:
-        kept = pack_shared(shared) if shared is not None else records[holder].shared
-        path = holder if holder not in gone else min(_list_paths(change))
-        new[path] = new.get(path, records.get(path, none))._replace(shared=kept)
-    for path, each in found.items():
-        new[path] = new[path]._replace(digest=_digest(units[path], errors), links=pack_links(each))
-    for path, unit in change.fresh.items():
-        new[path] = new[path]._replace(unit=pack_unit(unit))
-    if len(noted) or len(errors):
+    new = _renew_records(update, found, units, change, records, holder, errors)
+    if len(update.machine.program.errors) or len(errors):
         return False
     is_put = {path for path in found if path in change.fresh or new[path].links != records[path].links}
     writer.put_links(source, (place_links(units[path], found[path], new[path].pack()) for path in sorted(is_put)))
     writer.put_notes(source, {path: record.pack() for path, record in new.items() if path not in is_put})
     update.machine.release()
     return True
+
+
+def _resolve_edited(
+    units: Mapping[str, UnitText],
+    known: Mapping[str, UnitText],
+    change: Change,
+    records: Mapping[str, LinkRecord],
+    holder: str,
+) -> Update | None:
+    """Resolve edited files by the records of all; None where everything is to be resolved, as after a local error.
+
+    known: files as they were before the change. holder: the one whose record holds what is of no file.
+    """
+    errors = LocalErrors()
+    packed = {path: (record.facts, record.flows) for path, record in records.items()}
+    packed[""] = unpack_shared(records[holder].shared)
+    before = {path: unit for path, unit in known.items() if path in change.fresh or path not in units}
+    try:
+        update = resolve_edited(units, change.package, errors, Records(packed), before)
+    except Exception:  # what fails is told by the resolution of everything
+        return None
+    return update if not len(errors) else None
+
+
+def _renew_records(
+    update: Update,
+    found: Mapping[str, FileLinks],
+    units: Mapping[str, UnitText],
+    change: Change,
+    records: Mapping[str, LinkRecord],
+    holder: str,
+    errors: LocalErrors,
+) -> dict[str, LinkRecord]:
+    """Return the records that are new after an update that found some links."""
+    modules = update.schedule.record()
+    shared = modules.pop("", None)
+    none = LinkRecord(NO_DIGEST, b"")
+    new = {path: _renew(records.get(path, none), each) for path, each in modules.items()}
+    if shared is not None or holder not in units:
+        kept = pack_shared(shared) if shared is not None else records[holder].shared
+        path = holder if holder in units else min(units)
+        new[path] = new.get(path, records.get(path, none))._replace(shared=kept)
+    for path, each in found.items():
+        new[path] = new[path]._replace(digest=_digest(units[path], errors), links=pack_links(each))
+    for path, unit in change.fresh.items():
+        new[path] = new[path]._replace(unit=pack_unit(unit))
+    return new
 
 
 def _gather_units(

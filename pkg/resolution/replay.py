@@ -17,6 +17,8 @@ from pkg.resolution.value_sets import EMPTY, Container, Value, Values
 from pkg.resolution.variables import Home, Schedule, Variable
 
 Written = dict[Variable, set[Value]]
+_TURN = ("home", "node", "consulted", "_now", "_here", "_after", "_position", "_sending")
+"""What a schedule has of the module that is evaluated, while another one may have its turn in between."""
 
 
 @dataclass(slots=True)
@@ -215,9 +217,7 @@ class ReplaySchedule(Schedule):
         for other in {each.home for each in live.reads}:
             if other in self.live:
                 self._advance(other, at - 1)
-        before = (
-            self.home, self.node, self.consulted, self._now, self._here, self._after, self._position, self._sending,
-        )  # fmt: skip
+        before = {name: vars(self)[name] for name in _TURN}
         self.home, self._here, self._after, self._sending, self._now = None, [], [], {}, at
         for each in [each for each in live.due if each < at]:
             for variable in live.due.pop(each):
@@ -228,9 +228,7 @@ class ReplaySchedule(Schedule):
                 for variable, values in written.items():
                     live.sent.setdefault(at, {}).setdefault(variable.home, {})[variable] = values
             self._sent.clear()
-        (
-            self.home, self.node, self.consulted, self._now, self._here, self._after, self._position, self._sending,
-        ) = before  # fmt: skip
+        vars(self).update(before)
         live.evaluated = at
 
     def _publish(self, home: Home, live: _Live) -> None:
