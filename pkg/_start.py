@@ -1,7 +1,7 @@
-"""The first moment of the command: until it listens itself, Ctrl-C ends it as it ends any program, without a trace.
+"""Make Ctrl-C end the command without a traceback while its imports run.
 
-Imported before all else, for the imports take a fifth of a second. pkg.cli.run takes over; a script that imports PKG is
-left alone.
+Imported before everything else, because the imports take a fifth of a second; pkg.cli.run takes over. Scripts that
+import pkg are not affected.
 """
 
 from __future__ import annotations
@@ -10,22 +10,22 @@ import signal
 import sys
 from pathlib import PurePath
 
-COMMAND = "pkg"  # the name of the script that is installed
+COMMAND = "pkg"  # the name of the installed script
 
 
 def is_command(words: list[str]) -> bool:
-    """Tell whether this process is the installed command."""
+    """Return whether this process is the installed command."""
     return bool(words) and PurePath(words[0]).stem == COMMAND
 
 
 def end_quietly() -> None:
-    """Let Ctrl-C end the process at once, unless somebody has said otherwise, such as nohup."""
+    """Make Ctrl-C end the process at once, unless the signal is ignored, as under nohup."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def listen_again() -> None:
-    """Let Ctrl-C raise KeyboardInterrupt again, where it was let end the process."""
+    """Make Ctrl-C raise KeyboardInterrupt again after end_quietly."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

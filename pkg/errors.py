@@ -1,37 +1,37 @@
 """Every error that PKG raises on purpose.
 
-PkgError                       anything below; the command line prints it as one line and exits 1
+PkgError                       base class; the command line prints one line and exits 1
 ├── UsageError                 the call itself is wrong (exit 2)
-├── TrustError                 what the user has not trusted would decide where credentials, code or models go
-├── InputError                 what was to be read cannot be used
-│   ├── PathError              missing, unreadable, or of a kind that is not read
-│   └── CorpusError            no field with code, or no row that can be read
+├── TrustError                 an untrusted file would decide where credentials, code or models go
+├── InputError                 the input cannot be used
+│   ├── PathError              missing, unreadable, or of an unsupported kind
+│   └── CorpusError            no field with code, or no readable row
 ├── StoreError                 the graph store cannot be used
 │   ├── StoreMissingError      there is no graph yet
-│   ├── StoreLockedError       another process is writing (transient: try again)
-│   ├── StoreChangedError      the graph changed while it was read (transient: try again)
+│   ├── StoreLockedError       another process is writing (transient: retry)
+│   ├── StoreChangedError      the graph changed during a read (transient: retry)
 │   ├── StoreCorruptError      damaged, truncated, or not a PKG store
 │   ├── StoreVersionError      written by a newer PKG
 │   ├── StoreFullError         no room, or no permission to write
 │   └── EncoderMismatchError   made with another encoder or dimension
 ├── LocalErrorsFound           a strict build met internal errors; everything else is stored
 ├── NodeNotFoundError          no node has that id
-├── EncoderError               the model behind an encoder cannot be used
-│   ├── EncoderBusyError       its service limits, times out or cannot be reached (transient: try again)
-│   └── EncoderAnswerError     it gave back too few vectors, or what is no vector
+├── EncoderError               the model of an encoder cannot be used
+│   ├── EncoderBusyError       its service limits requests, times out or is unreachable (transient: retry)
+│   └── EncoderAnswerError     it returned too few vectors, or an invalid one
 ├── ModelError                 a text model cannot be used
-│   ├── ModelBusyError         its service limits, times out or cannot be reached (transient: try again)
-│   ├── ModelAnswerError       it gave back what is no answer, such as a page of HTML or half a stream
-│   ├── ModelUnfitError        it cannot do what is asked, such as fill a hole
-│   └── ContextLengthError     prompt and answer do not fit into its window
+│   ├── ModelBusyError         its service limits requests, times out or is unreachable (transient: retry)
+│   ├── ModelAnswerError       it returned no valid answer, such as an HTML page or half a stream
+│   ├── ModelUnfitError        it lacks an ability, such as filling in the middle
+│   └── ContextLengthError     prompt and answer exceed its context window
 ├── QueryError                 the question cannot be searched for
-│   └── UnknownWordsError      no word of it is known
-├── WeightsError               what was learned is missing or damaged
+│   └── UnknownWordsError      none of its words is known
+├── WeightsError               a file of learned weights is missing or damaged
 ├── SandboxError               code cannot be run safely here
 └── MissingExtraError          an optional package is not installed
 
-A message says what was seen, what was expected and what to do. A store address that may be mistyped stands in it as
-conceal_address shows it, because it may hold a password.
+A message says what was seen, what was expected and what to do. Store addresses in messages pass through
+conceal_address, because a mistyped one may hold a password.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from urllib.parse import unquote
 
 
 class PkgError(Exception):
-    """Stand for any failure that PKG foresees."""
+    """Base class of every error that PKG raises on purpose."""
 
 
 class BuildInterrupted(KeyboardInterrupt):
-    """Say that a build was interrupted, and whether the graph holds what it built."""
+    """A build was interrupted; ``is_stored`` says whether the graph holds its result."""
 
     def __init__(self, is_stored: bool) -> None:
         super().__init__()
@@ -54,71 +54,71 @@ class BuildInterrupted(KeyboardInterrupt):
 
 
 class UsageError(PkgError):
-    """Say that the call itself is wrong."""
+    """The call itself is wrong."""
 
 
 class TrustError(PkgError):
-    """Say that something the user has not trusted would decide where credentials, code or models go."""
+    """An untrusted file would decide where credentials, code or models go."""
 
 
 class InputError(PkgError):
-    """Say that the input cannot be used."""
+    """The input cannot be used."""
 
 
 class PathError(InputError):
-    """Say that a path is missing, unreadable or of a kind that is not read."""
+    """A path is missing, unreadable or of an unsupported kind."""
 
 
 class CorpusError(InputError):
-    """Say that a corpus has no usable field or no readable row."""
+    """A corpus has no usable field or no readable row."""
 
 
 class StoreError(PkgError):
-    """Say that the graph store cannot be used."""
+    """The graph store cannot be used."""
 
 
 class StoreMissingError(StoreError):
-    """Say that there is no graph at this address yet."""
+    """There is no graph at this address yet."""
 
 
 class StoreLockedError(StoreError):
-    """Say that another process is writing; trying again may help."""
+    """Another process is writing; a retry may help."""
 
 
 class StoreChangedError(StoreError):
-    """Say that a write ended while a reader looked; trying again gives the new graph."""
+    """A write ended during a read; a retry reads the new graph."""
 
 
 class StoreCorruptError(StoreError):
-    """Say that the store is damaged or is not ours."""
+    """The store is damaged, or is not a PKG store."""
 
 
 class StoreVersionError(StoreError):
-    """Say that the store was written by a newer PKG."""
+    """The store was written by a newer PKG."""
 
 
 class StoreFullError(StoreError):
-    """Say that the store cannot be written: no room or no permission."""
+    """The store cannot be written: no room or no permission."""
 
 
 class EncoderMismatchError(StoreError):
-    """Say that the store was made with another encoder or dimension."""
+    """The store was made with another encoder or dimension."""
 
 
-class LocalErrorsFound(PkgError):  # noqa: N818  # it tells of errors that were dealt with
-    """Say that internal errors cost files or call sites of a strict build."""
+class LocalErrorsFound(PkgError):  # noqa: N818  # the errors were handled
+    """Internal errors cost files or call sites of a strict build."""
 
 
 class NodeNotFoundError(PkgError):
-    """Say that no node has the given id."""
+    """No node has the given id."""
 
 
 class EncoderError(PkgError):
-    """Say that the model behind an encoder cannot be used."""
+    """The model of an encoder cannot be used."""
 
 
 class EncoderBusyError(EncoderError):
-    """Say that a service limits, times out or cannot be reached; trying again may help."""
+    """A service limits requests, times out or is unreachable; a retry may help."""
 
     def __init__(self, message: str, wait: float | None = None) -> None:
         super().__init__(message)
@@ -126,15 +126,15 @@ class EncoderBusyError(EncoderError):
 
 
 class EncoderAnswerError(EncoderError):
-    """Say that a model gave back too few vectors, or what is no vector."""
+    """A model returned too few vectors, or an invalid one."""
 
 
 class ModelError(PkgError):
-    """Say that a text model cannot be used."""
+    """A text model cannot be used."""
 
 
 class ModelBusyError(ModelError):
-    """Say that a service limits, times out or cannot be reached; trying again may help."""
+    """A service limits requests, times out or is unreachable; a retry may help."""
 
     def __init__(self, message: str, wait: float | None = None) -> None:
         super().__init__(message)
@@ -142,35 +142,35 @@ class ModelBusyError(ModelError):
 
 
 class ModelAnswerError(ModelError):
-    """Say that a model gave back what is no answer."""
+    """A model returned no valid answer."""
 
 
 class ModelUnfitError(ModelError):
-    """Say that a model cannot do what is asked of it."""
+    """A model lacks an ability that the request needs."""
 
 
 class ContextLengthError(ModelError):
-    """Say that prompt and answer do not fit into the window of a model."""
+    """Prompt and answer exceed the context window of a model."""
 
 
 class QueryError(PkgError):
-    """Say that the question cannot be searched for."""
+    """The question cannot be searched for."""
 
 
 class UnknownWordsError(QueryError):
-    """Say that no word of the question is known, so that nothing can fit."""
+    """None of the words of the question is known, so nothing can match."""
 
 
 class WeightsError(PkgError):
-    """Say that a file of learned weights is missing or is not the one that belongs here."""
+    """A file of learned weights is missing or of another version."""
 
 
 class SandboxError(PkgError):
-    """Say that code cannot be run safely here."""
+    """Code cannot be run safely here."""
 
 
 class MissingExtraError(PkgError):
-    """Say that an optional package is missing, with the command that installs it."""
+    """An optional package is missing; the message holds the command that installs it."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(
@@ -180,17 +180,17 @@ class MissingExtraError(PkgError):
 
 
 def count_things(number: int, thing: str) -> str:
-    """Say how many of a thing there are, in words for people: 1 file, 2,000 files."""
+    """Return a count with its noun, as in "1 file" and "2,000 files"."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def refuse_file(path: object, fault: OSError) -> PathError:
-    """Make the error for a file that cannot be written."""
+    """Build the error for a file that cannot be written."""
     return PathError(f"cannot write {path}: {fault.strerror}; expected a file in a folder that exists")
 
 
 def shorten(text: str, longest: int) -> str:
-    """Cut a text at a number of characters, and show that it was cut."""
+    """Truncate a text to a number of characters, with an ellipsis at the cut."""
     return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
@@ -201,7 +201,7 @@ _KEY = re.compile(r"[?&;#][^=]*(?:pass|pwd|secret|token|auth|key)[^=]*=", re.IGN
 _PLACE = re.compile(
     r"""(?:\[[0-9a-f:.]*\]|[a-z]:(?=[\\/]))?  # an address in brackets, or a drive
     [\w.\-~+/\\]*                            # a host or a path
-    (?::\d{0,5}(?![^/]))?                     # a port, and nothing else behind a colon
+    (?::\d{0,5}(?![^/]))?                     # a port, and nothing else after a colon
     (?:/[\w.\-~+/\\]*)?""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -209,10 +209,10 @@ HIDDEN = "***"
 
 
 def conceal_address(address: str) -> str:
-    """Show a store address without what is a password, or might have been meant as one.
+    """Return a store address without its password, or any part that may have been meant as one.
 
-    What stands before the last @ is hidden, and behind it whatever is no host, port or path: the address is often one
-    that could not be understood. Percent-encoding and letters that only look like @ or : make no difference.
+    Everything before the last @ is hidden, and after it everything but host, port and path: the address is often one
+    that could not be parsed. Percent-encoding and characters that only look like @ or : make no difference.
     """
     plain = _spell_plainly(address)
     if plain.startswith(FILE_SCHEME) and not holds_log_in(address):
@@ -220,7 +220,7 @@ def conceal_address(address: str) -> str:
     found = _SCHEME.match(plain)
     scheme, rest = (plain[: found.end()], plain[found.end() :]) if found else ("", plain)
     _, at, place = rest.rpartition("@")
-    # A blank may stand in the path of a file; behind a scheme what follows it is no part of the address.
+    # The path of a file may contain a blank; with a scheme, the address ends at the first blank.
     kept = " ".join(map(_cut_place, place.split(" "))) if not found else _cut_place(place.rstrip())
     kept = kept.partition(HIDDEN)[0] + HIDDEN if HIDDEN in kept else kept
     shown = scheme + (HIDDEN + at if at else "") + kept
@@ -230,7 +230,7 @@ def conceal_address(address: str) -> str:
 def refuse_password(address: str, place: str, reader: str) -> None:
     """Raise UsageError for a store address with a password that would be written into a file that others may read.
 
-    place: where it would stand, such as 'the file of the agent'. reader: who starts from it, such as 'the agent'.
+    place: the file, such as 'the file of the agent'. reader: the program that reads it, such as 'the agent'.
     """
     if conceal_address(address) != address:
         raise UsageError(
@@ -240,7 +240,7 @@ def refuse_password(address: str, place: str, reader: str) -> None:
 
 
 def holds_log_in(address: str) -> bool:
-    """Tell whether the path of a file's address looks like a user and a password, which a file does not have."""
+    """Return whether the path of a file address looks like a user and a password."""
     path = _spell_plainly(address).removeprefix(FILE_SCHEME)
     return _LOG_IN.match(path) is not None or _KEY.search(path) is not None
 
@@ -252,7 +252,7 @@ def _cut_place(text: str) -> str:
 
 
 def _spell_plainly(address: str) -> str:
-    """Undo percent-encoding, however often it was done, and turn letters of other forms into plain ones."""
+    """Undo nested percent-encoding and normalise characters to NFKC."""
     while (plain := unicodedata.normalize("NFKC", unquote(address))) != address:
         address = plain
     return plain

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, get_args
 
 
 class Label(str, Enum):
-    """Name every kind of node that the graph holds; an export has them in this order."""
+    """The labels of nodes, in the order of an export."""
 
     SOURCE = "Source"
     FILE = "File"
@@ -33,23 +33,23 @@ class Label(str, Enum):
 
 
 DECLARATION_LABELS = (Label.CLASS, Label.CONSTANT, Label.MODULE)
-"""What can be found beside functions and blocks; searches can take all three together."""
+"""Labels that are searched beside functions and blocks; a search may take all three together."""
 EMBEDDED_LABELS = (Label.FUNCTION, Label.BLOCK, Label.FUNCTION_NAME, Label.IMPORT, *DECLARATION_LABELS, Label.CHUNK)
 """The labels whose nodes carry a vector (P-09)."""
 
 
 def list_group(label: Label) -> tuple[Label, ...]:
-    """List the labels that an index keeps together with a label."""
+    """Return the labels that share an index with a label."""
     return DECLARATION_LABELS if label in DECLARATION_LABELS else (label,)
 
 
 BlockKind = Literal["body", "if", "for", "while", "with", "try", "match"]
 BLOCK_KINDS: tuple[BlockKind, ...] = get_args(BlockKind)
-"""What counts as a block (P-04); ``body`` is the docstring-free body of a function (A-02)."""
+"""Kinds of blocks (P-04); ``body`` is the docstring-free body of a function (A-02)."""
 
 
 class RelationType(str, Enum):
-    """Name every kind of relationship that the graph holds; NAMES, HAS_BODY and CHILD are the paper's (P-05)."""
+    """The types of relationships; NAMES, HAS_BODY and CHILD are the paper's (P-05)."""
 
     CONTAINS = "CONTAINS"
     NAMES = "NAMES"
@@ -64,7 +64,7 @@ class RelationType(str, Enum):
 
 
 class Status(str, Enum):
-    """Say how much of a unit was understood."""
+    """Outcome of parsing a unit."""
 
     OK = "ok"
     PARTIAL = "partial"
@@ -100,19 +100,19 @@ class Class(NamedTuple):
     parent: int | None  # index into CodeUnit.definitions
     bases: tuple[str, ...]
     decorators: tuple[str, ...]
-    body: int  # byte offset of the first statement behind the header
+    body: int  # byte offset of the first statement after the header
     docstring: Span | None
 
 
 ConstantKind = Literal["constant", "field", "member"]
 CONSTANT_KINDS: tuple[ConstantKind, ...] = get_args(ConstantKind)
-"""A name of a module, of a class, and of an enumeration."""
+"""A name assigned in a module, in a class, and in an enumeration."""
 
 
 class Constant(NamedTuple):
-    """One name that module or class code gives a value or an annotation; its span is that of the statement.
+    """One name that module or class code assigns or annotates; its span is that of the statement.
 
-    What is said about it lies around: comments above it and behind it, a string below it.
+    Its documentation surrounds it: comments above and after it, a string below it.
     """
 
     name: str
@@ -122,11 +122,11 @@ class Constant(NamedTuple):
     kind: ConstantKind
     value: tuple[int, int] | None  # byte offsets of the right side
     annotation: tuple[int, int] | None
-    docstring: tuple[int, int] | None  # of a string that stands as the next statement
+    docstring: tuple[int, int] | None  # of a string that is the next statement
 
 
 class Module(NamedTuple):
-    """The code of a file that is in no definition and no import: from its first such statement to its last."""
+    """The code of a file outside of definitions and imports: from its first such statement to its last."""
 
     span: Span
     docstring: Span | None
@@ -150,7 +150,7 @@ class Block(NamedTuple):
     """One compound statement of a function, or its docstring-free body (P-04, A-02)."""
 
     kind: str
-    path: str  # place inside the function, such as body/if[0]/for[1]
+    path: str  # position in the function, such as body/if[0]/for[1]
     span: Span
     depth: int  # 0 for the body
     function: int  # index into CodeUnit.definitions
@@ -168,12 +168,12 @@ class Import(NamedTuple):
 
     @property
     def bound_name(self) -> str:
-        """Give the name that it binds; * for a star import."""
+        """Return the name that it binds; * for a star import."""
         return self.alias or self.name or self.module.partition(".")[0]
 
     @property
     def statement(self) -> str:
-        """Write the statement for this alias alone; this is what is encoded and what tells two imports apart (A-06)."""
+        """Return the statement for this alias alone, which is encoded and identifies the import (A-06)."""
         alias = f" as {self.alias}" if self.alias else ""
         if self.name is None:
             return f"import {self.module}{alias}"
@@ -181,19 +181,19 @@ class Import(NamedTuple):
 
 
 HEADINGS = " > "
-"""What stands between the headings in the qualified name of a chunk."""
+"""Separator of the headings in the qualified name of a chunk."""
 
 
 class Chunk(NamedTuple):
     """One section of a text file, or a part of a long one, or several short ones."""
 
     name: str  # its last heading; the name of the file before the first one
-    qualname: str  # all headings that it stands below, such as Usage > Retries
+    qualname: str  # all headings above it, such as Usage > Retries
     span: Span
 
 
 class Call(NamedTuple):
-    """One call site: the called expression, where it stands, and the function it stands in."""
+    """One call site: the called expression, its line, and the function that contains it."""
 
     expression: str
     line: int
@@ -202,41 +202,41 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Docstring:
-    """A docstring that was written for a function that has none of its own, and how it came about (P-07, A-13)."""
+    """A docstring generated for a function without one, and its origin (P-07, A-13)."""
 
     text: str  # without quotes and indentation, as inspect.cleandoc gives it
-    source: Literal["fim", "template"]  # written by a model, or put together from what the code says of itself
+    source: Literal["fim", "template"]  # written by a model, or built from the code
     model: str  # name of the text model, such as gguf:coder.gguf; template
-    prompt: str  # form of the prompt and its version, such as hole/1
-    date: str  # day it was written on, such as 2026-01-31
-    comments: tuple[str, ...] = ()  # written with it, each behind the line of the code that it stands before (P-08)
+    prompt: str  # prompt template and its version, such as hole/1
+    date: str  # when it was written, such as 2026-01-31
+    comments: tuple[str, ...] = ()  # written with it, each after the code line that it precedes (P-08)
 
 
 LeakKind = Literal["same_code", "same_name", "similar"]
 LEAK_KINDS: tuple[LeakKind, ...] = get_args(LeakKind)
-"""How a function gives a solution away: its code but for names of its own, its name and count of arguments, most of
-its tokens."""
+"""How a function leaks a solution: equal code up to local names, equal name and number of parameters, or most of its
+tokens."""
 
 
 class Leak(NamedTuple):
-    """One task of a benchmark whose solution a function gives away (A-16)."""
+    """One task of a benchmark whose solution a function leaks (A-16)."""
 
     benchmark: str  # without white space
     task: str
     kind: LeakKind
-    similarity: float  # share of what both consist of, from 0 to 1
+    similarity: float  # shared part of both, from 0 to 1
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """One comparison of all functions of a graph with the solutions of a benchmark."""
+    """A comparison of all functions of a graph with the solutions of a benchmark."""
 
     benchmark: str
     sha256: str  # of the tasks
     tasks: int
-    leaked: int  # tasks that at least one function gives away
-    functions: int  # that give at least one away
-    sources: Mapping[str, str]  # fingerprint of what each source was built from at the time
+    leaked: int  # tasks that at least one function leaks
+    functions: int  # that leak at least one task
+    sources: Mapping[str, str]  # fingerprint of each source at that build
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,10 +251,10 @@ class CodeUnit:
     blocks: tuple[Block, ...] = ()
     imports: tuple[Import, ...] = ()
     calls: tuple[Call, ...] = ()
-    summary: bytes = b""  # what its code does with names and values (pkg.extract.summary.file_summary)
+    summary: bytes = b""  # of the flow of values (pkg.extract.summary.file_summary)
     comments: tuple[tuple[int, int], ...] = ()  # byte offsets [start, end), ascending
     constants: tuple[Constant, ...] = ()
-    module: Module | None = None  # None where all the code is in definitions and imports
+    module: Module | None = None  # None without code outside of definitions and imports
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +262,7 @@ class TextUnit:
     """Everything that extraction found in one text file."""
 
     text: bytes
-    language: str  # what it is written in (pkg.extract.text_files.text_kinds)
+    language: str  # such as markdown (pkg.extract.text_files.text_kinds)
     status: Status
     reason: str | None
     chunks: tuple[Chunk, ...] = ()
@@ -270,7 +270,7 @@ class TextUnit:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A file or row that was left out, and why."""
+    """A file or row that was skipped, with the reason."""
 
     path: str
     reason: str
@@ -284,11 +284,11 @@ class LocalError:
     """An unexpected exception that cost one file, call site or other single item, and nothing else."""
 
     path: str
-    line: int  # 0 where it is not known
+    line: int  # 0 where unknown
     stage: str  # extract, resolve, link or describe
     exception: str  # in one line, with its place in the code of PKG
-    version: str = ""  # of PKG: another one tries again
-    trace: str = field(default="", compare=False, repr=False)  # for --debug; no store keeps it
+    version: str = ""  # of PKG; another version retries
+    trace: str = field(default="", compare=False, repr=False)  # for --debug; not stored
 
     @property
     def place(self) -> str:
@@ -301,10 +301,10 @@ class LocalError:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One node as a store gives it back, with its content cut from the stored text.
+    """One node as a store returns it, with its content cut from the stored text.
 
     ``start`` and ``end`` are byte offsets into the unit's text and ``start_col`` the byte column of the first
-    byte; nodes without a place in a text (Source, FunctionName, Library) have 0 there.
+    byte; nodes without a position in a text (Source, FunctionName, Library) have 0 there.
     """
 
     id: str
@@ -325,9 +325,9 @@ class Node:
 
 
 class Outline(NamedTuple):
-    """What a ranking looks at of a function, block or declaration: its cosine, and a node without its text.
+    """A function, block or declaration as ranking reads it: its cosine, and the node without its text.
 
-    A block has its place in its function as name and qualname.
+    Name and qualname of a block are its path in its function.
     """
 
     id: str
@@ -339,12 +339,12 @@ class Outline(NamedTuple):
     kind: str | None
     lines: int
     content_hash: str
-    owner: str  # id of the function that a block is a block of; else the node's own
-    cosine: float  # with the vector that was asked for (P-14)
+    owner: str  # id of the function that contains a block; else the node's own
+    cosine: float  # with the vector of the query (P-14)
 
 
 class Edge(NamedTuple):
-    """One relationship: its type, both ends, and what it carries (line, rule, confidence)."""
+    """One relationship: its type, both ends, and its properties (line, rule, confidence)."""
 
     type: RelationType
     start: str
@@ -355,7 +355,7 @@ class Edge(NamedTuple):
 
 
 class Nested(NamedTuple):
-    """A block inside of a function or block, without its text: bytes as those of that node, lines of the unit."""
+    """A block in a function or block, without its text: byte offsets in that node, lines of the unit."""
 
     id: str
     kind: str
@@ -366,11 +366,11 @@ class Nested(NamedTuple):
 
 
 class Unfolded(NamedTuple):
-    """A function, block or declaration with what is asked about a hit."""
+    """A function, block or declaration with the blocks and links that a hit needs."""
 
     node: Node
-    blocks: tuple[Nested, ...]  # inside of a function or block but for bodies, in the order of the text
-    links: tuple[Edge, ...]  # from its function, or from a class, to what that contains and calls (UNFOLDED_TYPES)
+    blocks: tuple[Nested, ...]  # in a function or block, without bodies, in text order
+    links: tuple[Edge, ...]  # of its function or class, of UNFOLDED_TYPES
 
 
 UNFOLDED_TYPES = (RelationType.CONTAINS, RelationType.CALLS, RelationType.UNRESOLVED)
@@ -378,40 +378,40 @@ UNFOLDED_TYPES = (RelationType.CONTAINS, RelationType.CALLS, RelationType.UNRESO
 
 @dataclass(frozen=True, slots=True)
 class NodeFilter:
-    """Narrow a search before it ranks: by source, by path, by block kind."""
+    """Restrictions of a search before ranking: by source, path and block kind."""
 
     source: str | None = None
-    paths: tuple[str, ...] = ()  # globs on the path of the file or row; the last that matches decides, ! takes out
-    kinds: frozenset[str] | None = None  # block kinds; None takes all
-    tests: bool | None = None  # only files that hold tests, or none of them; None takes both
+    paths: tuple[str, ...] = ()  # globs on the path of the file or row; the last match decides, ! excludes
+    kinds: frozenset[str] | None = None  # block kinds; None allows all
+    tests: bool | None = None  # only test files, or no test files; None allows both
 
     @property
     def narrows_paths(self) -> bool:
-        """Tell whether the path of a file or row matters."""
+        """Return whether the path of a file or row matters."""
         return bool(self.paths) or self.tests is not None
 
 
 class Match(NamedTuple):
-    """One result of a search: a node id, its score, and how many nodes of equal content it stands for."""
+    """One result of a search: a node id, its score, and the number of collapsed duplicates."""
 
     id: str
     score: float
-    same_content: int = 0  # others folded into this one
+    same_content: int = 0  # other nodes of equal content, collapsed into this one
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """The best matches of one search and how many nodes were looked at for them."""
+    """The best matches of one search, with counts of the nodes that were considered."""
 
     matches: tuple[Match, ...]
     searched: int  # nodes of the label
-    filtered: int  # left out by the filter before ranking
-    folded: int  # left out because their content equals a better match's
-    is_approximate: bool = False  # whether an index of nearest vectors was asked instead of looking at all
+    filtered: int  # excluded by the filter before ranking
+    folded: int  # duplicates of a better match
+    is_approximate: bool = False  # whether an approximate index was used instead of a full scan
 
 
 def leave_out(found: Matches, others: int) -> Matches:
-    """Give what was found without counting the nodes of other labels, which one index keeps with those of the label."""
+    """Return the matches without counting nodes of other labels that share the index."""
     return replace(found, searched=found.searched - others, filtered=found.filtered - others)
 
 
@@ -429,12 +429,12 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Stale:
-    """A file of an answer that is not what the graph was built from any more; without a path all of its source is."""
+    """A file of an answer that changed since the build; without a path, its whole source did."""
 
     source: str
     root: str
     path: str
-    state: str  # changed, gone or unreadable; of a file that is not in the graph yet: added
+    state: str  # changed, gone, unreadable, or added: not in the graph yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -448,15 +448,15 @@ class Helper:
     end_line: int
     content: str
     reason: str
-    imports: tuple[str, ...] = ()  # statements of its module whose names it uses
-    role: str = "callee"  # or caller; wrapped, where a hit does nothing but call it
-    is_folded: bool = False  # whether lines of it are folded: of its docstring, or all of its body
-    is_stale: bool = False  # whether its file is not what the graph was built from any more
+    imports: tuple[str, ...] = ()  # import statements of its module that it uses
+    role: str = "callee"  # callee, caller, or wrapped: the hit only calls it
+    is_folded: bool = False  # whether its docstring or its body is collapsed
+    is_stale: bool = False  # whether its file changed since the build
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionPlace:
-    """A function that speaks for its file: where it stands, its score, its header and what its docstring says first."""
+    """A function that represents its file: position, score, signature and first sentence of its docstring."""
 
     id: str
     qualname: str
@@ -469,9 +469,9 @@ class FunctionPlace:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One answer of a query: a node, its place in the ranking, and its text after pruning.
+    """One answer of a query: a node, its rank, and its text after pruning.
 
-    Hits come by falling score. What a score is depends on the ranking: with the linear ranker it lies between 0 and 1.
+    Hits are sorted by descending score. The scores of the linear ranker lie between 0 and 1.
     """
 
     rank: int
@@ -489,22 +489,22 @@ class Hit:
     pruned_content: str
     pruned: tuple[Cut, ...] = ()
     helpers: tuple[Helper, ...] = ()
-    same_content: int = 0  # nodes with equal content that were folded into this one
+    same_content: int = 0  # nodes of equal content, collapsed into this one
     cosine: float = 0.0  # of the whole text with the question (P-14)
-    docstring: str | None = None  # of a function, also one that was written for it and stands not in its content
+    docstring: str | None = None  # of a function; a generated one is not part of its content
     docstring_source: str | None = None  # of a function: human, fim, template or none
-    signature: str | None = None  # header of the function that it is or lies in, as it is written
+    signature: str | None = None  # header of the function that it is or belongs to, as written
     class_header: str | None = None  # of the class around that function
     summary: str | None = None  # first sentence of the docstring of that function
-    has_code: bool = True  # whether the budget had room for its code; without it both contents are empty
-    same_function: int = 0  # other good blocks of its function that were folded into this one
-    functions: tuple[FunctionPlace, ...] = ()  # of a file: its best ones, of which the first make its score
-    is_stale: bool = False  # whether its file is not what the graph was built from any more
+    has_code: bool = True  # False where the token budget left no room; both contents are then empty
+    same_function: int = 0  # other good blocks of its function, collapsed into this one
+    functions: tuple[FunctionPlace, ...] = ()  # of a file: the best ones; the first of them make its score
+    is_stale: bool = False  # whether its file changed since the build
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many nodes a query looked at, and what became of them."""
+    """Counts of the nodes that a query considered, by outcome."""
 
     searched: int
     filtered: int
@@ -515,21 +515,21 @@ class Coverage:
     calls_bound: int = 0  # call sites of the hits: certain or likely
     calls_possible: int = 0
     calls_unbound: int = 0
-    without_code: int = 0  # hits whose code the budget had no room for
-    same_function: int = 0  # blocks that were folded into a better one of their function
-    fits: bool | None = None  # whether anything fits the question; None where that was not judged
-    stale: tuple[Stale, ...] = ()  # files of the hits that are not what the graph was built from any more
+    without_code: int = 0  # hits whose code did not fit the token budget
+    same_function: int = 0  # blocks collapsed into a better one of their function
+    fits: bool | None = None  # whether anything matches the question; None where not judged
+    stale: tuple[Stale, ...] = ()  # files of the hits that changed since the build
 
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """The hits of one query, best first, and how many nodes were searched, filtered and folded for them."""
+    """The hits of one query, best first, with counts of searched, filtered and collapsed nodes."""
 
     text: str
     mode: str
     hits: tuple[Hit, ...]
     coverage: Coverage
-    explain: tuple[str, ...] = ()  # every decision in words: folds, cuts kept and refused, helpers, budget
+    explain: tuple[str, ...] = ()  # every decision in words: duplicates, cuts kept and refused, helpers, budget
 
 
 CERTAIN, LIKELY, POSSIBLE = "certain", "likely", "possible"
@@ -540,18 +540,18 @@ CONFIDENCES = (*BOUND, POSSIBLE)
 
 
 def rank_confidence(confidence: str | None) -> int:
-    """Order confidences, the surest first; a link that carries none is a fact."""
+    """Return the sort key of a confidence, the surest first; a link without one is a fact."""
     return CONFIDENCES.index(confidence or CERTAIN)
 
 
 def is_bound(confidence: str | None) -> bool:
-    """Tell whether a link is certain or likely."""
+    """Return whether a link is certain or likely."""
     return confidence != POSSIBLE
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at: ok, missing (an option that is not there) or broken (PKG needs it)."""
+    """One result of a check: ok, missing (an optional part) or broken (a required part)."""
 
     name: str
     state: str

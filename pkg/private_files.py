@@ -1,4 +1,4 @@
-"""Files that only their owner may read: made so whatever the umask, put in place at once, cleaned up after a kill."""
+"""Files that only their owner may read: created with that mode, replaced atomically, cleaned up after a kill."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from pathlib import Path
 from pkg.errors import StoreFullError
 
 FILE_MODE, FOLDER_MODE = 0o600, 0o700
-LEFTOVER_SECONDS = 3600  # writing takes seconds: an older file is of a process that is gone, whoever has its number now
+LEFTOVER_SECONDS = 3600  # writing takes seconds: the process of an older file has ended, even if its id is in use again
 
 _LEFTOVER = re.compile(r"(?P<name>.+)\.(?P<process>\d+)\.tmp")
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those above it that are missing, each for its owner alone; what is there stays as it is."""
+    """Create a folder and its missing parents, each for its owner alone; an existing folder is unchanged."""
     if not folder.is_dir():
         make_folder(folder.parent)
-        with suppress(FileExistsError):  # another process was faster; a file in its place is found when it is used
+        with suppress(FileExistsError):  # another process was faster; a file of that name fails at its first use
             folder.mkdir()
             folder.chmod(FOLDER_MODE)  # whatever the umask
 
 
 def make_file(path: Path, mode: int = FILE_MODE) -> None:
-    """Make an empty file for its owner alone; one that is there stays as it is."""
+    """Create an empty file for its owner alone; an existing file is unchanged."""
     with suppress(FileExistsError):
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         try:
-            if hasattr(os, "fchmod"):  # the umask may have taken rights away, also the owner's own
+            if hasattr(os, "fchmod"):  # the umask may have removed even the owner's rights
                 os.fchmod(descriptor, mode)
         finally:
             os.close(descriptor)
@@ -39,9 +39,9 @@ def make_file(path: Path, mode: int = FILE_MODE) -> None:
 
 @contextmanager
 def replace_file(path: Path) -> Iterator[Path]:
-    """Give a place to write the new content of a file to, and put it in the file's place when the block ends.
+    """Yield a temporary path for the new content of a file, and replace the file when the block ends.
 
-    A reader sees the old content or the new. The new file is its owner's alone, or open to whom the old one was.
+    A reader sees the old content or the new. The new file has the mode of the old one, else its owner alone may read it.
     """
     remove_leftovers([path])
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
@@ -58,7 +58,7 @@ def replace_file(path: Path) -> Iterator[Path]:
 
 
 def mend_file(path: Path, is_sound: Callable[[Path], bool], write: Callable[[], None]) -> list[str]:
-    """Write a file that is only a copy of other data anew, if it is there and is not sound; tell so in one line.
+    """Rewrite a file that only copies other data, if it exists and is damaged; return a note of it.
 
     Raises StoreFullError where it cannot be written.
     """
@@ -70,16 +70,16 @@ def mend_file(path: Path, is_sound: Callable[[Path], bool], write: Callable[[], 
         raise StoreFullError(
             f"{path} is damaged or of another version, and cannot be written ({fault.strerror}); delete it"
         ) from fault
-    return [f"{path.name} was damaged or of another version, and was made anew"]
+    return [f"{path.name} was damaged or of another version, and was written again"]
 
 
 def list_wider(paths: Iterable[Path]) -> list[Path]:
-    """List the files that others than their owner may read or write."""
+    """Return the files that users other than the owner may read or write."""
     return [path for path in paths if os.name == "posix" and path.exists() and path.stat().st_mode & 0o077]
 
 
 def remove_leftovers(paths: Iterable[Path]) -> None:
-    """Delete what killed processes left of the writing of some files, which lie in one folder."""
+    """Delete temporary files that killed processes left of some files of one folder."""
     wanted = {path.name: path for path in paths}
     folder = next(iter(wanted.values())).parent
     with suppress(OSError):
@@ -90,13 +90,13 @@ def remove_leftovers(paths: Iterable[Path]) -> None:
 
 
 def _remove_leftover(path: Path, process: int) -> None:
-    with suppress(OSError):  # another process was faster, or it is another's
+    with suppress(OSError):  # another process was faster, or another user owns it
         if not _is_running(process) or time.time() - path.stat().st_mtime > LEFTOVER_SECONDS:
             path.unlink()
 
 
 def _is_running(process: int) -> bool:
-    if os.name != "posix":  # elsewhere the question is a signal
+    if os.name != "posix":  # elsewhere os.kill would send a signal
         return True
     try:
         os.kill(process, 0)

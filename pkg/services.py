@@ -1,6 +1,6 @@
-"""What encoders and text models share of the services behind them: addresses, keys, waiting and trying again.
+"""Addresses, keys, retries and waiting times of the services that encoders and text models use.
 
-Nothing is imported or sent here. A password has no place in the address of a service: keys come from the environment.
+Nothing is imported or sent here. Keys come from the environment; the address of a service holds no password.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from urllib.parse import urlsplit
 
 from pkg.errors import EncoderBusyError, ModelBusyError, PkgError, UsageError, conceal_address
 
-TIMEOUT_SECONDS = 120.0  # of one request: a small server without a graphics card needs long for a batch
-WORST_BYTES_A_TOKEN = 3  # of code: identifiers and signs split finer than prose, which has four
+TIMEOUT_SECONDS = 120.0  # of one request: a small server without a GPU needs long for a batch
+WORST_BYTES_A_TOKEN = 3  # of code: identifiers and punctuation split finer than prose, which has four
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A kind of service: its own address, and the variables that name another one and the key."""
+    """A kind of service: its default address, and the variables for another address and the key."""
 
     url: str
     url_variable: str
     key_variable: str
 
     def choose_url(self, url: str | None) -> str:
-        """Choose the address: the one that was named, else that of the environment, else the service's own.
+        """Return the given address, else that of the environment, else the default.
 
-        Raises UsageError for an address in the environment that is none, or that holds a password.
+        Raises UsageError for an address in the environment that is invalid or holds a password.
         """
         if url:
             return url
@@ -42,7 +42,7 @@ class Service:
     def read_key(self, url: str, fault: type[PkgError]) -> str:
         """Read the key from the environment; a server on this machine may need none.
 
-        Without a key raises the fault that is asked for, such as an EncoderError.
+        Without a key raises ``fault``, such as EncoderError.
         """
         key = os.environ.get(self.key_variable, "").strip()
         if key:
@@ -57,9 +57,9 @@ VOYAGE = Service("https://api.voyageai.com/v1", "VOYAGE_BASE_URL", "VOYAGE_API_K
 
 
 def split_address(detail: str, word: str, what: str) -> tuple[str, str | None]:
-    """Split NAME@URL; the URL may be missing, and a name may hold an @ of its own.
+    """Split NAME@URL; the URL may be missing, and the name may contain an @.
 
-    Raises UsageError without a name, for a URL that is none, and for one that holds a password.
+    Raises UsageError without a name, for an invalid URL, and for one that holds a password.
     """
     head, mark, tail = detail.partition("://")
     model, at, scheme = head.rpartition("@")
@@ -75,14 +75,14 @@ def split_address(detail: str, word: str, what: str) -> tuple[str, str | None]:
 
 
 def check_url(url: str, where: str, before: str = "") -> str:
-    """Give an address of a service back; a UsageError for what is none, and where a password may stand in it."""
+    """Return the address of a service unchanged; raise UsageError where it is invalid or may hold a password."""
     if not url:
         return url
     shown = conceal_address(url)
     try:
         parts = urlsplit(url)
         is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:  # a port that is no number, a bracket that is not closed
+    except ValueError:  # such as an invalid port or an unclosed bracket
         is_address = False
     if shown != url:
         raise UsageError(
@@ -95,7 +95,7 @@ def check_url(url: str, where: str, before: str = "") -> str:
 
 
 def conceal_name(name: str) -> str:
-    """Show what may be the name of a model or an encoder without a password that its address may hold."""
+    """Return the name of a model or an encoder without the password that its address may hold."""
     head, mark, tail = name.partition("://")
     if not mark:
         return "***" if _seems_log_in(name) else name
@@ -104,13 +104,13 @@ def conceal_name(name: str) -> str:
 
 
 def _seems_log_in(text: str) -> bool:
-    """Tell whether a text looks like an address without its scheme: something, user:password@host."""
+    """Return whether a text looks like an address without its scheme, such as name@user:password@host."""
     before, _, login = text.rpartition("@")[0].rpartition("@")
     return bool(before) and ":" in login
 
 
 def is_here(url: str) -> bool:
-    """Tell whether an address is this machine's own."""
+    """Return whether an address is on this machine."""
     host = urlsplit(url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
@@ -121,16 +121,16 @@ def is_here(url: str) -> bool:
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate the tokens of a text from its bytes, rather too many than too few."""
+    """Return an upper estimate of the tokens of a text, from its bytes."""
     return -(-len(text.encode("utf-8", "replace")) // WORST_BYTES_A_TOKEN)
 
 
 Judgement = Literal["busy", "spent", "key", "missing", "refused"]
-"""What a refusal means: try later, no more money, a wrong key, no such model or page, no for good."""
+"""The meaning of a refusal: retry later, quota used up, wrong key, unknown model or page, permanent refusal."""
 
 
 def judge_refusal(status: int, code: object) -> Judgement:
-    """Tell from the status of an answer, and from the code of its fault, what a refusal means."""
+    """Classify a refusal by the status and the error code of a response."""
     if code == "insufficient_quota" or status == 402:
         return "spent"
     if status in (408, 409, 425, 429) or status >= 500:
@@ -140,14 +140,14 @@ def judge_refusal(status: int, code: object) -> Judgement:
     return "missing" if status == 404 else "refused"
 
 
-TRIES = 7  # with the waits below about two minutes: limits are mostly by the minute
+TRIES = 7  # about two minutes with the waits below: most limits are per minute
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # seconds
 
 Found = TypeVar("Found")
 
 
 def call_patiently(call: Callable[[], Found], sleep: Callable[[float], None] = time.sleep) -> Found:
-    """Call until it works; wait as long as the service asks for, else twice as long as before."""
+    """Retry a call while the service is busy, after the wait that it asks for, else with exponential backoff."""
     wait = FIRST_WAIT
     for _ in range(TRIES - 1):
         try:
@@ -159,9 +159,9 @@ def call_patiently(call: Callable[[], Found], sleep: Callable[[float], None] = t
 
 
 def parse_wait(headers: Mapping[str, str]) -> float | None:
-    """Read from the headers of an answer how many seconds a service asks to wait; None where it does not say.
+    """Return the seconds that the headers of a response ask to wait; None without such a header.
 
-    A moment is counted from the one at which the service says that it answered: its clock is not ours.
+    A date is measured from the Date header, because the clock of the service may differ.
     """
     lowered = {str(name).lower(): value for name, value in headers.items()}
     written = lowered.get("retry-after", "")
@@ -173,7 +173,7 @@ def parse_wait(headers: Mapping[str, str]) -> float | None:
 
 
 def _parse_moment(written: str) -> float | None:
-    """Read a moment as headers write it, in seconds since 1970; None for what is none."""
+    """Parse a date of a header into seconds since 1970; None where it is invalid."""
     try:
         moment = parsedate_to_datetime(written)
     except (TypeError, ValueError):

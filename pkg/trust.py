@@ -1,4 +1,4 @@
-"""What the user has trusted once, kept in a file of their own configuration: settings files and encoders.
+"""The settings files and encoders that the user has trusted, kept in the user configuration.
 
 A settings file is trusted by its folder and the hash of its content, so a file that changes has to be trusted again.
 An encoder is trusted by its name, because a graph remembers the name of its encoder and may come from someone else.
@@ -31,7 +31,7 @@ class TrustedFile:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """All that the user has trusted."""
+    """The files and encoders that the user has trusted."""
 
     files: tuple[TrustedFile, ...] = ()
     encoders: frozenset[str] = field(default_factory=frozenset)
@@ -53,13 +53,13 @@ def find_user_folder() -> Path:
 
 
 def identify(file: Path, content: bytes) -> TrustedFile:
-    """Identify a settings file by where it lies and by what was read from it."""
+    """Identify a settings file by its folder and its content."""
     folder = os.path.normcase(os.path.realpath(file.parent))
     return TrustedFile(folder, file.name, hashlib.sha256(content).hexdigest())
 
 
 def read_trust() -> Trust:
-    """Read what the user has trusted; a PathError for a record that is damaged."""
+    """Read the trust record; raise PathError where it is damaged."""
     path = _find_record()
     try:
         kept = json.loads(path.read_bytes())
@@ -71,25 +71,25 @@ def read_trust() -> Trust:
 
 
 def trust_file(file: TrustedFile) -> None:
-    """Record a settings file, in place of what was recorded of it before; a PathError where nothing can be written."""
+    """Record a settings file in place of its earlier record; raise PathError where it cannot be written."""
     known = read_trust()
     others = (each for each in known.files if (each.folder, each.name) != (file.folder, file.name))
     _write(replace(known, files=(*others, file)))
 
 
 def forget_folder(folder: Path) -> int:
-    """Forget the settings files of a folder and return how many there were; a PathError where that fails."""
+    """Remove the settings files of a folder and return their number; raise PathError where that fails."""
     known, place = read_trust(), os.path.normcase(os.path.realpath(folder))
     kept = tuple(each for each in known.files if each.folder != place)
     _write(replace(known, files=kept))
     return len(known.files) - len(kept)
 
 
-_named: set[str] = set()  # by this process, which may not be able to write a record
+_named: set[str] = set()  # in this process, which may be unable to write the record
 
 
 def trust_encoder(name: str) -> None:
-    """Record an encoder that the user has named; a PathError where nothing can be written."""
+    """Record an encoder that the user has named; raise PathError where it cannot be written."""
     _named.add(name)
     known = read_trust()
     if name not in known.encoders:
@@ -97,7 +97,7 @@ def trust_encoder(name: str) -> None:
 
 
 def forget_encoder(name: str) -> int:
-    """Forget an encoder and return 1, or 0 where it was not known; a PathError where that fails."""
+    """Remove an encoder and return 1, or 0 for an unknown one; raise PathError where that fails."""
     _named.discard(name)
     known = read_trust()
     if name not in known.encoders:

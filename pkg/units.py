@@ -1,6 +1,6 @@
-"""What one file or row puts into a graph: fragments of text with the nodes cut from them, ids included.
+"""The part of a graph that one file or row makes: fragments of text with their nodes and ids.
 
-Beside them stands what resolution needs to know of a file (UnitText). All positions are byte offsets into the text.
+UnitText is the input of resolution for a file. All positions are byte offsets into the text.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ else:
 
 
 NAME = rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*"
-"""An identifier in bytes of UTF-8; what is no letter in other scripts, Python would not have let stand there."""
+"""An identifier in UTF-8; non-ASCII characters need no check, because Python rejects those that are no letters."""
 DOTTED = re.compile(NAME + rb"(?:\s*\.\s*" + NAME + rb")*\Z")
 
 
 def read_name(name: bytes) -> str:
-    """Give an identifier or dotted name as Python knows it: in NFKC, however it is written."""
+    """Return an identifier or dotted name in NFKC, as Python compares it."""
     text = name.decode("utf-8", "replace")
     return text if text.isascii() else normalize("NFKC", text)
 
 
 def render_callee(callee: bytes) -> str:
-    """Write the callee of a call as it is kept: dotted names whole, of anything else the attribute alone."""
+    """Return the stored form of a callee: a dotted name whole, otherwise only the last attribute."""
     if DOTTED.match(callee):
         return b"".join(callee.split()).decode("utf-8", "replace")
     last = callee.rpartition(b".")[2].strip()
@@ -60,7 +60,7 @@ class NodeRow(NamedTuple):
 
 
 class CallSite(NamedTuple):
-    """One call: the expression, its line in the fragment, and the node it stands in (-1 outside functions)."""
+    """One call: the expression, its line in the fragment, and the node that contains it (-1 outside functions)."""
 
     expression: str
     line: int
@@ -71,7 +71,7 @@ class CallSite(NamedTuple):
 class Fragment:
     """A piece of text that a source stores once, with its nodes (parents before children) and their vectors.
 
-    A file is one fragment. Of a corpus row, each top-level definition and import is one, so that an equal body in
+    A file is one fragment. In a corpus row each top-level definition and import is one, so that equal code in
     another row is the same fragment; its lines count from 1.
     """
 
@@ -84,7 +84,7 @@ class Fragment:
 
 
 class StoredFragment(NamedTuple):
-    """A fragment as a store gives it back, to be drafted once more."""
+    """A fragment as a store returns it, to be extracted again."""
 
     source: str
     key: int  # unsigned 64 bit
@@ -95,16 +95,16 @@ class StoredFragment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DocstringChange:
-    """What changes in a stored fragment where functions get docstrings that were written for them, or lose them."""
+    """The change of a stored fragment whose functions gain or lose generated docstrings."""
 
     key: int  # of the fragment
-    docstrings: Mapping[str, Docstring | None]  # by id of the function; None takes away what was written
+    docstrings: Mapping[str, Docstring | None]  # by id of the function; None removes the generated one
     vectors: npt.NDArray[np.float16]  # [docstrings, dimension], in their order
     terms: bytes  # of the whole fragment
 
 
 class Part(NamedTuple):
-    """A fragment's place in a unit; the fragment itself is None when the same build has already sent it."""
+    """The position of a fragment in a unit; the fragment is None when the same build has already sent it."""
 
     key: int
     first_line: int  # line of the unit at which the fragment begins
@@ -113,18 +113,18 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class UnitText:
-    """One file as resolution wants it: its text and summary, and the ids of the nodes cut from it."""
+    """One file as the input of resolution: its text, its summary, and the ids of its nodes."""
 
     source: str
     path: str
     text: bytes
     definitions: Sequence[Class | Function]
     imports: Sequence[Import]
-    summary: bytes = b""  # what its code does with names and values (pkg.extract.summary.file_summary)
+    summary: bytes = b""  # of the flow of values (pkg.extract.summary.file_summary)
 
     @cached_property
     def ids(self) -> list[str]:
-        """Give the ids of the definitions."""
+        """Return the ids of the definitions."""
         names = PieceNames(self.source, self.path)
         labels = [Label.CLASS if isinstance(each, Class) else Label.FUNCTION for each in self.definitions]
         pieces = zip(labels, self.definitions, strict=True)
@@ -132,26 +132,26 @@ class UnitText:
 
     @cached_property
     def import_ids(self) -> list[str]:
-        """Give the ids of the imports."""
+        """Return the ids of the imports."""
         names = PieceNames(self.source, self.path)
         statements = [each.statement.encode("utf-8", "replace").decode() for each in self.imports]
         return [format_id(names.name(Label.IMPORT, statement)) for statement in statements]
 
 
 def describe_code(source: str, path: str, code: CodeUnit) -> UnitText:
-    """Give what resolution wants of an extracted file."""
+    """Build the input of resolution from an extracted file."""
     return UnitText(source, path, code.text, code.definitions, code.imports, code.summary)
 
 
 class PieceNames:
-    """Give the pieces of one fragment their ids: by what they are and what they are called, equals by position."""
+    """Assigns ids to the pieces of one fragment by label and name; pieces of equal label and name by position."""
 
     def __init__(self, source: str, place: str) -> None:
         self._prefix = blake2b(f"{source}\0{place}".encode("utf-8", "surrogatepass"), digest_size=8)
         self._equals: dict[tuple[str, str], int] = {}
 
     def name(self, label: Label, name: str) -> int:
-        """Give the id of the next piece of a label and name."""
+        """Return the id of the next piece of a label and name."""
         position = self._equals.get((label.value, name), 0)
         self._equals[label.value, name] = position + 1
         hasher = self._prefix.copy()
@@ -161,7 +161,7 @@ class PieceNames:
 
 @dataclass(frozen=True, slots=True)
 class UnitGraph:
-    """One file or row, ready to be stored in the place of what stood at its path."""
+    """One file or row, ready to replace the stored one at its path."""
 
     source: str
     label: Label  # FILE or ROW
@@ -173,7 +173,7 @@ class UnitGraph:
     reason: str | None
     parts: tuple[Part, ...]
     code: UnitText | None = None  # of a file: for resolution, not for the store
-    errors: tuple[LocalError, ...] = ()  # that made it less than it could be
+    errors: tuple[LocalError, ...] = ()  # that cost parts of it
 
 
 class UnboundCall(NamedTuple):
@@ -188,7 +188,7 @@ class UnboundCall(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UnitLinks:
-    """What the code of one file or row refers to, in the place of what was resolved for it before.
+    """The links of one file or row, which replace those that were resolved before.
 
     The relationships (RESOLVES_TO, CALLS, INHERITS, OVERRIDES) start at the unit or at nodes in it. Library nodes that
     they end at are made from their names, one for each source, and vanish with the last relationship to them.
@@ -198,11 +198,11 @@ class UnitLinks:
     edges: tuple[Edge, ...] = ()
     unbound: tuple[UnboundCall, ...] = ()
     libraries: tuple[str, ...] = ()
-    notes: bytes = b""  # what the resolver needs to find the units that a change affects; the store only keeps it
+    notes: bytes = b""  # for the resolver, to find the units that a change affects; opaque to the store
 
 
 def name_library(source: str, library: str) -> str:
-    """Give the id of a Library node."""
+    """Return the id of a Library node."""
     return format_id(hash_key(source, "", Label.LIBRARY.value, library))
 
 
@@ -212,34 +212,34 @@ def hash_bytes(data: bytes) -> int:
 
 
 def hash_key(*parts: str) -> int:
-    """Hash what identifies a node: its source, its place, its kind and its name (docs/schema.md)."""
+    """Hash the identity of a node: its source, position, kind and name (docs/schema.md)."""
     return hash_bytes("\0".join(parts).encode("utf-8", "surrogatepass"))
 
 
 def hash_inside(owner: int, path: str) -> int:
-    """Give the id of a place inside a node: the node's id, spread, and moved on by the hash of the path.
+    """Return the id of a position inside a node: the id of the node, multiplied, plus the hash of the path.
 
-    Paths recur in every function, so their hashes are remembered; a hash of the whole would cost ten times as much.
+    Paths recur in every function, so their hashes are cached; hashing both together would take ten times as long.
     """
-    return (owner * _SPREAD + _hash_path(path)) & _MASK
+    return (owner * _FACTOR + _hash_path(path)) & _MASK
 
 
 def name_module(path: str) -> str:
-    """Give the bare name of the module in a file; that of a package is the folder's."""
+    """Return the last name of the module in a file; that of a package is the name of its folder."""
     folder, _, file = path.rpartition("/")
     stem = file.partition(".")[0] or file
     return folder.rpartition("/")[2] if stem == "__init__" and folder else stem
 
 
 def find_owner(node_id: str, label: Label, name: str) -> str:
-    """Give the id of the function that a block is a block of, which hash_inside made its id of; else the node's own."""
+    """Return the id of the function that contains a block, by inverting hash_inside; else the id of the node."""
     if label is not Label.BLOCK:
         return node_id
-    return format_id((int(node_id, 16) - _hash_path(name)) * _GATHER & _MASK)
+    return format_id((int(node_id, 16) - _hash_path(name)) * _INVERSE & _MASK)
 
 
-_SPREAD, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1  # the odd number next to 2**64 over the golden ratio
-_GATHER = pow(_SPREAD, -1, _MASK + 1)
+_FACTOR, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1  # the odd number next to 2**64 over the golden ratio
+_INVERSE = pow(_FACTOR, -1, _MASK + 1)
 
 
 @lru_cache(maxsize=10_000)
@@ -248,5 +248,5 @@ def _hash_path(path: str) -> int:
 
 
 def format_id(value: int) -> str:
-    """Write a 64-bit id as the 16 hex digits that people see."""
+    """Return a 64-bit id as 16 hex digits."""
     return f"{value:016x}"

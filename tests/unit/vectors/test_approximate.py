@@ -89,7 +89,7 @@ def test_a_label_below_the_threshold_has_no_index(path: Path) -> None:
 
 def test_an_index_is_updated_and_not_rebuilt(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: Segment) -> None:
-        raise AssertionError("the index was made anew")
+        raise AssertionError("the index was built again")
 
     monkeypatch.setattr("pkg.vectors.approximate._make_index", refuse)
     with closing(open_indexed(path)) as store:
