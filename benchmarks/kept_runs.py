@@ -50,7 +50,7 @@ def shorten_record(record: Record) -> dict[str, Any]:
 
 def main() -> None:
     """Keep the runs that are named, and write the report of all that are kept."""
-    from pkg.api import report_evaluation, write_report_page
+    from pkg.lab import report_evaluation, write_report_page
     from pkg.lab.evaluation.report.markdown_report import write_markdown
 
     for path in sys.argv[1:]:

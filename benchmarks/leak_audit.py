@@ -19,6 +19,7 @@ from measure import ROOT, Figures, make_parser, read_options, write_result
 from shared_data import CORPORA, find_files
 
 from pkg.api import build_graph, open_graph
+from pkg.lab import audit_graph
 
 JUDGED = ROOT / "benchmarks" / "data" / "leak_pairs.json"
 AGAINST = ("humaneval", "mbpp")
@@ -33,7 +34,7 @@ def audit_corpora(data: Path) -> Figures:
             build_graph(path, store=store)
         with open_graph(store) as graph:
             start = time.process_time()
-            reports = graph.audit(AGAINST, data)
+            reports = audit_graph(graph, AGAINST, data)
             figures["cpu_seconds"] = round(time.process_time() - start, 1)
             figures["functions"] = reports[0].compared
             figures["marked_nodes"] = sum(1 for _ in graph.store.leaks())

@@ -17,6 +17,7 @@ from packages import SPYDER, fetch_package
 from shared_data import SPYDER_QUESTIONS, find_files
 
 from pkg.api import Graph, open_graph
+from pkg.lab import evaluate_questions
 from pkg.lab.evaluation.questions.qa_items import QaItem, read_questions
 from pkg.lab.evaluation.questions.qa_options import RETRIEVERS_ALONE, QaOptions, System
 from pkg.lab.evaluation.questions.qa_records import QaFolder
@@ -26,7 +27,7 @@ from pkg.lab.evaluation.questions.qa_report import QaFigures, report_questions
 def ask_all(graph: Graph, items: tuple[QaItem, ...], system: System) -> Figures:
     """Ask all questions of one system, and count by kind of question."""
     folder, started = QaFolder(None, {}), time.process_time()
-    graph.evaluate_questions(items, folder, QaOptions((system,)))
+    evaluate_questions(graph, items, folder, QaOptions((system,)))
     cost = (time.process_time() - started) / len(items)
     by_kind = {each.type: _count(each) for each in report_questions(folder.records.values(), (system,)).figures}
     return {**by_kind, "cpu_ms_a_question": round(1000 * cost, 1)}

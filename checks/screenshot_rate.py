@@ -33,14 +33,14 @@ PAIR = {
     "\n\nThe seed and the occasion (the item, the rater) decide the draw, so that the same call draws the same"
     " order again after a reload or another start.",
     "type": "syntax",
-    "path": "pkg/service/rating/rater_assignment.py",
+    "path": "pkg/lab/rating/rater_assignment.py",
 }
 ANSWERS = {
     "question": "How often is each item rated when three raters share a file with an overlap of 2?",
     "reference": "Twice, by two different raters.",
     "answers": {
         "graph": "Each item goes to two of the three raters: to those who have the fewest items so far [1].\n\n"
-        "[1] pkg/service/rating/rater_assignment.py:24",
+        "[1] pkg/lab/rating/rater_assignment.py:24",
         "chunks": "All three raters see every item, and the overlap is the number of items that are rated twice.",
     },
 }

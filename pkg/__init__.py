@@ -6,17 +6,16 @@
 ...     result = graph.query("parse a date from a string", top_k=3)
 """
 
+from typing import TYPE_CHECKING, Any
+
 from pkg import _start as _start  # first, before what takes long to import
 from pkg.api import (
     Graph,
     Listener,
     build_graph,
-    calibrate_gate,
     diff_graphs,
     enhance_graph,
     estimate_enhancement,
-    evaluate_code,
-    evaluate_repository,
     generate_answer,
     open_graph,
     rank_candidates,
@@ -24,11 +23,9 @@ from pkg.api import (
     rank_tasks,
     remove_docstrings,
     remove_source,
-    report_evaluation,
     restore_graph,
     verify_stores,
     watch_graph,
-    write_report_page,
 )
 from pkg.errors import PkgError
 from pkg.generation.ask.ask_options import AskOptions
@@ -36,8 +33,7 @@ from pkg.generation.generate_options import GenerateOptions
 from pkg.graph.store import StoreStats
 from pkg.graph.verify import Difference, Verification
 from pkg.indexing.report import BuildReport
-from pkg.lab.bench.bench_options import BenchOptions
-from pkg.lab.evaluation.code.solver_options import SolverOptions
+from pkg.lazy_module import LazyModule
 from pkg.model import Coverage, Cut, Helper, Hit, LocalError, Node, QueryResult, Skip, Stale
 from pkg.rerank.candidates import Candidate, Ranked, Ranking, RerankOptions, Task, Verdict
 from pkg.retrieval.deps.answer import Answer, DepsOptions, Link, Place
@@ -49,7 +45,6 @@ __version__ = "0.2.0"
 __all__ = [
     "Answer",
     "AskOptions",
-    "BenchOptions",
     "BuildReport",
     "Candidate",
     "Coverage",
@@ -73,19 +68,15 @@ __all__ = [
     "Ranking",
     "RerankOptions",
     "Skip",
-    "SolverOptions",
     "Stale",
     "StoreStats",
     "Task",
     "Verdict",
     "Verification",
     "build_graph",
-    "calibrate_gate",
     "diff_graphs",
     "enhance_graph",
     "estimate_enhancement",
-    "evaluate_code",
-    "evaluate_repository",
     "generate_answer",
     "open_graph",
     "rank_candidates",
@@ -93,9 +84,28 @@ __all__ = [
     "rank_tasks",
     "remove_docstrings",
     "remove_source",
-    "report_evaluation",
     "restore_graph",
     "verify_stores",
     "watch_graph",
-    "write_report_page",
 ]
+
+_OF_LAB = frozenset(
+    {
+        "BenchOptions",
+        "SolverOptions",
+        "calibrate_gate",
+        "evaluate_code",
+        "evaluate_repository",
+        "report_evaluation",
+        "write_report_page",
+    }
+)
+"""Names of pkg.lab that are found here too, at run time; type checkers know them there."""
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Return what pkg.lab exports under one of its names, imported only then; raises AttributeError for others."""
+        if name in _OF_LAB:
+            return getattr(LazyModule("pkg.lab"), name)
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -1,1 +1,40 @@
-"""The laboratory: measure and judge answers, make data sets, and find what leaks of benchmarks."""
+"""The laboratory: evaluate models and graphs, judge answers, make data sets, and find what leaks of benchmarks.
+
+>>> import pkg.lab
+>>> with pkg.open_graph("sqlite:///graph.db") as graph:
+...     report = pkg.lab.bench_graph(graph)
+
+Nothing outside of this package imports it: a graph is built and asked without it.
+"""
+
+from pkg.lab.bench.bench_options import BenchOptions
+from pkg.lab.datasets.dataset_options import DatasetOptions
+from pkg.lab.evaluation.code.solver_options import SolverOptions
+from pkg.lab.lab_api import (
+    audit_graph,
+    bench_graph,
+    calibrate_gate,
+    evaluate_code,
+    evaluate_questions,
+    evaluate_repository,
+    evaluate_retrieval,
+    make_dataset,
+    report_evaluation,
+    write_report_page,
+)
+
+__all__ = [
+    "BenchOptions",
+    "DatasetOptions",
+    "SolverOptions",
+    "audit_graph",
+    "bench_graph",
+    "calibrate_gate",
+    "evaluate_code",
+    "evaluate_questions",
+    "evaluate_repository",
+    "evaluate_retrieval",
+    "make_dataset",
+    "report_evaluation",
+    "write_report_page",
+]

@@ -9,7 +9,7 @@ from chromium import Page, start_page
 from code_runs import alternate, write_run
 from page_contrast import find_contrast
 
-import pkg
+import pkg.lab
 
 pytestmark = pytest.mark.browser
 
@@ -40,7 +40,7 @@ def report_page(tmp_path_factory: pytest.TempPathFactory) -> str:
         ),
     ]
     path = folder / "report.html"
-    pkg.write_report_page([pkg.report_evaluation(run) for run in runs], path)
+    pkg.lab.write_report_page([pkg.lab.report_evaluation(run) for run in runs], path)
     return path.as_uri()
 
 

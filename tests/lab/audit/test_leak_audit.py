@@ -11,6 +11,7 @@ import pkg
 from pkg.api import open_graph
 from pkg.cli import main
 from pkg.errors import InputError, PathError, UsageError
+from pkg.lab import audit_graph
 from pkg.lab.audit.leak_audit import find_leaks, mark_around, read_marks
 from pkg.lab.audit.solutions import read_solutions
 from pkg.model import Leak
@@ -204,7 +205,7 @@ def test_marks_are_found_in_memory_where_no_audit_is_up_to_date(store: str, task
     with open_graph(store) as opened:
         before = read_marks(opened.store, found)
         assert (opened.store.generation(), list(opened.store.leaks())) == (1, [])
-        opened.audit([str(tasks)])
+        audit_graph(opened, [str(tasks)])
         assert read_marks(opened.store, found) == {each: list(leaks) for each, leaks in before.items()}
 
 

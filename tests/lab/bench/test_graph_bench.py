@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 import pkg
+import pkg.lab
 import pkg.retrieval
 from pkg.cli import main
-from pkg.console.bench_command import view_bench
 from pkg.console.streams import show
 from pkg.encode.registry import load_encoder
 from pkg.errors import EncoderError, QueryError
@@ -24,12 +24,13 @@ from pkg.indexing.build import build
 from pkg.lab.bench.bare_copy import DocumentedFunction, copy_bare
 from pkg.lab.bench.graph_bench import BenchReport, choose_questions
 from pkg.lab.bench.graph_costs import find_percentiles
+from pkg.lab.console.bench_command import view_bench
 from pkg.lab.evaluation.retrieval.rank_scores import DEPTH
 from pkg.retrieval.query import run_query
 from pkg.retrieval.query_options import QueryOptions
 
 REAL = Path(pkg.retrieval.__file__).parent
-OPTIONS = pkg.BenchOptions(limit=20, sample=0, seed=3)
+OPTIONS = pkg.lab.BenchOptions(limit=20, sample=0, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 def report(address: str) -> BenchReport:
     """Measure it once for all tests."""
     with pkg.open_graph(address) as graph:
-        return graph.bench(OPTIONS)
+        return pkg.lab.bench_graph(graph, OPTIONS)
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +132,7 @@ def test_percentiles_are_values_that_were_measured() -> None:
 def test_encoders_are_compared_on_the_same_functions(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pkg.encode.registry.find_spec", lambda package: None)  # as if minilm were not installed
     with pkg.open_graph(address) as graph:
-        report = graph.bench(pkg.BenchOptions(limit=20, sample=150))
+        report = pkg.lab.bench_graph(graph, pkg.lab.BenchOptions(limit=20, sample=150))
     assert [(each.encoder, each.ranking) for each in report.encoders] == [("static", "dense"), ("static", "linear")]
     assert all(100 <= each.functions <= 150 and each.figures["questions"] == 20 for each in report.encoders)
     (note,) = [each for each in report.notes if "minilm" in each]
@@ -145,7 +146,7 @@ def test_a_graph_with_few_docstrings_is_refused(tmp_path: Path) -> None:
     address = f"sqlite:///{tmp_path / 'graph.db'}"
     pkg.build_graph(tmp_path, store=address)
     with pkg.open_graph(address) as graph, pytest.raises(QueryError, match=r"1 functions .* expected at least 20"):
-        graph.bench()
+        pkg.lab.bench_graph(graph)
     done = CliRunner().invoke(main, ["bench", "--store", address])
     assert done.exit_code == 1
     assert "expected at least 20" in done.stderr
@@ -153,13 +154,13 @@ def test_a_graph_with_few_docstrings_is_refused(tmp_path: Path) -> None:
 
 def test_an_unknown_source_is_named(address: str) -> None:
     with pkg.open_graph(address) as graph, pytest.raises(QueryError, match="no source 'nowhere'"):
-        graph.bench(pkg.BenchOptions(source="nowhere"))
+        pkg.lab.bench_graph(graph, pkg.lab.BenchOptions(source="nowhere"))
 
 
 def test_a_graph_whose_encoder_is_elsewhere_is_not_measured(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pkg.lab.bench.graph_bench.find_service", lambda name: "https://example.org")
     with pkg.open_graph(address) as graph, pytest.raises(EncoderError, match="uses no network"):
-        graph.bench(OPTIONS)
+        pkg.lab.bench_graph(graph, OPTIONS)
 
 
 def test_a_pipe_gets_a_line_for_each_figure(address: str) -> None:

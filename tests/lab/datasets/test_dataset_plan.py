@@ -15,6 +15,7 @@ from trees import SHOP, open_graph_at, write_tree
 from pkg.api import Graph
 from pkg.errors import UsageError
 from pkg.indexing.build import build
+from pkg.lab import make_dataset
 from pkg.lab.datasets.dataset_options import DatasetOptions
 from pkg.lab.datasets.dataset_plan import PLAIN_STEPS, DatasetStep
 
@@ -30,21 +31,21 @@ def graph(tmp_path: Path) -> Iterator[Graph]:
 
 @pytest.mark.parametrize("step", PLAIN_STEPS)
 def test_a_source_alone_gives_its_part_of_the_whole(graph: Graph, step: DatasetStep) -> None:
-    whole = graph.make_dataset(step).rows
-    parts = [graph.make_dataset(step, source=name).rows for name in ("one", "two")]
+    whole = make_dataset(graph, step).rows
+    parts = [make_dataset(graph, step, source=name).rows for name in ("one", "two")]
     assert [*parts[0], *parts[1]] == list(whole)
     assert parts[0]
 
 
 def test_a_limit_draws_rows_in_their_order_by_the_seed(graph: Graph) -> None:
-    whole = [row["id"] for row in graph.make_dataset("dependencies").rows]
-    made = graph.make_dataset("dependencies", options=DatasetOptions(limit=5))
+    whole = [row["id"] for row in make_dataset(graph, "dependencies").rows]
+    made = make_dataset(graph, "dependencies", options=DatasetOptions(limit=5))
     drawn = [row["id"] for row in made.rows]
     assert drawn == [each for each in whole if each in drawn]
     (counts,) = made.counts
     assert (counts.written, counts.dropped["not drawn"]) == (5, len(whole) - 5)
-    others = [row["id"] for row in graph.make_dataset("chunks", options=DatasetOptions(limit=3, seed=1)).rows]
-    assert others != [row["id"] for row in graph.make_dataset("chunks", options=DatasetOptions(limit=3, seed=2)).rows]
+    others = [row["id"] for row in make_dataset(graph, "chunks", options=DatasetOptions(limit=3, seed=1)).rows]
+    assert others != [row["id"] for row in make_dataset(graph, "chunks", options=DatasetOptions(limit=3, seed=2)).rows]
 
 
 def test_a_model_goes_on_from_rows_or_from_the_graph(graph: Graph) -> None:
@@ -53,22 +54,22 @@ def test_a_model_goes_on_from_rows_or_from_the_graph(graph: Graph) -> None:
 
     model = ScriptedModel(answer)
     options = DatasetOptions(repeat=1)
-    chunks = graph.make_dataset("chunks").rows
-    given = graph.make_dataset("explain", model, options, rows=chunks)
-    assert given.rows == graph.make_dataset("explain", model, options).rows
+    chunks = make_dataset(graph, "chunks").rows
+    given = make_dataset(graph, "explain", model, options, rows=chunks)
+    assert given.rows == make_dataset(graph, "explain", model, options).rows
     assert len(given.rows) == len(chunks) == given.usage.requests
-    later = graph.make_dataset("questions", model, options, rows=given.rows)
+    later = make_dataset(graph, "questions", model, options, rows=given.rows)
     assert later.rows == ()
     assert later.counts[0].dropped == {"an answer without code": len(chunks)}
 
 
 def test_what_cannot_be_made_is_refused(graph: Graph) -> None:
     with pytest.raises(UsageError, match="the step explain needs a model"):
-        graph.make_dataset("explain")
+        make_dataset(graph, "explain")
     with pytest.raises(UsageError, match="the step chunks asks no model"):
-        graph.make_dataset("chunks", ScriptedModel(["x"]))
+        make_dataset(graph, "chunks", ScriptedModel(["x"]))
     with pytest.raises(UsageError, match="no repository 'three' in"):
-        graph.make_dataset("meta", source="three")
+        make_dataset(graph, "meta", source="three")
 
 
 def test_the_example_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from pkg.generation.ask.ask_options import AskOptions
 from pkg.generation.forms.choice import FORMS
 from pkg.generation.generate_options import GenerateOptions
 from pkg.indexing.enhancement import enhance
+from pkg.lab import make_dataset
 from pkg.lab.datasets.dataset_options import DatasetOptions
 from pkg.lab.datasets.dataset_plan import DatasetStep
 from pkg.lab.judge.items import JudgedItem
@@ -122,7 +123,7 @@ def test_comments_before_blocks(graph: Graph, can_fill: bool) -> None:
 def test_data_sets(graph: Graph, step: DatasetStep) -> None:
     said = f"Question: In the file `{MARKER}`, what?\nAnswer: The {MARKER} `x` <|im_end|>.\nScore: 5"
     model = ScriptedModel([said], window=None)
-    graph.make_dataset(step, model, DatasetOptions(repeat=1))
+    make_dataset(graph, step, model, DatasetOptions(repeat=1))
     check(model.asked)
 
 

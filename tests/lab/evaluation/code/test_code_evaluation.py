@@ -11,9 +11,10 @@ from click.testing import CliRunner
 from scripted_model import Asked, ScriptedModel
 
 import pkg
-from pkg.api import evaluate_code, report_evaluation
+import pkg.lab
 from pkg.cli import main
 from pkg.errors import PathError, UsageError
+from pkg.lab import evaluate_code, report_evaluation
 from pkg.lab.evaluation.code.code_report import CodeReport, ColumnFigures
 from pkg.lab.evaluation.report.markdown_report import write_markdown
 
@@ -151,11 +152,11 @@ def test_a_run_goes_on_where_it_was_cut_off_and_pays_nothing_twice(data: Path, s
 
     model = ScriptedModel(break_off)
     with pytest.raises(KeyboardInterrupt):
-        evaluate(data, store, tmp_path / "run", model, columns=columns, options=pkg.SolverOptions(batch=2))
+        evaluate(data, store, tmp_path / "run", model, columns=columns, options=pkg.lab.SolverOptions(batch=2))
     with (tmp_path / "run" / "records.jsonl").open("a") as file:
         file.write('{"column": "none", "ite')  # as a crash leaves it
     second = ScriptedModel(answer)
-    again = evaluate(data, store, tmp_path / "run", second, columns=columns, options=pkg.SolverOptions(batch=2))
+    again = evaluate(data, store, tmp_path / "run", second, columns=columns, options=pkg.lab.SolverOptions(batch=2))
     assert drop_times(again) == drop_times(whole)
     assert len(second.asked) == 6  # of nine prompts that differ; the two ways to find functions find the same
     third = ScriptedModel(answer)
@@ -199,11 +200,11 @@ def test_code_that_cannot_run_by_itself_is_passed_over_and_no_item_is_without_an
 
 
 def test_samples_give_pass_at_k(data: Path, store: str, tmp_path: Path) -> None:
-    options = pkg.SolverOptions(samples=10, temperature=0.8)
+    options = pkg.lab.SolverOptions(samples=10, temperature=0.8)
     (none,) = evaluate(data, store, tmp_path / "run", columns=["none"], options=options).columns
     assert none.pass_at == {1: pytest.approx(1 / 3), 10: pytest.approx(1 / 3)}
     with pytest.raises(UsageError, match="samples at temperature 0 are one answer"):
-        pkg.SolverOptions(samples=2)
+        pkg.lab.SolverOptions(samples=2)
 
 
 def test_another_run_in_the_same_folder_is_refused(data: Path, store: str, tmp_path: Path) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from pkg.api import calibrate_gate
 from pkg.cli import main
 from pkg.errors import InputError
 from pkg.generation.gate import read_rules
+from pkg.lab import calibrate_gate
 from pkg.lab.evaluation.code.run_folder import Record
 
 ITEMS = 80

@@ -9,7 +9,7 @@ import pytest
 from scripted_model import Asked, ScriptedModel
 
 import pkg
-from pkg.api import evaluate_code, report_evaluation
+from pkg.lab import evaluate_code, report_evaluation
 from pkg.lab.evaluation.code.code_report import CodeReport
 from pkg.lab.evaluation.code.leak_figures import LeakFigures, count_leaks
 from pkg.lab.evaluation.code.run_folder import Record

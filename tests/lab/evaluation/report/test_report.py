@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from code_runs import alternate, write_run
 
 import pkg
+import pkg.lab
 from pkg.cli import main
 from pkg.errors import InputError, MissingExtraError, PathError
 from pkg.lab.evaluation.report.drawing import render_svg
@@ -52,7 +53,7 @@ def report(*arguments: str | Path) -> Result:
 
 
 def test_each_figure_can_be_counted_in_the_records(run: Path) -> None:
-    markdown = write_markdown([pkg.report_evaluation(run)])
+    markdown = write_markdown([pkg.lab.report_evaluation(run)])
     none, block, reranked = (sum(SOLVED[name]) for name in ("none", "block-pkg", "reranked"))
     harm = read_rows(markdown, "column")
     assert harm["None"][:2] == [f"{none}/{COUNT}", "50.0"]
@@ -66,7 +67,7 @@ def test_each_figure_can_be_counted_in_the_records(run: Path) -> None:
 
 
 def test_what_the_graph_cost_stands_beside_the_paper(run: Path) -> None:
-    costs = read_rows(write_markdown([pkg.report_evaluation(run)]), "minutes")
+    costs = read_rows(write_markdown([pkg.lab.report_evaluation(run)]), "minutes")
     assert costs["code extraction"] == ["1.00", "3", "3", "–", "–"]
     assert costs["encoding"] == ["0.50", "240", "240", "240", "44"]
     assert costs["storing"][0] == "0.50"
@@ -75,7 +76,7 @@ def test_what_the_graph_cost_stands_beside_the_paper(run: Path) -> None:
 
 
 def test_cases_name_the_task_and_the_code_that_was_shown(run: Path) -> None:
-    made = pkg.report_evaluation(run)
+    made = pkg.lab.report_evaluation(run)
     cases = {each.column: each for each in made.cases}
     assert [case.item for case in cases["block-pkg"].fixed[:2]] == ["HumanEval/1", "HumanEval/3"]
     assert cases["block-pkg"].broken[0].shown == ("corpus/part_0.py:1-9 part",)
@@ -90,11 +91,11 @@ def test_runs_stand_beside_each_other(tmp_path: Path, run: Path) -> None:
     large = write_run(tmp_path / "large", SOLVED, model="gguf:coder-1.5b.gguf")
     again = write_run(tmp_path / "again", SOLVED, model="gguf:coder-1.5b.gguf")
     mbpp = write_run(tmp_path / "mbpp", SOLVED, benchmark="mbpp")
-    markdown = write_markdown([pkg.report_evaluation(each) for each in (run, large, again, mbpp)])
+    markdown = write_markdown([pkg.lab.report_evaluation(each) for each in (run, large, again, mbpp)])
     rows = list(read_rows(markdown, "pass@1, %"))
     assert rows[2:5] == ["coder-0.5b", "coder-1.5b (large)", "coder-1.5b (again)"]
     twin = write_run(tmp_path / "deep" / "again", SOLVED, model="gguf:coder-1.5b.gguf")
-    names = [each.name for each in name_runs([pkg.report_evaluation(each) for each in (again, twin, mbpp)])]
+    names = [each.name for each in name_runs([pkg.lab.report_evaluation(each) for each in (again, twin, mbpp)])]
     assert names == [f"coder-1.5b ({again})", f"coder-1.5b ({twin})", "coder-0.5b"]
     headings = re.findall(r"^## (.+)$", markdown, re.MULTILINE)
     assert headings == ["HumanEval", "MBPP", "Costs"]
@@ -105,7 +106,7 @@ def test_runs_stand_beside_each_other(tmp_path: Path, run: Path) -> None:
 
 def test_a_run_that_tells_neither_topics_nor_costs_has_a_report(tmp_path: Path) -> None:
     old = write_run(tmp_path / "old", {"none": alternate(4, 2)}, is_told=False)
-    made = pkg.report_evaluation(old)
+    made = pkg.lab.report_evaluation(old)
     assert (made.topics, made.cases, dict(made.costs)) == ((), (), {})
     assert [picture.name for section in list_sections([made]) for picture in section.pictures] == [
         "humaneval-coder-0.5b-columns"
@@ -122,14 +123,14 @@ def test_topics_can_be_added_from_the_benchmark_and_from_no_other(tmp_path: Path
     data.write_text(json.dumps(row) + "\n")
     old = write_run(tmp_path / "old", {"none": [True]}, is_told=False)
     with pytest.raises(InputError, match=r"holds other rows \(SHA-256 \w+\) than the run in .* is of \(0\)"):
-        pkg.report_evaluation(old, data)
+        pkg.lab.report_evaluation(old, data)
     head = json.loads((old / "run.json").read_text())
     from pkg.lab.evaluation.code.benchmark_files import hash_rows
 
     (old / "run.json").write_text(json.dumps({**head, "sha256": hash_rows([row])}))
-    assert [topic.topic for topic in pkg.report_evaluation(old, data).topics] == ["Geometry and measures"]
+    assert [topic.topic for topic in pkg.lab.report_evaluation(old, data).topics] == ["Geometry and measures"]
     data.unlink()
-    assert [task.topic for task in pkg.report_evaluation(old).tasks] == ["Geometry and measures"]
+    assert [task.topic for task in pkg.lab.report_evaluation(old).tasks] == ["Geometry and measures"]
 
 
 class Tags(HTMLParser):
@@ -163,7 +164,7 @@ class Tags(HTMLParser):
 
 def test_the_page_needs_nothing_from_elsewhere_and_its_parts_do_not_clash(tmp_path: Path, run: Path) -> None:
     other = write_run(tmp_path / "other", SOLVED, model="gguf:<b>coder</b>.gguf")
-    page = write_page([pkg.report_evaluation(run), pkg.report_evaluation(other)])
+    page = write_page([pkg.lab.report_evaluation(run), pkg.lab.report_evaluation(other)])
     tags = Tags()
     tags.feed(page)
     assert tags.open == []
@@ -190,7 +191,7 @@ def test_figures_are_equal_each_time_and_hold_no_date(tmp_path: Path, run: Path)
 
 
 def test_a_figure_says_in_words_what_it_shows(run: Path) -> None:
-    pictures = [each for section in list_sections([pkg.report_evaluation(run)]) for each in section.pictures]
+    pictures = [each for section in list_sections([pkg.lab.report_evaluation(run)]) for each in section.pictures]
     texts = {}
     for picture in pictures:
         tree = ElementTree.fromstring(render_svg(picture))
@@ -220,12 +221,12 @@ def test_the_command_writes_the_same_figures_in_each_form(tmp_path: Path, run: P
 
 
 def test_a_page_that_cannot_be_written_is_told(tmp_path: Path, run: Path) -> None:
-    made = [pkg.report_evaluation(run)]
+    made = [pkg.lab.report_evaluation(run)]
     with pytest.raises(PathError, match="cannot write the page"):
-        pkg.write_report_page(made, tmp_path / "nowhere" / "report.html")
+        pkg.lab.write_report_page(made, tmp_path / "nowhere" / "report.html")
     (tmp_path / "file").write_text("")
     with pytest.raises(PathError, match="cannot write the figure"):
-        pkg.write_report_page(made, figures=tmp_path / "file")
+        pkg.lab.write_report_page(made, figures=tmp_path / "file")
 
 
 def test_without_matplotlib_the_tables_are_there_and_figures_ask_for_the_extra(
@@ -233,7 +234,7 @@ def test_without_matplotlib_the_tables_are_there_and_figures_ask_for_the_extra(
 ) -> None:
     for name in ("matplotlib", "matplotlib.figure"):
         monkeypatch.setitem(__import__("sys").modules, name, None)
-    made = [pkg.report_evaluation(run)]
+    made = [pkg.lab.report_evaluation(run)]
     assert "## Costs" in write_markdown(made)
     with pytest.raises(MissingExtraError, match=r"needs the package 'matplotlib'.*\[eval\]"):
         write_page(made)

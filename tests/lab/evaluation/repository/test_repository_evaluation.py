@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 from scripted_model import Asked, ScriptedModel
 
-from pkg.api import evaluate_repository, report_evaluation
 from pkg.cli import main
 from pkg.errors import InputError, PathError, UsageError
+from pkg.lab import evaluate_repository, report_evaluation
 from pkg.lab.evaluation.code.code_report import CodeReport, ColumnFigures
 from pkg.lab.evaluation.code.columns import REPOSITORY
 from pkg.lab.evaluation.report.markdown_report import write_markdown

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 
-from pkg.service.rating.rating_app import Visitor, make_app
-from pkg.service.rating.rating_task import RatingTask
+from pkg.lab.rating.rating_app import Visitor, make_app
+from pkg.lab.rating.rating_task import RatingTask
 from pkg.service.web.web_access import BrowserAccess, WebHosts
 from pkg.service.web.web_server import LOOPBACK, list_hosts, make_server, open_socket
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pkg.api import calibrate_gate
 from pkg.console.streams import emit, style_words
 from pkg.console.tables import make_table
+from pkg.lab.lab_api import calibrate_gate
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -12,6 +12,7 @@ from pkg.console.progress import ProgressBar
 from pkg.console.streams import choose_ask, emit, style_words
 from pkg.console.tables import make_table
 from pkg.errors import UsageError, count_things
+from pkg.lab.lab_api import audit_graph
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -27,7 +28,7 @@ def run_audit(store: str, against: Sequence[str], data: str, as_json: bool) -> N
     if not against:
         raise UsageError("nothing to compare with; expected --against with humaneval, mbpp or a file")
     with open_graph(store, ask=choose_ask()) as graph, closing(ProgressBar()) as bar:
-        reports = graph.audit(against, data, listen=bar.count)
+        reports = audit_graph(graph, against, data, listen=bar.count)
     lines = (line for report in reports for line in report_lines(report))
     emit(as_json, lines, lambda: (part for report in reports for part in view_report(report)))
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pkg.errors import InputError
-from pkg.service.rating.rating_form import read_name, read_participant, read_rating, read_seconds
+from pkg.lab.rating.rating_form import read_name, read_participant, read_rating, read_seconds
 
 
 @pytest.mark.parametrize(

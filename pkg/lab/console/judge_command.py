@@ -10,10 +10,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pkg.console import judge_tables
 from pkg.console.progress import ProgressBar, say
 from pkg.console.streams import emit, read_text
 from pkg.errors import InputError, PathError, UsageError, count_things
+from pkg.lab.console import judge_tables
 from pkg.lab.evaluation.judgement_report import report_judgements
 from pkg.lab.judge.annotation_records import make_records, write_records
 from pkg.lab.judge.items import JudgedItem, read_items

@@ -11,10 +11,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from pkg.errors import MissingExtraError
-from pkg.service.rating.rated_items import read_rated_file
-from pkg.service.rating.rating_app import LARGEST_POST, Visitor, make_app
-from pkg.service.rating.rating_task import RatingOptions, RatingTask
-from pkg.service.rating.ratings_file import RatingsFile
+from pkg.lab.rating.rated_items import read_rated_file
+from pkg.lab.rating.rating_app import LARGEST_POST, Visitor, make_app
+from pkg.lab.rating.rating_task import RatingOptions, RatingTask
+from pkg.lab.rating.ratings_file import RatingsFile
 from pkg.service.web.web_access import BrowserAccess, WebHosts
 
 HOST = "127.0.0.1:8719"

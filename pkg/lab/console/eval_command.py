@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pkg.api import evaluate_code, report_evaluation, write_report_page
 from pkg.console.progress import ProgressBar, say
 from pkg.console.streams import choose_ask, emit, style_words
 from pkg.console.tables import make_table
 from pkg.errors import UsageError, count_things
 from pkg.lab.evaluation.code.solver_options import SolverOptions
+from pkg.lab.lab_api import evaluate_code, report_evaluation, write_report_page
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -8,7 +8,7 @@ from math import isfinite
 from statistics import fmean
 from typing import Any
 
-from pkg.service.rating.ratings_file import Row
+from pkg.lab.rating.ratings_file import Row
 
 DROP_BELOW, KEEP_ABOVE = 3, 5
 """The paper's thresholds on the scale from 0 to 10: below the first dropped, up to the second mended by hand."""

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pkg.errors import InputError, MissingExtraError, PkgError
-from pkg.service.rating.rating_form import DEGREES, SEMESTERS, SKILLS, read_name
-from pkg.service.rating.rating_task import RatedMeanwhileError, RatingTask
+from pkg.lab.rating.rating_form import DEGREES, SEMESTERS, SKILLS, read_name
+from pkg.lab.rating.rating_task import RatedMeanwhileError, RatingTask
 from pkg.service.web.web_access import COOKIE_DAYS, BrowserAccess
 from pkg.service.web.web_guard import WebGuard
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pkg.errors import InputError, PathError
-from pkg.service.rating.ratings_file import RatingsFile, make_key
+from pkg.lab.rating.ratings_file import RatingsFile, make_key
 
 
 def rate(item: str, value: int, **more: object) -> dict[str, object]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.errors import UsageError
-from pkg.service.rating.rater_assignment import assign_items, draw_order
+from pkg.lab.rating.rater_assignment import assign_items, draw_order
 
 
 @given(st.integers(0, 40), st.integers(1, 6), st.data(), st.integers())

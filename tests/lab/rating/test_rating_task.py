@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from pkg.errors import InputError
-from pkg.service.rating.rated_items import Mode, read_rated_file
-from pkg.service.rating.rating_task import RatedMeanwhileError, RatingOptions, RatingTask, name_participant
-from pkg.service.rating.ratings_file import RatingsFile
+from pkg.lab.rating.rated_items import Mode, read_rated_file
+from pkg.lab.rating.rating_task import RatedMeanwhileError, RatingOptions, RatingTask, name_participant
+from pkg.lab.rating.ratings_file import RatingsFile
 
 PAIRS = [{"id": f"p{n}", "question": f"q{n}", "answer": f"a{n}"} for n in range(4)]
 ANSWERS = [{"id": f"c{n}", "question": "q", "answers": {"secret-one": "1", "secret-two": "2"}} for n in range(40)]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pkg.service.rating.rating_summary import summarise_ratings
+from pkg.lab.rating.rating_summary import summarise_ratings
 
 
 def rate(item: str, question: int, answer: int, rater: str = "ana", **more: object) -> dict[str, Any]:

@@ -15,12 +15,12 @@ from pkg.lab.evaluation.report.answers_page import write_answers_page
 from pkg.lab.judge.items import read_items
 from pkg.lab.judge.judgements import read_judgements
 from pkg.lab.judge.ratings import parse_rating
-from pkg.service.rating.rated_items import Mode, RatedFile, read_rated_file
-from pkg.service.rating.rating_form import read_name
-from pkg.service.rating.rating_server import ServeOptions, serve_ratings
-from pkg.service.rating.rating_summary import summarise_ratings
-from pkg.service.rating.rating_task import RatingOptions, RatingTask
-from pkg.service.rating.ratings_file import WRITTEN, RatingsFile, Row
+from pkg.lab.rating.rated_items import Mode, RatedFile, read_rated_file
+from pkg.lab.rating.rating_form import read_name
+from pkg.lab.rating.rating_server import ServeOptions, serve_ratings
+from pkg.lab.rating.rating_summary import summarise_ratings
+from pkg.lab.rating.rating_task import RatingOptions, RatingTask
+from pkg.lab.rating.ratings_file import WRITTEN, RatingsFile, Row
 from pkg.service.web.web_server import is_loopback
 
 if TYPE_CHECKING:

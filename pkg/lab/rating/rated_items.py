@@ -16,8 +16,8 @@ from typing import Any, Literal, get_args
 
 from pkg.errors import InputError, PathError
 from pkg.lab.judge.items import ID_LENGTH, parse_item
+from pkg.lab.rating.rater_assignment import draw_order
 from pkg.model import Skip
-from pkg.service.rating.rater_assignment import draw_order
 
 Kind = Literal["pair", "grade", "pairwise", "create"]
 Mode = Literal["rate", "grade", "pairwise", "create"]

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from pkg.api import evaluate_repository
-from pkg.console.eval_command import report_lines, view_report
 from pkg.console.progress import ProgressBar
 from pkg.console.streams import emit, style_words
+from pkg.lab.console.eval_command import report_lines, view_report
 from pkg.lab.evaluation.code.solver_options import SolverOptions
+from pkg.lab.lab_api import evaluate_repository
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pkg.api import report_evaluation
+from pkg.lab import report_evaluation
 
 ROOT = Path(__file__).parents[2]
 RUNS = ROOT / "benchmarks" / "results" / "runs"

@@ -9,17 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pkg.api import open_graph
-from pkg.console import judge_tables
 from pkg.console.progress import ProgressBar, say
 from pkg.console.streams import choose_ask, emit, style_words
 from pkg.console.tables import make_table
 from pkg.errors import InputError, PathError, UsageError
+from pkg.lab.console import judge_tables
 from pkg.lab.datasets.dataset_rows import draw
 from pkg.lab.evaluation.questions.qa_items import QaItem, read_questions
 from pkg.lab.evaluation.questions.qa_options import QaOptions
 from pkg.lab.evaluation.questions.qa_records import QaFolder, make_judged
 from pkg.lab.evaluation.questions.qa_report import DEPTHS, QaFigures, QaReport, report_questions
 from pkg.lab.judge.judge_tasks import JudgeOptions
+from pkg.lab.lab_api import evaluate_questions
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -49,7 +50,7 @@ def run_questions(path: str, store: str, as_json: bool, given: dict[str, Any]) -
         head |= {"items": [each.item.id for each in items], "encoder": graph.store.encoder()[0]}
         folder = QaFolder(out, {name: value for name, value in head.items() if name != "batch"})
         with closing(ProgressBar()) as bar:
-            graph.evaluate_questions(items, folder, options, opened, listen=lambda s, d, t: bar.count(s, d, t))
+            evaluate_questions(graph, items, folder, options, opened, listen=lambda s, d, t: bar.count(s, d, t))
     judged = make_judged(items, folder.records, systems)
     judgements, report, told = _judge(judged, judge, given) if judge is not None else ([], None, "")
     found = report_questions(folder.records.values(), systems, options.oracle_file, report, told)

@@ -12,6 +12,7 @@ from pkg.console.progress import ProgressBar
 from pkg.console.streams import choose_ask, emit, style_words
 from pkg.console.tables import make_table
 from pkg.errors import count_things
+from pkg.lab.lab_api import evaluate_retrieval
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -27,8 +28,8 @@ COLUMNS = ("ranking", *SHARES.values(), "over BM25", "empty", "ms")
 def run_evaluation(store: str, as_json: bool, options: dict[str, Any]) -> None:
     """Evaluate the rankings of a graph, and write what came of each."""
     with open_graph(store, ask=choose_ask()) as graph, closing(ProgressBar()) as bar:
-        found = graph.evaluate_retrieval(
-            **options, listen=lambda mode, done, total: bar.count(f"asking for {mode}s", done, total)
+        found = evaluate_retrieval(
+            graph, **options, listen=lambda mode, done, total: bar.count(f"asking for {mode}s", done, total)
         )
     emit(as_json, report_lines(found), lambda: view_report(found))
 

@@ -12,11 +12,11 @@ from typing import Any
 
 from pkg.errors import InputError
 from pkg.lab.judge.ratings import parse_rating
+from pkg.lab.rating.rated_items import RatedFile, RatedItem
+from pkg.lab.rating.rater_assignment import assign_items, draw_order
+from pkg.lab.rating.rating_form import read_participant, read_rating, read_seconds
+from pkg.lab.rating.ratings_file import WRITTEN, Key, RatingsFile, Row, append_line
 from pkg.private_files import make_file
-from pkg.service.rating.rated_items import RatedFile, RatedItem
-from pkg.service.rating.rater_assignment import assign_items, draw_order
-from pkg.service.rating.rating_form import read_participant, read_rating, read_seconds
-from pkg.service.rating.ratings_file import WRITTEN, Key, RatingsFile, Row, append_line
 
 
 class RatedMeanwhileError(InputError):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pkg.errors import InputError, PathError
-from pkg.service.rating.rated_items import Mode, RatedItem, read_rated_file
+from pkg.lab.rating.rated_items import Mode, RatedItem, read_rated_file
 
 PAIR = {"id": "p", "question": "Why?", "answer": "So."}
 TWO = {"id": "t", "question": "Why?", "answer": "ref", "answers": {"x": "1", "y": "2"}}

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from pkg.api import open_graph
 from pkg.console.progress import ProgressBar
-from pkg.console.retrieval_command import report_lines, view_report
 from pkg.console.streams import choose_ask, emit, style_words
 from pkg.console.tables import make_table
 from pkg.errors import count_things
 from pkg.lab.bench.bench_options import BenchOptions
+from pkg.lab.console.retrieval_command import report_lines, view_report
+from pkg.lab.lab_api import bench_graph
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -28,7 +29,7 @@ ENCODERS = ("encoder", "ranking", "MRR@10", "95 %", "R@1", "R@10", "ms", "build 
 def run_bench(store: str, as_json: bool, options: dict[str, Any]) -> None:
     """Measure a graph, and write what came of it."""
     with open_graph(store, ask=choose_ask()) as graph, closing(ProgressBar()) as bar:
-        found = graph.bench(BenchOptions(**options), listen=bar.count)
+        found = bench_graph(graph, BenchOptions(**options), listen=bar.count)
     emit(as_json, bench_lines(found), lambda: view_bench(found))
 
 

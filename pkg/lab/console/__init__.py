@@ -1,0 +1,1 @@
+"""Commands of the laboratory in a terminal: their options, tables and pages."""
