@@ -13,7 +13,7 @@ from pkg.lab.datasets.file_pieces import write_chunks
 from pkg.lab.datasets.pair_checks import Repositories
 from pkg.lab.datasets.repository_texts import RepositoryText
 from pkg.lab.datasets.step_chain import plan_steps, run_steps
-from pkg.models.text_cache import TextCache
+from pkg.lab.datasets.text_cache import TextCache
 from pkg.models.text_model import TextModel
 
 pytestmark = pytest.mark.model

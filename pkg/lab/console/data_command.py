@@ -387,8 +387,8 @@ def _let_write(step: str, name: str, plan: AskingPlan, total: int, price: Price 
 def _open_asker(name: str, step: str, total: int, price: Price | None) -> Iterator[Asker]:
     """Open a model with what it has written before; say in the end what it was asked for."""
     from pkg.lab.datasets.asking import Asker
+    from pkg.lab.datasets.text_cache import TextCache
     from pkg.models.registry import open_model
-    from pkg.models.text_cache import TextCache
     from pkg.models.usage import render_usage
 
     with closing(TextCache()) as cache, closing(open_model(name)) as model, closing(ProgressBar()) as bar:

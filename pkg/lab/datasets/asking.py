@@ -10,8 +10,8 @@ from threading import Lock
 
 from pkg.errors import ContextLengthError, ModelAnswerError
 from pkg.lab.datasets.dataset_rows import Place, Row, StepCounts
+from pkg.lab.datasets.text_cache import TextCache, make_key
 from pkg.models.prompt_batch import BatchingModel, Conversation, write
-from pkg.models.text_cache import TextCache, make_key
 from pkg.models.text_model import Decoding, Generation, Message, TextModel, Usage
 from pkg.resources import map_ahead
 

@@ -18,7 +18,7 @@ from pkg.lab.datasets.pair_checks import Repositories
 from pkg.lab.datasets.repository_texts import list_paths, read_texts
 from pkg.lab.datasets.step_chain import estimate_steps, plan_steps, run_steps
 from pkg.lab.datasets.step_estimate import StepEstimate, estimate_requests
-from pkg.models.text_cache import TextCache
+from pkg.lab.datasets.text_cache import TextCache
 from pkg.models.text_model import TextModel, Usage
 from pkg.models.usage import Price
 

@@ -14,8 +14,8 @@ from scripted_model import Asked, ScriptedModel
 from pkg.errors import ContextLengthError, ModelAnswerError, ModelBusyError
 from pkg.lab.datasets.asking import Asker, Reply, Request
 from pkg.lab.datasets.dataset_rows import Place
+from pkg.lab.datasets.text_cache import TextCache
 from pkg.models.prompt_batch import Conversation, Prompt, write
-from pkg.models.text_cache import TextCache
 from pkg.models.text_model import Decoding, Generation, Message
 
 

@@ -22,9 +22,9 @@ from pkg.lab.datasets.model_responses import (
     plan_tasks,
     write_responses,
 )
+from pkg.lab.datasets.text_cache import TextCache
 from pkg.lab.judge.items import JudgedItem, read_items
 from pkg.lab.judge.templates import PREFERENCES
-from pkg.models.text_cache import TextCache
 
 ITEMS = [JudgedItem(str(number), f"Write function {number}.") for number in range(50)]
 POOL = [f"m{number}" for number in range(5)]

@@ -23,7 +23,7 @@ from pkg.lab.datasets.section_questions import (
     write_pairs,
     write_questions,
 )
-from pkg.models.text_cache import TextCache
+from pkg.lab.datasets.text_cache import TextCache
 
 STEP = "".join(f"Step {number} of the installation is told in this line.\n" for number in range(40))
 WORDS = "".join(f"Option {number} is described here, in as many words as a paragraph has.\n\n" for number in range(60))

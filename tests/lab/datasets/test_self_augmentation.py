@@ -18,7 +18,7 @@ from pkg.lab.datasets.pair_checks import Repositories
 from pkg.lab.datasets.prompts import list_corpus
 from pkg.lab.datasets.repository_texts import RepositoryText
 from pkg.lab.datasets.step_chain import estimate_steps, plan_steps, run_steps
-from pkg.models.text_cache import TextCache
+from pkg.lab.datasets.text_cache import TextCache
 from pkg.models.usage import Price
 
 CART = "import json\n\n\ndef load_cart(path):\n    return json.loads(path.read_text())\n"

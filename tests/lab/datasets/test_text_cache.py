@@ -7,8 +7,8 @@ from pathlib import Path
 
 from scripted_model import ScriptedModel
 
+from pkg.lab.datasets.text_cache import TextCache, make_key
 from pkg.models.prompt_batch import Conversation
-from pkg.models.text_cache import TextCache, make_key
 from pkg.models.text_model import Decoding, Generation, Message, Usage
 
 ASKED = Conversation((Message("system", "Be short."), Message("user", "Why?")))
