@@ -148,14 +148,15 @@ class PieceNames:
 
     def __init__(self, source: str, place: str) -> None:
         self._prefix = blake2b(f"{source}\0{place}".encode("utf-8", "surrogatepass"), digest_size=8)
-        self._equals: dict[tuple[str, str], int] = {}
+        self._equals: dict[str, int] = {}
 
     def name(self, label: Label, name: str) -> int:
         """Return the id of the next piece of a label and name."""
-        position = self._equals.get((label.value, name), 0)
-        self._equals[label.value, name] = position + 1
+        key = f"\0{label.value}\0{name}\0"
+        position = self._equals.get(key, 0)
+        self._equals[key] = position + 1
         hasher = self._prefix.copy()
-        hasher.update(f"\0{label.value}\0{name}\0{position}".encode("utf-8", "surrogatepass"))
+        hasher.update(f"{key}{position}".encode("utf-8", "surrogatepass"))
         return int.from_bytes(hasher.digest(), "big")
 
 
