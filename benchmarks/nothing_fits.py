@@ -30,10 +30,10 @@ from pkg.api import Graph  # noqa: E402
 from pkg.encode.registry import load_encoder  # noqa: E402
 from pkg.errors import QueryError  # noqa: E402
 from pkg.model import NodeFilter  # noqa: E402
-from pkg.retrieval.floor import Evidence, Floor, fits  # noqa: E402
 from pkg.retrieval.query import encode_question  # noqa: E402
 from pkg.retrieval.query_options import Mode  # noqa: E402
 from pkg.retrieval.question import parse_question  # noqa: E402
+from pkg.retrieval.question_fit import Evidence, FitWeights, fits  # noqa: E402
 from pkg.retrieval.search import find_nodes  # noqa: E402
 
 QUESTIONS = Path(__file__).with_name("data") / "fit_questions.json"
@@ -87,7 +87,7 @@ def describe(judged: Sequence[Judged]) -> Figures:
     }
 
 
-def judge_again(judged: Sequence[Judged], floor: Floor) -> list[Judged]:
+def judge_again(judged: Sequence[Judged], floor: FitWeights) -> list[Judged]:
     """Judge what was asked by other weights."""
     return [
         each

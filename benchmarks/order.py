@@ -42,8 +42,8 @@ from ranker_fit import Floats, Ranker, fit_stacks  # noqa: E402
 from pkg.encode.registry import DEFAULT_ENCODER  # noqa: E402
 from pkg.lab.evaluation.retrieval.plain_bm25 import PlainBM25  # noqa: E402
 from pkg.model import Label  # noqa: E402
+from pkg.retrieval.candidate_pool import Pool, Scores  # noqa: E402
 from pkg.retrieval.features import FEATURES, measure_features  # noqa: E402
-from pkg.retrieval.pool import Pool, Scores  # noqa: E402
 
 GROUPS = 10  # that the packages are left out in, each with some four: a fit costs seconds
 DEEP = 10  # places that MRR looks at

@@ -521,13 +521,13 @@ def deps(
 def _fail_on_cycles(answer: Answer, known: str | None, form: str | None, as_json: bool) -> None:
     """Show the cycles of imports that are not known, name each on standard error, and exit with 1 where one is."""
     from pkg.retrieval.deps.answer import Cycles
-    from pkg.retrieval.deps.known_cycles import keep_new_imports, read_known_cycles, say_cycle
+    from pkg.retrieval.deps.known_cycles import format_cycle, keep_new_imports, read_known_cycles
 
     assert isinstance(answer, Cycles)
     new = keep_new_imports(answer, read_known_cycles(known) if known else ())
     _emit_deps(new, form, as_json)
     for cycle in new.cycles:
-        click.echo(f"pkg: cycle of imports: {spell_hidden(say_cycle(cycle))}", err=True)
+        click.echo(f"pkg: cycle of imports: {spell_hidden(format_cycle(cycle))}", err=True)
     if new.cycles:
         sys.exit(1)
 
@@ -663,7 +663,7 @@ def impact(
 def _list_doubts(coverage: CallCoverage) -> Iterator[str]:
     """List why a test may reach what no test is known to reach."""
     if coverage.named is not None:
-        yield coverage.named.say()
+        yield coverage.named.describe()
     elif coverage.same_name:
         unbound = count_things(coverage.same_name, "unbound call site")
         yield f"{unbound} of {coverage.names} may reach it, from tests too"

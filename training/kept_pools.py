@@ -16,7 +16,7 @@ from question_sets import Question, QuestionSet
 from pkg.api import Graph, open_graph
 from pkg.encode.registry import load_encoder
 from pkg.model import Label, NodeFilter, Outline
-from pkg.retrieval.pool import Pool, collect_pool
+from pkg.retrieval.candidate_pool import Pool, collect_pool
 from pkg.retrieval.query import encode_question
 from pkg.retrieval.question import parse_question
 
@@ -27,7 +27,7 @@ _GRAPH = (
 )  # fmt: skip
 """What decides what stands in a graph."""
 _POOL = (
-    "retrieval/pool.py", "retrieval/pool_words.py", "retrieval/question.py", "terms", "vectors", "weights",
+    "retrieval/candidate_pool.py", "retrieval/pool_words.py", "retrieval/question.py", "terms", "vectors", "weights",
 )  # fmt: skip
 """What decides, with the graph, which candidates there are and what is known of them."""
 

@@ -17,8 +17,8 @@ from ranker_fit import Judged, Ranker, Stack, stack_judged
 from spyder_questions import read_spyder_questions
 
 from pkg.model import Label
+from pkg.retrieval.candidate_pool import Pool
 from pkg.retrieval.features import FEATURES, measure_features
-from pkg.retrieval.pool import Pool
 
 FURTHER = 700  # docstrings of a set that are learned from: with all of them the same is learned
 ANSWERS = 10  # that are asked for: as many as a person asks for

@@ -3,9 +3,9 @@
     PYTHONPATH=benchmarks python training/train_floor.py --data FOLDER [--cache FOLDER] [--encoders static]
 
 The plain questions on each package are asked of that package, and of others, which cannot answer them but by chance. A
-logistic model tells the two apart by what the candidates tell (pkg.retrieval.floor); both count alike. Its offset is
-then set so that, judged by models that were fitted without their package, few of the questions that a package can
-answer lie below the floor (MISSED).
+logistic model separates the two by measurements of the candidates (pkg.retrieval.question_fit); both count alike. Its
+offset is then set so that, judged by models that were fitted without their package, few of the questions that a package
+can answer lie below the threshold (MISSED).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from plain_questions import read_package_questions
 from question_sets import Question, QuestionSet
 
 from pkg.model import Label
-from pkg.retrieval.floor import MEASURES, WEIGHTS, Evidence, Floor, measure_evidence
+from pkg.retrieval.question_fit import MEASURES, WEIGHTS, Evidence, FitWeights, measure_evidence
 from pkg.retrieval.ranking import OTHER
 
 MISSED = 0.07
@@ -70,7 +70,7 @@ def _ask(chosen: QuestionSet, sets: Sequence[QuestionSet], encoder: str, cache: 
                     yield Asked(on, chosen.name, evidence)
 
 
-def fit_floor(asked: Sequence[Asked], by_words: bool = False) -> Floor:
+def fit_floor(asked: Sequence[Asked], by_words: bool = False) -> FitWeights:
     """Fit the weights by Newton's method, both kinds of questions counting alike; by_words: without the cosine."""
     measured = np.array([each.evidence.measures for each in asked])
     if by_words:
@@ -88,10 +88,10 @@ def fit_floor(asked: Sequence[Asked], by_words: bool = False) -> Floor:
     weights = values[:-1] / deviation
     if by_words:
         weights[OF_COSINES] = 0.0
-    return Floor(tuple(weights.tolist()), float(values[-1] - weights @ mean))
+    return FitWeights(tuple(weights.tolist()), float(values[-1] - weights @ mean))
 
 
-def lower_floor(asked: Sequence[Asked], by_words: bool = False) -> Floor:
+def lower_floor(asked: Sequence[Asked], by_words: bool = False) -> FitWeights:
     """Fit the weights, and set the offset by questions that were judged without their package."""
     scores = [score for each, score in judge_left_out(asked, by_words) if each.fits]
     floor = fit_floor(asked, by_words)
@@ -122,7 +122,7 @@ def main() -> None:
     parser = make_parser(__doc__)
     parser.add_argument("--encoders", default="static", help="encoders to fit for, with commas between them")
     options = read_options(parser)
-    floors: dict[str, Floor] = {}
+    floors: dict[str, FitWeights] = {}
     judged: dict[str, dict[str, float]] = {}
     with open_folder(options.cache) as (cache, _):
         sets = read_sets(options.data, cache)

@@ -9,7 +9,7 @@ from pkg.console.streams import style_words
 from pkg.console.tables import HEAD_MARGIN, WRITTEN, number_code
 from pkg.console.trees import view_deps
 from pkg.quoting.hidden_characters import spell_line
-from pkg.retrieval.outline_answer import count_things, say_definition, say_file, say_folder
+from pkg.retrieval.outline_answer import count_things, format_definition, format_file, format_folder
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -40,12 +40,12 @@ def _view_definition(definition: Definition) -> Iterator[RenderableType]:
 def view_outline(outline: CodeOutline) -> Iterator[RenderableType]:
     """Show folders, files and definitions as the lines that the budget was counted by."""
     for folder in outline.folders:
-        yield style_words(say_folder(folder), "bold")
+        yield style_words(format_folder(folder), "bold")
     for file in outline.files:
-        line = style_words(say_file(file), "bold cyan")
+        line = style_words(format_file(file), "bold cyan")
         yield line.append("  stale", "yellow") if file.is_stale else line
         for definition in file.definitions:
-            yield style_words(say_definition(definition))
+            yield style_words(format_definition(definition))
     files, definitions = outline.left_out_files, outline.left_out_definitions
     shown = f"{count_things(len(outline.files), 'file')}, about {count_things(outline.tokens, 'token')}"
     more = f"; {count_things(files, 'file')} and {count_things(definitions, 'definition')} left out, see --budget"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pkg.console.streams import style_words
 from pkg.errors import count_things
 from pkg.quoting.hidden_characters import spell_hidden, spell_line
-from pkg.retrieval.heads import list_unsaid
+from pkg.retrieval.heads import list_unshown
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -102,7 +102,7 @@ def _view_title(hit: Hit) -> RenderableType:
 
 def _view_head(hit: Hit) -> Iterator[RenderableType]:
     """Show whose code this is: the headers of class and function, and what the docstring says first."""
-    for text in list_unsaid(hit):
+    for text in list_unshown(hit):
         is_told = text == hit.summary and hit.docstring_source in WRITTEN  # all of it stands above
         if not is_told:
             yield style_words(indent(text, HEAD_MARGIN), "dim italic" if text == hit.summary else "dim")
@@ -162,7 +162,7 @@ def _number_lines(
     """Give lines their numbers in the file: a head holds its folds already, other code has them put in here."""
     from rich.text import Text
 
-    from pkg.retrieval.folds import name_fold
+    from pkg.retrieval.folds import format_fold
 
     by_line = {line: cut for cut in cuts for line in range(cut.start_line, cut.end_line + 1)}
     for line in lines:
@@ -171,7 +171,7 @@ def _number_lines(
             yield number, line
         elif number == cut.start_line:
             margin = line.plain[: len(line.plain) - len(line.plain.lstrip())]
-            yield number, Text(margin + name_fold(cut.start_line, cut.end_line), "dim")
+            yield number, Text(margin + format_fold(cut.start_line, cut.end_line), "dim")
         fold = _FOLD.search(line.plain) if has_folds else None
         number = int(fold[1]) + 1 if fold else number + 1
 

@@ -224,7 +224,7 @@ def _view_end(left_out: int, coverage: CallCoverage) -> Iterator[RenderableType]
     if left_out:
         yield style_words(f"and {left_out:,} more; see --limit", "dim")
     if coverage.named is not None:
-        yield style_words(spell_line(coverage.named.say()))
+        yield style_words(spell_line(coverage.named.describe()))
     yield style_words(say_coverage(coverage), "dim")
     for note in coverage.notes:
         yield style_words(f"  {note}", "dim")
@@ -253,7 +253,7 @@ def _count_found(answer: Dependencies, relation: str, shown: int) -> str:
 
 def _say_dependency(each: Dependency, other: Place) -> Text:
     link = each.link
-    of = each.say_inside()
+    of = each.describe_inside()
     if each.relation in ("callers", "importers"):
         return _say_link(link, other, f"at {_say_lines(link)}", of or link.end.qualname)
     verb = {

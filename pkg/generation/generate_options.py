@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from pkg.retrieval.query_options import check_choice, check_least
+from pkg.retrieval.query_options import check_choice, check_minimum
 
 Frame = Literal["code", "explain", "edit", "plain"]
 """What is asked for: a program, an answer in words, changed code, or what the text alone says."""
@@ -38,7 +38,7 @@ class GenerateOptions:
         """Refuse what cannot be meant, with a UsageError."""
         check_choice("frame", self.frame, FRAMES)
         check_choice("context", self.context, CONTEXTS)
-        check_least("samples", self.samples, 0)
-        check_least("attempts", self.attempts, 1)
-        check_least("max_tokens", self.max_tokens, 1)
-        check_least("temperature", self.temperature, 0)
+        check_minimum("samples", self.samples, 0)
+        check_minimum("attempts", self.attempts, 1)
+        check_minimum("max_tokens", self.max_tokens, 1)
+        check_minimum("temperature", self.temperature, 0)

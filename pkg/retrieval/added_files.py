@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _Scan:
     """Result of one walk through a source."""
 
     stamp: str  # generation that it was compared with
@@ -38,7 +38,7 @@ class AddedFiles:
     """Files missing from a graph; a source is walked again only after one of its folders has changed."""
 
     def __init__(self) -> None:
-        self._looks: dict[tuple[str, str], _Look] = {}
+        self._scans: dict[tuple[str, str], _Scan] = {}
 
     def find(self, store: GraphStore, source: str | None) -> tuple[Stale, ...]:
         """Find the files added to the folders of all sources, or of one, by source and path."""
@@ -47,25 +47,25 @@ class AddedFiles:
 
     def _find_in(self, store: GraphStore, source: Source) -> tuple[Stale, ...]:
         key, stamp = (store.address, source.name), store.stamp()
-        known = self._looks.get(key)
+        known = self._scans.get(key)
         if known is None or known.stamp != stamp or not known.holds:
-            known = self._looks[key] = _look(store, source, stamp)
+            known = self._scans[key] = _scan(store, source, stamp)
         return known.added
 
 
-def _look(store: GraphStore, source: Source, stamp: str) -> _Look:
+def _scan(store: GraphStore, source: Source, stamp: str) -> _Scan:
     """Walk the folder of a source as its build did; no file was added to a missing folder or another kind of root."""
     from pkg.extract.discovery import discover
 
     root = restore_path(source.root)
     if not os.path.isdir(root):
-        return _Look(stamp, {}, ())
+        return _Scan(stamp, {}, ())
     _, read = parse_fingerprint(store.source_fingerprint(source.name) or "")
     texts = None if read.code_only else read.max_file_size or MAX_TEXT_SIZE
     try:
         found = discover(root, read.max_file_size or DEFAULT_MAX_FILE_SIZE, read.follow_links, texts)
     except PathError:
-        return _Look(stamp, {}, ())
+        return _Scan(stamp, {}, ())
     known = {path for path, _, _ in store.fingerprints(source.name)}
     added = (each.path for each in found.entries if each.path not in known)
-    return _Look(stamp, dict(found.folders), tuple(Stale(source.name, source.root, path, "added") for path in added))
+    return _Scan(stamp, dict(found.folders), tuple(Stale(source.name, source.root, path, "added") for path in added))

@@ -29,7 +29,7 @@ class _Target(NamedTuple):
     name: str
     edge: Edge
     node: Node
-    made: str  # qualified name of the class that a constructor belongs to
+    constructed: str  # qualified name of the class that a constructor belongs to
 
 
 class LinkedCalls:
@@ -49,7 +49,7 @@ class LinkedCalls:
         self._read_nodes(
             edge.start for shown, edges in zip(texts, kept, strict=True) for edge in _keep_inner(shown, edges)
         )
-        return [self._sort_out(shown, edges) for shown, edges in zip(texts, kept, strict=True)]
+        return [self._classify_sites(shown, edges) for shown, edges in zip(texts, kept, strict=True)]
 
     def _read_edges(self, ids: set[str]) -> None:
         """Read the edges of definitions and of those inside them, one store query for each level."""
@@ -72,7 +72,7 @@ class LinkedCalls:
         if missing := sorted(set(ids) - self._nodes.keys()):
             self._nodes |= {node.id: node for node in self._store.get(missing)}
 
-    def _sort_out(self, shown: Excerpt, edges: Sequence[Edge]) -> Calls:
+    def _classify_sites(self, shown: Excerpt, edges: Sequence[Edge]) -> Calls:
         """Collect the bound targets of each call site, or its only possible one."""
         calls = Calls()
         targets = [self._place(shown, edge) for edge in edges if edge.type is RelationType.CALLS]
@@ -88,8 +88,8 @@ class LinkedCalls:
             else:
                 place = f"{name} at {shown.node.path}:{line}"
                 calls.explain.append(f"{place} not guessed: {len(site)} functions are possible, none is likely")
-        loose = [self._make_loose(shown, edge) for edge in edges if edge.type is RelationType.UNRESOLVED]
-        calls.loose = sorted(loose, key=lambda each: (each.line, each.expression))
+        unresolved = [self._make_unresolved(shown, edge) for edge in edges if edge.type is RelationType.UNRESOLVED]
+        calls.unresolved = sorted(unresolved, key=lambda each: (each.line, each.expression))
         return calls
 
     def _place(self, shown: Excerpt, edge: Edge) -> _Target:
@@ -105,7 +105,7 @@ class LinkedCalls:
         place = f"called at {shown.node.path}:{target.line}{inside}"
         return f"{place} ({edge.confidence or 'certain'}: {edge.rule or 'name'}{least})"
 
-    def _make_loose(self, shown: Excerpt, edge: Edge) -> UnresolvedCall:
+    def _make_unresolved(self, shown: Excerpt, edge: Edge) -> UnresolvedCall:
         call, line = self._nodes[edge.end], edge.line or 0
         return UnresolvedCall(
             call.name, shown.node.source, shown.node.path, line, str(call.properties.get("reason", ""))
@@ -114,14 +114,14 @@ class LinkedCalls:
 
 def _drop_constructed(targets: Sequence[_Target]) -> list[_Target]:
     """Drop classes whose own __init__ is called too, and sort the rest by position in the text."""
-    made = {(each.line, each.node.path, each.made) for each in targets}
-    kept = [each for each in targets if (each.line, each.node.path, each.node.qualname) not in made or each.made]
+    made = {(each.line, each.node.path, each.constructed) for each in targets}
+    kept = [each for each in targets if (each.line, each.node.path, each.node.qualname) not in made or each.constructed]
     return sorted(kept, key=lambda each: (*each[:3], each.node.qualname, each.node.path, each.node.id))
 
 
 def _is_inherited(target: _Target, called: Container[tuple[int, str, str]]) -> bool:
     """Return whether this is an __init__ of a base of the called class, so that the site is counted with the class."""
-    return bool(target.made) and (target.line, target.node.path, target.made) not in called
+    return bool(target.constructed) and (target.line, target.node.path, target.constructed) not in called
 
 
 def _keep_inner(shown: Excerpt, edges: Iterable[Edge]) -> list[Edge]:
@@ -150,7 +150,7 @@ class NamedCalls:
         self._imports.read(
             shown.node
             for shown, calls in zip(texts, kept, strict=True)
-            if any(self._may_leave(shown.node, call) for call in calls)
+            if any(self._may_be_external(shown.node, call) for call in calls)
         )
         return [self._bind_all(shown, calls) for shown, calls in zip(texts, kept, strict=True)]
 
@@ -172,17 +172,17 @@ class NamedCalls:
 
     def _bind_all(self, shown: Excerpt, every: Sequence[Call]) -> Calls:
         calls = Calls()
-        leaving = [call for call in every if self._may_leave(shown.node, call)]
-        open_names = self._list_open(shown.node) if leaving else frozenset()
+        leaving = [call for call in every if self._may_be_external(shown.node, call)]
+        external_names = self._list_external_names(shown.node) if leaving else frozenset()
         for call in every:
             found = self._bind_inside(shown.node, call)
-            if call in leaving and ("." in call.expression or call.expression in open_names):
+            if call in leaving and ("." in call.expression or call.expression in external_names):
                 found = self._bind_outside(shown.node, call)
             if found is not None:
-                self._take(shown, call, *found, calls)
+                self._record(shown, call, *found, calls)
         return calls
 
-    def _take(self, shown: Excerpt, call: Call, nodes: Sequence[Node], where: str, calls: Calls) -> None:
+    def _record(self, shown: Excerpt, call: Call, nodes: Sequence[Node], where: str, calls: Calls) -> None:
         """Record the targets of one call: a single function, several, or none."""
         place = f"{shown.node.path}:{call.line}"
         functions = [node for node in nodes if node.label is Label.FUNCTION]
@@ -194,11 +194,11 @@ class NamedCalls:
             told = f"{call.expression} at {place} not guessed: {len(functions)} functions of this name {where}"
             calls.explain.append(told)
         elif not nodes:
-            calls.loose.append(
+            calls.unresolved.append(
                 UnresolvedCall(call.expression, shown.node.source, shown.node.path, call.line, Reason.UNDEFINED)
             )
 
-    def _list_open(self, node: Node) -> frozenset[str]:
+    def _list_external_names(self, node: Node) -> frozenset[str]:
         """List the names that may be defined in another row: neither local nor imported from the standard library."""
         return list_globals(node) - self._imports.list_of_library(node)
 
@@ -213,7 +213,7 @@ class NamedCalls:
         top = [] if receiver else [node for node in local if node.qualname == name]
         return (top, "in the same row") if top else None
 
-    def _may_leave(self, caller: Node, call: Call) -> bool:
+    def _may_be_external(self, caller: Node, call: Call) -> bool:
         return call.expression not in BUILTINS and self._bind_inside(caller, call) is None
 
     def _bind_outside(self, caller: Node, call: Call) -> tuple[list[Node], str]:
@@ -229,13 +229,13 @@ def _split(call: Call) -> tuple[str, str]:
     return receiver, name
 
 
-NAME_FLOOR = 0.99
+MIN_NAME_COSINE = 0.99
 """Lowest cosine of two names. Of the certainly bound calls of django 5.2 whose name no function has (an alias, a
 variable), the nearest name is that of the callee in 7 of 22 above it, in 2 of 42 from 0.90 to 0.99."""
 NAME_SEARCHES = 3  # for each question: each costs as much as the search for the hits, and most find nothing
 NEAREST = 5  # candidate names: several may consist of the same words, and only one of them may be the target
 
-_OPEN = frozenset((
+_GUESSABLE = frozenset((
     Reason.UNDEFINED, Reason.MODULE_ATTRIBUTE, Reason.ATTRIBUTE, Reason.LIBRARY_BASE, Reason.DYNAMIC, Reason.CHOSEN,
 ))  # fmt: skip
 """Reasons of unresolved calls whose target may be defined elsewhere. The name of a parameter, an item or a result is no
@@ -255,27 +255,27 @@ class NameGuesser:
         self._encoder = encoder
         self._found: dict[tuple[str, str], Node | None] = {}
 
-    def guess(self, loose: UnresolvedCall) -> Callee | None:
+    def guess(self, unresolved: UnresolvedCall) -> Callee | None:
         """Return the one function whose name has the words of the called name; None where that is not unambiguous."""
-        matched = _NAME.fullmatch(loose.expression) if loose.reason in _OPEN else None
+        matched = _NAME.fullmatch(unresolved.expression) if unresolved.reason in _GUESSABLE else None
         if matched is None or matched[1] in BUILTINS or matched[1].startswith("__") or matched[1][0].isupper():
             return None
-        key = loose.source, matched[1]
+        key = unresolved.source, matched[1]
         if key not in self._found:
             if len(self._found) == NAME_SEARCHES:
                 return None
             self._found[key] = self._search(*key)
         node = self._found[key]
-        if node is None or ("." in node.qualname and "." not in loose.expression):  # a method needs its object
+        if node is None or ("." in node.qualname and "." not in unresolved.expression):  # a method needs its object
             return None
-        reason = f"called as {loose.expression} at {loose.path}:{loose.line}, which is not bound"
+        reason = f"called as {unresolved.expression} at {unresolved.path}:{unresolved.line}, which is not bound"
         return Callee(node, f"{reason} (a guess by name alone)")
 
     def _search(self, source: str, name: str) -> Node | None:
         vector = self._encoder.encode([name.encode("utf-8", "replace")])[0]
         if not vector.any():  # a name without words is equally near to all others
             return None
-        found = self._store.vector_search(Label.FUNCTION_NAME, vector, NEAREST, NodeFilter(source), NAME_FLOOR)
+        found = self._store.vector_search(Label.FUNCTION_NAME, vector, NEAREST, NodeFilter(source), MIN_NAME_COSINE)
         near = [match.id for match in found.matches]
         same = format_id(hash_key(source, Label.FUNCTION_NAME.value, name))
         wanted = [same] if same in near else near

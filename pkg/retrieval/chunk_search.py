@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 from pkg.encode.encoder import knows_question
 from pkg.errors import QueryError
 from pkg.model import Coverage, Hit, Label, Matches, Node, NodeFilter, QueryResult
+from pkg.retrieval.query_checks import check_paths, check_text, explain_empty, refuse_unknown
 from pkg.retrieval.query_options import QueryOptions, RankingMethod, node_filter
 from pkg.retrieval.question import Question, parse_question
 from pkg.retrieval.ranking import RANK_OFFSET, RERANK_DEPTH, Ranked, rerank_hits
-from pkg.retrieval.refusals import check_paths, check_text, explain_nothing, refuse_unknown
 from pkg.retrieval.search import Found
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
     from pkg.graph.store import GraphStore
 
-LOOKED_AT = 100  # chunks of each search that are ranked, or three for each hit
+SEARCH_DEPTH = 100  # chunks of each search that are ranked, or three for each hit
 
 
 def find_chunks(
@@ -36,15 +36,15 @@ def find_chunks(
     query: float32 [dimension]; terms: as returned by pkg.terms.term_weights.weigh_terms. ranking: the mean of cosine
     and share of the best lexical score, or reciprocal ranks, or the cosine alone.
     """
-    look = max(LOOKED_AT, 3 * k)
+    depth = max(SEARCH_DEPTH, 3 * k)
     with store.snapshot():
-        near = store.vector_search(Label.CHUNK, query, look, where)
-        worded = store.text_search(Label.CHUNK, terms, look, where) if terms else Matches((), 0, 0, 0)
+        near = store.vector_search(Label.CHUNK, query, depth, where)
+        lexical = store.text_search(Label.CHUNK, terms, depth, where) if terms else Matches((), 0, 0, 0)
         cosines = {match.id: match.score for match in near.matches}
-        scores = _SCORES[ranking](cosines, {match.id: match.score for match in worded.matches})
+        scores = _SCORES[ranking](cosines, {match.id: match.score for match in lexical.matches})
         best = sorted(scores, key=lambda each: (-scores[each], each))[: 2 * k]  # with duplicates across searches
         hashes = [node.content_hash for node in store.get(best)]
-    counts = {match.id: match.same_content for match in (*worded.matches, *near.matches)}
+    counts = {match.id: match.same_content for match in (*lexical.matches, *near.matches)}
     firsts: dict[str, Ranked] = {}
     for each, hashed in zip(best, hashes, strict=True):
         firsts.setdefault(hashed, Ranked(each, scores[each], cosines.get(each, 0.0), hashed, counts[each]))
@@ -56,30 +56,30 @@ def find_chunks(
 Scores = Mapping[str, float]
 
 
-def _average(cosines: Scores, worded: Scores) -> dict[str, float]:
+def _average(cosines: Scores, lexical: Scores) -> dict[str, float]:
     """Return the mean of cosine and lexical score.
 
     On two sets of questions about texts it finds most in one, and as much as words alone in the other; reciprocal ranks
     find less, as the cosine is the weaker of the two for prose.
     """
-    lowest, highest = min(cosines.values(), default=0.0), max(worded.values(), default=1.0)
-    ids = cosines.keys() | worded.keys()
-    return {each: (cosines.get(each, lowest) + worded.get(each, 0.0) / highest) / 2 for each in ids}
+    lowest, highest = min(cosines.values(), default=0.0), max(lexical.values(), default=1.0)
+    ids = cosines.keys() | lexical.keys()
+    return {each: (cosines.get(each, lowest) + lexical.get(each, 0.0) / highest) / 2 for each in ids}
 
 
-def _add_ranks(cosines: Scores, worded: Scores) -> dict[str, float]:
+def _add_ranks(cosines: Scores, lexical: Scores) -> dict[str, float]:
     scores: dict[str, float] = {}
-    for found in (cosines, worded):
+    for found in (cosines, lexical):
         for rank, each in enumerate(found, start=1):
             scores[each] = scores.get(each, 0.0) + 1 / (RANK_OFFSET + rank)
     return scores
 
 
-def _take_cosines(cosines: Scores, worded: Scores) -> dict[str, float]:
+def _copy_cosines(cosines: Scores, lexical: Scores) -> dict[str, float]:
     return dict(cosines)
 
 
-_SCORES = {"linear": _average, "rrf": _add_ranks, "dense": _take_cosines}
+_SCORES = {"linear": _average, "rrf": _add_ranks, "dense": _copy_cosines}
 
 
 def run_chunk_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions) -> QueryResult:
@@ -99,7 +99,7 @@ def run_chunk_query(store: GraphStore, encoder: Encoder, text: str, options: Que
     check_paths(store, options, found)
     nodes = store.get([each.id for each in found.ranked])
     hits = [_make_hit(rank, each, node) for rank, (each, node) in enumerate(zip(found.ranked, nodes, strict=True), 1)]
-    notes = explain_nothing(store, found, options)
+    notes = explain_empty(store, found, options)
     coverage = Coverage(found.searched, found.filtered, found.folded, len(hits), notes=notes)
     return QueryResult(text, options.mode, tuple(hits), coverage)
 

@@ -13,10 +13,10 @@ from typing import NamedTuple
 from pkg.extract.syntax import find_indent, parse_statements
 from pkg.model import Label, Node
 from pkg.retrieval.context import Lines
-from pkg.retrieval.folds import name_fold
+from pkg.retrieval.folds import format_fold
 
 SHORT_CLASS = 30  # lines of a helper that are shown whole, about the size of a method in the same budget
-MOST_LINES = 100  # of a head: a class with a hundred methods is not read for its list of methods
+MAX_LINES = 100  # of a head: a class with a hundred methods is not read for its list of methods
 LONG_STATEMENT = 20  # lines: the first ones identify a table
 SHOWN_OF_LONG = 8
 SHORTEST_FOLD = 2  # lines: a fold itself takes one
@@ -120,8 +120,8 @@ def _limit(folds: list[_Fold], count: int) -> list[_Fold]:
     shown, line = 0, 0
     for number, fold in enumerate([*folds, _Fold(count, count)]):
         shown += fold.first - line
-        if shown > MOST_LINES:
-            return [*folds[:number], _Fold(fold.first - (shown - MOST_LINES), count - 1)]
+        if shown > MAX_LINES:
+            return [*folds[:number], _Fold(fold.first - (shown - MAX_LINES), count - 1)]
         shown, line = shown + 1, fold.last + 1
     return folds
 
@@ -134,6 +134,6 @@ def _write(lines: Sequence[str], folds: Sequence[_Fold], first: int) -> Iterator
         hidden = lines[fold.first]
         margin = hidden[: len(hidden) - len(hidden.lstrip())]
         stands = "pass  " if fold.is_body else ""
-        yield f"{margin}{stands}{name_fold(first + fold.first, first + fold.last)}"
+        yield f"{margin}{stands}{format_fold(first + fold.first, first + fold.last)}"
         line = fold.last + 1
     yield from lines[line:]

@@ -95,10 +95,10 @@ class Calls:
     reached: list[Callee] = field(default_factory=list)
     bound: int = 0
     possible: int = 0
-    loose: list[UnresolvedCall] = field(default_factory=list)
+    unresolved: list[UnresolvedCall] = field(default_factory=list)
     explain: list[str] = field(default_factory=list)
 
     @property
     def unbound(self) -> int:
         """Return the number of call sites without a known target."""
-        return len(self.loose)
+        return len(self.unresolved)

@@ -24,7 +24,7 @@ from pkg.retrieval.freshness import find_stale
 from pkg.retrieval.heads import make_head
 from pkg.retrieval.needed_helpers import fold_docstring
 from pkg.retrieval.query import run_query
-from pkg.retrieval.query_options import QueryOptions, check_least
+from pkg.retrieval.query_options import QueryOptions, check_minimum
 from pkg.retrieval.token_count import count_tokens
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 FOUND = 20  # hits considered
 BETWEEN = 3  # functions on a path between two hits
-LEAST_SHARE = 0.2  # of the best hit's score, for a hit to be shown with its code
+MIN_SHARE = 0.2  # of the best hit's score, for a hit to be shown with its code
 FIRST_SHARE = 0.4  # of the budget, for the code of the first piece
 REST_SHARE = 0.2
 """Share of the remaining budget for the code of each later piece. With .6 and .5, a tenth fewer plain questions have a
 right function among those shown; with less, fewer have its code."""
 LINES_SHARE = 0.25  # of the budget, for calls, callers and uses
 LONGEST_HEAD = 100  # characters: a signature of fifteen parameters is not read
-MOST_LEFT_OUT = 5  # definitions over the budget that are named
+MAX_LEFT_OUT = 5  # definitions over the budget that are named
 NAMED = 3  # callers, and uses, named for each piece
 _CONSTANT = re.compile(r"\b[A-Z][A-Z\d]*_[A-Z\d_]+\b|\b[A-Z]{4,}\b")
 
@@ -62,7 +62,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Tie:
+class Connection:
     """A call or use from one place to another, with its first line in the file of the start."""
 
     start: Place
@@ -77,9 +77,9 @@ class Exploration:
 
     text: str
     pieces: tuple[Piece, ...]
-    calls: tuple[Tie, ...]  # between pieces
-    callers: tuple[Tie, ...]  # from elsewhere to a piece
-    uses: tuple[Tie, ...]  # from a piece to a class, constant or another function
+    calls: tuple[Connection, ...]  # between pieces
+    callers: tuple[Connection, ...]  # from elsewhere to a piece
+    uses: tuple[Connection, ...]  # from a piece to a class, constant or another function
     left_out: tuple[Place, ...]  # found, but over the budget
     fits: bool | None  # whether anything fits the question; None where that cannot be judged
     notes: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class Exploration:
 
 def explore(store: GraphStore, encoder: Encoder, text: str, options: ExploreOptions = DEFAULT_OPTIONS) -> Exploration:
     """Find the code that a question is about and its connections; raises QueryError for an invalid question."""
-    check_least("budget", options.budget, 0)
+    check_minimum("budget", options.budget, 0)
     asked = QueryOptions(
         mode="function", top_k=FOUND, prune="none", helpers="none", budget=0,
         source=options.source, path=options.path, tests=options.tests,
@@ -100,11 +100,11 @@ def explore(store: GraphStore, encoder: Encoder, text: str, options: ExploreOpti
         found = store.get(list(scores))
         edges = _read_calls(store, found)
         pack = _Pack(options.budget)
-        pack.take(found, _find_between(store, found, edges), scores)
-        ties = _Ties(store, edges, {node.id for node in pack.nodes})
-        uses = [*ties.list_uses(), *_find_constants(store, pack.nodes)]
+        pack.add(found, _find_between(store, found, edges), scores)
+        connections = _Connections(store, edges, {node.id for node in pack.nodes})
+        uses = [*connections.list_uses(), *_find_constants(store, pack.nodes)]
         stale = find_stale(store, ((node.source, node.path) for node in pack.nodes))
-    lines = pack.take_lines(ties.list_inside(), ties.list_callers(), uses)
+    lines = pack.add_lines(connections.list_inside(), connections.list_callers(), uses)
     coverage = result.coverage
     return Exploration(
         text,
@@ -129,12 +129,12 @@ def _read_calls(store: GraphStore, found: Sequence[Node]) -> list[Edge]:
     return list(pairs.values())
 
 
-def _find_between(store: GraphStore, found: Sequence[Node], ties: Iterable[Edge]) -> list[Node]:
+def _find_between(store: GraphStore, found: Sequence[Node], edges: Iterable[Edge]) -> list[Node]:
     """Find functions that one hit calls and that call another hit: steps that a reader would miss."""
     ranks = {node.id: rank for rank, node in enumerate(found)}
     called: dict[str, list[int]] = {}
     calling: dict[str, list[int]] = {}
-    for edge in ties:
+    for edge in edges:
         if edge.start in ranks and edge.end not in ranks:
             called.setdefault(edge.end, []).append(ranks[edge.start])
         if edge.end in ranks and edge.start not in ranks:
@@ -157,12 +157,12 @@ class _Pack:
     nodes: list[Node] = field(default_factory=list)  # of the pieces
     left_out: list[Place] = field(default_factory=list)
 
-    def take(self, found: Sequence[Node], between: Sequence[Node], scores: Mapping[str, float]) -> None:
+    def add(self, found: Sequence[Node], between: Sequence[Node], scores: Mapping[str, float]) -> None:
         """Add hits in their order where they fit, then the functions between them."""
         best = max(scores.values(), default=0.0)
         for node in (*found, *between):
             score = scores.get(node.id)
-            with_code = score is None or score >= best * LEAST_SHARE
+            with_code = score is None or score >= best * MIN_SHARE
             piece = self._make(node, score, with_code)
             if piece is None:
                 self.left_out.append(make_place(node))
@@ -185,19 +185,19 @@ class _Pack:
                 return piece
         return None
 
-    def take_lines(
-        self, calls: Iterable[Tie], callers: Iterable[Tie], uses: Iterable[Tie]
-    ) -> tuple[tuple[Tie, ...], tuple[Tie, ...], tuple[Tie, ...]]:
+    def add_lines(
+        self, calls: Iterable[Connection], callers: Iterable[Connection], uses: Iterable[Connection]
+    ) -> tuple[tuple[Connection, ...], tuple[Connection, ...], tuple[Connection, ...]]:
         """Return the lines of each kind, in turn, that fit."""
         return self._keep(calls), self._keep(callers), self._keep(uses)
 
-    def _keep(self, ties: Iterable[Tie]) -> tuple[Tie, ...]:
+    def _keep(self, connections: Iterable[Connection]) -> tuple[Connection, ...]:
         kept = []
-        for tie in ties:
-            size = count_tokens(write_tie(tie))
+        for link in connections:
+            size = count_tokens(format_connection(link))
             if not self.budget or self.used + size <= self.budget:
                 self.used += size
-                kept.append(tie)
+                kept.append(link)
         return tuple(kept)
 
 
@@ -229,14 +229,14 @@ def write_piece(piece: Piece, with_source: bool = False) -> str:
     return "\n".join(lines if piece.summary is None else [*lines, f"    {piece.summary}"])
 
 
-def write_tie(tie: Tie) -> str:
+def format_connection(link: Connection) -> str:
     """Format a call or use as a line of text."""
-    unsure = "" if tie.confidence == "certain" else f"  ({tie.confidence})"
-    start, end = f"{tie.start.path}:{tie.line}", f"{tie.end.path}:{tie.end.line}"
-    return spell_line(f"{tie.start.qualname} ({start}) -> {tie.end.qualname} ({end}){unsure}")
+    unsure = "" if link.confidence == "certain" else f"  ({link.confidence})"
+    start, end = f"{link.start.path}:{link.line}", f"{link.end.path}:{link.end.line}"
+    return spell_line(f"{link.start.qualname} ({start}) -> {link.end.qualname} ({end}){unsure}")
 
 
-class _Ties:
+class _Connections:
     """Connections of the shown pieces, by their ids: between them, from elsewhere, and to elsewhere."""
 
     def __init__(self, store: GraphStore, edges: Sequence[Edge], shown: Collection[str]) -> None:
@@ -244,25 +244,25 @@ class _Ties:
         ids = sorted({each for edge in edges for each in (edge.start, edge.end)})
         self._nodes = {node.id: node for node in store.get(ids)}
 
-    def list_inside(self) -> list[Tie]:
+    def list_inside(self) -> list[Connection]:
         """List the calls between pieces."""
         return [self._name(edge) for edge in self._edges if edge.start in self._shown and edge.end in self._shown]
 
-    def list_callers(self) -> list[Tie]:
+    def list_callers(self) -> list[Connection]:
         """List a few callers of each piece from elsewhere, tests last."""
         edges = [edge for edge in self._edges if edge.end in self._shown and edge.start not in self._shown]
         edges.sort(key=lambda edge: is_test(self._nodes[edge.start].path))
         return [self._name(edge) for edge in _take_some(edges, lambda edge: edge.end)]
 
-    def list_uses(self) -> list[Tie]:
+    def list_uses(self) -> list[Connection]:
         """List a few classes and functions elsewhere that each piece calls, classes first."""
         edges = [edge for edge in self._edges if edge.start in self._shown and edge.end not in self._shown]
         edges.sort(key=lambda edge: self._nodes[edge.end].label is not Label.CLASS)
         return [self._name(edge) for edge in _take_some(edges, lambda edge: edge.start)]
 
-    def _name(self, edge: Edge) -> Tie:
+    def _name(self, edge: Edge) -> Connection:
         start, end = make_place(self._nodes[edge.start]), make_place(self._nodes[edge.end])
-        return Tie(start, end, edge.line or start.line, edge.confidence or "certain")
+        return Connection(start, end, edge.line or start.line, edge.confidence or "certain")
 
 
 def _take_some(edges: Iterable[Edge], name: Callable[[Edge], str]) -> Iterator[Edge]:
@@ -274,7 +274,7 @@ def _take_some(edges: Iterable[Edge], name: Callable[[Edge], str]) -> Iterator[E
             yield edge
 
 
-def _find_constants(store: GraphStore, nodes: Sequence[Node]) -> Iterator[Tie]:
+def _find_constants(store: GraphStore, nodes: Sequence[Node]) -> Iterator[Connection]:
     """Yield uses of constants of the same source in the pieces, where the name is unambiguous."""
     borne = {
         node.id: list(dict.fromkeys(_CONSTANT.findall(node.content)))[:NAMED]
@@ -293,20 +293,18 @@ def _find_constants(store: GraphStore, nodes: Sequence[Node]) -> Iterator[Tie]:
             own = [each for each in known if each.path == node.path] or known
             if len(own) == 1:
                 line = node.start_line + node.content[: node.content.index(name)].count("\n")
-                yield Tie(make_place(node), make_place(own[0]), line, "likely")
+                yield Connection(make_place(node), make_place(own[0]), line, "likely")
 
 
 def write_exploration(found: Exploration) -> str:
     """Format an exploration as one text."""
     several = len({piece.place.source for piece in found.pieces}) > 1
     parts = [write_piece(piece, several) for piece in found.pieces]
-    for title, ties in (("Calls between them:", found.calls), ("Called by:", found.callers), ("Uses:", found.uses)):
-        if ties:
-            parts.append("\n".join([title, *(f"  {write_tie(tie)}" for tie in ties)]))
+    for title, links in (("Calls between them:", found.calls), ("Called by:", found.callers), ("Uses:", found.uses)):
+        if links:
+            parts.append("\n".join([title, *(f"  {format_connection(link)}" for link in links)]))
     if found.left_out:
-        names = [
-            spell_line(f"{place.qualname} ({place.path}:{place.line})") for place in found.left_out[:MOST_LEFT_OUT]
-        ]
+        names = [spell_line(f"{place.qualname} ({place.path}:{place.line})") for place in found.left_out[:MAX_LEFT_OUT]]
         more = len(found.left_out) - len(names)
         parts.append(f"Over the budget: {', '.join(names)}" + (f" and {more} more" if more else ""))
     return "\n\n".join(parts)

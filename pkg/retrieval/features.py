@@ -13,6 +13,17 @@ import numpy as np
 
 from pkg.graph.path_filter import is_test
 from pkg.model import Label, Outline
+from pkg.retrieval.candidate_pool import (
+    Pool,
+    Scores,
+    count_better,
+    divide,
+    map_owners,
+    number_owners,
+    rank_reciprocally,
+    standardise,
+    zeros,
+)
 from pkg.retrieval.name_features import (
     name_cover,
     name_gain,
@@ -26,17 +37,6 @@ from pkg.retrieval.name_features import (
     name_verb,
     qualname_share,
     scope_cover,
-)
-from pkg.retrieval.pool import (
-    Pool,
-    Scores,
-    count_better,
-    divide,
-    map_owners,
-    number_owners,
-    rank_reciprocally,
-    standardise,
-    zeros,
 )
 from pkg.terms.words import stem_word
 
@@ -142,7 +142,7 @@ def words_missing(pool: Pool) -> Scores:
 @lru_cache(maxsize=2)
 def meant_cover(pool: Pool) -> Scores:
     """Return the share of the question that the function covers, by its own words or related ones."""
-    return _cover(pool, pool.meant)
+    return _cover(pool, pool.covered)
 
 
 def meant_share(pool: Pool) -> Scores:
@@ -153,7 +153,7 @@ def meant_share(pool: Pool) -> Scores:
 @lru_cache(maxsize=2)
 def wide_cover(pool: Pool) -> Scores:
     """Return the share of the question that the function covers together with its class and module."""
-    return _cover(pool, np.maximum(pool.meant, pool.meant_around))
+    return _cover(pool, np.maximum(pool.covered, pool.covered_around))
 
 
 def wide_share(pool: Pool) -> Scores:
@@ -327,10 +327,10 @@ def measure_features(pool: Pool, label: Label) -> Scores:
     return np.stack([feature(pool) for feature in FEATURES[label]], axis=1)
 
 
-def _cover(pool: Pool, meant: Scores) -> Scores:
+def _cover(pool: Pool, covered: Scores) -> Scores:
     """Weigh terms by the square root of their rarity: a question is not only about its rarest word."""
     weights = np.sqrt(pool.rarities)
-    return divide(meant @ weights, weights.sum())
+    return divide(covered @ weights, weights.sum())
 
 
 def _scope_names(owner: Outline) -> set[str]:

@@ -22,7 +22,7 @@ trained on, each repository left out in turn, .71 have the right file first; wit
 .65."""
 SHOWN_FUNCTIONS = 5  # listed with their file
 FUNCTIONS_PER_FILE = 5  # best functions searched for each requested file
-LEAST_FUNCTIONS = 50  # minimum of the search
+MIN_FUNCTIONS = 50  # minimum of the search
 
 
 def find_files(store: GraphStore, find: Callable[[int], Found], k: int) -> tuple[list[Hit], Found]:
@@ -30,13 +30,13 @@ def find_files(store: GraphStore, find: Callable[[int], Found], k: int) -> tuple
 
     find: returns the given number of best functions.
     """
-    look = max(LEAST_FUNCTIONS, k * FUNCTIONS_PER_FILE)
+    depth = max(MIN_FUNCTIONS, k * FUNCTIONS_PER_FILE)
     while True:
-        found = find(look)
+        found = find(depth)
         files = _group_files(store, found.ranked)
-        if len(files) >= k or len(found.ranked) < look:
+        if len(files) >= k or len(found.ranked) < depth:
             return _make_hits(store, files, k), found
-        look *= 4
+        depth *= 4
 
 
 def _group_files(store: GraphStore, ranked: Sequence[Ranked]) -> list[list[tuple[Ranked, Node]]]:

@@ -28,13 +28,13 @@ def fold_gaps(text: bytes, gaps: Sequence[Gap]) -> bytes:
     return b"".join((*pieces, text[end:]))
 
 
-def name_fold(start_line: int, end_line: int) -> str:
+def format_fold(start_line: int, end_line: int) -> str:
     """Return the comment of a fold, with the lines of the file that it hides."""
     return f"# ... lines {start_line}-{end_line} folded"
 
 
 def _write_fold(text: bytes, gap: Gap) -> bytes:
-    lines = [name_fold(gap.branch.start_line, gap.branch.end_line).encode(), *([b"pass"] if gap.is_filled else [])]
+    lines = [format_fold(gap.branch.start_line, gap.branch.end_line).encode(), *([b"pass"] if gap.is_filled else [])]
     cut = text[gap.start : gap.stop]
     newline = b"\r\n" if b"\r\n" in cut else b"\n"
     return newline.join(gap.margin + line for line in lines) + (newline if cut.endswith(b"\n") else b"")

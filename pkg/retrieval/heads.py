@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LONGEST_SUMMARY = 200  # characters: a longer first sentence is an enumeration, or lacks its full stop
 _SENTENCE_END = re.compile(r"[.!?](?=\s)")
 _SHORT_FORM = re.compile(r"(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|aka|approx|resp|[A-Za-z])\.$", re.IGNORECASE)
-_TOLD = re.compile(r"@(?:property|(?:abstract)?(?:class|static)method|abstractmethod)\b")
+_SHOWN_DECORATORS = re.compile(r"@(?:property|(?:abstract)?(?:class|static)method|abstractmethod)\b")
 """Decorators that affect how a function is called."""
 
 
@@ -77,7 +77,7 @@ def find_text(node: Node, name: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def list_unsaid(hit: Hit) -> list[str]:
+def list_unshown(hit: Hit) -> list[str]:
     """List headers and summary of a hit that its shown code does not include."""
     is_said = hit.has_code and hit.label != Label.BLOCK.value  # the signature, and a docstring in the code
     is_written = hit.docstring_source not in (None, "human", "none")
@@ -95,7 +95,7 @@ def find_header(content: str, column: int = 0) -> str | None:
     if found is None:
         return None
     lines = content[: found.end].split("\n")
-    told = [line.strip() for line in lines[: found.first] if _TOLD.match(line.strip())]
+    told = [line.strip() for line in lines[: found.first] if _SHOWN_DECORATORS.match(line.strip())]
     begin, *rest = lines[found.first :]
     return "\n".join([*told, begin.strip(), *(_cut_margin(line, column).rstrip() for line in rest)])
 
@@ -104,15 +104,15 @@ def _cut_margin(line: str, column: int) -> str:
     return line.lstrip() if line[:column].strip() else line[column:]
 
 
-class Place(NamedTuple):
-    """Place of a header: its first and last line, from 0, and the offset after its colon."""
+class HeaderSpan(NamedTuple):
+    """HeaderSpan of a header: its first and last line, from 0, and the offset after its colon."""
 
     first: int
     last: int
     end: int
 
 
-def locate_header(content: str) -> Place | None:
+def locate_header(content: str) -> HeaderSpan | None:
     """Find the header of a function or class without a full parse; None where there is none."""
     begin, depth = -1, 0
     for found in _MARK.finditer(content):
@@ -120,7 +120,7 @@ def locate_header(content: str) -> Place | None:
         if begin < 0:
             begin = found.start() if text in ("def", "class") and not depth else -1
         elif text == ":" and not depth:
-            return Place(content.count("\n", 0, begin), content.count("\n", 0, found.end()), found.end())
+            return HeaderSpan(content.count("\n", 0, begin), content.count("\n", 0, found.end()), found.end())
         depth += (text in _OPENING) - (text in _CLOSING)
     return None
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 
-MOST_CALLERS = 20  # of a hit: more would fill any budget, and are only counted
+MAX_CALLERS = 20  # of a hit: more would fill any budget, and are only counted
 
 
 def read_callers(store: GraphStore, texts: Sequence[Excerpt]) -> list[Calls]:
@@ -41,9 +41,9 @@ def read_callers(store: GraphStore, texts: Sequence[Excerpt]) -> list[Calls]:
         for edge in kept:
             node, place = nodes[edge.start], f"{nodes[edge.start].path}:{edge.line}"
             if node.label is Label.FUNCTION:
-                calls.reached.append(Callee(node, f"calls {shown.node.qualname} at {place} ({_tell(edge)})"))
+                calls.reached.append(Callee(node, f"calls {shown.node.qualname} at {place} ({_format_rule(edge)})"))
             else:
-                calls.explain.append(f"called by the code of a module at {place} ({_tell(edge)}), which is not shown")
+                calls.explain.append(f"called by module code at {place} ({_format_rule(edge)}), which is not shown")
         calls.reached.sort(key=lambda each: (each.node.path, each.node.start_line, each.node.id))
         found.append(calls)
     return found
@@ -56,7 +56,7 @@ def _choose(edges: Sequence[Edge]) -> list[Edge]:
         if is_bound(edge.confidence):
             first.setdefault(edge.start, edge)
     ranked = sorted(first.values(), key=lambda edge: (rank_confidence(edge.confidence), edge.start))
-    return ranked[:MOST_CALLERS]
+    return ranked[:MAX_CALLERS]
 
 
 def _explain_rest(edges: Sequence[Edge], kept: Sequence[Edge]) -> list[str]:
@@ -64,12 +64,12 @@ def _explain_rest(edges: Sequence[Edge], kept: Sequence[Edge]) -> list[str]:
     possible = {edge.start for edge in edges} - sure
     more = len(sure) - len(kept)
     return [
-        *([f"callers above {MOST_CALLERS} of a hit, left out: {more}"] if more else []),
+        *([f"callers above {MAX_CALLERS} of a hit, left out: {more}"] if more else []),
         *([f"callers that are only possible, left out: {len(possible)}"] if possible else []),
     ]
 
 
-def _tell(edge: Edge) -> str:
+def _format_rule(edge: Edge) -> str:
     return f"{edge.confidence or 'certain'}: {edge.rule or 'name'}"
 
 
@@ -94,12 +94,12 @@ class Completer:
         hops: int,
         callers: bool = False,
         chooser: HelperChooser | None = None,
-        left_out: Collection[str] = (),
+        excluded: Collection[str] = (),
     ) -> None:
-        """Without a chooser all callees are added. left_out: ids that may not become helpers."""
+        """Without a chooser all callees are added. excluded: ids that may not become helpers."""
         self._store = store
         self._chooser = chooser
-        self._left_out = left_out
+        self._excluded = excluded
         self._hops = hops
         self._callers = callers
         self._corpora = list_corpora(store)
@@ -110,7 +110,7 @@ class Completer:
 
     def complete(self, hits: Sequence[Excerpt]) -> list[Completion]:
         """Find the helpers of each hit, ignoring calls on lines that pruning has cut."""
-        walks = [_Walk(shown, self._left_out) for shown in hits]
+        walks = [_Walk(shown, self._excluded) for shown in hits]
         for depth in range(self._hops):
             texts = [shown for walk in walks for shown in walk.level]
             if not texts:
@@ -137,15 +137,15 @@ class Completer:
         self._chooser.read([walk.hit.node for walk in walks], [each.node for walk in walks for each in walk.found])
         chosen: list[list[Chosen]] = []
         for walk in walks:
-            some, left_out = self._chooser.choose(walk.hit, walk.found)
-            walk.explain += left_out
+            some, excluded = self._chooser.choose(walk.hit, walk.found)
+            walk.explain += excluded
             chosen.append(some)
         return chosen
 
     def _guess(self, walks: Sequence[_Walk]) -> None:
         """Guess the targets of the hits' unresolved calls; guesses are not followed further."""
         for walk in walks:
-            walk.add(filter(None, map(self._guesser.guess, walk.calls.loose)), "callee")
+            walk.add(filter(None, map(self._guesser.guess, walk.calls.unresolved)), "callee")
 
     def _read(self, texts: Sequence[Excerpt]) -> list[Calls]:
         """Read the calls of texts, by links or by name depending on their source."""
@@ -171,7 +171,7 @@ class _Walk:
     """Walk from one hit: the code already in the context (A-03), and the helpers added, in order, with reasons."""
 
     hit: Excerpt
-    left_out: Collection[str] = ()  # ids that may not become helpers
+    excluded: Collection[str] = ()  # ids that may not become helpers
     level: list[Excerpt] = field(default_factory=list)  # texts whose calls are followed next
     known: list[Excerpt] = field(default_factory=list)
     found: list[Candidate] = field(default_factory=list)
@@ -194,7 +194,7 @@ class _Walk:
 
     def _add(self, every: Iterable[Callee], role: str) -> Iterator[Excerpt]:
         for node, reason in every:
-            if node.id not in self.left_out and not any(shown.holds(node) for shown in self.known):
+            if node.id not in self.excluded and not any(shown.holds(node) for shown in self.known):
                 folded = fold_helper(node)
                 shown = Excerpt(node, folded.folds)
                 self.known.append(shown)

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
     from pkg.graph.store import GraphStore
 
-LEAST_PART = 0.005  # of a score, to be reported
+MIN_PART = 0.005  # of a score, to be reported
 PRUNED_LABELS = (Label.FUNCTION, Label.BLOCK)  # a class or module consists of definitions: its head is shown
-READ_AT_ONCE = 10  # hits read together: most questions ask for fewer, and a budget may end before more
+READ_BATCH = 10  # hits read together: most questions ask for fewer, and a budget may end before more
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ class OpenedHit:
 def read_hits(store: GraphStore, ranked: Sequence[Ranked]) -> Iterator[ReadHit]:
     """Read candidates in batches, best first: one round trip to a server for each batch."""
     ranks = count(1)
-    for start in range(0, len(ranked), READ_AT_ONCE):
-        some = ranked[start : start + READ_AT_ONCE]
+    for start in range(0, len(ranked), READ_BATCH):
+        some = ranked[start : start + READ_BATCH]
         unfolded = store.unfold([each.id for each in some])
         owners = read_owners(store, [each.node for each in unfolded])
         heads = read_heads(store, owners)
@@ -148,7 +148,7 @@ def _explain(rank: int, match: Ranked, node: Node, pruned: Pruned | None) -> Ite
     place = f"{node.path}:{node.start_line}-{node.end_line}"
     yield f"hit {rank}: {kind} {node.qualname} at {place}, score {match.score:.4f}, cosine {match.cosine:.4f}"
     if match.parts:
-        parts = sorted((part for part in match.parts if abs(part[1]) >= LEAST_PART), key=lambda part: -abs(part[1]))
+        parts = sorted((part for part in match.parts if abs(part[1]) >= MIN_PART), key=lambda part: -abs(part[1]))
         yield f"hit {rank}: ranked by " + ", ".join(f"{name} {value:+.2f}" for name, value in parts)
     if match.same_content:
         yield f"hit {rank}: {match.same_content} more of equal content"

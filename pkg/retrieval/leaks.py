@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from pkg.encode.encoder import Vectors
     from pkg.graph.store import GraphStore
 
-SPARE = 20  # additional matches in the first search: for few questions more of the best are leaks
+EXTRA_MATCHES = 20  # additional matches in the first search: for few questions more of the best are leaks
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class Exclusion:
     """Nodes of a graph that a question must not see."""
 
     ids: Collection[str] = frozenset()
     notes: tuple[str, ...] = ()
 
 
-def read_leaks(store: GraphStore) -> LeftOut:
+def read_leaks(store: GraphStore) -> Exclusion:
     """Read the marks of audits; raises UsageError for a graph without an audit."""
     audits = store.audits()
     if not audits:
@@ -39,14 +39,14 @@ def read_leaks(store: GraphStore) -> LeftOut:
     old = [each.benchmark for each in audits if not is_current(store, each)]
     if old:
         notes.append(f"the audit against {', '.join(old)} is older than the graph; run pkg audit again")
-    return LeftOut(ids, tuple(notes))
+    return Exclusion(ids, tuple(notes))
 
 
-class _ClearedStore:
+class _FilteredStore:
     """A store whose searches skip excluded nodes; everything else is delegated."""
 
-    def __init__(self, store: GraphStore, left_out: Collection[str]) -> None:
-        self._store, self._left_out = store, left_out
+    def __init__(self, store: GraphStore, excluded: Collection[str]) -> None:
+        self._store, self._excluded = store, excluded
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
@@ -77,14 +77,14 @@ class _ClearedStore:
 
     def outlines(self, ids: Sequence[str], vector: Vectors, blocks_of: Sequence[str] = ()) -> dict[str, Outline]:
         found = self._store.outlines(ids, vector, blocks_of)
-        return {identity: each for identity, each in found.items() if identity not in self._left_out}
+        return {identity: each for identity, each in found.items() if identity not in self._excluded}
 
     def _drop(self, nodes: list[Node]) -> list[Node]:
-        return [node for node in nodes if node.id not in self._left_out]
+        return [node for node in nodes if node.id not in self._excluded]
 
     def _search(self, find: Callable[[int], tuple[Matches, ...]], k: int) -> tuple[Matches, ...]:
         """Search for more until k matches of each search remain, or there are no more."""
-        look = k + SPARE
+        look = k + EXTRA_MATCHES
         while True:
             found = find(look)
             kept = tuple(self._keep(each, k) for each in found)
@@ -93,10 +93,10 @@ class _ClearedStore:
             look *= 2
 
     def _keep(self, found: Matches, k: int) -> Matches:
-        matches = tuple(match for match in found.matches if match.id not in self._left_out)[:k]
+        matches = tuple(match for match in found.matches if match.id not in self._excluded)[:k]
         return replace(found, matches=matches, folded=sum(match.same_content for match in matches))
 
 
-def clear_store(store: GraphStore, left_out: LeftOut) -> GraphStore:
+def exclude_nodes(store: GraphStore, excluded: Exclusion) -> GraphStore:
     """Return a store whose searches skip the excluded nodes."""
-    return cast("GraphStore", _ClearedStore(store, left_out.ids)) if left_out.ids else store
+    return cast("GraphStore", _FilteredStore(store, excluded.ids)) if excluded.ids else store

@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from pkg.retrieval.pool import Pool, Scores, give_candidates, number_owners, split
+from pkg.retrieval.candidate_pool import Pool, Scores, expand_to_candidates, number_owners, split
 from pkg.terms.term_weights import find_name_gains
 from pkg.terms.words import hash_term
 
@@ -57,36 +57,36 @@ def name_order(pool: Pool) -> Scores:
     """Count adjacent words of the name that occur in the question in the same order, adjacent or not."""
     names = _read_names(pool)
     before = np.roll(names.places, 1)  # for the first word of a name, the predecessor belongs to another name
-    return give_candidates(pool, names.add_up(~_is_first(names) & (before >= 0) & (before < names.places)))
+    return expand_to_candidates(pool, names.add_up(~_is_first(names) & (before >= 0) & (before < names.places)))
 
 
 def name_start(pool: Pool) -> Scores:
     """Return whether name and question begin with the same word, mostly a verb."""
     names = _read_names(pool)
-    return give_candidates(pool, names.add_up(_is_first(names) & (names.places == 0)))
+    return expand_to_candidates(pool, names.add_up(_is_first(names) & (names.places == 0)))
 
 
 def name_verb(pool: Pool) -> Scores:
     """Return whether the first word of the name occurs in the question."""
     names = _read_names(pool)
-    return give_candidates(pool, names.add_up(_is_first(names) & (names.places >= 0)))
+    return expand_to_candidates(pool, names.add_up(_is_first(names) & (names.places >= 0)))
 
 
 def name_length(pool: Pool) -> Scores:
     """Return the number of words of the name."""
-    return give_candidates(pool, _read_names(pool).counts)
+    return expand_to_candidates(pool, _read_names(pool).counts)
 
 
 @lru_cache(maxsize=2)
 def name_gain(pool: Pool) -> Scores:
     """Return how much likelier the question makes the words of the name, in logarithms (term_weights.py)."""
-    return give_candidates(pool, _read_names(pool).add_up(_read_gains(pool)))
+    return expand_to_candidates(pool, _read_names(pool).add_up(_read_gains(pool)))
 
 
 def name_gain_unsaid(pool: Pool) -> Scores:
     """Return the same for the words of the name that do not occur in the question."""
     names = _read_names(pool)
-    return give_candidates(pool, names.add_up(_read_gains(pool) * (names.places < 0)))
+    return expand_to_candidates(pool, names.add_up(_read_gains(pool) * (names.places < 0)))
 
 
 def name_gain_mean(pool: Pool) -> Scores:
@@ -107,13 +107,13 @@ def _cover(pool: Pool, *texts: _Words) -> Scores:
     held = np.zeros((len(number_owners(pool)[0]), len(weights) + 1), bool)  # the last for unknown words
     for text in texts:
         held[text.rows, text.places] = True
-    return give_candidates(pool, held[:, :-1] @ weights / (weights.sum() or 1.0))
+    return expand_to_candidates(pool, held[:, :-1] @ weights / (weights.sum() or 1.0))
 
 
 def _share(pool: Pool, *texts: _Words) -> Scores:
     """Return the share of some texts of each function, taken together, in the question."""
     said, counts = sum(text.add_up(text.places >= 0) for text in texts), sum(text.counts for text in texts)
-    return give_candidates(pool, said / np.maximum(counts, 1))
+    return expand_to_candidates(pool, said / np.maximum(counts, 1))
 
 
 def _is_first(words: _Words) -> npt.NDArray[np.bool_]:

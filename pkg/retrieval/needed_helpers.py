@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pkg.extract.syntax import find_indent, is_string_statement, parse_statements
 from pkg.model import Label, Node
 from pkg.retrieval.context import Excerpt
-from pkg.retrieval.folds import name_fold
+from pkg.retrieval.folds import format_fold
 from pkg.retrieval.heads import find_header, locate_header, summarise
 from pkg.retrieval.token_count import count_tokens
 
@@ -23,14 +23,14 @@ SHORT = 100  # tokens of a helper that is always shown whole: its head takes hal
 NEAR = 0.7
 """Share of the best hit's cosine with the question that a helper needs to be shown whole. Of 250 long helpers of rich,
 flask and networkx, most above it did the work that the question is about, and most below did something else."""
-LEAST_COSINE = 0.3  # lower bound of the best hit's cosine: below it, the question is near to nothing
+MIN_COSINE = 0.3  # lower bound of the best hit's cosine: below it, the question is near to nothing
 LONG_DOCSTRING = 4  # lines of a helper's docstring above which only its first sentence is shown
-MOST_WHOLE = 1500  # tokens of the whole helpers of one hit, after the first one
-MOST_HELPERS = 10  # of one hit; the longest functions call fifty
+MAX_WHOLE = 1500  # tokens of the whole helpers of one hit, after the first one
+MAX_HELPERS = 10  # of one hit; the longest functions call fifty
 
 
-MOST_TRIVIAL = 8  # lines without docstring of a function that may be trivial: longer ones are not parsed
-MOST_WRAPPING = 30  # lines of a hit that may be one call
+MAX_TRIVIAL = 8  # lines without docstring of a function that may be trivial: longer ones are not parsed
+MAX_WRAPPING = 30  # lines of a hit that may be one call
 _DOCSTRING = re.compile(
     r"[ \t]*(?:#[^\n]*)?\n\s*(?:#[^\n]*\n\s*)*"
     r"(?P<literal>[rRuU]?(?P<quotes>\"{3}|'{3})(?:[^\\]|\\.)*?(?P=quotes))[ \t]*(?=\n)",
@@ -62,7 +62,7 @@ class HelperChooser:
     def __init__(self, store: GraphStore, query: Vectors) -> None:
         self._store, self._query = store, query
         self._cosines: dict[str, float] = {}
-        self._near = NEAR * LEAST_COSINE
+        self._near = NEAR * MIN_COSINE
 
     def read(self, hits: Sequence[Node], helpers: Sequence[Node]) -> None:
         """Read the cosines of nodes with the question, for many hits at once."""
@@ -77,9 +77,9 @@ class HelperChooser:
         wrapped = find_wrapped(hit, found)
         trivial = [each for each in found if each is not wrapped and is_trivial(each.node)]
         kept = sorted((each for each in found if each not in trivial), key=lambda each: self._rank(hit, each, wrapped))
-        chosen = list(self._fold(hit, kept[:MOST_HELPERS], wrapped))
-        told = [_tell_left_out("which only return a value or do one thing", trivial)] if trivial else []
-        told += [_tell_left_out(f"above {MOST_HELPERS}", kept[MOST_HELPERS:])] if kept[MOST_HELPERS:] else []
+        chosen = list(self._fold(hit, kept[:MAX_HELPERS], wrapped))
+        told = [_format_excluded("which only return a value or do one thing", trivial)] if trivial else []
+        told += [_format_excluded(f"above {MAX_HELPERS}", kept[MAX_HELPERS:])] if kept[MAX_HELPERS:] else []
         return chosen, told
 
     def _rank(self, hit: Excerpt, each: Candidate, wrapped: Candidate | None) -> tuple[int, float]:
@@ -100,7 +100,7 @@ class HelperChooser:
             is_first = each is wrapped or not used
             is_whole = size <= SHORT or each.node.label is not Label.FUNCTION
             if not is_whole and (each is wrapped or self._is_needed(hit, each)):
-                is_whole = is_first or used + size <= MOST_WHOLE
+                is_whole = is_first or used + size <= MAX_WHOLE
                 used += size if is_whole else 0
             role = "wrapped" if each is wrapped else each.role
             folded = (fold_docstring if is_whole else fold_body)(each.node)
@@ -108,7 +108,7 @@ class HelperChooser:
             yield Chosen(folded or each.node, each.reason, role, is_folded, is_folded and not is_whole)
 
 
-def _tell_left_out(why: str, left_out: Sequence[Candidate]) -> str:
+def _format_excluded(why: str, left_out: Sequence[Candidate]) -> str:
     names = ", ".join(each.node.qualname for each in left_out)
     return f"helpers excluded, {why}: {len(left_out)} ({names})"
 
@@ -132,7 +132,7 @@ def fold_body(node: Node) -> Node | None:
     shown = [begin, *(margin + line for line in rest), *([inner + _quote(summary)] if summary else [])]
     if len(shown) >= node.content.count("\n"):
         return None
-    fold = name_fold(node.start_line + place.last + 1, node.end_line)
+    fold = format_fold(node.start_line + place.last + 1, node.end_line)
     return replace(node, content="\n".join([*shown, f"{inner}pass  {fold}"]))
 
 
@@ -146,7 +146,7 @@ def fold_docstring(node: Node) -> Node | None:
         return None
     content = node.content
     first, last = (node.start_line + content.count("\n", 0, offset) for offset in found.span("literal"))
-    told = f"{_quote(summarise(docstring))}  {name_fold(first, last)}"
+    told = f"{_quote(summarise(docstring))}  {format_fold(first, last)}"
     return replace(node, content=content[: found.start("literal")] + told + content[found.end("literal") :])
 
 
@@ -160,7 +160,7 @@ def find_wrapped(hit: Excerpt, found: Sequence[Candidate]) -> Candidate | None:
     if (
         hit.cuts
         or not found
-        or node.content.count("\n") > MOST_WRAPPING
+        or node.content.count("\n") > MAX_WRAPPING
         or (node.label is not Label.FUNCTION and node.kind != "body")
     ):
         return None
@@ -190,7 +190,7 @@ def is_trivial(node: Node) -> bool:
     if node.kind != "method" or node.name in ("__init__", "__new__", "__call__"):
         return False
     told = str(node.properties.get("docstring") or "")
-    if node.content.count("\n") - told.count("\n") > MOST_TRIVIAL:
+    if node.content.count("\n") - told.count("\n") > MAX_TRIVIAL:
         return False
     body = _parse_body(node)
     if len(body) != 1 or hasattr(body[0], "body"):

@@ -23,12 +23,12 @@ from pkg.retrieval.outline_answer import (
     DefinitionOutline,
     FileOutline,
     FolderOutline,
-    say_definition,
-    say_file,
-    say_folder,
+    format_definition,
+    format_file,
+    format_folder,
 )
 from pkg.retrieval.outline_scope import Scope, find_scope
-from pkg.retrieval.query_options import OUTLINE_BUDGET, check_least
+from pkg.retrieval.query_options import OUTLINE_BUDGET, check_minimum
 from pkg.retrieval.text_outline import outline_text
 from pkg.retrieval.token_count import count_tokens
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 DEFINITION_PART = 0.5  # of the weight of a file, for its definition with the most callers
 PRIVATE_PART = 0.1  # of the weight of a public definition
-LEAST_TOKENS = 8  # of a line: with fewer tokens left, none will fit
+MIN_TOKENS = 8  # of a line: with fewer tokens left, none will fit
 FOLDER_PART = 4  # at most a quarter of the budget for folders
 SHOWN_TARGETS = 3  # folders that a folder imports from
 
@@ -52,7 +52,7 @@ def run_outline(
     budget: tokens; 0 for no limit. Raises QueryError for a path that is missing or ambiguous, and without a path if
     there are several sources.
     """
-    check_least("budget", budget, 0)
+    check_minimum("budget", budget, 0)
     with store.snapshot():
         scope = find_scope(store, path, source)
         outline = outline_text(store, scope, budget) if scope.is_text else _outline_code(store, scope, budget)
@@ -156,14 +156,14 @@ class _Outliner:
     def choose(self) -> None:
         """Add folders, for a part of the budget, then files and definitions while they fit."""
         for folder in self._list_folders():
-            if self.budget and self.tokens + count_tokens(say_folder(folder)) > self.budget // FOLDER_PART:
+            if self.budget and self.tokens + count_tokens(format_folder(folder)) > self.budget // FOLDER_PART:
                 break
             self._folders.append(folder)
-            self.tokens += count_tokens(say_folder(folder))
+            self.tokens += count_tokens(format_folder(folder))
         for _, path, node in self._weigh_all():
-            if self.budget and self.budget - self.tokens < LEAST_TOKENS:
+            if self.budget and self.budget - self.tokens < MIN_TOKENS:
                 break
-            self._take(path, node)
+            self._add(path, node)
 
     def finish(self) -> CodeOutline:
         """Return the outline of the chosen parts, files by decreasing centrality."""
@@ -195,12 +195,12 @@ class _Outliner:
         is_private = any(name.startswith("_") for name in node.qualname.split("."))
         return (1 + len(self.code.callers.get(node.id, ()))) * (PRIVATE_PART if is_private else 1)
 
-    def _take(self, path: str, node: Node | None) -> None:
+    def _add(self, path: str, node: Node | None) -> None:
         """Add a file or a definition with its file and classes, if all of them fit."""
         file = self._files.get(path) or self._outline_file(path)
         around = [] if node is None else [each for each in self._list_around(node) if each.id not in self._chosen]
         definitions = [self._outline_definition(each) for each in around]
-        lines = [say_definition(each) for each in definitions] + ([] if path in self._files else [say_file(file)])
+        lines = [format_definition(each) for each in definitions] + ([] if path in self._files else [format_file(file)])
         cost = sum(map(count_tokens, lines))
         if self.budget and self.tokens + cost > self.budget:
             return

@@ -71,19 +71,19 @@ class CodeOutline:
         return self.total_definitions - sum(len(each.definitions) for each in self.files)
 
 
-def say_folder(folder: FolderOutline) -> str:
+def format_folder(folder: FolderOutline) -> str:
     """Format the line of a folder."""
     imports = f"; imports {', '.join(folder.imports)}" if folder.imports else ""
     return spell_line(f"{folder.path}/  {count_things(folder.files, 'file')}{imports}")
 
 
-def say_file(file: FileOutline) -> str:
+def format_file(file: FileOutline) -> str:
     """Format the line of a file."""
     importers = f"  imported by {count_things(file.importers, 'file')}" if file.importers else ""
     return spell_line(f"{file.path}{importers}" + (f"  {file.summary}" if file.summary else ""))
 
 
-def say_definition(definition: DefinitionOutline) -> str:
+def format_definition(definition: DefinitionOutline) -> str:
     """Format the line of a definition, indented by the classes, or headings of a text, around it."""
     separator = HEADINGS if definition.label == Label.CHUNK.value else "."
     indent = "  " * (1 + definition.qualname.count(separator))

@@ -52,7 +52,7 @@ def find_scope(store: GraphStore, path: str | None, source: str | None) -> Scope
         return _choose([Scope(each.name, "", files[each.name], files[each.name]) for each in repositories], None)
     wanted = os.path.abspath(path) if path.startswith(".") else path
     found = _find_folders(wanted, repositories, files) or _find_folders(wanted.replace(".", "/"), repositories, files)
-    found = found or [_take_file(node, files) for node in _find_files(store, wanted, repositories)]
+    found = found or [_make_file_scope(node, files) for node in _find_files(store, wanted, repositories)]
     if not found:
         shown = ", ".join(sorted({known.partition("/")[0] for each in files.values() for known in each})[:5])
         raise QueryError(f"no file or folder '{path}' in {store.address}; expected one such as: {shown or 'none'}")
@@ -82,7 +82,7 @@ def _find_files(store: GraphStore, path: str, sources: Sequence[Source]) -> list
     return find_files(store, path, sources) or ([] if looks_like_path(path) else find_modules(store, path, sources))
 
 
-def _take_file(node: Node, files: dict[str, list[str]]) -> Scope:
+def _make_file_scope(node: Node, files: dict[str, list[str]]) -> Scope:
     return Scope(node.source, node.path, [node.path], files[node.source], is_file=True, is_text=not holds_code(node))
 
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from pkg.model import Helper, Hit
-from pkg.retrieval.heads import list_unsaid
+from pkg.retrieval.heads import list_unshown
 from pkg.retrieval.helpers import Completion
 from pkg.retrieval.hits import OpenedHit, ReadHit, list_hit
 from pkg.retrieval.token_count import count_tokens
 
-HITS_AT_ONCE = 50  # completed together, which bounds the memory for their calls
+COMPLETION_BATCH = 50  # completed together, which bounds the memory for their calls
 
-LEAST_CODE = 30
+MIN_CODE = 30
 """Tokens that must be left for another hit to be opened: the size of a block of two lines with its place."""
 
 Open = Callable[[ReadHit], OpenedHit]
@@ -41,23 +41,23 @@ def pack_hits(read: Iterable[ReadHit], open_hit: Open, complete: Complete, budge
     further hit is opened, so unreachable code costs nothing. The first hit always has its code. A budget of 0 has no
     limit.
     """
-    load = _Load(budget, complete)
+    packer = _Packer(budget, complete)
     for each in read:
-        if not load.has_room():
-            load.pack_waiting()
-        if not load.has_room():
-            load.list_hit(list_hit(each))
+        if not packer.has_room():
+            packer.pack_waiting()
+        if not packer.has_room():
+            packer.list_hit(list_hit(each))
             continue
         opened = open_hit(each)
-        if not load.fits(_measure_hit(opened.hit)):
-            load.pack_waiting()
-        load.take(opened)
-    load.pack_waiting()
-    return load.finish()
+        if not packer.fits(_measure_hit(opened.hit)):
+            packer.pack_waiting()
+        packer.add(opened)
+    packer.pack_waiting()
+    return packer.finish()
 
 
 @dataclass(slots=True)
-class _Load:
+class _Packer:
     """Hits packed so far, and pending ones that fit without helpers and are completed together."""
 
     budget: int
@@ -76,7 +76,7 @@ class _Load:
 
     def has_room(self) -> bool:
         """Return whether one more hit may get its code."""
-        return self.is_first() or (len(self.waiting) < HITS_AT_ONCE and self.fits(LEAST_CODE))
+        return self.is_first() or (len(self.waiting) < COMPLETION_BATCH and self.fits(MIN_CODE))
 
     def is_first(self) -> bool:
         """Return whether there is no hit yet."""
@@ -86,7 +86,7 @@ class _Load:
         """Return whether this number of tokens is left, in addition to the pending hits."""
         return not self.budget or self.used + self.reserved + size <= self.budget
 
-    def take(self, opened: OpenedHit) -> None:
+    def add(self, opened: OpenedHit) -> None:
         """Make a hit pending if its code fits; the first one in any case, with a note if it is too large."""
         size = _measure_hit(opened.hit)
         if self.is_first() and not self.fits(size):
@@ -108,8 +108,8 @@ class _Load:
             self.used += size
             self.shown.setdefault(item.hit.id, item.hit.rank)
             self.explain += item.explain
-            self.take_calls(item.hit.rank, completion)
-            kept = tuple(helper for helper in completion.helpers if self.takes_helper(item.hit.rank, helper))
+            self.add_calls(item.hit.rank, completion)
+            kept = tuple(helper for helper in completion.helpers if self.add_helper(item.hit.rank, helper))
             self.hits.append(replace(item.hit, helpers=kept))
 
     def list_hit(self, hit: Hit, size: int | None = None) -> None:
@@ -118,14 +118,14 @@ class _Load:
         self.explain.append(f"hit {hit.rank} ({place}) without its code: {self._describe_room(size)}")
         self.hits.append(replace(hit, content="", pruned_content="", pruned=(), score_pruned=hit.score, has_code=False))
 
-    def take_calls(self, rank: int, found: Completion) -> None:
+    def add_calls(self, rank: int, found: Completion) -> None:
         """Count the calls of a hit, and record how its helpers were chosen."""
         self.bound += found.bound
         self.possible += found.possible
         self.unbound += found.unbound
         self.explain += [f"hit {rank}: {line}" for line in found.explain]
 
-    def takes_helper(self, rank: int, helper: Helper) -> bool:
+    def add_helper(self, rank: int, helper: Helper) -> bool:
         """Add a helper if it fits and is not shown yet, and record the reason."""
         place = f"hit {rank}: helper {helper.qualname} at {helper.path}:{helper.start_line}-{helper.end_line}"
         if helper.id in self.shown:
@@ -161,7 +161,7 @@ class _Load:
 
 
 def _measure_hit(hit: Hit) -> int:
-    return _measure(hit.path, hit.qualname, *list_unsaid(hit), hit.pruned_content)
+    return _measure(hit.path, hit.qualname, *list_unshown(hit), hit.pruned_content)
 
 
 def _measure(*texts: str) -> int:

@@ -27,14 +27,14 @@ class Words:
 
     scores: Scores  # [nodes, terms]: contribution of each term of the question to the lexical score
     abbreviated: Scores  # [nodes]: contribution of all abbreviations of the question's words
-    meant: Scores  # [nodes, terms]: 1 for a held term, else the similarity of the nearest held word
+    covered: Scores  # [nodes, terms]: 1 for a held term, else the similarity of the nearest held word
     rarities: Scores  # [terms]: weight of each term, by its rarity among the functions of this graph
 
     def pick(self, rows: Sequence[int]) -> Words:
         """Return some nodes, by their rows; NO_ROW means a node without terms."""
         chosen = np.array(rows, np.int64)
-        scores, abbreviated, meant = (_pad(each)[chosen] for each in (self.scores, self.abbreviated, self.meant))
-        return Words(scores, abbreviated, meant, self.rarities)
+        scores, abbreviated, covered = (_pad(each)[chosen] for each in (self.scores, self.abbreviated, self.covered))
+        return Words(scores, abbreviated, covered, self.rarities)
 
 
 def _pad(values: Scores) -> Scores:
@@ -48,29 +48,32 @@ def read_words(store: GraphStore, nodes: Iterable[Outline], question: Question) 
     functions = sorted(each for each, label in labels.items() if label is Label.FUNCTION)
     declarations = sorted(each for each, label in labels.items() if label in DECLARATION_LABELS)
     also = {other: 1.0 for related in question.related.values() for other in related}
-    sought = {**also, **question.sought}
-    parts = store.text_parts(functions, sought)
+    search_weights = {**also, **question.search_weights}
+    parts = store.text_parts(functions, search_weights)
     rarities, scores = np.asarray(parts.rarities, np.float64), parts.scores
     if declarations:
-        others = store.text_parts(declarations, sought, DECLARATION_LABELS[0])
+        others = store.text_parts(declarations, search_weights, DECLARATION_LABELS[0])
         shares = others.scores / np.maximum(others.rarities, 1e-9)
         scores = np.concatenate((scores, shares * rarities))
-    columns = {term: column for column, term in enumerate(sought)}
+    columns = {term: column for column, term in enumerate(search_weights)}
     asked, short = ([columns[term] for term in terms] for terms in (question.weights, question.abbreviations))
     words = Words(
-        scores[:, asked], scores[:, short].sum(axis=1), _find_meant(scores > 0, columns, question), rarities[asked]
+        scores[:, asked],
+        scores[:, short].sum(axis=1),
+        _measure_coverage(scores > 0, columns, question),
+        rarities[asked],
     )
     return words, {node_id: row for row, node_id in enumerate((*functions, *declarations))}
 
 
-def _find_meant(held: npt.NDArray[np.bool_], columns: dict[str, int], question: Question) -> Scores:
+def _measure_coverage(held: npt.NDArray[np.bool_], columns: dict[str, int], question: Question) -> Scores:
     """Return for each node and term of the question the similarity of the nearest held word."""
-    meant = np.zeros((len(held), len(question.weights)))
+    covered = np.zeros((len(held), len(question.weights)))
     for place, term in enumerate(question.weights):
         likeness = {**question.related.get(term, {}), term: 1.0}
         chosen = [columns[each] for each in likeness]
-        meant[:, place] = (held[:, chosen] * np.array(list(likeness.values()))).max(axis=1)
-    return meant
+        covered[:, place] = (held[:, chosen] * np.array(list(likeness.values()))).max(axis=1)
+    return covered
 
 
 def list_scopes(owners: Sequence[Outline]) -> Iterator[tuple[str, str]]:

@@ -13,19 +13,19 @@ from pkg.retrieval.chunk_search import run_chunk_query
 from pkg.retrieval.context import Excerpt
 from pkg.retrieval.deps.paths import list_sources
 from pkg.retrieval.file_ranking import find_files
-from pkg.retrieval.floor import explain_misfit, fits
 from pkg.retrieval.freshness import mark_hits
 from pkg.retrieval.helpers import Completer, Completion
 from pkg.retrieval.hits import HitOpener, OpenedHit, read_hits
-from pkg.retrieval.leaks import LeftOut, clear_store, read_leaks
+from pkg.retrieval.leaks import Exclusion, exclude_nodes, read_leaks
 from pkg.retrieval.long.long_search import encode_parts
 from pkg.retrieval.long.question_parts import Part
 from pkg.retrieval.needed_helpers import HelperChooser
 from pkg.retrieval.pack import Packed, pack_hits
+from pkg.retrieval.query_checks import check_known, check_paths, check_text, explain_empty, refuse_unknown
 from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions, block_kinds, check_options, node_filter
-from pkg.retrieval.question import MOST_TEXT, Question, parse_question
+from pkg.retrieval.question import MAX_TEXT, Question, parse_question
+from pkg.retrieval.question_fit import explain_misfit, fits
 from pkg.retrieval.ranking import RERANK_DEPTH, rerank_hits
-from pkg.retrieval.refusals import check_known, check_paths, check_text, explain_nothing, refuse_unknown
 from pkg.retrieval.search import Found, find_nodes
 
 if TYPE_CHECKING:
@@ -43,26 +43,28 @@ def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOpti
     check_options(options)
     with store.snapshot():
         list_sources(store, options.source)
-        left_out = read_leaks(store) if options.exclude_leaks else LeftOut()
-        return mark_hits(store, _find_hits(clear_store(store, left_out), encoder, text, options, left_out))
+        excluded = read_leaks(store) if options.exclude_leaks else Exclusion()
+        return mark_hits(store, _find_hits(exclude_nodes(store, excluded), encoder, text, options, excluded))
 
 
-def _find_hits(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions, left_out: LeftOut) -> QueryResult:
+def _find_hits(
+    store: GraphStore, encoder: Encoder, text: str, options: QueryOptions, excluded: Exclusion
+) -> QueryResult:
     if options.mode == "text":
         return run_chunk_query(store, encoder, text, options)
     (query, find), read = open_search(store, encoder, text, options), _note_reading(text)
     if options.mode == "file":
-        return _list_files(store, text, find, (*read, *left_out.notes), options)
+        return _list_files(store, text, find, (*read, *excluded.notes), options)
     found = find(options.top_k)
     notes = _explain_found(store, found, options)
     is_fit, misfit = _judge_fit(found, encoder, options)
     opener = HitOpener(store, encoder, query, options)
-    complete = partial(_complete_hits, _open_completer(store, encoder, query, options, left_out))
+    complete = partial(_complete_hits, _open_completer(store, encoder, query, options, excluded))
     packed = pack_hits(read_hits(store, found.ranked), opener.open, complete, options.budget)
     counts = found.searched, found.filtered, found.folded, len(packed.hits), packed.over_budget
     calls = packed.bound, packed.possible, packed.unbound
     same_function = sum(each.same_function for each in found.ranked)
-    notes = (*read, *misfit, *notes, *packed.notes, *left_out.notes)
+    notes = (*read, *misfit, *notes, *packed.notes, *excluded.notes)
     coverage = Coverage(*counts, notes, *calls, packed.without_code, same_function, is_fit)
     order = *_explain_search(found), *_explain_order(options)
     explain = (*order, *_explain_share(packed), *_explain_calls(packed), *packed.explain)
@@ -96,7 +98,7 @@ def _list_files(
 def _explain_found(store: GraphStore, found: Found, options: QueryOptions) -> tuple[str, ...]:
     """Return why nothing was found; raises QueryError for paths that match no file."""
     check_paths(store, options, found)
-    return explain_nothing(store, found, options)
+    return explain_empty(store, found, options)
 
 
 def _find_best(
@@ -125,9 +127,9 @@ def _find_best(
 
 def _note_reading(text: str) -> tuple[str, ...]:
     """Return a note if only the beginning of a question was read."""
-    if len(text) <= MOST_TEXT:
+    if len(text) <= MAX_TEXT:
         return ()
-    return (f"the question has {len(text):,} characters, of which the first {MOST_TEXT:,} were read",)
+    return (f"the question has {len(text):,} characters, of which the first {MAX_TEXT:,} were read",)
 
 
 def encode_question(encoder: Encoder, text: str) -> Vectors:
@@ -145,11 +147,11 @@ def _encode_text(encoder: Encoder, text: str) -> Vectors:
 
 
 def _open_completer(
-    store: GraphStore, encoder: Encoder, query: Vectors, options: QueryOptions, left_out: LeftOut
+    store: GraphStore, encoder: Encoder, query: Vectors, options: QueryOptions, excluded: Exclusion
 ) -> Completer:
     chooser = HelperChooser(store, query) if options.helpers == "needed" else None
     hops = 0 if options.helpers == "none" else options.hops
-    return Completer(store, encoder, hops, options.callers, chooser, left_out.ids)
+    return Completer(store, encoder, hops, options.callers, chooser, excluded.ids)
 
 
 def _complete_hits(completer: Completer, opened: Sequence[OpenedHit]) -> Sequence[Completion]:

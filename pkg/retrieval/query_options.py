@@ -76,7 +76,7 @@ def check_options(options: QueryOptions) -> None:
         ("prune_steps", options.prune_steps, 1),
         ("hops", options.hops, 0),
     ):
-        check_least(name, value, least)
+        check_minimum(name, value, least)
     if any(not glob.removeprefix("!") for glob in list_globs(options.path)):
         raise UsageError("a path is empty; expected a glob such as 'shop/*', or '!tests/*' to leave files out")
     if options.mode in ("function", "file", "text") and (options.kind is not None or options.blocks != "all"):
@@ -130,7 +130,7 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
         raise UsageError(f"unknown {name} '{value}'; expected one of: {', '.join(choices)}")
 
 
-def check_least(name: str, value: float, least: float) -> None:
+def check_minimum(name: str, value: float, least: float) -> None:
     """Raise UsageError for a number below a minimum."""
     if value < least:
         raise UsageError(f"{name} is {value}; expected {least} or more")

@@ -18,12 +18,12 @@ from pkg.terms.words import split_terms, split_words, stem_word
 
 SHORTEST, LONGEST = 3, 6  # letters of an abbreviated word; most of two letters are words of their own
 INITIALS = (3, 4)
-MOST_WORDS = 100  # from the beginning of a question; one with more is mostly code
+MAX_WORDS = 100  # from the beginning of a question; one with more is mostly code
 
 
 def list_abbreviations(text: bytes) -> list[str]:
     """List the terms that may abbreviate words of a text, each once; most of them occur nowhere."""
-    words = split_words(text)[:MOST_WORDS]
+    words = split_words(text)[:MAX_WORDS]
     return list(dict.fromkeys(map(stem_word, (*_list_starts(words), *_list_initials(words)))))
 
 
@@ -42,8 +42,8 @@ def _list_initials(words: list[str]) -> Iterator[str]:
             yield initials[start : start + length]
 
 
-MOST_TEXT = 50_000  # characters of a question that are read: no issue is as long, and logs repeat themselves
-MOST_NAMES = 8  # a piece of code has dozens: then none of them is the subject of the question
+MAX_TEXT = 50_000  # characters of a question that are read: no issue is as long, and logs repeat themselves
+MAX_NAMES = 8  # a piece of code has dozens: then none of them is the subject of the question
 _WORD = r"[^\W\d]\w*"
 _FILE = re.compile(r"(?:[\w.-]+/)*[\w-]+\.py\b|(?:[\w-]+/){2,}[\w-]*|(?:[\w-]+/)+(?![\w-])")  # not and/or
 _NO_PATH = re.compile(r"[\w./-]{300,}")  # too long for a path, and searching it for paths would take quadratic time
@@ -53,7 +53,7 @@ _QUOTED = re.compile(rf"`({_WORD}(?:\.{_WORD})*)(?:\(\))?`|\b({_WORD}(?:\.{_WORD
 ABBREVIATED = 0.5
 """Weight of a possible abbreviation of a question's word: with .3 to .7, as many of the development questions have
 theirs among the matches, and with 1, rare abbreviations outweigh the words themselves."""
-MOST_RELATED = 20  # terms of a question whose related words are looked up: a longer one contains the right words itself
+MAX_RELATED = 20  # terms of a question whose related words are looked up: a longer one contains the right words itself
 _ASKS_TESTS = re.compile(
     r"\btests? (?:for|of|cover\w*|check\w*|cases?|suites?|methods?|functions?)\b"
     r"|\b(?:unit ?|regression )tests?\b|\btested\b"
@@ -81,14 +81,14 @@ class Question:
     frames: tuple[StackFrame, ...] = ()  # of a long question: the calls of its stack traces
 
     @property
-    def sought(self) -> dict[str, float]:
+    def search_weights(self) -> dict[str, float]:
         """Return the weights for lexical search: those of the terms, then those of the abbreviations."""
         return {**self.weights, **self.abbreviations}
 
 
 def parse_question(text: str) -> Question:
     """Parse a question, and each part of a long one."""
-    text = text[:MOST_TEXT]
+    text = text[:MAX_TEXT]
     question = _read_question(text)
     return _read_long(question) if is_long(text) else question
 
@@ -97,13 +97,13 @@ def _read_question(text: str) -> Question:
     searched = _NO_PATH.sub(" ", text)
     files = tuple(dict.fromkeys(_FILE.findall(searched)))
     names = tuple(dict.fromkeys(_list_names(_FILE.sub(" ", searched) if files else searched)))
-    if len(names) > MOST_NAMES:
+    if len(names) > MAX_NAMES:
         names = ()
     encoded, weights = text.encode("utf-8", "ignore"), weigh_terms(text)
     terms = tuple(dict.fromkeys(split_terms(encoded)))
     abbreviations = {term: ABBREVIATED for term in list_abbreviations(encoded) if term not in weights}
     asks_tests = _ASKS_TESTS.search(text) is not None
-    related = find_related(weights) if len(weights) <= MOST_RELATED else {}
+    related = find_related(weights) if len(weights) <= MAX_RELATED else {}
     return Question(text, terms, weights, abbreviations, names, files, asks_tests, related=related)
 
 

@@ -16,8 +16,8 @@ from pkg.encode.registry import DEFAULT_ENCODER
 from pkg.errors import StoreError
 from pkg.model import Label
 from pkg.quoting.data_marks import quote_data
+from pkg.retrieval.candidate_pool import Pool, Scores, standard_deviation
 from pkg.retrieval.features import FEATURES, measure_features
-from pkg.retrieval.pool import Pool, Scores, standard_deviation
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
@@ -73,10 +73,10 @@ def rank_linear(
     measured = measure_features(pool, label) * np.array(weights.values)
     names = [*(feature.__name__ for feature in FEATURES[label]), "offset"]
     slope = _measure_slope(dict(zip(names, weights.values, strict=False)), pool)
-    return order_weighed(pool, measured, names, weights.offset, slope, k, by_function)
+    return rank_weighted(pool, measured, names, weights.offset, slope, k, by_function)
 
 
-def order_weighed(
+def rank_weighted(
     pool: Pool,
     weighed: Scores,
     names: Sequence[str],
@@ -115,14 +115,14 @@ def _order(pool: Pool, scores: Scores, k: int, by_function: bool) -> list[tuple[
     for row in rows:
         equals.setdefault(outlines[row].content_hash, []).append(row)
     groups = list(equals.values())
-    firsts = _fold_functions(pool, groups, k) if by_function else dict.fromkeys(range(min(k, len(groups))), 0)
+    firsts = _collapse_blocks(pool, groups, k) if by_function else dict.fromkeys(range(min(k, len(groups))), 0)
     return [
         (groups[place][0], _make_ranked(pool, rounded[groups[place][0]], groups[place], folded))
         for place, folded in firsts.items()
     ]
 
 
-def _fold_functions(pool: Pool, groups: Sequence[list[int]], k: int) -> dict[int, int]:
+def _collapse_blocks(pool: Pool, groups: Sequence[list[int]], k: int) -> dict[int, int]:
     """Return the places of the first k functions, and the number of later blocks of each.
 
     Blocks of equal content count as one, so the functions of all of them are covered by it.
@@ -160,7 +160,7 @@ def merge_ranked(lists: Iterable[Sequence[Ranked]]) -> list[Ranked]:
     return list(merged.values())
 
 
-def fold_functions(ranked: Sequence[Ranked]) -> list[Ranked]:
+def collapse_functions(ranked: Sequence[Ranked]) -> list[Ranked]:
     """Collapse a function and its blocks into the best of them."""
     firsts: dict[str, Ranked] = {}
     for each in ranked:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pkg.model import DECLARATION_LABELS, Label, Match, Matches, NodeFilter
-from pkg.retrieval.floor import Evidence, measure_evidence
+from pkg.retrieval.candidate_pool import collect_pool
 from pkg.retrieval.long.long_search import choose_blocks, collect_long_pool, rank_long
 from pkg.retrieval.long.question_parts import Part
-from pkg.retrieval.pool import collect_pool
 from pkg.retrieval.question import Question
-from pkg.retrieval.ranking import Ranked, fold_functions, merge_ranked, rank_linear, rank_reciprocal
+from pkg.retrieval.question_fit import Evidence, measure_evidence
+from pkg.retrieval.ranking import Ranked, collapse_functions, merge_ranked, rank_linear, rank_reciprocal
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Vectors
@@ -133,7 +133,7 @@ def _join(lists: Sequence[list[Ranked]], by_function: bool) -> list[Ranked]:
     if len(lists) == 1:
         return lists[0]
     merged = merge_ranked(lists)
-    return fold_functions(merged) if by_function else merged
+    return collapse_functions(merged) if by_function else merged
 
 
 def _narrow(where: NodeFilter, label: Label) -> NodeFilter:
@@ -153,7 +153,7 @@ def search_nodes(store: GraphStore, query: Vectors, mode: str, k: int, where: No
     if len(found) == 1:
         return found[0]
     ranked = sorted((match for each in found for match in each.matches), key=lambda match: (-match.score, match.id))
-    merged = _fold_equal(store, ranked, {match.id for match in found[0].matches})
+    merged = _collapse_equal(store, ranked, {match.id for match in found[0].matches})
     return Matches(
         tuple(merged[:k]),
         sum(each.searched for each in found),
@@ -167,7 +167,7 @@ def _search_label(store: GraphStore, query: Vectors, label: Label, k: int, where
     return store.vector_search(label, query, k, _narrow(where, label))
 
 
-def _fold_equal(store: GraphStore, ranked: Sequence[Match], first_label: set[str]) -> list[Match]:
+def _collapse_equal(store: GraphStore, ranked: Sequence[Match], first_label: set[str]) -> list[Match]:
     """Collapse a block and a function of equal content into the first.
 
     Equal content means equal score, so only neighbours of one score and of both labels are fetched and compared.
@@ -175,7 +175,7 @@ def _fold_equal(store: GraphStore, ranked: Sequence[Match], first_label: set[str
     kept: list[Match] = []
     for group in _group_scores(ranked):
         is_mixed = len({match.id in first_label for match in group}) > 1
-        kept += _fold_group(store, group) if is_mixed else group
+        kept += _collapse_group(store, group) if is_mixed else group
     return kept
 
 
@@ -190,7 +190,7 @@ def _group_scores(ranked: Sequence[Match]) -> Iterator[list[Match]]:
         yield group
 
 
-def _fold_group(store: GraphStore, group: list[Match]) -> list[Match]:
+def _collapse_group(store: GraphStore, group: list[Match]) -> list[Match]:
     firsts: dict[str, Match] = {}
     for match, node in zip(group, store.get([match.id for match in group]), strict=True):
         first = firsts.get(node.content_hash)

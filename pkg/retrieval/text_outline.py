@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pkg.model import Label, Node
 from pkg.retrieval.deps.paths import name_unit
-from pkg.retrieval.outline_answer import CodeOutline, DefinitionOutline, FileOutline, say_definition, say_file
+from pkg.retrieval.outline_answer import CodeOutline, DefinitionOutline, FileOutline, format_definition, format_file
 from pkg.retrieval.outline_scope import Scope
 from pkg.retrieval.token_count import count_tokens
 
@@ -21,9 +21,9 @@ def outline_text(store: GraphStore, scope: Scope, budget: int) -> CodeOutline:
     chunks = [node for node in store.subtree(name_unit(scope.source, scope.path)) if node.label is Label.CHUNK]
     sections = list(_join_parts(chunks))
     file = FileOutline(scope.path, 0.0, 0, 0, len(sections), None)
-    tokens, shown = count_tokens(say_file(file)), list[DefinitionOutline]()
+    tokens, shown = count_tokens(format_file(file)), list[DefinitionOutline]()
     for section in sections:
-        cost = count_tokens(say_definition(section))
+        cost = count_tokens(format_definition(section))
         if budget and tokens + cost > budget:
             break
         tokens += cost

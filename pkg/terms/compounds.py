@@ -56,12 +56,12 @@ class Compounds(dict[str, tuple[str, ...]]):
         last = min(rests[SHORTEST_LAST - 1 :], key=lambda rest: costs[size - rest] + rest * REST_COST)
         last_cost = costs[size - last] + last * REST_COST
         first = [inf, *(rest * REST_COST for rest in rests)]
-        costs_behind, starts_behind = self._find_rows(small, first, SHORTEST_BESIDE_REST)
-        if min(last_cost, costs_behind[size]) >= UNSEEN:
+        costs_after, starts_after = self._find_rows(small, first, SHORTEST_BESIDE_REST)
+        if min(last_cost, costs_after[size]) >= UNSEEN:
             return (word,)
-        if last_cost <= costs_behind[size]:
+        if last_cost <= costs_after[size]:
             return *_cut(word, size - last, starts), word[size - last :]
-        return _cut(word, size, starts_behind)
+        return _cut(word, size, starts_after)
 
     def _find_rows(self, small: str, first: list[float], shortest: int) -> tuple[list[float], list[int]]:
         """Return for each position the lowest cost of known words ending there, and the start of the last of them.

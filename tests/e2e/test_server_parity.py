@@ -17,7 +17,7 @@ from pkg.graph.neo4j import searching
 from pkg.graph.store import GraphStore
 from pkg.indexing.build import build
 from pkg.model import Label
-from pkg.retrieval.call_targets import NAME_FLOOR
+from pkg.retrieval.call_targets import MIN_NAME_COSINE
 
 PACKAGE = Path(hypothesis.__file__).parent  # some 2,000 functions and 3,000 blocks
 QUESTIONS = 200
@@ -96,7 +96,7 @@ def test_names_that_are_near_enough_are_those_of_the_embedded_store(
         if not vector.any():  # a name without words
             continue
         ours, theirs = (
-            [match.id for match in store.vector_search(Label.FUNCTION_NAME, vector, K, floor=NAME_FLOOR).matches]
+            [match.id for match in store.vector_search(Label.FUNCTION_NAME, vector, K, floor=MIN_NAME_COSINE).matches]
             for store in (embedded, server)
         )
         assert ours

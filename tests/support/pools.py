@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pkg.model import Outline
-from pkg.retrieval.pool import Pool, Scores
+from pkg.retrieval.candidate_pool import Pool, Scores
 from pkg.retrieval.question import Question
 
 

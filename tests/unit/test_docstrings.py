@@ -163,7 +163,7 @@ def test_a_public_function_that_raises_says_what() -> None:
         ("Rows = npt.NDArray[np.int8]\ndef f() -> list[Rows]:\n    '''Add up.'''", True, False),
         ("Rows = npt.NDArray[np.int8]\n'''As int8 [n].'''\ndef f() -> Rows:\n    '''Add up.'''", False, False),
         ("from pkg.encode.encoder import Vectors as V\ndef f(x: V):\n    '''Add up.'''", True, False),
-        ("from pkg.retrieval.pool import Scores\ndef f(x: Scores):\n    '''Add up.'''", False, False),
+        ("from pkg.retrieval.candidate_pool import Scores\ndef f(x: Scores):\n    '''Add up.'''", False, False),
         ("def f(x: list[int]):\n    '''Add up.'''", False, False),
         ("def f():\n    '''Add; a UsageError.'''\n    raise UsageError('no')", False, False),
         ("def f():\n    '''Add.'''\n    if 1:\n        raise errors.UsageError('no')", False, True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pkg.retrieval.evidence.evidence_options import EvidenceOptions
-from pkg.retrieval.query_options import check_least
+from pkg.retrieval.query_options import check_minimum
 
 ANSWER_TOKENS = 300  # of an answer: a few sentences with their places
 
@@ -23,8 +23,8 @@ class AskOptions:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant, with a UsageError."""
-        check_least("max_tokens", self.max_tokens, 1)
-        check_least("temperature", self.temperature, 0)
+        check_minimum("max_tokens", self.max_tokens, 1)
+        check_minimum("temperature", self.temperature, 0)
 
 
 DEFAULT_ASK = AskOptions()

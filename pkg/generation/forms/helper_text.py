@@ -15,7 +15,7 @@ from pkg.generation.forms.form_lines import comment
 from pkg.generation.forms.prompt_form import HelperText
 from pkg.generation.forms.standing_code import make_signature, wrap_block
 from pkg.model import Helper, Hit, Label, Node, QueryResult
-from pkg.retrieval.heads import list_unsaid
+from pkg.retrieval.heads import list_unshown
 from pkg.retrieval.needed_imports import ModuleImports, list_corpora
 from pkg.units import find_owner
 
@@ -38,7 +38,7 @@ def list_helpers(result: QueryResult) -> tuple[HelperText, ...]:
 
 def list_texts(hit: Hit) -> Iterator[HelperText]:
     """Give the code of a hit as the query has it, pruned, and then of its helpers with their imports."""
-    head = [comment(text, "# ") for text in list_unsaid(hit)]
+    head = [comment(text, "# ") for text in list_unshown(hit)]
     yield HelperText(tell_place(hit), "\n".join((*head, *([align_code(hit.pruned_content)] if hit.has_code else []))))
     yield from map(_show_helper, hit.helpers)
 

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from pkg.errors import UsageError, count_things
 from pkg.model import Node, Stale
-from pkg.retrieval.query_options import check_choice, check_least
+from pkg.retrieval.query_options import check_choice, check_minimum
 
 QuestionKind = Literal["links", "path", "impact", "cycles", "unused", "imports"]
 Direction = Literal["in", "out", "both"]
@@ -71,8 +71,8 @@ def check_options(name: str | None, options: DepsOptions) -> None:
     _check_diff(name, options)
     check_choice("question", options.question, QUESTIONS)
     check_choice("direction", options.direction, DIRECTIONS)
-    check_least("depth", options.steps, 1)
-    check_least("limit", options.limit, 0)
+    check_minimum("depth", options.steps, 1)
+    check_minimum("limit", options.limit, 0)
     if options.doubtful and options.question != "unused":
         raise UsageError("doubtful uses are listed with unused definitions; use: --unused --doubtful")
     for relation in options.relations:
@@ -102,7 +102,7 @@ def _check_diff(name: str | None, options: DepsOptions) -> None:
         raise UsageError(f"expected a diff or a name, and got both: '{name}'; give one of them")
 
 
-def cut_limit(limit: int, count: int) -> int:
+def apply_limit(limit: int, count: int) -> int:
     """Return how many of `count` items are shown."""
     return min(limit, count) if limit else count
 
@@ -153,7 +153,7 @@ class NamedSites:
         """Return whether the searched code neither calls nor uses any of the names."""
         return not (self.calls or self.references or self.is_implicit)
 
-    def say(self) -> str:
+    def describe(self) -> str:
         """Return the counts in words."""
         more = len(self.names) - SHOWN_NAMES
         names = ", ".join(self.names[:SHOWN_NAMES])
@@ -231,7 +231,7 @@ class Dependency:
         """Return the end of the link that is farther from the target."""
         return self.link.start if self.is_incoming else self.link.end
 
-    def say_inside(self) -> str:
+    def describe_inside(self) -> str:
         """Return the definition inside the nearer place at which the link starts or ends; "" for the place itself."""
         if self.inside is None:
             return ""

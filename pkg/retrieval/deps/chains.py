@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from pkg.model import Edge, RelationType, is_bound, rank_confidence
-from pkg.retrieval.deps.answer import Chains, DepsOptions, Link, cut_limit
+from pkg.retrieval.deps.answer import Chains, DepsOptions, Link, apply_limit
 from pkg.retrieval.deps.names import Target
 from pkg.retrieval.deps.neighbours import LinkReader, count_calls, fetch_edges, make_step
 from pkg.retrieval.deps.unbound import count_same_name
@@ -32,7 +32,7 @@ def find_chains(reader: LinkReader, start: Target, end: Target, options: DepsOpt
         search = _search(calls, starts, ends, options.steps)
         notes = ("no chain of bound calls; these have possible calls in them",) if search.reached else ()
     total = search.count()
-    shown = cut_limit(options.limit, total)
+    shown = apply_limit(options.limit, total)
     chains = sorted(_link_chains(reader, islice(search.walk(), shown)), key=_order)
     looked = [edge for edge in edges if edge.start in search.depths]
     scope = f"of the definitions and files passed ({len(search.depths):,})"

@@ -21,9 +21,9 @@ from pkg.retrieval.deps.paths import list_sources, name_unit
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-UNREAD = "its change cannot be read, so all of it counts as changed"
+UNREADABLE_NOTE = "its change cannot be read, so all of it counts as changed"
 SHOWN = 5  # names of one kind in a note
-GONE = "no longer in the graph, so its dependents are unknown; use a graph of the revision before"
+DELETED_NOTE = "no longer in the graph, so its dependents are unknown; use a graph of the revision before"
 
 _NAMED = (*DEFINITIONS, Label.CONSTANT)
 
@@ -83,7 +83,7 @@ class _Lookup:
         self._store = store
         self._source = source
         self._states: Counter[str] = Counter()
-        self._told: dict[str, list[str]] = defaultdict(list)
+        self._notes: dict[str, list[str]] = defaultdict(list)
 
     def find(self, diff: Diff) -> Changed:
         """Find the targets of each file of the diff."""
@@ -93,31 +93,31 @@ class _Lookup:
             for target, change in self._find_file(file):
                 changes.append(change)
                 targets += [target] if target is not None else []
-        return Changed(self._source, tuple(targets), tuple(changes), (*self._say(diff),))
+        return Changed(self._source, tuple(targets), tuple(changes), (*self._list_notes(diff),))
 
     def _find_file(self, file: FileChange) -> Iterator[tuple[Target | None, Change]]:
         """Yield the changes of a file with their targets; None for those missing from the graph."""
         unit = self._find_unit(file)
         if file.fault is not None:
-            self._told[UNREAD].append(f"{file.path} ({file.fault})")
-            yield (None if unit is None else self._take_whole(unit)), Change(file.path, "", "cannot be read")
+            self._notes[UNREADABLE_NOTE].append(f"{file.path} ({file.fault})")
+            yield (None if unit is None else self._make_whole_target(unit)), Change(file.path, "", "cannot be read")
             return
         found = compare_code(file.old, file.new)
         is_renamed = file.status == "renamed"  # every import of the old name fails
         if found.is_whole:
-            self._told[f"{found.misfit}: its functions cannot be compared, so all of it counts as changed"].append(
+            self._notes[f"{found.misfit}: its functions cannot be compared, so all of it counts as changed"].append(
                 file.path
             )
         if not found.pieces and not found.is_whole and not is_renamed:
-            self._told["differs in comments, docstrings or order alone"].append(file.path)
+            self._notes["differs in comments, docstrings or order alone"].append(file.path)
         if unit is None:
             if found.pieces:
-                told = GONE if file.status == "deleted" else "not in the graph"
-                self._told[told].append(f"{file.path} ({file.status})")
+                note = DELETED_NOTE if file.status == "deleted" else "not in the graph"
+                self._notes[note].append(f"{file.path} ({file.status})")
             yield from ((None, Change(file.path, each.qualname, each.how)) for each in found.pieces)
             return
         if found.is_whole or is_renamed:
-            yield self._take_whole(unit), Change(file.path, "", found.misfit if found.is_whole else "renamed")
+            yield self._make_whole_target(unit), Change(file.path, "", found.misfit if found.is_whole else "renamed")
             return
         named: dict[tuple[Label, str], list[Node]] = defaultdict(list)
         for node in self._store.subtree(unit.id):
@@ -126,7 +126,7 @@ class _Lookup:
         for piece in found.pieces:
             yield self._find_piece(file, unit, named, piece)
 
-    def _take_whole(self, unit: Node) -> Target:
+    def _make_whole_target(self, unit: Node) -> Target:
         """Return a file with all its definitions as changed."""
         return Target((unit,), tuple(node for node in self._store.subtree(unit.id) if node.label in DEFINITIONS))
 
@@ -138,8 +138,8 @@ class _Lookup:
         if key == MODULE_CODE:
             return Target((unit,), ()), change
         if key not in named:
-            told = GONE if piece.how == "deleted" else "not in the graph"
-            self._told[told].append(f"{piece.qualname} ({piece.how})")
+            note = DELETED_NOTE if piece.how == "deleted" else "not in the graph"
+            self._notes[note].append(f"{piece.qualname} ({piece.how})")
             return None, change
         return Target(tuple(named[key]), ()), change
 
@@ -156,11 +156,11 @@ class _Lookup:
                 sides = [side for side, other in (("new", file.new), ("old", file.old)) if stored == other]
                 self._states[sides[0] if sides else "neither"] += 1
                 if not sides:
-                    self._told["differs in the graph from both sides of the diff"].append(path)
+                    self._notes["differs in the graph from both sides of the diff"].append(path)
                 return node
         return None
 
-    def _say(self, diff: Diff) -> Iterator[str]:
+    def _list_notes(self, diff: Diff) -> Iterator[str]:
         # A build reads the files: it does not bring a graph to the staged state or a revision.
         advice = "; run: pkg build" if diff.is_of_files and self._source.revision is None else ""
         if self._states["neither"]:
@@ -169,7 +169,7 @@ class _Lookup:
             yield f"of some files the graph has the state before the diff, of others that after it{advice}"
         elif self._states["old"]:
             yield "the graph is of the state before the diff: what was added is not in it"
-        for what, names in self._told.items():
+        for what, names in self._notes.items():
             more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
             yield f"{what}: {', '.join(names[:SHOWN])}{more}"
         if diff.others:

@@ -6,7 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 
 from pkg.model import Edge, Label, RelationType, is_bound, rank_confidence
-from pkg.retrieval.deps.answer import Cycle, Cycles, DepsOptions, cut_limit, make_place
+from pkg.retrieval.deps.answer import Cycle, Cycles, DepsOptions, apply_limit, make_place
 from pkg.retrieval.deps.names import Target
 from pkg.retrieval.deps.neighbours import LinkReader, Step, count_calls, join_imports, make_step
 from pkg.units import format_id, hash_key
@@ -36,7 +36,7 @@ def find_cycles(reader: LinkReader, target: Target | None, options: DepsOptions)
         for group in _find_groups(graph)
         if wanted is None or wanted & set(group)
     ]
-    shown = cut_limit(options.limit, len(found))
+    shown = apply_limit(options.limit, len(found))
     cycles = [_describe(reader, kind, group, graphs[kind], options.limit) for kind, group in _sort(found)[:shown]]
     kinds = [kind for kind, _ in found]
     recursive = len({edge.start for edge in calls if edge.start == edge.end and is_bound(edge.confidence)})
@@ -86,13 +86,13 @@ def _sort(found: Iterable[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]
 
 
 def _describe(reader: LinkReader, kind: str, group: list[str], graph: Graph, limit: int) -> Cycle:
-    around = reader.make_links(_go_around(graph, group))
-    nodes = reader.nodes(group[: cut_limit(limit, len(group))])
+    around = reader.make_links(_find_shortest_cycle(graph, group))
+    nodes = reader.nodes(group[: apply_limit(limit, len(group))])
     places = sorted((make_place(node) for node in nodes.values()), key=lambda place: (place.path, place.line, place.id))
     return Cycle(kind, tuple(places), len(group), tuple(around))
 
 
-def _go_around(graph: Graph, group: Sequence[str]) -> list[Step]:
+def _find_shortest_cycle(graph: Graph, group: Sequence[str]) -> list[Step]:
     """Return the shortest path from the first member back to itself."""
     first, members = group[0], set(group)
     leading: dict[str, Step] = {}

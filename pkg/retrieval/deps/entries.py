@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from pkg.extract.syntax import parse_tree
 from pkg.model import Label, Node, RelationType
 from pkg.retrieval.deps.answer import Entry
-from pkg.retrieval.deps.entry_rules import CALLED_NAMES, DECORATED, HANDED, NAMED, Decorated, Handed, match_dotted
+from pkg.retrieval.deps.entry_rules import CALLED_NAMES, DECORATED, NAMED, PASSED, Decorated, Passed, match_dotted
 from pkg.retrieval.deps.paths import list_code_files, name_unit
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-FILES_AT_ONCE = 200  # files whose texts are in memory together
+FILE_BATCH = 200  # files whose texts are in memory together
 
 _CALL = re.compile(rb"(?<!\w)(?:%s)\s*\(" % b"|".join(sorted(name.encode() for name in CALLED_NAMES)))
 _NAMED = [(re.compile(rule.pattern), re.compile(rule.path or ".*"), rule.words) for rule in NAMED]
@@ -35,7 +35,7 @@ def find_entries(store: GraphStore, source: str, nodes: Sequence[Node]) -> Entri
     for node in nodes:
         words = dict.fromkeys((*_read_name(node), *_read_decorators(node)))
         found[node.id] += [Entry(each, node.path, node.start_line) for each in words]
-    for node_id, entry in _HandedOn(store, source, nodes).find():
+    for node_id, entry in _PassedNames(store, source, nodes).find():
         if entry not in found[node_id]:
             found[node_id].append(entry)
     return {node_id: each for node_id, each in found.items() if each}
@@ -44,14 +44,14 @@ def find_entries(store: GraphStore, source: str, nodes: Sequence[Node]) -> Entri
 def _read_name(node: Node) -> Iterator[str]:
     for name, path, words in _NAMED:
         if name.fullmatch(node.qualname) and path.fullmatch(node.path):
-            yield _say(words, node, ".", None)
+            yield _format_words(words, node, ".", None)
 
 
 def _read_decorators(node: Node) -> Iterator[str]:
     for dotted, call in list_decorators(node):
         for rule in DECORATED:
             if match_dotted(rule, dotted) and _fits(rule, call):
-                yield _say(rule.words, node, dotted, call)
+                yield _format_words(rule.words, node, dotted, call)
 
 
 def list_decorators(node: Node) -> Iterator[tuple[str, ast.Call | None]]:
@@ -69,7 +69,7 @@ def list_decorators(node: Node) -> Iterator[tuple[str, ast.Call | None]]:
             yield dotted, call
 
 
-def is_unasked(node: Node) -> bool:
+def is_autouse(node: Node) -> bool:
     """Return whether a fixture has autouse."""
     return any(
         each.arg == "autouse" and isinstance(each.value, ast.Constant) and each.value.value is True
@@ -86,7 +86,7 @@ def _fits(rule: Decorated, call: ast.Call | None) -> bool:
     return first is not None and re.fullmatch(rule.needs, first) is not None
 
 
-def _say(words: str, node: Node, dotted: str, call: ast.Call | None) -> str:
+def _format_words(words: str, node: Node, dotted: str, call: ast.Call | None) -> str:
     """Format the words of a rule with the facts of an entry."""
     of, _, verb = dotted.rpartition(".")
     stem = node.path.rpartition("/")[2].rpartition(".")[0]
@@ -138,10 +138,10 @@ class _Use(NamedTuple):
     scope: str  # qualified name of the class or function around the call
     call: ast.Call
     of: str  # dotted name of the callee
-    rule: Handed
+    rule: Passed
 
 
-class _HandedOn:
+class _PassedNames:
     """Search for definitions that are passed to calls that enter them."""
 
     def __init__(self, store: GraphStore, source: str, nodes: Sequence[Node]) -> None:
@@ -158,8 +158,8 @@ class _HandedOn:
     def find(self) -> Iterator[tuple[str, Entry]]:
         """Yield the ids of passed definitions, with the entry."""
         paths = list_code_files(self._store, self._source)
-        for start in range(0, len(paths), FILES_AT_ONCE):
-            for path, text in self._store.texts(self._source, paths[start : start + FILES_AT_ONCE]):
+        for start in range(0, len(paths), FILE_BATCH):
+            for path, text in self._store.texts(self._source, paths[start : start + FILE_BATCH]):
                 if self._holds_name(text) and _CALL.search(text):
                     yield from self._read_file(path, text)
 
@@ -170,14 +170,14 @@ class _HandedOn:
         return is_there and self._held.search(text) is not None
 
     def _read_file(self, path: str, text: bytes) -> Iterator[tuple[str, Entry]]:
-        uses = [use for use in _read_uses(text) if "." not in use.dotted or self._bears_name(use.dotted)]
+        uses = [use for use in _read_uses(text) if "." not in use.dotted or self._has_wanted_name(use.dotted)]
         bound = self._read_imports(path, {use.dotted.partition(".")[0] for use in uses})
         for use in uses:
             for place in _list_places(use, path, bound):
                 for node in self._wanted.get(place, ()):
-                    yield node.id, Entry(_say(use.rule.words, node, use.of, use.call), path, use.call.lineno)
+                    yield node.id, Entry(_format_words(use.rule.words, node, use.of, use.call), path, use.call.lineno)
 
-    def _bears_name(self, dotted: str) -> bool:
+    def _has_wanted_name(self, dotted: str) -> bool:
         """Return whether an attribute has a wanted name; a plain name may be any, by its import."""
         return dotted.rpartition(".")[2] in self._names
 
@@ -235,7 +235,7 @@ def _list_uses(tree: ast.AST) -> Iterator[_Use]:
 
 def _read_call(call: ast.Call, scope: str) -> Iterator[_Use]:
     of = _write_dotted(call.func)
-    for rule in HANDED if of is not None else ():
+    for rule in PASSED if of is not None else ():
         if of is not None and match_dotted(rule, of):
             for value in _choose_arguments(call, rule):
                 dotted = _unwrap(value)
@@ -243,7 +243,7 @@ def _read_call(call: ast.Call, scope: str) -> Iterator[_Use]:
                     yield _Use(dotted, scope, call, of, rule)
 
 
-def _choose_arguments(call: ast.Call, rule: Handed) -> Iterator[ast.expr]:
+def _choose_arguments(call: ast.Call, rule: Passed) -> Iterator[ast.expr]:
     if 0 <= rule.position < len(call.args):
         yield call.args[rule.position]
     yield from (each.value for each in call.keywords if rule.keyword and each.arg == rule.keyword)

@@ -23,7 +23,7 @@ class Decorated(NamedTuple):
     needs: str = ""  # pattern of the first argument; "" for any, or none
 
 
-class Handed(NamedTuple):
+class Passed(NamedTuple):
     """Entered because it is an argument of a call with a dotted name."""
 
     pattern: str
@@ -88,25 +88,25 @@ DECORATED = (
     Decorated(r"(?:abc\.)?abstract(?:method|property|classmethod|staticmethod)", "its implementations"),
 )
 
-HANDED = (
+PASSED = (
     # Django
-    Handed(r"(?:path|re_path|url)", "URL {0}", 1, "view"),
-    Handed(r"(?:.*\.)?admin\.(?:site\.)?register", "admin {0}", 1),
+    Passed(r"(?:path|re_path|url)", "URL {0}", 1, "view"),
+    Passed(r"(?:.*\.)?admin\.(?:site\.)?register", "admin {0}", 1),
     # Flask, FastAPI, Starlette, aiohttp
-    Handed(_OF + "add_url_rule", "URL {0}", 2, "view_func"),
-    Handed(_OF + r"(?:add_api_route|add_route|add_websocket_route|add_api_websocket_route)", "URL {0}", 1, "endpoint"),
-    Handed(r"(?:Route|WebSocketRoute)", "URL {0}", 1, "endpoint"),
-    Handed(_OF + r"add_(?:get|post|put|patch|delete|head|options)", "{VERB} {0}", 1, "handler"),
-    Handed(_OF + r"(?:before_request|after_request|teardown_request|teardown_appcontext)", "{verb} of {of}", 0),
+    Passed(_OF + "add_url_rule", "URL {0}", 2, "view_func"),
+    Passed(_OF + r"(?:add_api_route|add_route|add_websocket_route|add_api_websocket_route)", "URL {0}", 1, "endpoint"),
+    Passed(r"(?:Route|WebSocketRoute)", "URL {0}", 1, "endpoint"),
+    Passed(_OF + r"add_(?:get|post|put|patch|delete|head|options)", "{VERB} {0}", 1, "handler"),
+    Passed(_OF + r"(?:before_request|after_request|teardown_request|teardown_appcontext)", "{verb} of {of}", 0),
     # commands, signals, events
-    Handed(_OF + "add_command", "command", 0),
-    Handed(_OF + "set_defaults", "command", -1, "func"),
-    Handed(_OF + "connect", "signal {of}", 0, "receiver"),
-    Handed("signal.signal", "signal {0}", 1),
-    Handed("atexit.register", "the end of the process", 0),
-    Handed(r"(?:threading\.|multiprocessing\.)?(?:Thread|Process|Timer)", "{verb}", 1, "target"),
-    Handed(_OF + r"(?:add_done_callback|call_soon|call_soon_threadsafe|submit)", "{verb} of {of}", 0),
-    Handed(_OF + r"(?:call_later|call_at|run_in_executor)", "{verb} of {of}", 1),
+    Passed(_OF + "add_command", "command", 0),
+    Passed(_OF + "set_defaults", "command", -1, "func"),
+    Passed(_OF + "connect", "signal {of}", 0, "receiver"),
+    Passed("signal.signal", "signal {0}", 1),
+    Passed("atexit.register", "the end of the process", 0),
+    Passed(r"(?:threading\.|multiprocessing\.)?(?:Thread|Process|Timer)", "{verb}", 1, "target"),
+    Passed(_OF + r"(?:add_done_callback|call_soon|call_soon_threadsafe|submit)", "{verb} of {of}", 0),
+    Passed(_OF + r"(?:call_later|call_at|run_in_executor)", "{verb} of {of}", 1),
 )
 
 NAMED = (
@@ -121,16 +121,16 @@ NAMED = (
     Named(r".+", "its file, which is run as a script", r"setup\.py|noxfile\.py|manage\.py|docs/conf\.py"),
 )
 
-_RULES = {rule.pattern: re.compile(rule.pattern) for rule in (*DECORATED, *HANDED)}
+_RULES = {rule.pattern: re.compile(rule.pattern) for rule in (*DECORATED, *PASSED)}
 _LAST = re.compile(r"[A-Za-z_]\w*")
 CALLED_NAMES = frozenset(
     word
-    for rule in HANDED
+    for rule in PASSED
     for word in _LAST.findall(rule.pattern)
 )  # fmt: skip
 """Words one of which occurs in each text that passes definitions on: most files need not be parsed."""
 
 
-def match_dotted(rule: Decorated | Handed, dotted: str) -> bool:
+def match_dotted(rule: Decorated | Passed, dotted: str) -> bool:
     """Return whether a rule applies to a dotted name."""
     return _RULES[rule.pattern].fullmatch(dotted) is not None

@@ -14,11 +14,11 @@ from pkg.retrieval.deps.answer import (
     Impact,
     Place,
     ReachedEntry,
-    cut_limit,
+    apply_limit,
     is_test,
     make_place,
 )
-from pkg.retrieval.deps.depending import Depending
+from pkg.retrieval.deps.dependents import Dependents
 from pkg.retrieval.deps.named_sites import count_named_sites
 from pkg.retrieval.deps.names import Target
 from pkg.retrieval.deps.neighbours import LinkReader, Step, choose_types, count_calls
@@ -41,7 +41,7 @@ def find_impact(
 
     The importers of a file depend on it, and so do their importers: an error at import affects them all.
     """
-    depending = Depending(reader, source, options.relations)
+    depending = Dependents(reader, source, options.relations)
     for target in targets:
         if target.is_constant:
             depending.add_readers(target)
@@ -49,10 +49,10 @@ def find_impact(
     depending.add_importers(node for each in targets for node in each.nodes if node.label is Label.FILE)
     starts = sorted({node_id for target in targets for node_id in target.ids})
     known = set(starts) - tests  # a changed class may break the tests in it
-    bound, _ = _spread(depending, starts, known, options.steps, lambda step: is_bound(step.confidence))
-    everything, is_cut = _spread(depending, starts, known, options.steps, lambda step: True)
+    bound, _ = _walk_dependents(depending, starts, known, options.steps, lambda step: is_bound(step.confidence))
+    everything, is_cut = _walk_dependents(depending, starts, known, options.steps, lambda step: True)
     affected = _describe(reader, bound, everything)
-    shown = cut_limit(options.limit, len(affected))
+    shown = apply_limit(options.limit, len(affected))
     coverage = _cover(reader, source, targets, depending, everything.keys() | set(starts))
     cut = (f"stopped at depth {options.steps}; more lies beyond, see --depth",) if is_cut else ()
     if not affected and RelationType.CALLS in choose_types(options.relations):
@@ -73,8 +73,8 @@ def _list_classes(targets: Sequence[Target]) -> Iterator[Node]:
         yield from (node for node in (*target.nodes, *inside) if node.label is Label.CLASS)
 
 
-def _spread(
-    depending: Depending,
+def _walk_dependents(
+    depending: Dependents,
     starts: Sequence[str],
     known: Set[str],
     depth: int,
@@ -146,7 +146,7 @@ def _find_reached(
 
 
 def _cover(
-    reader: LinkReader, source: str, targets: Sequence[Target], depending: Depending, into: set[str]
+    reader: LinkReader, source: str, targets: Sequence[Target], depending: Dependents, into: set[str]
 ) -> CallCoverage:
     """Count the calls into affected code, and the unbound call sites of the same names."""
     unbound = reader.unbound_names(source)

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from pkg.model import Edge, Label, Node, RelationType, rank_confidence
-from pkg.retrieval.deps.answer import DepsOptions, ImportRecord, ImportTable, cut_limit
+from pkg.retrieval.deps.answer import DepsOptions, ImportRecord, ImportTable, apply_limit
 from pkg.retrieval.deps.names import Target
 from pkg.retrieval.deps.neighbours import LinkReader, count_calls
 
@@ -29,7 +29,7 @@ def list_imports(reader: LinkReader, target: Target | None, options: DepsOptions
         (_make_record(node, ends.get(node.id), targets) for node in nodes),
         key=lambda each: (each.source, each.file_name, each.line, each.artifact, each.category),
     )
-    shown = cut_limit(options.limit, len(records))
+    shown = apply_limit(options.limit, len(records))
     loose = sum(node.id not in ends for node in nodes)
     notes = (f"{loose:,} imports lead to nothing that was found",) if loose else ()
     coverage = count_calls((edge for edge in edges if edge.type in _CALLS), "of all definitions", notes=notes)

@@ -22,7 +22,7 @@ def keep_new_imports(answer: Cycles, known: Sequence[frozenset[str]] = ()) -> Cy
     return replace(answer, cycles=tuple(new), imports=len(new), coverage=coverage)
 
 
-def say_cycle(cycle: Cycle) -> str:
+def format_cycle(cycle: Cycle) -> str:
     """Format a cycle as one line, with the line of each import."""
     steps = [f"{link.start.path}:{link.lines[0] if link.lines else 0}" for link in cycle.around]
     more = cycle.size - len(steps)

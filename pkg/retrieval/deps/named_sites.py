@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from pkg.extract.parser import parse
 from pkg.model import Label, RelationType, is_bound
 from pkg.retrieval.deps.answer import NamedSites
+from pkg.retrieval.deps.external_bases import is_special
 from pkg.retrieval.deps.named_uses import Wanted, list_uses
-from pkg.retrieval.deps.outside_bases import is_special
 from pkg.retrieval.deps.paths import list_code_files
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pkg.model import Node
     from pkg.retrieval.deps.names import Target
 
-FILES_AT_ONCE = 200  # files whose texts are in memory together
+FILE_BATCH = 200  # files whose texts are in memory together
 ENOUGH = 1000  # calls, or references: beyond it the count stops, which the answer reports
 SHOWN_PLACES = 3
 _MAKING = ("__init__", "__new__")  # the call of a class runs these
@@ -132,8 +132,8 @@ def _list_sites(texts: Iterable[_Text], wanted: Wanted) -> Iterator[tuple[str, i
 def _list_texts(store: GraphStore, source: str, unread: list[str]) -> Iterator[_Text]:
     """Yield the texts of the code files of a repository; paths without a text are added to unread."""
     paths = list_code_files(store, source)
-    for start in range(0, len(paths), FILES_AT_ONCE):
-        some = paths[start : start + FILES_AT_ONCE]
+    for start in range(0, len(paths), FILE_BATCH):
+        some = paths[start : start + FILE_BATCH]
         missing = dict.fromkeys(some)
         for path, text in store.texts(source, some):
             missing.pop(path, None)

@@ -86,13 +86,13 @@ def find_target(store: GraphStore, name: str, source: str | None = None, with_co
     sources = list_sources(store, source)
     found = _find_at_line(store, name, sources, with_constants) or _find_named(store, name, sources)
     if not found:
-        raise QueryError(_say_unknown(store, name, source))
+        raise QueryError(_format_unknown(store, name, source))
     found = [node for node in found if node.label is not Label.CONSTANT] or found
     if not with_constants and found[0].label is Label.CONSTANT:
         raise QueryError(f"'{name}' is a constant, which has only readers; expected a function, class or file")
     groups = _group(found)
     if len(groups) > 1:
-        raise QueryError(_say_ambiguous(name, groups))
+        raise QueryError(_format_ambiguous(name, groups))
     inside = [each for node in groups[0] for each in store.subtree(node.id) if each.label in DEFINITIONS]
     return Target(tuple(groups[0]), tuple(inside))
 
@@ -153,7 +153,7 @@ def _group(nodes: Iterable[Node]) -> list[list[Node]]:
     return [group for key, group in sorted(groups.items()) if key not in stubs]
 
 
-def _say_ambiguous(name: str, groups: Sequence[Sequence[Node]]) -> str:
+def _format_ambiguous(name: str, groups: Sequence[Sequence[Node]]) -> str:
     lines = [
         f"  {node.path}:{node.start_line}  {node.qualname}  ({node.label.value.lower()} in {node.source})"
         for node, *_ in groups[:SHOWN_CANDIDATES]
@@ -166,7 +166,7 @@ def _say_ambiguous(name: str, groups: Sequence[Sequence[Node]]) -> str:
     return f"'{name}' may be any of {len(groups)}; expected one; {advice}:\n{listed}"
 
 
-def _say_unknown(store: GraphStore, name: str, source: str | None) -> str:
+def _format_unknown(store: GraphStore, name: str, source: str | None) -> str:
     near = suggest_names(store, name, source)
     advice = f"did you mean: {', '.join(near)}?" if near else "pkg query TEXT finds code by what it does"
     where = f"source {source}" if source else store.address

@@ -18,7 +18,7 @@ from pkg.retrieval.deps.answer import (
     DepsOptions,
     Link,
     Place,
-    cut_limit,
+    apply_limit,
     make_place,
 )
 from pkg.retrieval.deps.names import Target
@@ -29,7 +29,7 @@ from pkg.retrieval.deps.reads import Handle, Read, ReadQuestion, find_reads, fin
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-FILES_AT_ONCE = 200  # files whose texts are in memory together
+FILE_BATCH = 200  # files whose texts are in memory together
 
 
 def find_readers(reader: LinkReader, target: Target, options: DepsOptions) -> Dependencies:
@@ -37,7 +37,7 @@ def find_readers(reader: LinkReader, target: Target, options: DepsOptions) -> De
     search = _Search(reader, target)
     found = search.run() if options.direction != "out" and options.steps else {}
     links = sorted(search.make_links(found), key=lambda link: order_link(link, link.start))
-    shown = links[: cut_limit(options.limit, len(links))]
+    shown = links[: apply_limit(options.limit, len(links))]
     every = [read for reads in found.values() for read in reads]
     possible = sum(confidence == POSSIBLE for _, confidence in every)
     notes = (f"{search.unparsed:,} of the files that hold the name do not parse",) if search.unparsed else ()
@@ -154,8 +154,8 @@ class _Search:
         module = derive_module(self._node.path, packages[self._node.source])
         word = re.escape(name.encode("utf-8", "replace"))
         loose = re.compile((rb"[.\"']\s*" if first != name else rb"(?<!\w)") + word + rb"(?!\w)")
-        for start in range(0, len(paths), FILES_AT_ONCE):
-            for path, text in self._store.texts(self._node.source, paths[start : start + FILES_AT_ONCE]):
+        for start in range(0, len(paths), FILE_BATCH):
+            for path, text in self._store.texts(self._node.source, paths[start : start + FILE_BATCH]):
                 handles, owners = self._handles.get(path, set()), self._owners.get(path, set())
                 if handles or owners or loose.search(text):
                     question = ReadQuestion(name, tuple(handles), frozenset(owners), module, first)

@@ -15,12 +15,12 @@ from functools import cached_property
 from pkg.graph.path_filter import is_test
 from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Label, Node, RelationType
 from pkg.retrieval.deps.answer import ENTERS, READS, RUNS
-from pkg.retrieval.deps.asked_fixtures import asks_for, list_marks
-from pkg.retrieval.deps.entries import is_unasked, list_decorators
+from pkg.retrieval.deps.entries import is_autouse, list_decorators
+from pkg.retrieval.deps.external_bases import find_reachable
 from pkg.retrieval.deps.fixture_overrides import FixtureOverrides
 from pkg.retrieval.deps.neighbours import Step
-from pkg.retrieval.deps.outside_bases import close_over
 from pkg.retrieval.deps.paths import derive_module
+from pkg.retrieval.deps.requested_fixtures import list_marks, requests_fixture
 from pkg.retrieval.deps.set_up_rules import CONFTEST, Home, find_set_up, is_collected, is_conftest
 
 PLUGINS = "pytest_plugins"
@@ -94,7 +94,7 @@ class SetUpCode:
         if path is not None and step.type in _MODULE_CODE and not self._is_of_definition(path, step.line):
             tests, rule = self._list_around(path), "module code"
         elif around is not None and around.label is Label.CLASS and step.type in _CLASS_CODE:
-            below = self._sort(close_over({around.id}, self._below))
+            below = self._sort(find_reachable({around.id}, self._below))
             tests = [test for each in below for test in self.list_of_class(each)]
         for test in tests:
             yield step._replace(type=RUNS, start=test.id, rule=rule, line=None if test is around else step.line)
@@ -144,10 +144,10 @@ class SetUpCode:
 
     def _list_asking(self, fixture: Node) -> Iterator[tuple[Node, str, str]]:
         """Yield the tests that get a fixture by autouse, a plugin, a base class's mark, or getfixturevalue."""
-        name, is_unasked = self._fixtures[fixture.id]
+        name, is_autouse = self._fixtures[fixture.id]
         owner, homes = self._find_owner(fixture), self._list_homes(fixture)
         # pytest keeps the names of autouse fixtures, whichever fixture of the name is the nearest
-        if is_unasked or any(self._fixtures[each.id][1] for each in self._overrides.list_hidden(fixture)):
+        if is_autouse or any(self._fixtures[each.id][1] for each in self._overrides.list_hidden(fixture)):
             chosen = (
                 self._list_running(owner, fixture.name)
                 if owner is not None
@@ -160,11 +160,11 @@ class SetUpCode:
                 yield node, _ASKING, LIKELY if is_plain else POSSIBLE
         for each, marks in self._marked:
             if name in marks and any(self._sees(each.path, home) for home in homes):
-                below = self._sort(close_over({each.id}, self._below))
+                below = self._sort(find_reachable({each.id}, self._below))
                 yield from ((test, "usefixtures", CERTAIN) for one in below for test in self.list_of_class(one))
         for home in homes if any(home in self._plugins for home in homes) else ():
             for node in self._list_functions(home):
-                if asks_for(node, name):
+                if requests_fixture(node, name):
                     yield node, "fixture of a plugin", LIKELY
 
     @cached_property
@@ -202,7 +202,7 @@ class SetUpCode:
         """Return whether a file sees the test definitions of another one."""
         return any(
             path.startswith(each.removesuffix(CONFTEST)) if is_conftest(each) else path == each
-            for each in close_over({home}, self._plugins)
+            for each in find_reachable({home}, self._plugins)
         )
 
     def _list_around(self, path: str) -> list[Node]:
@@ -227,7 +227,7 @@ class SetUpCode:
         return [*self._functions.get(path, ()), *inside] if is_collected(path) else []
 
     def _inherits_tests(self, owner: Node) -> bool:
-        above = close_over({owner.id}, self._above) - {owner.id}
+        above = find_reachable({owner.id}, self._above) - {owner.id}
         return any(self._methods.get(each) for each in above)
 
     def _list_running(self, owner: Node, name: str) -> list[Node]:
@@ -257,7 +257,7 @@ class SetUpCode:
             if node.label is Label.FUNCTION and "fixture" in str(node.properties.get("decorators") or ""):
                 for dotted, call in list_decorators(node):
                     if dotted.rpartition(".")[2] in ("fixture", "yield_fixture"):
-                        found[node.id] = _find_name(call) or node.name, is_unasked(node)
+                        found[node.id] = _find_name(call) or node.name, is_autouse(node)
         return found
 
     @cached_property
@@ -292,4 +292,4 @@ def _find_name(call: ast.Call | None) -> str | None:
 
 def _may_ask(node: Node, name: str) -> bool:
     """Return whether a fixture requests another one, by a parameter or at run time."""
-    return asks_for(node, name) or (_ASKING in node.content and name in _QUOTED.findall(node.content))
+    return requests_fixture(node, name) or (_ASKING in node.content and name in _QUOTED.findall(node.content))

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pkg.model import Label, Node, RelationType
-from pkg.retrieval.deps.answer import DepsOptions, Place, Unused, UnusedPlace, cut_limit, make_place
+from pkg.retrieval.deps.answer import DepsOptions, Place, Unused, UnusedPlace, apply_limit, make_place
 from pkg.retrieval.deps.names import Target
 from pkg.retrieval.deps.neighbours import LinkReader, count_calls
-from pkg.retrieval.deps.spared import Spared
+from pkg.retrieval.deps.possible_uses import PossibleUses
 
 _TYPES = (
     RelationType.CALLS, RelationType.UNRESOLVED, RelationType.RESOLVES_TO, RelationType.INHERITS,
@@ -33,14 +33,14 @@ def find_unused(reader: LinkReader, target: Target | None, options: DepsOptions)
     nodes = list(store.nodes((Label.FUNCTION, Label.CLASS), options.source))
     wanted = {node.id for node in nodes} if target is None else set(target.ids)
     loose = [node for node in nodes if node.id in wanted and node.id not in used]
-    reasons = Spared(store, nodes, edges, used).explain(loose)
+    reasons = PossibleUses(store, nodes, edges, used).explain(loose)
     left = [node for node in loose if node.id not in reasons]
     judged = sorted(map(_judge, left), key=lambda each: (each[0], _order(each[1].place)))
     found = [each for _, each in judged]
     if options.doubtful:
         spared = (UnusedPlace(make_place(node), (reasons[node.id],)) for node in loose if node.id in reasons)
         found += sorted(spared, key=lambda each: (each.doubts, _order(each.place)))
-    shown = cut_limit(options.limit, len(found))
+    shown = apply_limit(options.limit, len(found))
     coverage = count_calls(edges, "of all definitions; uses in unbound calls are not seen")
     counts = Counter(_shorten(each) for each in reasons.values()).most_common()
     return Unused(tuple(found[:shown]), len(left), tuple(counts), len(wanted), len(found) - shown, coverage)

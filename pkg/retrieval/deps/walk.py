@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from pkg.model import Label, RelationType
-from pkg.retrieval.deps.answer import Dependencies, Dependency, DepsOptions, Entry, Link, Place, cut_limit
+from pkg.retrieval.deps.answer import Dependencies, Dependency, DepsOptions, Entry, Link, Place, apply_limit
 from pkg.retrieval.deps.named_sites import count_named_sites
 from pkg.retrieval.deps.names import DEFINITIONS, Target
 from pkg.retrieval.deps.neighbours import (
@@ -98,7 +98,7 @@ class _Walk:
         seen = set(own)
         for number in range(1, depth + 1):
             links = self._read_level(level, own if number == 1 else set())
-            room = cut_limit(self.limit, len(self.found) + len(links)) - len(self.found)
+            room = apply_limit(self.limit, len(self.found) + len(links)) - len(self.found)
             self.left_out += len(links) - room
             self.found += [
                 Dependency(self.relation.name, number, of, link, self._find_inside(of, link))
@@ -107,7 +107,7 @@ class _Walk:
             if number == depth:
                 break
             ends = dict.fromkeys(self._other(link) for _, link in links[:room])
-            starts = {start: end for end in ends if end not in seen for start in self._spread(end)}
+            starts = {start: end for end in ends if end not in seen for start in self._list_next(end)}
             level = [(end, start) for start, end in starts.items() if start not in self.visited]
             seen |= ends.keys()
             if not level:
@@ -163,7 +163,7 @@ class _Walk:
             return None
         return near if near.id in self.target.ids else None
 
-    def _spread(self, node_id: str) -> list[str]:
+    def _list_next(self, node_id: str) -> list[str]:
         """Return the nodes from which the walk continues: imports lead from file to file."""
         if self.relation.type is RelationType.UNRESOLVED:
             return []

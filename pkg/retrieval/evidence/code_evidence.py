@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from pkg.retrieval.deps.answer import is_test
 from pkg.retrieval.evidence.evidence import Evidence, PlacedLine
-from pkg.retrieval.explore import Exploration, Piece, Tie, write_tie
+from pkg.retrieval.explore import Connection, Exploration, Piece, format_connection
 
-MOST_PIECES = 8  # of code: later ones rarely answer the question
-LEAST_SHARE = 0.2  # of the best piece's score, for another piece
-MOST_TIES = 8  # calls, callers and uses listed
+MAX_PIECES = 8  # of code: later ones rarely answer the question
+MIN_SHARE = 0.2  # of the best piece's score, for another piece
+MAX_CONNECTIONS = 8  # calls, callers and uses listed
 
 
 def list_code(found: Exploration, with_tests: bool) -> Iterator[Evidence]:
@@ -20,12 +20,14 @@ def list_code(found: Exploration, with_tests: bool) -> Iterator[Evidence]:
     """
     pieces = [piece for piece in found.pieces if with_tests or not is_test(piece.place)] or list(found.pieces)
     best = max((piece.score or 0.0 for piece in pieces), default=0.0)
-    shown = [each for each in pieces if each.role == "between" or (each.score or 0.0) >= best * LEAST_SHARE]
-    shown = shown[:MOST_PIECES]
+    shown = [each for each in pieces if each.role == "between" or (each.score or 0.0) >= best * MIN_SHARE]
+    shown = shown[:MAX_PIECES]
     yield from map(_make_piece, shown)
     ids = {piece.place.id for piece in shown}
-    ties = [tie for tie in (*found.calls, *found.callers, *found.uses) if tie.start.id in ids or tie.end.id in ids]
-    yield from _list_ties([tie for tie in ties if with_tests or not (is_test(tie.start) or is_test(tie.end))])
+    links = [each for each in (*found.calls, *found.callers, *found.uses) if each.start.id in ids or each.end.id in ids]
+    yield from _list_connections(
+        [each for each in links if with_tests or not (is_test(each.start) or is_test(each.end))]
+    )
 
 
 def _make_piece(piece: Piece) -> Evidence:
@@ -35,16 +37,21 @@ def _make_piece(piece: Piece) -> Evidence:
     return Evidence("code", place.source, place.path, place.line, piece.end_line, title, content, piece.score or 0.0)
 
 
-def _list_ties(ties: Sequence[Tie]) -> Iterator[Evidence]:
-    if not ties:
+def _list_connections(connections: Sequence[Connection]) -> Iterator[Evidence]:
+    if not connections:
         return
-    shown = ties[:MOST_TIES]
+    shown = connections[:MAX_CONNECTIONS]
     lines = tuple(
-        PlacedLine(tie.start.path, tie.line, f"{tie.start.qualname} -> {tie.end.qualname}", tie.start.qualname)
-        for tie in shown
+        PlacedLine(
+            link.start.path,
+            link.line,
+            f"{link.start.qualname} -> {link.end.qualname}",
+            link.start.qualname,
+        )
+        for link in shown
     )
     first = shown[0]
-    content = "\n".join(map(write_tie, shown))
+    content = "\n".join(map(format_connection, shown))
     yield Evidence(
         "links", first.start.source, first.start.path, first.line, first.line, "calls at this code", content, 0.0, lines
     )

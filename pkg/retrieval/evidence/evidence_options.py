@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from pkg.model import NodeFilter
-from pkg.retrieval.query_options import TEST_CHOICES, Globs, TestChoice, check_choice, check_least, list_globs
+from pkg.retrieval.query_options import TEST_CHOICES, Globs, TestChoice, check_choice, check_minimum, list_globs
 
 Retriever = Literal["graph", "chunks", "both"]
 RETRIEVERS: tuple[Retriever, ...] = get_args(Retriever)
@@ -31,8 +31,8 @@ class EvidenceOptions:
         """Raise UsageError for invalid options."""
         check_choice("retriever", self.retriever, RETRIEVERS)
         check_choice("tests", self.tests, TEST_CHOICES)
-        check_least("budget", self.budget, 0)
-        check_least("top_k", self.top_k, 0)
+        check_minimum("budget", self.budget, 0)
+        check_minimum("top_k", self.top_k, 0)
 
 
 DEFAULT_EVIDENCE = EvidenceOptions()

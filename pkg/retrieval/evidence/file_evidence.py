@@ -15,9 +15,9 @@ from pkg.retrieval.heads import summarise
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-MOST_NAMES = 16  # of one line of a summary
+MAX_NAMES = 16  # of one line of a summary
 FEW_NAMES = 8  # in a short summary
-MOST_IMPORTS = 40
+MAX_IMPORTS = 40
 
 
 def summarise_files(store: GraphStore, files: Sequence[Node], in_short: bool = False) -> Iterator[Evidence]:
@@ -57,13 +57,13 @@ def _summarise(
         (node for node in held if node.label in (Label.CLASS, Label.FUNCTION)), key=lambda node: node.start_line
     )
     constants = [node.name for node in held if node.label is Label.CONSTANT]
-    definitions = [_say_definition(node) for node in defined]
+    definitions = [_format_definition(node) for node in defined]
     name = file.path
-    lines = [summary or "", _write(f"{name} defines", definitions, FEW_NAMES if in_short else MOST_NAMES)]
+    lines = [summary or "", _write(f"{name} defines", definitions, FEW_NAMES if in_short else MAX_NAMES)]
     if not in_short:
         lines[1:1] = [
-            _write(f"{name} imports libraries", _say_imports(outer), MOST_IMPORTS),
-            _write(f"{name} imports from this repository", _say_imports(inner), MOST_IMPORTS),
+            _write(f"{name} imports libraries", _format_imports(outer), MAX_IMPORTS),
+            _write(f"{name} imports from this repository", _format_imports(inner), MAX_IMPORTS),
         ]
         lines += [
             _write(f"{name} has the constants", constants, FEW_NAMES),
@@ -74,11 +74,11 @@ def _summarise(
     return Evidence("file", file.source, file.path, 1, last, "the file", content or f"{name} is empty")
 
 
-def _say_imports(nodes: Iterable[Node]) -> list[str]:
+def _format_imports(nodes: Iterable[Node]) -> list[str]:
     return [f"{node.content.strip()} (line {node.start_line})" for node in nodes]
 
 
-def _say_definition(node: Node) -> str:
+def _format_definition(node: Node) -> str:
     kind = "class" if node.label is Label.CLASS else "function"
     return f"{kind} {node.name} (line {node.start_line})"
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 NAMED_SHARE = 0.6  # of the budget, for the subjects that the question names
 ABOVE_SHARE = 0.1  # of the budget, for the files of the found code
 FILES_ABOVE = 2
-MOST_WINDOWS = 10  # of a question: with 1,500 characters each they exceed the usual budget
+MAX_WINDOWS = 10  # of a question: with 1,500 characters each they exceed the usual budget
 
 
 def gather_evidence(
@@ -51,19 +51,19 @@ def gather_evidence(
         sources = list_sources(store, options.source)
         pack, chunks = _Pack(options.budget, options.top_k), list[Evidence]()
         if options.retriever != "graph" and windows is not None:
-            chunks = list(windows.search(encode_question(encoder, text), options, MOST_WINDOWS))
+            chunks = list(windows.search(encode_question(encoder, text), options, MAX_WINDOWS))
         if options.retriever == "chunks":
-            pack.take(chunks)
-            found = _Findings()
+            pack.add(chunks)
+            found = _SearchResult()
         else:
-            found = _take_nodes(_Gatherer(store, encoder, text, options, sources), pack, chunks)
+            found = _add_nodes(_Gatherer(store, encoder, text, options, sources), pack, chunks)
         stale = find_stale(store, ((piece.source, piece.path) for piece in pack.pieces))
     looked_at = {**found.looked_at, **({"window": len(windows.windows)} if windows else {})}
     return Gathered(text, tuple(pack.pieces), found.fits, looked_at, pack.left_out, found.notes, stale)
 
 
 @dataclass(frozen=True, slots=True)
-class _Findings:
+class _SearchResult:
     """Results of a search among the nodes, beside its pieces."""
 
     fits: bool | None = None
@@ -106,24 +106,24 @@ class _Gatherer:
         return summarise_files(self.store, files, in_short=True)
 
 
-def _take_nodes(gatherer: _Gatherer, pack: _Pack, chunks: Sequence[Evidence]) -> _Findings:
+def _add_nodes(gatherer: _Gatherer, pack: _Pack, chunks: Sequence[Evidence]) -> _SearchResult:
     """Add the subjects of the question, then the found code interleaved with chunks, then the files of that."""
     options = gatherer.options
     subjects = find_subjects(gatherer.store, gatherer.text, gatherer.sources).narrow(node_filter(options))
-    pack.take(gatherer.list_named(subjects), NAMED_SHARE)
+    pack.add(gatherer.list_named(subjects), NAMED_SHARE)
     limits = options.source, options.path, options.tests
     explored = explore(gatherer.store, gatherer.encoder, gatherer.text, ExploreOptions(pack.room, *limits))
     code = list(list_code(explored, gatherer.with_tests))
     sections = find_sections(gatherer.store, gatherer.query, gatherer.text, options)
     found = _merge(code, sections.pieces)
-    pack.take(_put_between(found, chunks))
+    pack.add(_interleave(found, chunks))
     if not subjects.files:
-        pack.take(gatherer.list_above(code))
+        pack.add(gatherer.list_above(code))
     fits = True if subjects or sections.fits else explored.fits
-    return _Findings(fits, {"section": sections.searched}, explored.notes)
+    return _SearchResult(fits, {"section": sections.searched}, explored.notes)
 
 
-def _put_between(found: Sequence[Evidence], chunks: Sequence[Evidence]) -> Iterator[Evidence]:
+def _interleave(found: Sequence[Evidence], chunks: Sequence[Evidence]) -> Iterator[Evidence]:
     """Insert a chunk after every two pieces of the graph: chunks are right less often."""
     waiting = iter(chunks)
     for number, piece in enumerate(found, 1):
@@ -163,7 +163,7 @@ class _Pack:
         """Return the part of the budget for code; 0 for no limit."""
         return max(int((self.budget - self.used) * (1 - ABOVE_SHARE)), 1) if self.budget else 0
 
-    def take(self, pieces: Iterable[Evidence], share: float = 1.0) -> None:
+    def add(self, pieces: Iterable[Evidence], share: float = 1.0) -> None:
         """Add the pieces that fit into the budget, and together into a share of its rest."""
         limit = self.used + int((self.budget - self.used) * share)
         for piece in pieces:

@@ -20,8 +20,8 @@ from pkg.retrieval.evidence.evidence import Evidence, PlacedLine
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-MOST_LINES = 15  # of one kind of link: pkg deps has the full list
-_ASKED = (
+MAX_LINES = 15  # of one kind of link: pkg deps has the full list
+_KIND_PATTERNS = (
     (
         re.compile(r"\b(?:inherit\w*|subclass\w*|deriv\w*|extend\w*|base class\w*|implement\w*)\b"),
         ("subclasses", "bases"),
@@ -46,7 +46,7 @@ FEW = 4  # lines of a kind that the question does not ask for
 
 def list_links(store: GraphStore, text: str, subjects: Sequence[Node]) -> Iterator[Evidence]:
     """Yield the links of some definitions, those that the question asks for first."""
-    asked = [kind for pattern, kinds in _ASKED if pattern.search(text.lower()) for kind in kinds]
+    asked = [kind for pattern, kinds in _KIND_PATTERNS if pattern.search(text.lower()) for kind in kinds]
     reader, options = LinkReader(store), DepsOptions()
     for node in subjects:
         inside = tuple(each for each in store.subtree(node.id) if each.label in DEFINITIONS)
@@ -55,16 +55,16 @@ def list_links(store: GraphStore, text: str, subjects: Sequence[Node]) -> Iterat
         found = walk(reader, target, options).found
         yield from _list_kinds(node, found, asked)
         if "callers" in asked and not any(each.relation == "callers" for each in found):
-            yield from _say_uncalled(store, target)
+            yield from _list_unresolved_uses(store, target)
 
 
-def _say_uncalled(store: GraphStore, target: Target) -> Iterator[Evidence]:
+def _list_unresolved_uses(store: GraphStore, target: Target) -> Iterator[Evidence]:
     """Yield the uses of a name without a known caller in the code of the source."""
     named = count_named_sites(store, target.place.source, [target])
     if named is not None:
         place = target.place
         title = f"callers of {place.qualname}"
-        yield Evidence("links", place.source, place.path, place.line, place.line, title, named.say(), 1.0)
+        yield Evidence("links", place.source, place.path, place.line, place.line, title, named.describe(), 1.0)
 
 
 def _list_kinds(node: Node, found: Sequence[Dependency], asked: Sequence[str]) -> Iterator[Evidence]:
@@ -75,15 +75,15 @@ def _list_kinds(node: Node, found: Sequence[Dependency], asked: Sequence[str]) -
         is_site = bool(link.lines) and link.type != RelationType.INHERITS.value  # the lines are those of base classes
         at, where = (link.start, link.lines[0]) if is_site else (far, far.line)
         unsure = "" if link.confidence == "certain" else f" ({link.confidence})"
-        line = PlacedLine(at.path or node.path, where, f"{_say_link(node, each)}{unsure}", far.qualname)
+        line = PlacedLine(at.path or node.path, where, f"{_format_link(node, each)}{unsure}", far.qualname)
         (tests if is_test(far) else kinds)[each.relation].append(line)
     for kind in dict.fromkeys((*asked, *(() if asked else _USUAL))):
         lines = [*kinds[kind], *tests[kind]]
         if lines:
-            yield _make(node, kind, lines, MOST_LINES if asked else FEW)
+            yield _make(node, kind, lines, MAX_LINES if asked else FEW)
 
 
-def _say_link(node: Node, each: Dependency) -> str:
+def _format_link(node: Node, each: Dependency) -> str:
     """Return a link as a sentence, with the definition inside the node as its subject or object."""
     far = each.place.qualname or each.place.path
     near = node.qualname if each.inside is None else f"{each.inside.qualname} (inside {node.qualname})"
@@ -114,9 +114,9 @@ def list_importers(store: GraphStore, libraries: Sequence[Node]) -> Iterator[Evi
         ]
         if lines:
             first = nodes[0]
-            written = [f"{line.text} (line {line.line})" for line in lines[:MOST_LINES]]
-            written += [f"and {len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else []
+            written = [f"{line.text} (line {line.line})" for line in lines[:MAX_LINES]]
+            written += [f"and {len(lines) - MAX_LINES} more"] if len(lines) > MAX_LINES else []
             yield Evidence(
                 "links", first.source, first.path, first.start_line, first.start_line,
-                f"imports of the library {library.name}", "\n".join(written), 1.0, tuple(lines[:MOST_LINES]),
+                f"imports of the library {library.name}", "\n".join(written), 1.0, tuple(lines[:MAX_LINES]),
             )  # fmt: skip

@@ -16,9 +16,9 @@ from pkg.terms.words import split_terms
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-MOST_FILES = 5  # of one name: a question about `plugin.py` may mean any of forty
-MOST_DEFINITIONS = 3
-MOST_COMPARED = 200  # files of one name whose imports are read to choose among them
+MAX_FILES = 5  # of one name: a question about `plugin.py` may mean any of forty
+MAX_DEFINITIONS = 3
+MAX_COMPARED = 200  # files of one name whose imports are read to choose among them
 # Only tried at the start of a word, so that a word of thousands of letters is read once.
 _PATH = re.compile(r"(?<![\w.-])(?:(?:[\w.-]+/)*\.*[\w-][\w.-]*\.[A-Za-z]{1,5}\b|(?:[\w.-]+/)+[\w.-]+)")
 _QUOTED = re.compile(r"[`'\"‘’“”]([^\s`'\"‘’“”]{2,200})[`'\"‘’“”]|\b([A-Za-z_]\w*)\(")
@@ -58,10 +58,10 @@ class Subjects:
 def find_subjects(store: GraphStore, text: str, sources: Sequence[Source]) -> Subjects:
     """Find the files, definitions and libraries that a question names, in some sources."""
     names = _list_names(text)
-    bearers = _find_bearers(store, names, sources)
-    definers = {(node.source, node.path) for node in bearers}
+    same_named = _find_same_named(store, names, sources)
+    definers = {(node.source, node.path) for node in same_named}
     files, others = _find_files(store, text, names, sources, definers)
-    definitions = _find_definitions(bearers, names, sources, {(node.source, node.path) for node in files})
+    definitions = _find_definitions(same_named, names, sources, {(node.source, node.path) for node in files})
     taken = {node.name for node in definitions}
     libraries = _find_libraries(store, {name.partition(".")[0] for name in names} - taken, text, sources)
     return Subjects(tuple(files), tuple(definitions), tuple(libraries), others)
@@ -88,7 +88,7 @@ def _find_files(
             continue
         index = PathIndex((path for path, _, _ in store.fingerprints(source.name)), source.package)
         for group in _match_paths(index, text, names):
-            nodes = store.get([name_unit(source.name, path) for path in group[:MOST_COMPARED]])
+            nodes = store.get([name_unit(source.name, path) for path in group[:MAX_COMPARED]])
             chosen = _choose_files(store, text, nodes, definers) if len(nodes) > 1 else nodes
             others += len(group) - len(chosen)
             found += chosen
@@ -124,10 +124,10 @@ def _choose_files(store: GraphStore, text: str, nodes: Sequence[Node], definers:
         is_definer = (node.source, node.path) in definers
         return not is_definer, -len(said[node.id] & asked), node.path.count("/"), node.path
 
-    return sorted(nodes, key=rank)[:MOST_FILES]
+    return sorted(nodes, key=rank)[:MAX_FILES]
 
 
-def _find_bearers(store: GraphStore, names: Iterable[str], sources: Sequence[Source]) -> list[Node]:
+def _find_same_named(store: GraphStore, names: Iterable[str], sources: Sequence[Source]) -> list[Node]:
     """Find all definitions whose bare name is the last part of a name."""
     bare = sorted({name.rpartition(".")[2] for name in names if not name.endswith(SUFFIXES)} - {""})
     nodes = store.find_names(bare, sources[0].name if len(sources) == 1 else None) if bare else []
@@ -136,7 +136,7 @@ def _find_bearers(store: GraphStore, names: Iterable[str], sources: Sequence[Sou
 
 
 def _find_definitions(
-    bearers: Sequence[Node], names: Iterable[str], sources: Sequence[Source], files: set[tuple[str, str]]
+    same_named: Sequence[Node], names: Iterable[str], sources: Sequence[Source], files: set[tuple[str, str]]
 ) -> list[Node]:
     """Choose the definitions of each name: those in files that are named too, the outermost first."""
     packages = {source.name: source.package for source in sources}
@@ -144,7 +144,7 @@ def _find_definitions(
     for name in names:
         ends = [
             node
-            for node in bearers
+            for node in same_named
             if f".{derive_module(node.path, packages[node.source])}.{node.qualname}".endswith(f".{name}")
         ]
         tops = [node for node in ends if node.label is not Label.CONSTANT] or ends
@@ -153,7 +153,7 @@ def _find_definitions(
             is_elsewhere = bool(files) and (node.source, node.path) not in files
             return is_elsewhere, is_test(node.path), node.qualname.count("."), node.path
 
-        found += sorted(tops, key=rank)[:MOST_DEFINITIONS]
+        found += sorted(tops, key=rank)[:MAX_DEFINITIONS]
     return list({node.id: node for node in found}.values())
 
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pkg.model import Label, Node
+from pkg.retrieval.candidate_pool import Scores
 from pkg.retrieval.chunk_search import find_chunks
 from pkg.retrieval.evidence.evidence import Evidence
 from pkg.retrieval.evidence.evidence_options import EvidenceOptions, node_filter
-from pkg.retrieval.pool import Scores
 from pkg.retrieval.question import Question, parse_question
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
     from pkg.terms.inverted_index import TermScores
 
-LOOKED_AT = 30  # best chunks that are ranked again
-MOST_SECTIONS, MOST_OF_FILE = 6, 2
+SEARCH_DEPTH = 30  # best chunks that are ranked again
+MAX_SECTIONS, MAX_OF_FILE = 6, 2
 DEPTH_COST = 0.04
 """Of the score, for each folder: files nearer to the root are about the whole. Of 26 questions about the documents of
 spyder 20 have the right file first with it, and 15 without."""
@@ -30,7 +30,7 @@ ABOVE_CODE = 0.15
 """Excess of a section's score over that of code that answers as well: the best one has half of it for its words alone.
 Of the questions about spyder most have the right file first with .1 to .2."""
 ALIKE = 0.55  # minimal similarity of a related word
-LEAST_COSINE, LEAST_HELD = 0.4, 0.25
+MIN_COSINE, MIN_HELD = 0.4, 0.25
 """Thresholds for a section to fit: its cosine, and its share of the question's words, by their rarity."""
 
 
@@ -47,15 +47,14 @@ def find_sections(store: GraphStore, query: Vectors, text: str, options: Evidenc
     """Find the best sections for a question, whose vector is float32 [dimension]."""
     question = parse_question(text)
     terms = _choose_terms(question)
-    found = find_chunks(store, query, terms, LOOKED_AT, node_filter(options))
+    found = find_chunks(store, query, terms, SEARCH_DEPTH, node_filter(options))
     if not found.ranked:
         return Sections((), found.searched, False)
     ids = [each.id for each in found.ranked]
     nodes, parts = store.get(ids), store.text_parts(ids, terms, Label.CHUNK)
     held = _measure_held(question, list(terms), parts)
     fits = any(
-        each.cosine >= LEAST_COSINE and share >= LEAST_HELD
-        for each, share in zip(found.ranked, held.tolist(), strict=True)
+        each.cosine >= MIN_COSINE and share >= MIN_HELD for each, share in zip(found.ranked, held.tolist(), strict=True)
     )
     scored = [
         (each.score - DEPTH_COST * node.path.count("/"), node) for each, node in zip(found.ranked, nodes, strict=True)
@@ -70,7 +69,7 @@ def _take_some(scored: Sequence[tuple[float, Node]]) -> Iterator[tuple[float, No
     taken: Counter[tuple[str, str]] = Counter()
     for score, node in scored:
         place = node.source, node.path
-        if taken[place] < MOST_OF_FILE and taken.total() < MOST_SECTIONS:
+        if taken[place] < MAX_OF_FILE and taken.total() < MAX_SECTIONS:
             taken[place] += 1
             yield score, node
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
     from pkg.graph.store import GraphStore
 
-ENCODED_AT_ONCE = 1000  # chunks: a batch and its vectors stay below ten megabytes
+ENCODING_BATCH = 1000  # chunks: a batch and its vectors stay below ten megabytes
 
 
 class FileWindow(NamedTuple):
@@ -59,8 +59,8 @@ def index_windows(store: GraphStore, encoder: Encoder, sources: Sequence[str]) -
     """Cut and encode the texts of all files of some sources."""
     windows = [each for source in sources for each in _cut_files(store, source)]
     parts = [
-        encoder.encode([each.window.content.encode() for each in windows[start : start + ENCODED_AT_ONCE]])
-        for start in range(0, len(windows), ENCODED_AT_ONCE)
+        encoder.encode([each.window.content.encode() for each in windows[start : start + ENCODING_BATCH]])
+        for start in range(0, len(windows), ENCODING_BATCH)
     ]
     vectors = np.concatenate(parts) if parts else np.zeros((0, encoder.dimension), np.float32)
     return WindowIndex(store.generation(), windows, vectors)

@@ -13,9 +13,9 @@ import numpy as np
 
 from pkg.model import Outline
 from pkg.retrieval import features, name_features
+from pkg.retrieval.candidate_pool import Pool, Scores, map_owners, standardise
 from pkg.retrieval.long.question_mentions import Mentions
 from pkg.retrieval.long.question_parts import Part
-from pkg.retrieval.pool import Pool, Scores, map_owners, standardise
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class LongPool:
 Measure = Callable[[LongPool], Scores]
 
 
-def _ask(part: Part, measure: Callable[[Pool], Scores]) -> Measure:
+def _of_part(part: Part, measure: Callable[[Pool], Scores]) -> Measure:
     """Compute a feature of one part; 0 if the question has no such part."""
 
     def measure_part(pool: LongPool) -> Scores:
@@ -41,16 +41,16 @@ def _ask(part: Part, measure: Callable[[Pool], Scores]) -> Measure:
     return measure_part
 
 
-def _ask_whole(measure: Callable[[Pool], Scores]) -> Measure:
+def _of_whole(measure: Callable[[Pool], Scores]) -> Measure:
     return lambda pool: measure(pool.whole)
 
 
-def _ask_blocks(part: Part) -> Measure:
+def _of_blocks(part: Part) -> Measure:
     """Compute the cosine of the nearest block: the vector of a long function says little about a single branch."""
     return lambda pool: standardise(pool.blocks[part]) if part in pool.blocks else np.zeros(len(pool.whole.outlines))
 
 
-def _look(measure: Callable[[Mentions, Outline], float]) -> Measure:
+def _of_mentions(measure: Callable[[Mentions, Outline], float]) -> Measure:
     """Compute a feature from what the question mentions."""
     return lambda pool: map_owners(pool.whole, lambda owner: measure(pool.mentions, owner))
 
@@ -69,24 +69,24 @@ def _is_framed(mentions: Mentions, owner: Outline) -> float:
 FRAME_OFFSET = 3  # calls before the last one at which a frame counts half: mostly one of the last three is at fault
 
 FEATURES: dict[str, Measure] = {
-    "title_dense": _ask(Part.TITLE, features.dense),
-    "title_block": _ask_blocks(Part.TITLE),
-    "title_lexical": _ask(Part.TITLE, features.lexical),
-    "title_scope": _ask(Part.TITLE, name_features.scope_cover),
-    "title_qualname": _ask(Part.TITLE, name_features.qualname_share),
-    "prose_dense": _ask(Part.PROSE, features.dense),
-    "prose_block": _ask_blocks(Part.PROSE),
-    "prose_lexical": _ask(Part.PROSE, features.lexical),
-    "output_lexical": _ask(Part.OUTPUT, features.lexical),
-    "whole_dense": _ask_whole(features.dense),
-    "named_file": _look(lambda mentions, owner: float(owner.path in mentions.files)),
-    "definer": _look(lambda mentions, owner: mentions.definers.get(owner.path, 0.0)),
-    "framed": _look(_is_framed),
-    "prose_name": _ask(Part.PROSE, features.asked_name),
-    "is_aside": _look(lambda mentions, owner: float(features.is_example(owner.path))),
-    "is_special": _ask_whole(features.is_special),
-    "is_private": _ask_whole(features.is_private),
-    "length": _ask_whole(features.length),
+    "title_dense": _of_part(Part.TITLE, features.dense),
+    "title_block": _of_blocks(Part.TITLE),
+    "title_lexical": _of_part(Part.TITLE, features.lexical),
+    "title_scope": _of_part(Part.TITLE, name_features.scope_cover),
+    "title_qualname": _of_part(Part.TITLE, name_features.qualname_share),
+    "prose_dense": _of_part(Part.PROSE, features.dense),
+    "prose_block": _of_blocks(Part.PROSE),
+    "prose_lexical": _of_part(Part.PROSE, features.lexical),
+    "output_lexical": _of_part(Part.OUTPUT, features.lexical),
+    "whole_dense": _of_whole(features.dense),
+    "named_file": _of_mentions(lambda mentions, owner: float(owner.path in mentions.files)),
+    "definer": _of_mentions(lambda mentions, owner: mentions.definers.get(owner.path, 0.0)),
+    "framed": _of_mentions(_is_framed),
+    "prose_name": _of_part(Part.PROSE, features.asked_name),
+    "is_aside": _of_mentions(lambda mentions, owner: float(features.is_example(owner.path))),
+    "is_special": _of_whole(features.is_special),
+    "is_private": _of_whole(features.is_private),
+    "length": _of_whole(features.length),
 }
 """Features by their names in the file of weights."""
 

@@ -15,24 +15,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pkg.model import Label, Match, NodeFilter, Outline
+from pkg.retrieval.candidate_pool import Pool, Scores, read_pool, standard_deviation
 from pkg.retrieval.long.long_features import FEATURES, LongPool, measure_long
 from pkg.retrieval.long.question_mentions import find_mentions
 from pkg.retrieval.long.question_parts import Part
-from pkg.retrieval.pool import Pool, Scores, read_pool, standard_deviation
 from pkg.retrieval.question import Question
-from pkg.retrieval.ranking import Ranked, Weights, make_weights, order_weighed
+from pkg.retrieval.ranking import Ranked, Weights, make_weights, rank_weighted
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
     from pkg.graph.store import GraphStore
 
 WEIGHTS = Path(__file__).with_name("long_ranker.json")
-LOOK = 50  # best of each search for each part
-LOOK_IN_FILES = 50  # the same among the files that a question mentions
+SEARCH_DEPTH = 50  # best of each search for each part
+FILE_SEARCH_DEPTH = 50  # the same among the files that a question mentions
 BLOCK_PARTS = (Part.TITLE, Part.PROSE)
 """Parts that blocks are compared with: of the issues in training, each repository left out in turn, .68 have the right
 file first, and .64 without."""
-MOST_FILES = 12  # of those searched separately: a trace through a framework has forty
+MAX_FILES = 12  # of those searched separately: a trace through a framework has forty
 
 
 def encode_parts(encoder: Encoder, question: Question) -> dict[Part, Vectors]:
@@ -51,13 +51,13 @@ def collect_long_pool(
     if where.tests is None:
         where = replace(where, tests=False)
     mentions = find_mentions(store, question, where.source)
-    near, worded = store.hybrid_search(Label.FUNCTION, query, question.sought, max(k, LOOK), where)
-    found = [near.matches, worded.matches]
+    near, lexical = store.hybrid_search(Label.FUNCTION, query, question.search_weights, max(k, SEARCH_DEPTH), where)
+    found = [near.matches, lexical.matches]
     for part, vector in vectors.items():
-        found += _search(store, question.parts[part], vector, max(k, LOOK), where)
+        found += _search(store, question.parts[part], vector, max(k, SEARCH_DEPTH), where)
     if mentions.paths and not where.paths:
-        inside = replace(where, paths=tuple(map(_escape, mentions.paths[:MOST_FILES])))
-        found += _search(store, question, query, LOOK_IN_FILES, inside)
+        inside = replace(where, paths=tuple(map(_escape, mentions.paths[:MAX_FILES])))
+        found += _search(store, question, query, FILE_SEARCH_DEPTH, inside)
     counts = {} if where.paths or where.tests else dict.fromkeys(mentions.functions, 0)
     counts |= {match.id: match.same_content for matches in reversed(found) for match in matches}
     whole = read_pool(store, question, query, near, counts)
@@ -86,8 +86,8 @@ def _group_blocks(store: GraphStore, query: Vectors, functions: Sequence[str]) -
 def _search(
     store: GraphStore, asked: Question, query: Vectors, k: int, where: NodeFilter
 ) -> tuple[tuple[Match, ...], tuple[Match, ...]]:
-    near, worded = store.hybrid_search(Label.FUNCTION, query, asked.sought, k, where)
-    return near.matches, worded.matches
+    near, lexical = store.hybrid_search(Label.FUNCTION, query, asked.search_weights, k, where)
+    return near.matches, lexical.matches
 
 
 def _escape(path: str) -> str:
@@ -101,7 +101,7 @@ def rank_long(pool: LongPool, k: int, weights: Weights | None = None) -> list[Ra
     measured = measure_long(pool) * np.array(weights.values)
     dense = dict(zip(FEATURES, weights.values, strict=True))["whole_dense"]
     slope = max(0.0, dense) / standard_deviation(pool.whole.dense)
-    return order_weighed(pool.whole, measured, [*FEATURES, "offset"], weights.offset, slope, k)
+    return rank_weighted(pool.whole, measured, [*FEATURES, "offset"], weights.offset, slope, k)
 
 
 def choose_blocks(

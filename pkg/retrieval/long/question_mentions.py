@@ -20,8 +20,8 @@ from pkg.retrieval.question import Question
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-MOST_NAMES = 100  # of a question that are looked up: a long log has thousands
-MOST_BEARERS = 3  # definitions of a name that is still specific
+MAX_NAMES = 100  # of a question that are looked up: a long log has thousands
+MAX_SAME_NAMED = 3  # definitions of a name that is still specific
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def _count_shared(first: list[str], second: list[str]) -> int:
 def find_mentions(store: GraphStore, question: Question, source: str | None) -> Mentions:
     """Find what a question mentions among the repositories of a graph, or in one source."""
     index = _index_paths(store, source)
-    dotted = [name for name in question.mentioned if "." in name][:MOST_NAMES]
+    dotted = [name for name in question.mentioned if "." in name][:MAX_NAMES]
     definitions = _find_definitions(store, question, source)
     return Mentions(
         frozenset(path for name in question.files for path in index.match_end(name)),
@@ -122,11 +122,11 @@ def _find_definitions(store: GraphStore, question: Question, source: str | None)
     """Find the functions and classes that a question names, if the name is rare; tests repeat the names of others."""
     framed = (frame.function for frame in question.frames if frame.function)
     names = dict.fromkeys(part for name in (*question.mentioned, *framed) for part in name.split("."))
-    bearers: dict[str, list[Node]] = defaultdict(list)
-    for node in store.find_names([name for name in names if len(name) > 2][:MOST_NAMES], source):
+    same_named: dict[str, list[Node]] = defaultdict(list)
+    for node in store.find_names([name for name in names if len(name) > 2][:MAX_NAMES], source):
         if not is_test(node.path):
-            bearers[node.name].append(node)
-    return [node for nodes in bearers.values() if len(nodes) <= MOST_BEARERS for node in nodes]
+            same_named[node.name].append(node)
+    return [node for nodes in same_named.values() if len(nodes) <= MAX_SAME_NAMED for node in nodes]
 
 
 def _weigh_definers(definitions: list[Node]) -> dict[str, float]:

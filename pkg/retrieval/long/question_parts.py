@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from enum import Enum
 
-LEAST_TEXT = 120  # characters of the shortest long question; two thirds of the examined issues have 700
+MIN_TEXT = 120  # characters of the shortest long question; two thirds of the examined issues have 700
 LONGEST_LINE = 1000  # characters of a line that are read: the rest is data
 LONGEST_HEADING = 120
-LEAST_LINES = 2  # title and body
+MIN_LINES = 2  # title and body
 
 
 class Part(str, Enum):
@@ -70,9 +70,9 @@ _PYTHON = frozenset(("", "python", "py", "python3", "ipython", "pycon", "pytb", 
 
 def is_long(text: str) -> bool:
     """Return whether a question is worth splitting; code alone is one part, however long it is."""
-    if len(text) < LEAST_TEXT or _STARTS_AS_CODE.match(text):
+    if len(text) < MIN_TEXT or _STARTS_AS_CODE.match(text):
         return False
-    return sum(1 for line in text.splitlines() if line.strip()) >= LEAST_LINES
+    return sum(1 for line in text.splitlines() if line.strip()) >= MIN_LINES
 
 
 def read_parts(text: str) -> dict[Part, str]:

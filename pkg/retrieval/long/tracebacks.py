@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-MOST_FRAMES = 200  # a trace of infinite recursion has a thousand, all of a few functions
+MAX_FRAMES = 200  # a trace of infinite recursion has a thousand, all of a few functions
 LONGEST_LINE = 500  # characters of a line that may be a frame; longer ones are data
 BELOW = 20  # lines below a frame of IPython, one of which may be marked as current
 _PATH = r"(?:[A-Za-z]:)?[^:\"*?<>|]+\.pyx?"
@@ -34,7 +34,7 @@ def read_frames(text: str) -> list[StackFrame]:
     lines = text.splitlines()
     frames: dict[StackFrame, None] = {}
     for number, line in enumerate(lines):
-        if ".py" in line and len(line) <= LONGEST_LINE and len(frames) < MOST_FRAMES:
+        if ".py" in line and len(line) <= LONGEST_LINE and len(frames) < MAX_FRAMES:
             found = next(filter(None, (form.search(line) for form in _FRAMES)), None)
             if found is not None:
                 frames[_make_frame(found.groupdict(), lines[number + 1 : number + 1 + BELOW])] = None

@@ -166,7 +166,7 @@ def prune(
         refused.append(f"{len(inner) - limit} of {len(inner)} branches not tried: the limit is {limit}, largest first")
     pruned = Pruned(content, (), len(left), ())
     while left and len(pruned.cuts) < steps:
-        found = _take_best(judge, rule, pruned, left, refused)
+        found = _cut_best(judge, rule, pruned, left, refused)
         if found is None:
             break
         pruned, left = found
@@ -240,7 +240,7 @@ class _Judge:
         return None
 
 
-def _take_best(
+def _cut_best(
     judge: _Judge, rule: SafeRule | None, pruned: Pruned, branches: Sequence[Nested], refused: list[str]
 ) -> tuple[Pruned, list[Nested]] | None:
     """Make the best cut that parses, gains and is allowed, and shift the other branches."""

@@ -108,7 +108,7 @@ def _find_objection(tree: ast.Module, branch: Placed, gone: set[int]) -> str:
     function = _find_function(tree, branch)
     if _holds_loop(branch.node) and not any(isinstance(node, Loop) for node in _walk(function, without)):
         return "no loop would be left"
-    if effects.holds_error and not _gives_anything(function, without):
+    if effects.holds_error and not _has_result(function, without):
         return "nothing else gives a result"
     return _judge_names(_find_uses(function, without, branch), effects)
 
@@ -187,7 +187,7 @@ def _holds_loop(branch: ast.stmt) -> bool:
     return any(isinstance(node, Loop) for node in ast.walk(branch))
 
 
-def _gives_anything(function: ast.AST, without: set[int]) -> bool:
+def _has_result(function: ast.AST, without: set[int]) -> bool:
     """Return whether code still returns or raises anything, changes an object, or calls what may do so."""
     return any(
         isinstance(node, ast.Yield | ast.YieldFrom | ast.Raise | ast.Assert)

@@ -8,8 +8,8 @@ from typing import Any
 from pkg.errors import count_things, shorten
 from pkg.model import Label
 from pkg.retrieval.deps.answer import Answer
-from pkg.retrieval.explore import Exploration, Tie, write_piece
-from pkg.retrieval.outline_answer import CodeOutline, say_definition, say_file, say_folder
+from pkg.retrieval.explore import Connection, Exploration, write_piece
+from pkg.retrieval.outline_answer import CodeOutline, format_definition, format_file, format_folder
 from pkg.retrieval.show import Definition, Shown
 from pkg.retrieval.token_count import count_tokens
 from pkg.service.operations.answer_sections import fit_lines, fit_sections, measure_section, share_budget
@@ -46,13 +46,13 @@ def write_explored(found: Exploration) -> str:
     """Write what a question found: the pieces, and then a line for each call, by the place where it stands."""
     several = len({piece.place.source for piece in found.pieces}) > 1
     parts = [write_piece(piece, several) for piece in found.pieces]
-    for title, ties, is_placed in (
+    for title, links, is_placed in (
         ("calls", found.calls, False),
         ("callers", found.callers, False),
         ("uses", found.uses, True),
     ):
-        if ties:
-            parts.append("\n".join([f"{title}:", *(f"  {_write_tie(tie, is_placed)}" for tie in ties)]))
+        if links:
+            parts.append("\n".join([f"{title}:", *(f"  {_format_link(link, is_placed)}" for link in links)]))
     return "\n\n".join(parts)
 
 
@@ -70,11 +70,11 @@ def say_over_budget(budget: int) -> str:
     return f"found, but over the budget of {count_things(budget, 'token')}; raise budget"
 
 
-def _write_tie(tie: Tie, is_placed: bool) -> str:
+def _format_link(link: Connection, is_placed: bool) -> str:
     """Write a call; where it leads has its place only if it is not shown above."""
-    unsure = "" if tie.confidence == SURE else f" ({tie.confidence})"
-    place = f" ({tie.end.path}:{tie.end.line})" if is_placed else ""
-    return f"{tie.start.path}:{tie.line} {tie.start.qualname} -> {tie.end.qualname}{place}{unsure}"
+    unsure = "" if link.confidence == SURE else f" ({link.confidence})"
+    place = f" ({link.end.path}:{link.end.line})" if is_placed else ""
+    return f"{link.start.path}:{link.line} {link.start.qualname} -> {link.end.qualname}{place}{unsure}"
 
 
 def write_shown(shown: Shown, budget: int, outline: Outline) -> tuple[str, tuple[str, ...]]:
@@ -121,17 +121,17 @@ def _cut(each: Definition, room: int, outline: Outline) -> tuple[str, str]:
 
 def write_outline(outline: CodeOutline) -> Iterator[str]:
     """Write folders, files and definitions as the lines that the budget was counted by."""
-    yield from map(say_folder, outline.folders)
+    yield from map(format_folder, outline.folders)
     for file in outline.files:
-        yield say_file(file)
-        yield from map(say_definition, file.definitions)
+        yield format_file(file)
+        yield from map(format_definition, file.definitions)
 
 
 def list_inside(outline: CodeOutline, definition: Definition) -> list[str]:
     """List the lines of an outline that lie inside of a class, or all of a file."""
     first, last = definition.start_line, definition.end_line
     found = (each for file in outline.files if file.path == definition.path for each in file.definitions)
-    return [shorten(say_definition(each), LONGEST_HEAD) for each in found if first <= each.start_line <= last]
+    return [shorten(format_definition(each), LONGEST_HEAD) for each in found if first <= each.start_line <= last]
 
 
 def write_links(answer: Answer, budget: int) -> tuple[str, tuple[str, ...]]:

@@ -59,7 +59,7 @@ def _give_stats(desk: Desk, request: asked.StatsRequest) -> Reply:
 
 
 def _explore(desk: Desk, request: asked.ExploreRequest) -> Reply:
-    from pkg.retrieval.explore import MOST_LEFT_OUT
+    from pkg.retrieval.explore import MAX_LEFT_OUT
 
     found = desk.graph.explore(
         request.text,
@@ -71,8 +71,8 @@ def _explore(desk: Desk, request: asked.ExploreRequest) -> Reply:
     lines = tuple(lines_of.explore_lines(found))
     if found.fits is False or not (found.pieces or found.left_out):  # code that does not help would be paid for
         return Reply(lines, "\n".join(texts.write_nearest(found)), found.stale)
-    named = ", ".join(f"{place.qualname} ({place.path}:{place.line})" for place in found.left_out[:MOST_LEFT_OUT])
-    more = len(found.left_out) - MOST_LEFT_OUT
+    named = ", ".join(f"{place.qualname} ({place.path}:{place.line})" for place in found.left_out[:MAX_LEFT_OUT])
+    more = len(found.left_out) - MAX_LEFT_OUT
     left_out = (f"{named}{f' and {more} more' if more > 0 else ''}: raise budget, or show one",) if named else ()
     text = texts.write_explored(found) or texts.say_over_budget(request.budget)
     return Reply(lines, "\n".join([text, *found.notes]), found.stale, left_out)

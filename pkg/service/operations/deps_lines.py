@@ -89,5 +89,5 @@ def _list_imports(answer: ImportTable) -> Iterator[dict[str, Any]]:
 
 
 def _coverage_line(coverage: CallCoverage, **facts: object) -> dict[str, Any]:
-    named = coverage.named and {"text": coverage.named.say(), **asdict(coverage.named)}
+    named = coverage.named and {"text": coverage.named.describe(), **asdict(coverage.named)}
     return {"type": "coverage", **asdict(coverage), "named": named, **facts}

@@ -44,7 +44,7 @@ def say_head(answer: Answer) -> str:
 
 def say_coverage(coverage: CallCoverage) -> list[str]:
     """Say what the graph does not know of it: silence about that would read as certainty."""
-    said = [coverage.named.say()] if coverage.named is not None else []
+    said = [coverage.named.describe()] if coverage.named is not None else []
     if coverage.unbound or coverage.possible:
         total = coverage.bound + coverage.possible + coverage.unbound
         parts = [f"{coverage.unbound} lead nowhere known"] * bool(coverage.unbound)
@@ -73,7 +73,7 @@ def _say_target(answer: Dependencies) -> str:
 def _say_dependency(each: Dependency) -> str:
     """Say where it stands: who calls is found at the call, what is called at its definition."""
     told = [f"depth {each.depth}"] if each.depth > 1 else []
-    told += [inside] if (inside := each.say_inside()) else []
+    told += [inside] if (inside := each.describe_inside()) else []
     told += [each.link.confidence] if each.link.confidence != SURE else []
     place = each.place
     if each.is_incoming and each.link.lines and place.path:

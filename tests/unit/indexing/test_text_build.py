@@ -24,7 +24,7 @@ from pkg.indexing.refresh import refresh
 from pkg.indexing.watch_filter import WatchFilter
 from pkg.model import Label
 from pkg.retrieval.freshness import find_stale
-from pkg.retrieval.outline_answer import say_definition
+from pkg.retrieval.outline_answer import format_definition
 
 PROSE = "The cart holds what a customer wants to buy, and it adds up what that costs in the end. " * 4
 README = f"# Shop\n\n{PROSE}\n\n## Usage\n\n{PROSE}\n\n## Usage\n\nThe same heading again.\n\n{PROSE}\n"
@@ -269,7 +269,7 @@ def test_the_outline_of_a_text_lists_its_headings(told: Path, store: EmbeddedSto
         ("Shop", 1, 3),
         ("Shop > Usage", 5, 13),
     ]
-    assert [say_definition(each) for each in file.definitions] == ["  1: Shop", "    5: Usage"]
+    assert [format_definition(each) for each in file.definitions] == ["  1: Shop", "    5: Usage"]
     assert graph.outline("README.md", budget=7).left_out_definitions > 0
     assert graph.show("README.md").definitions[0].content == README
     assert "README.md" not in str(graph.outline())

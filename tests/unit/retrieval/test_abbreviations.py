@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.retrieval.question import MOST_WORDS, list_abbreviations, parse_question
+from pkg.retrieval.question import MAX_WORDS, list_abbreviations, parse_question
 from pkg.terms.words import split_terms
 
 
@@ -31,7 +31,7 @@ def test_each_is_listed_once() -> None:
 
 
 def test_a_long_text_is_read_from_its_beginning() -> None:
-    words = b"ab " * (MOST_WORDS - 1)
+    words = b"ab " * (MAX_WORDS - 1)
     assert "den" in list_abbreviations(words + b"denominator")
     assert "den" not in list_abbreviations(words + b"ab denominator")
 

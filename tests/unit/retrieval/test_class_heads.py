@@ -10,7 +10,7 @@ import pytest
 from linked import make_linked_store
 
 from pkg.model import Label, Node
-from pkg.retrieval.class_heads import LONG_STATEMENT, MOST_LINES, fold_definitions, fold_helper
+from pkg.retrieval.class_heads import LONG_STATEMENT, MAX_LINES, fold_definitions, fold_helper
 from pkg.retrieval.context import Lines
 
 METHODS = "".join(f"\n    def method_{i}(self):\n        x = {i}\n        return x\n" for i in range(20))
@@ -153,7 +153,7 @@ def test_what_is_beyond_the_last_line_that_may_be_shown_is_one_fold(tmp_path: Pa
 
     folded = fold_definitions(node)
 
-    assert folded.node.content.count("\n") == MOST_LINES
+    assert folded.node.content.count("\n") == MAX_LINES
     assert folded.node.content.rpartition("\n")[2].strip() == "# ... lines 134-320 folded"
     assert folded.folds[-1] == Lines(134, 320)
 
@@ -173,5 +173,5 @@ def test_a_long_class_without_methods_or_of_python_2_is_shown_up_to_a_number_of_
 ) -> None:
     folded = fold_definitions(make_class(tmp_path, "class Thing:\n" + body * 150))
 
-    assert folded.node.content.count("\n") == MOST_LINES
-    assert folded.folds == (Lines(MOST_LINES + 1, 151),)
+    assert folded.node.content.count("\n") == MAX_LINES
+    assert folded.folds == (Lines(MAX_LINES + 1, 151),)

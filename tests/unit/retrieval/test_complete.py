@@ -244,7 +244,7 @@ def test_callers_that_are_only_possible_and_module_code_are_told_and_not_shown(t
     assert found.helpers == ()
     assert found.explain == (
         "callers that are only possible, left out: 1",
-        "called by the code of a module at a.py:9 (certain: same module), which is not shown",
+        "called by module code at a.py:9 (certain: same module), which is not shown",
     )
 
 

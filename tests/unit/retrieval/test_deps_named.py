@@ -49,7 +49,7 @@ def ask(store: EmbeddedStore, name: str, **options: object) -> CallCoverage:
 def say(store: EmbeddedStore, name: str) -> str:
     named = ask(store, name).named
     assert named is not None
-    return named.say()
+    return named.describe()
 
 
 def test_no_callers_are_found_where_no_expression_calls_the_name(store: EmbeddedStore) -> None:
@@ -159,7 +159,7 @@ def test_only_what_stands_nowhere_is_said_to_have_no_callers() -> None:
     assert not NamedSites(("f",), 1, 1, 0, ()).is_none
     assert (
         NamedSites(("a", "b", "c", "d"), 1000, 0, 0, ("a.py:1",), is_cut=True)
-        .say()
+        .describe()
         .startswith("no caller is known; at least 1,000 call expressions of a, b, c and 1 more in the source")
     )
 

@@ -128,7 +128,7 @@ def test_what_a_function_holds_does_not_make_it_its_own_caller(tmp_path: Path) -
     ]
     with closing(make_linked_store(tmp_path / "m.db", files, calls)) as store:
         found = ask(store, "report").found
-    said = [(each.relation, each.place.qualname, each.say_inside()) for each in found]
+    said = [(each.relation, each.place.qualname, each.describe_inside()) for each in found]
     assert said == [
         ("callers", "report.again", ""),
         ("callers", "main", "to report.line inside it"),
@@ -146,7 +146,7 @@ def test_a_class_is_not_called_by_its_own_methods(tmp_path: Path) -> None:
     ]
     with closing(make_linked_store(tmp_path / "m.db", files, calls)) as store:
         (found,) = ask(store, "Tree").found
-        assert (found.place.qualname, found.say_inside()) == ("main", "to Tree.walk inside it")
+        assert (found.place.qualname, found.describe_inside()) == ("main", "to Tree.walk inside it")
         assert names(ask(store, "Tree.walk"), "callers") == [(1, "Tree.walk"), (1, "main")]
 
 

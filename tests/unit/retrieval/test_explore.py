@@ -55,7 +55,7 @@ def name(found: Exploration) -> dict[str, str]:
 def test_pieces_come_with_the_calls_between_them_and_who_calls(graph: Graph) -> None:
     found = graph.explore("how is the price of an item found, with tax")
     assert {"find_price": "code", "add_tax": "code"}.items() <= name(found).items()
-    assert ("find_price", "add_tax", 6) in [(tie.start.qualname, tie.end.qualname, tie.line) for tie in found.calls]
+    assert ("find_price", "add_tax", 6) in [(link.start.qualname, link.end.qualname, link.line) for link in found.calls]
     text = write_exploration(found)
     assert "shop/prices.py:4-6  find_price\ndef find_price(item):" in text
     assert "find_price (shop/prices.py:6) -> add_tax (shop/prices.py:9)" in text
@@ -63,14 +63,14 @@ def test_pieces_come_with_the_calls_between_them_and_who_calls(graph: Graph) -> 
 
 def test_a_constant_that_a_piece_reads_is_named(graph: Graph) -> None:
     found = graph.explore("add the tax to an amount", path="shop/prices.py")
-    assert ("add_tax", "TAX_RATE", 11) in [(tie.start.qualname, tie.end.qualname, tie.line) for tie in found.uses]
+    assert ("add_tax", "TAX_RATE", 11) in [(link.start.qualname, link.end.qualname, link.line) for link in found.uses]
 
 
 def test_a_step_between_two_hits_comes_along(graph: Graph) -> None:
     found = graph.explore("place the order of a cart and post the parcel of an order of a cart")
     roles = {piece.place.qualname: piece.role for piece in found.pieces}
     assert {"place_order", "relay", "post_parcel"} <= roles.keys()
-    starts = [(tie.start.qualname, tie.end.qualname) for tie in found.calls]
+    starts = [(link.start.qualname, link.end.qualname) for link in found.calls]
     assert {("place_order", "relay"), ("relay", "post_parcel")} <= set(starts)
 
 
@@ -94,7 +94,7 @@ def test_the_budget_holds_and_what_is_over_it_is_named(graph: Graph, budget: int
 
 def test_tests_are_the_last_callers_and_held_back_on_request(graph: Graph) -> None:
     found = graph.explore("find the price of an item", path="shop/prices.py")
-    callers = [tie.start.path for tie in found.callers if tie.end.qualname == "find_price"]
+    callers = [link.start.path for link in found.callers if link.end.qualname == "find_price"]
     assert callers[0] == "shop/bills.py"
     assert callers[-1] == "tests/test_prices.py"
     assert not [piece for piece in graph.explore("test price", tests="no").pieces if "test" in piece.place.path]

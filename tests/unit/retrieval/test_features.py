@@ -9,8 +9,8 @@ from pools import make_bare_pool
 
 from pkg.model import Label, Outline
 from pkg.retrieval import features
+from pkg.retrieval.candidate_pool import Pool, Scores, standard_deviation
 from pkg.retrieval.features import FEATURES, measure_features
-from pkg.retrieval.pool import Pool, Scores, standard_deviation
 from pkg.retrieval.question import parse_question
 
 

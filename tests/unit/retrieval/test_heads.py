@@ -8,7 +8,7 @@ import pytest
 from linked import make_linked_store
 
 from pkg.model import Hit
-from pkg.retrieval.heads import LONGEST_SUMMARY, Head, find_header, list_unsaid, read_heads, summarise
+from pkg.retrieval.heads import LONGEST_SUMMARY, Head, find_header, list_unshown, read_heads, summarise
 
 SHOP = '''\
 class Cart(Base):
@@ -97,4 +97,4 @@ BLOCK = Hit(1, "Block", "1", "s", "p", "A.f", "if", 1, 2, 0.5, 0.5, "c", "c", si
     ],
 )
 def test_what_the_shown_code_says_itself_is_not_said_again(hit: Hit, unsaid: list[str]) -> None:
-    assert list_unsaid(hit) == unsaid
+    assert list_unshown(hit) == unsaid

@@ -10,7 +10,7 @@ from pools import make_bare_pool
 
 from pkg.model import Label, Outline
 from pkg.retrieval import name_features
-from pkg.retrieval.pool import Pool, Scores
+from pkg.retrieval.candidate_pool import Pool, Scores
 from pkg.retrieval.question import parse_question
 
 

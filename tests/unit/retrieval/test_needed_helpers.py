@@ -12,7 +12,7 @@ from pkg.graph.store import GraphStore
 from pkg.model import Helper, Label, Node
 from pkg.retrieval.context import Excerpt
 from pkg.retrieval.helpers import Completer, Completion
-from pkg.retrieval.needed_helpers import MOST_HELPERS, HelperChooser, fold_body, fold_docstring, is_trivial
+from pkg.retrieval.needed_helpers import MAX_HELPERS, HelperChooser, fold_body, fold_docstring, is_trivial
 from pkg.retrieval.query import encode_question
 
 LONG = "".join(f"    value_{i} = compute_value({i}, shift={i})\n" for i in range(20))
@@ -185,7 +185,7 @@ def test_two_statements_are_no_wrapper(store: GraphStore) -> None:
 
 
 def test_helpers_above_a_number_are_left_out_and_named(tmp_path: Path) -> None:
-    count = MOST_HELPERS + 2
+    count = MAX_HELPERS + 2
     calls = "".join(f"    step_{i}()\n" for i in range(count))
     steps = "".join(f"\n\ndef step_{i}():\n    return {i}\n" for i in range(count))
     links: list[LinkRow] = [
@@ -194,8 +194,8 @@ def test_helpers_above_a_number_are_left_out_and_named(tmp_path: Path) -> None:
     with closing(make_linked_store(tmp_path / "graph.db", {"a.py": f"def run():\n{calls}{steps}"}, links)) as store:
         found = complete(store, find(store, "run"))
 
-    assert len(found.helpers) == MOST_HELPERS
-    assert any(line.startswith(f"helpers excluded, above {MOST_HELPERS}: 2 (") for line in found.explain)
+    assert len(found.helpers) == MAX_HELPERS
+    assert any(line.startswith(f"helpers excluded, above {MAX_HELPERS}: 2 (") for line in found.explain)
 
 
 def test_without_a_chooser_all_callees_come_whole(store: GraphStore) -> None:

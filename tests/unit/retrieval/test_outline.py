@@ -16,7 +16,7 @@ from pkg.cli import main
 from pkg.errors import QueryError, UsageError
 from pkg.model import Node
 from pkg.retrieval.import_centrality import ImportGraph
-from pkg.retrieval.outline_answer import CodeOutline, say_definition, say_file, say_folder
+from pkg.retrieval.outline_answer import CodeOutline, format_definition, format_file, format_folder
 from pkg.retrieval.token_count import count_tokens
 
 CORE = '''"""What all of the shop needs. And more."""
@@ -104,8 +104,8 @@ def test_definitions_stand_in_the_order_of_the_text_without_local_ones(graph: pk
 @pytest.mark.parametrize("budget", [20, 60, 90, 120])
 def test_the_text_stays_within_the_budget_and_what_is_left_out_is_counted(graph: pkg.Graph, budget: int) -> None:
     outline = graph.outline(budget=budget)
-    lines = [say_folder(each) for each in outline.folders] + [say_file(each) for each in outline.files]
-    lines += [say_definition(each) for file in outline.files for each in file.definitions]
+    lines = [format_folder(each) for each in outline.folders] + [format_file(each) for each in outline.files]
+    lines += [format_definition(each) for file in outline.files for each in file.definitions]
     assert sum(map(count_tokens, lines)) == outline.tokens <= budget
     assert len(outline.files) + outline.left_out_files == outline.total_files
     assert len(list_names(outline)) + outline.left_out_definitions == outline.total_definitions == 8

@@ -10,7 +10,7 @@ from pkg.model import Helper, Label, Node, Unfolded
 from pkg.retrieval.heads import Head
 from pkg.retrieval.helpers import Completion
 from pkg.retrieval.hits import OpenedHit, ReadHit, list_hit
-from pkg.retrieval.pack import HITS_AT_ONCE, LEAST_CODE, Packed, pack_hits
+from pkg.retrieval.pack import COMPLETION_BATCH, MIN_CODE, Packed, pack_hits
 from pkg.retrieval.ranking import Ranked
 from pkg.retrieval.token_count import count_tokens
 
@@ -80,18 +80,18 @@ def test_a_hit_that_does_not_fit_is_listed_without_its_code_and_the_next_may_fit
 def test_nothing_is_opened_where_hardly_any_room_is_left() -> None:
     source = Source([10, 10, 1, 1, 1])
 
-    packed = source.pack(24 + LEAST_CODE - 1)
+    packed = source.pack(24 + MIN_CODE - 1)
 
     assert (list_shown(packed), source.opened, source.completed) == ([1, 2], [1, 2], [[1, 2]])
     assert [hit.rank for hit in packed.hits] == [1, 2, 3, 4, 5]
-    assert packed.explain[-1] == f"hit 5 (f at p:1-2) without its code: {LEAST_CODE - 1} of 53 are left"
+    assert packed.explain[-1] == f"hit 5 (f at p:1-2) without its code: {MIN_CODE - 1} of 53 are left"
 
 
 def test_hits_that_may_fit_are_completed_together() -> None:
-    source = Source([1] * (HITS_AT_ONCE + 2))
+    source = Source([1] * (COMPLETION_BATCH + 2))
 
-    assert len(source.pack(0).hits) == HITS_AT_ONCE + 2
-    assert [len(ranks) for ranks in source.completed] == [HITS_AT_ONCE, 2]
+    assert len(source.pack(0).hits) == COMPLETION_BATCH + 2
+    assert [len(ranks) for ranks in source.completed] == [COMPLETION_BATCH, 2]
 
 
 def test_helpers_may_take_the_room_of_a_later_hit() -> None:

@@ -6,7 +6,7 @@ from fakes import FakeEncoder, FakeStore
 from graphs import make_store
 
 from pkg.model import Label, NodeFilter
-from pkg.retrieval.pool import MOST_TESTS, POOL_SIZE, Pool, collect_pool
+from pkg.retrieval.candidate_pool import MAX_TESTS, POOL_SIZE, Pool, collect_pool
 from pkg.retrieval.question import Question, parse_question
 
 PICTURES = '''
@@ -28,7 +28,7 @@ def collect(store: FakeStore, question: Question) -> Pool:
 
 def find_meant(pool: Pool, name: str, term: str) -> float:
     row = [each.name for each in pool.outlines].index(name)
-    return float(pool.meant[row, list(pool.question.weights).index(term)])
+    return float(pool.covered[row, list(pool.question.weights).index(term)])
 
 
 def test_a_term_that_is_held_is_meant_in_full_and_a_related_one_by_its_likeness() -> None:
@@ -49,7 +49,7 @@ def test_what_the_class_says_is_known_of_its_methods() -> None:
         make_store({"a.py": PICTURES, "b.py": "def sell_it(price):\n    return price\n"}),
         parse_question("sell photographs"),
     )
-    around = dict(zip([each.qualname for each in pool.outlines], pool.meant_around.max(axis=1).tolist(), strict=True))
+    around = dict(zip([each.qualname for each in pool.outlines], pool.covered_around.max(axis=1).tolist(), strict=True))
     assert around["Album.sell"] == 1.0
     assert around["sell_it"] == 0.0
     assert {each.qualname for each, cosine in zip(pool.outlines, pool.class_dense, strict=True) if cosine} == {
@@ -67,7 +67,7 @@ def make_tested_store() -> FakeStore:
 def test_tests_do_not_crowd_out_what_is_asked_for(text: str, is_many: bool) -> None:
     pool = collect(make_tested_store(), parse_question(text))
     tests = sum(each.path.startswith("tests/") for each in pool.outlines)
-    assert (tests > 2 * POOL_SIZE * MOST_TESTS) == is_many
+    assert (tests > 2 * POOL_SIZE * MAX_TESTS) == is_many
     assert len(pool.outlines) >= POOL_SIZE
 
 

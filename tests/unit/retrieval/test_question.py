@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.retrieval.question import MOST_NAMES, parse_question
+from pkg.retrieval.question import MAX_NAMES, parse_question
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_what_is_written_like_code_is_named(text: str, names: tuple[str, ...]) -
 
 def test_a_piece_of_code_names_nothing_in_particular() -> None:
     code = "def total(first_one, second_one):\n" + "\n".join(f"    value_{n} = call_{n}()" for n in "abcdefgh")
-    assert len(set(code.split())) > MOST_NAMES
+    assert len(set(code.split())) > MAX_NAMES
     assert parse_question(code).names == ()
 
 
@@ -67,7 +67,7 @@ def test_terms_are_stems_in_their_order_and_come_once() -> None:
 def test_any_text_can_be_read(text: str) -> None:
     question = parse_question(text)
     assert len(set(question.terms)) == len(question.terms)
-    assert len(question.names) <= MOST_NAMES
+    assert len(question.names) <= MAX_NAMES
 
 
 @pytest.mark.parametrize("text", ["найти кратчайший путь", "查找最短路径", "🚀 rocket", "λ→μ"])

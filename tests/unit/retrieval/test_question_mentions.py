@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from graphs import make_store
 
-from pkg.retrieval.long.question_mentions import MOST_BEARERS, PathIndex, find_mentions
+from pkg.retrieval.long.question_mentions import MAX_SAME_NAMED, PathIndex, find_mentions
 from pkg.retrieval.question import parse_question
 
 PATHS = ["shop/cart.py", "shop/stock/cart.py", "shop/__init__.py", "setup.py"]
@@ -51,7 +51,7 @@ ValueError: this is said at some length, so that the question is a long one, wit
 
 
 def test_rare_names_point_at_files_and_common_ones_at_none() -> None:
-    common = {f"shop/c{n}.py": BODY.format("common_name") for n in range(MOST_BEARERS + 1)}
+    common = {f"shop/c{n}.py": BODY.format("common_name") for n in range(MAX_SAME_NAMED + 1)}
     store = make_store({"shop/rare.py": BODY.format("rare_name"), "shop/deep.py": BODY.format("deep_call"), **common})
     mentions = find_mentions(store, parse_question(ISSUE), None)
     assert mentions.definers == {"shop/rare.py": 1.0, "shop/deep.py": 1.0}

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.retrieval.long.question_parts import Part, is_long, read_parts
-from pkg.retrieval.question import MOST_TEXT, parse_question
+from pkg.retrieval.question import MAX_TEXT, parse_question
 
 ISSUE = """\
 Cart.add_item loses the price
@@ -102,7 +102,7 @@ def test_control_characters_are_no_words() -> None:
 def test_a_text_of_27_mb_is_read_at_once(piece: str) -> None:
     text = f"title\nbody\n{piece * (27_000_000 // len(piece))}"
     question = parse_question(text)
-    assert len(question.text) == MOST_TEXT
+    assert len(question.text) == MAX_TEXT
 
 
 @pytest.mark.parametrize("piece", ["a", "f(", "# ", "[", "<a ", "a, ", " ", "A: ", "=", "*", "a/"])

@@ -14,8 +14,8 @@ from pkg.api import build_graph, open_graph
 from pkg.errors import StoreError
 from pkg.model import Label, Outline
 from pkg.retrieval import ranking
+from pkg.retrieval.candidate_pool import Pool
 from pkg.retrieval.features import FEATURES
-from pkg.retrieval.pool import Pool
 from pkg.retrieval.question import parse_question
 from pkg.retrieval.ranking import OTHER, Ranked, load_weights, merge_ranked, rank_linear, rank_reciprocal
 

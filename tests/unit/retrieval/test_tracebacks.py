@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.retrieval.long.tracebacks import LONGEST_LINE, MOST_FRAMES, StackFrame, read_frames
+from pkg.retrieval.long.tracebacks import LONGEST_LINE, MAX_FRAMES, StackFrame, read_frames
 
 PYTHON = """\
 Traceback (most recent call last):
@@ -55,7 +55,7 @@ def test_a_place_counts_once_however_deep_the_recursion() -> None:
 
 
 def test_no_more_frames_are_read_than_anybody_follows() -> None:
-    assert len(read_frames("\n".join(f'File "a.py", line {n}, in f' for n in range(5 * MOST_FRAMES)))) == MOST_FRAMES
+    assert len(read_frames("\n".join(f'File "a.py", line {n}, in f' for n in range(5 * MAX_FRAMES)))) == MAX_FRAMES
 
 
 def test_a_line_of_data_is_no_frame() -> None:

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from pkg.errors import UsageError
 from pkg.generation.ask.ask_options import ANSWER_TOKENS
 from pkg.retrieval.evidence.evidence_options import EVIDENCE_BUDGET
-from pkg.retrieval.query_options import check_choice, check_least
+from pkg.retrieval.query_options import check_choice, check_minimum
 
 System = Literal["graph", "chunks", "both", "none"]
 SYSTEMS: tuple[System, ...] = get_args(System)
@@ -32,9 +32,9 @@ class QaOptions:
         """Refuse what cannot be meant, with a UsageError."""
         for system in self.systems:
             check_choice("system", system, SYSTEMS)
-        check_least("budget", self.budget, 0)
-        check_least("max_tokens", self.max_tokens, 1)
-        check_least("batch", self.batch, 0)
+        check_minimum("budget", self.budget, 0)
+        check_minimum("max_tokens", self.max_tokens, 1)
+        check_minimum("batch", self.batch, 0)
 
     def choose_systems(self, has_model: bool) -> tuple[System, ...]:
         """Give the systems that are compared; a UsageError for one that needs a model where there is none."""

@@ -13,9 +13,9 @@ from pkg.lab.evaluation.retrieval.evaluation_options import EvaluatedMode, Ranki
 from pkg.lab.evaluation.retrieval.plain_bm25 import PlainBM25
 from pkg.model import Label, NodeFilter
 from pkg.retrieval.file_ranking import find_files
-from pkg.retrieval.floor import fits
 from pkg.retrieval.query import open_search
 from pkg.retrieval.query_options import QueryOptions, RankingMethod
+from pkg.retrieval.question_fit import fits
 from pkg.terms.term_weights import weigh_terms
 
 FLOOR: RankingName = "bm25"

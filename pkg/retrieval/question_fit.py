@@ -15,13 +15,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from pkg.retrieval.candidate_pool import Pool, divide
 from pkg.retrieval.features import asked_file, asked_name
-from pkg.retrieval.pool import Pool, divide
 from pkg.retrieval.ranking import choose_row, make_weights
 
 WEIGHTS = Path(__file__).with_name("floor.json")
 MEASURES = ("cosine", "held", "both", "length")
-MOST_TERMS = 20
+MAX_TERMS = 20
 """Of a question that is judged: those in training have 3 to 14. A longer one is an issue or a piece of code, and many
 of its terms occur in no code."""
 ALL = 1 - 1e-9  # of the words, allowing for rounding
@@ -66,14 +66,14 @@ def fits(evidence: Evidence | None, encoder: str) -> bool | None:
     A candidate with every word of the question fits, however short the question is. encoder: the name of the encoder of
     the vectors.
     """
-    if evidence is None or evidence.terms > MOST_TERMS:
+    if evidence is None or evidence.terms > MAX_TERMS:
         return None
-    floors = load_floors()
+    floors = load_fit_weights()
     weights = floors[choose_row(floors, encoder)]
     return evidence.is_named or evidence.held >= ALL or weights.score(evidence) >= 0
 
 
-class Floor(NamedTuple):
+class FitWeights(NamedTuple):
     """Weights of one encoder; the threshold is a sum of 0."""
 
     weights: tuple[float, ...]
@@ -85,11 +85,11 @@ class Floor(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def load_floors() -> dict[str, Floor]:
+def load_fit_weights() -> dict[str, FitWeights]:
     """Load the weights by the name of the encoder; raises StoreError if they are for other features."""
     rows = json.loads(WEIGHTS.read_text("utf-8"))["floors"]
     read = {name: make_weights(row, MEASURES, f"{WEIGHTS.name}, '{name}',") for name, row in rows.items()}
-    return {name: Floor(weights.values, weights.offset) for name, weights in read.items()}
+    return {name: FitWeights(weights.values, weights.offset) for name, weights in read.items()}
 
 
 def explain_misfit(evidence: Evidence) -> str:

@@ -87,7 +87,7 @@ def _list_paths(store: GraphStore, source: str | None, of_text: bool = False) ->
 
 def _suggest_globs(glob: str, paths: Sequence[str]) -> list[str]:
     """Suggest globs that match something: a correction of the given one, else the most similar ones."""
-    for meant in _put_right(glob):
+    for meant in _list_corrections(glob):
         if any(fnmatchcase(path, meant) for path in paths):
             return [meant]
     ends = [path for path in paths if glob.replace("\\", "/").endswith(f"/{path}")]
@@ -96,7 +96,7 @@ def _suggest_globs(glob: str, paths: Sequence[str]) -> list[str]:
     return get_close_matches(glob, [*paths, *_list_folders(paths)], SUGGESTED)
 
 
-def _put_right(glob: str) -> Iterator[str]:
+def _list_corrections(glob: str) -> Iterator[str]:
     plain = glob.replace("\\", "/").removeprefix("./").rstrip("/")
     yield from (plain, f"{plain}/*", f"*/{plain}", f"*/{plain}/*", f"*{plain}*")
     yield f"*{plain.lower()}*"
@@ -106,7 +106,7 @@ def _list_folders(paths: Collection[str]) -> list[str]:
     return sorted({f"{folder}/*" for path in paths if (folder := dirname(path))})
 
 
-def explain_nothing(store: GraphStore, found: Found, options: QueryOptions) -> tuple[str, ...]:
+def explain_empty(store: GraphStore, found: Found, options: QueryOptions) -> tuple[str, ...]:
     """Return why a search found nothing; free where there are matches."""
     if found.ranked:
         return ()

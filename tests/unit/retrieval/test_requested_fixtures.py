@@ -12,9 +12,9 @@ from trees import open_graph_at, write_tree
 from pkg.indexing.build import build
 from pkg.model import Label, Node
 from pkg.retrieval.deps.answer import DepsOptions
-from pkg.retrieval.deps.asked_fixtures import asks_for, list_marks
 from pkg.retrieval.deps.questions import run_impact
 from pkg.retrieval.deps.reached_tests import list_tests
+from pkg.retrieval.deps.requested_fixtures import list_marks, requests_fixture
 
 FUNCTIONS = {
     "plain": ("def test(db): pass", True),
@@ -60,7 +60,7 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Node]]
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_test_asks_by_parameters_without_a_default_and_by_marks(nodes: dict[str, Node], name: str) -> None:
-    assert asks_for(nodes[f"f_{name}.py"], "db") is FUNCTIONS[name][1]
+    assert requests_fixture(nodes[f"f_{name}.py"], "db") is FUNCTIONS[name][1]
 
 
 @pytest.mark.parametrize("name", CLASSES)

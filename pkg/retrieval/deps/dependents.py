@@ -14,9 +14,9 @@ from functools import cached_property
 from pkg.graph.path_filter import is_test
 from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Label, Node, RelationType
 from pkg.retrieval.deps.answer import ENTERS, HOLDS, READS, RUNS, DepsOptions, RelationKind
+from pkg.retrieval.deps.external_bases import ExternalBases, find_reachable, is_special
 from pkg.retrieval.deps.names import Target
 from pkg.retrieval.deps.neighbours import LinkReader, Step, choose_types, join_imports, make_step
-from pkg.retrieval.deps.outside_bases import OutsideBases, close_over, is_special
 from pkg.retrieval.deps.set_up_code import PLUGINS, SetUpCode
 from pkg.retrieval.deps.set_up_rules import find_set_up
 
@@ -27,7 +27,7 @@ _DEPENDING = (RelationType.CALLS, RelationType.INHERITS, RelationType.OVERRIDES)
 _MADE = ("__init__", "__new__")  # a call of the class has a link to these
 
 
-class Depending:
+class Dependents:
     """The steps from definitions to their dependents."""
 
     def __init__(self, reader: LinkReader, source: str, relations: Sequence[RelationKind] = ()) -> None:
@@ -38,7 +38,7 @@ class Depending:
         self._definitions = list(reader.store.nodes((Label.CLASS, Label.FUNCTION), source))
         self._scopes = {(node.path, node.qualname): node for node in self._definitions}
         self._ids = {node.id: node for node in self._definitions}
-        self._bases = OutsideBases(self._definitions, self.edges)
+        self._bases = ExternalBases(self._definitions, self.edges)
         self._steps: dict[str, list[Step]] = defaultdict(list)
         self._children = self._list_children()
         steps = [*map(make_step, (edge for edge in self.edges if edge.type in _DEPENDING)), *join_imports(self.edges)]
@@ -178,7 +178,7 @@ class Depending:
         for node in self._definitions:
             owner = self._scopes.get((node.path, node.qualname.rpartition(".")[0]))
             if owner is not None and owner.label is Label.CLASS and self._is_entered(node, owner):
-                for each in sorted(close_over({owner.id}, below)):
+                for each in sorted(find_reachable({owner.id}, below)):
                     for edge in made[each]:
                         yield Step(ENTERS, edge.start, node.id, edge.line, "object made", POSSIBLE)
 

@@ -33,7 +33,7 @@ POOL_PER_HIT = 1.5
 """Best matches of each search for each answer, where these are more: with 1, up to one in a hundred fewer of CoSQA's
 development questions have theirs among 100, and with 3 no more have."""
 DECLARED = 25  # minimum of best declarations of each search: half as many as functions
-MOST_TESTS = 0.2  # maximal share of tests among the candidates, unless the question asks for tests
+MAX_TESTS = 0.2  # maximal share of tests among the candidates, unless the question asks for tests
 DEEPER = 3  # factor of the second search after too many tests: a repository has about as many tests as other functions
 POOL_IN_FILE = 20  # best functions or blocks of a file that the question names
 POOL_PER_FUNCTION = 10
@@ -60,15 +60,15 @@ class Pool:
     same_content: tuple[int, ...]  # others of equal content that the searches dropped in favour of the candidate
     searched: int  # nodes of the label
     filtered: int  # excluded by the filter
-    meant: Scores  # [candidates, terms]: 1 for a held term, else the similarity of the nearest held word
-    meant_around: Scores  # the same for the class and module
+    covered: Scores  # [candidates, terms]: 1 for a held term, else the similarity of the nearest held word
+    covered_around: Scores  # the same for the class and module
     class_dense: Scores  # cosine of the class around a candidate, or 0
     module_dense: Scores  # cosine of the module, or 0
     is_approximate: bool = False  # whether the dense search did not examine all nodes
 
     def holds_all(self, k: int) -> bool:
         """Return whether a pool for k answers contains every node that passes the filter."""
-        return count_looked(k) >= self.searched - self.filtered
+        return choose_search_depth(k) >= self.searched - self.filtered
 
     @cached_property
     def dense(self) -> Scores:
@@ -86,7 +86,7 @@ class Pool:
         return np.asarray(self.words.sum(axis=1), np.float64)
 
 
-def count_looked(k: int) -> int:
+def choose_search_depth(k: int) -> int:
     """Return the number of best matches taken from each search for k answers."""
     return max(int(k * POOL_PER_HIT), POOL_SIZE)
 
@@ -105,20 +105,20 @@ def collect_pool(
     with_declarations: classes, constants and modules are candidates too; with the label of one of these, only these
     three are.
     """
-    look = count_looked(k)
+    depth = choose_search_depth(k)
     both: tuple[Matches, ...] = ()
     declared: tuple[Matches, ...] = ()
     named: tuple[tuple[Match, ...], ...] = ()
     if label not in DECLARATION_LABELS:
-        both = store.hybrid_search(label, query, question.sought, look, where)
+        both = store.hybrid_search(label, query, question.search_weights, depth, where)
         named = tuple(_search_files(store, question, query, label, where))
     if with_declarations or label in DECLARATION_LABELS:
-        count = look if label in DECLARATION_LABELS else max(k, DECLARED)
-        declared = store.search_declarations(query, question.sought, count, where)
-    read = partial(_read_candidates, store, query, label, where, look, (*named, *(each.matches for each in declared)))
+        count = depth if label in DECLARATION_LABELS else max(k, DECLARED)
+        declared = store.search_declarations(query, question.search_weights, count, where)
+    read = partial(_read_candidates, store, query, label, where, depth, (*named, *(each.matches for each in declared)))
     candidates = read(both)
     if both and where.tests is None and not question.asks_tests and _are_tests(candidates.owners):
-        candidates = read(_look_deeper(store, question, query, label, look, where))
+        candidates = read(_search_deeper(store, question, query, label, depth, where))
     return _read_pool(store, question, query, candidates, [each[0] for each in (both, declared) if each])
 
 
@@ -133,14 +133,14 @@ def _read_candidates(
     query: Vectors,
     label: Label,
     where: NodeFilter,
-    look: int,
+    depth: int,
     others: Sequence[tuple[Match, ...]],
     both: Sequence[Matches],
 ) -> _Candidates:
     """Read the matches of both searches and of others; for blocks, also the blocks of the best functions by words."""
     found = [*(each.matches for each in both[:1]), *others]
     found += [each.matches for each in both[1:] if label is Label.FUNCTION]
-    functions = both[1].matches[: look // POOL_PER_FUNCTION] if both and label is Label.BLOCK else ()
+    functions = both[1].matches[: depth // POOL_PER_FUNCTION] if both and label is Label.BLOCK else ()
     counts = {match.id: match.same_content for matches in reversed(found) for match in matches}
     outlines = store.outlines(list(counts), query, [match.id for match in functions])
     picked = tuple(_pick_candidates(outlines, counts, label, where))
@@ -184,8 +184,8 @@ def _read_pool(
         candidates.same_content,
         sum(each.searched for each in searches),
         sum(each.filtered for each in searches),
-        own.meant,
-        np.maximum(in_class.meant, in_module.meant),
+        own.covered,
+        np.maximum(in_class.covered, in_module.covered),
         class_dense,
         module_dense,
         any(each.is_approximate for each in searches),
@@ -194,23 +194,23 @@ def _read_pool(
 
 def _are_tests(owners: Sequence[Outline]) -> bool:
     """Return whether the candidates exceed the share of tests."""
-    return sum(is_test(each.path) for each in owners) > len(owners) * MOST_TESTS
+    return sum(is_test(each.path) for each in owners) > len(owners) * MAX_TESTS
 
 
-def _look_deeper(
-    store: GraphStore, question: Question, query: Vectors, label: Label, look: int, where: NodeFilter
+def _search_deeper(
+    store: GraphStore, question: Question, query: Vectors, label: Label, depth: int, where: NodeFilter
 ) -> tuple[Matches, Matches]:
     """Search for more by the vector and by words, and remove tests, which crowd out other candidates."""
-    near, worded = store.hybrid_search(label, query, question.sought, look * DEEPER, where)
-    outlines = store.outlines(list(dict.fromkeys(match.id for match in (*near.matches, *worded.matches))), query)
+    near, lexical = store.hybrid_search(label, query, question.search_weights, depth * DEEPER, where)
+    outlines = store.outlines(list(dict.fromkeys(match.id for match in (*near.matches, *lexical.matches))), query)
     paths = {each.id: each.path for each in outlines.values()}
-    return _hold_back_tests(near, paths, look), _hold_back_tests(worded, paths, look)
+    return _limit_tests(near, paths, depth), _limit_tests(lexical, paths, depth)
 
 
-def _hold_back_tests(found: Matches, paths: Mapping[str, str], look: int) -> Matches:
+def _limit_tests(found: Matches, paths: Mapping[str, str], depth: int) -> Matches:
     """Return the best matches, with tests up to their share."""
-    tests = [match for match in found.matches if is_test(paths.get(match.id, ""))][: int(look * MOST_TESTS)]
-    others = [match for match in found.matches if not is_test(paths.get(match.id, ""))][: look - len(tests)]
+    tests = [match for match in found.matches if is_test(paths.get(match.id, ""))][: int(depth * MAX_TESTS)]
+    others = [match for match in found.matches if not is_test(paths.get(match.id, ""))][: depth - len(tests)]
     return replace(found, matches=tuple(sorted((*tests, *others), key=lambda match: (-match.score, match.id))))
 
 
@@ -233,20 +233,20 @@ def _search_files(
             yield store.vector_search(label, query, POOL_IN_FILE, narrowed).matches
 
 
-SPREAD_OF = 50  # best scores for the deviation: all of a small pool are near, the tail of a large one is not
+DEVIATION_SAMPLE = 50  # best scores for the deviation: all of a small pool are near, the tail of a large one is not
 _SAME = 1e-9  # smaller deviations are rounding errors
 
 
 def standardise(scores: Scores) -> Scores:
     """Return scores in standard deviations of the best ones, from their mean."""
-    best = np.sort(scores)[-SPREAD_OF:]
+    best = np.sort(scores)[-DEVIATION_SAMPLE:]
     measured: Scores = (scores - best.mean()) / _measure_deviation(best)
     return np.clip(measured, -5, 10)
 
 
 def standard_deviation(scores: Scores) -> float:
     """Return one standard deviation of the best scores; infinite where they are all equal."""
-    return _measure_deviation(np.sort(scores)[-SPREAD_OF:])
+    return _measure_deviation(np.sort(scores)[-DEVIATION_SAMPLE:])
 
 
 def _measure_deviation(best: Scores) -> float:
@@ -290,10 +290,10 @@ def zeros(pool: Pool) -> Scores:
 
 def map_owners(pool: Pool, measure: Callable[[Outline], float]) -> Scores:
     """Compute a value once for each function, however many of its blocks are candidates."""
-    return give_candidates(pool, np.array([measure(owner) for owner in number_owners(pool)[0]], np.float64))
+    return expand_to_candidates(pool, np.array([measure(owner) for owner in number_owners(pool)[0]], np.float64))
 
 
-def give_candidates(pool: Pool, values: npt.NDArray[np.int64] | Scores) -> Scores:
+def expand_to_candidates(pool: Pool, values: npt.NDArray[np.int64] | Scores) -> Scores:
     """Return for each candidate the value of its function: float64 [candidates].
 
     `values`, int64 or float64 [functions], are in the order of the distinct functions.

@@ -7,19 +7,19 @@ from fakes import FakeEncoder
 from graphs import make_store
 
 from pkg.model import Label, NodeFilter
-from pkg.retrieval import floor
-from pkg.retrieval.floor import (
-    MOST_TERMS,
-    Evidence,
-    explain_misfit,
-    fits,
-    load_floors,
-    measure_evidence,
-)
-from pkg.retrieval.pool import collect_pool
+from pkg.retrieval import question_fit
+from pkg.retrieval.candidate_pool import collect_pool
 from pkg.retrieval.query import encode_question, run_query
 from pkg.retrieval.query_options import QueryOptions
 from pkg.retrieval.question import parse_question
+from pkg.retrieval.question_fit import (
+    MAX_TERMS,
+    Evidence,
+    explain_misfit,
+    fits,
+    load_fit_weights,
+    measure_evidence,
+)
 from pkg.retrieval.ranking import OTHER
 
 GOOD, POOR = Evidence(0.9, 1.0, 0.9, 6, False), Evidence(-0.1, 0.0, 0.0, 6, False)
@@ -44,7 +44,7 @@ def test_what_the_question_names_fits_whatever_the_rest_tells() -> None:
     assert fits(POOR._replace(is_named=True), "static") is True
 
 
-@pytest.mark.parametrize("evidence", [None, POOR._replace(terms=MOST_TERMS + 1)])
+@pytest.mark.parametrize("evidence", [None, POOR._replace(terms=MAX_TERMS + 1)])
 def test_without_candidates_and_with_very_many_words_nothing_is_judged(evidence: Evidence | None) -> None:
     assert fits(evidence, "static") is None
 
@@ -56,10 +56,10 @@ def test_what_holds_every_word_fits_however_short_the_question_is(encoder: str) 
 
 
 def test_with_a_strange_encoder_the_cosine_does_not_count() -> None:
-    weights = dict(zip(floor.MEASURES, load_floors()[OTHER].weights, strict=True))
+    weights = dict(zip(question_fit.MEASURES, load_fit_weights()[OTHER].weights, strict=True))
 
     assert weights["cosine"] == weights["both"] == 0 < weights["held"]
-    assert load_floors()["static"].weights[0] > 0
+    assert load_fit_weights()["static"].weights[0] > 0
 
 
 def test_evidence_is_the_best_of_the_candidates() -> None:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from pkg.model import Edge, Label, Node, RelationType
 from pkg.retrieval.deps.answer import is_test, make_place
 from pkg.retrieval.deps.entries import find_entries
-from pkg.retrieval.deps.outside_bases import OutsideBases, close_over, is_special
+from pkg.retrieval.deps.external_bases import ExternalBases, find_reachable, is_special
 from pkg.retrieval.deps.paths import derive_module, list_code_files
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-FILES_AT_ONCE = 200  # files whose texts are in memory together
+FILE_BATCH = 200  # files whose texts are in memory together
 _DESCRIPTIONS = ("pyproject.toml", "setup.cfg", "*.dist-info/entry_points.txt", "*.egg-info/entry_points.txt")
 
 _WORD = re.compile(rb"[\w\x80-\xff]+")
@@ -32,7 +32,7 @@ Key = tuple[str, str, str]  # source, path, qualified name
 Sites = dict[tuple[str, str], set[tuple[int, str]]]  # by source and path: line and name of the callee
 
 
-class Spared:
+class PossibleUses:
     """Explain why definitions without a link may be used nevertheless."""
 
     def __init__(self, store: GraphStore, nodes: Sequence[Node], edges: Sequence[Edge], used: set[str]) -> None:
@@ -40,7 +40,7 @@ class Spared:
         self._nodes = nodes
         self._edges = edges
         self._used = used
-        self._bases = OutsideBases(nodes, edges)
+        self._bases = ExternalBases(nodes, edges)
         self._classes = {_key(node): node for node in nodes if node.label is Label.CLASS}
         self._users = {_outer(node) for node in nodes if node.id in used}
 
@@ -54,7 +54,7 @@ class Spared:
         for way in ways:
             left = [node for node in loose if node.id not in reasons]
             reasons |= {node.id: reason for node, reason in way(left)}
-        self._spread(loose, reasons)
+        self._propagate(loose, reasons)
         return reasons
 
     def _find_tests(self, loose: Sequence[Node]) -> Iterator[tuple[Node, str]]:
@@ -106,8 +106,8 @@ class Spared:
         texts = _Texts(self._list_sites())
         for source in sorted({node.source for node in loose}):
             paths = list_code_files(self._store, source)
-            for start in range(0, len(paths), FILES_AT_ONCE):
-                for path, text in self._store.texts(source, paths[start : start + FILES_AT_ONCE]):
+            for start in range(0, len(paths), FILE_BATCH):
+                for path, text in self._store.texts(source, paths[start : start + FILE_BATCH]):
                     texts.read(source, path, text)
         texts.known.update(node.name for node in self._nodes)
         for node in loose:
@@ -131,7 +131,7 @@ class Spared:
                 sites[start.source, start.path].add((edge.line, named[edge.end].name))
         return sites
 
-    def _spread(self, loose: Sequence[Node], reasons: dict[str, str]) -> None:
+    def _propagate(self, loose: Sequence[Node], reasons: dict[str, str]) -> None:
         """Add overrides of used methods, and owners of used definitions, until nothing changes."""
         above = self._list_overridden(loose)
         called = {edge.end for edge in self._edges if edge.type is RelationType.CALLS and edge.start != edge.end}
@@ -167,7 +167,7 @@ class Spared:
         for node in loose:
             owner = self._classes.get(_outer(node))
             if owner is not None:
-                beside = close_over(close_over({owner.id}, below), bases) - {owner.id}
+                beside = find_reachable(find_reachable({owner.id}, below), bases) - {owner.id}
                 found = ((*owners[each][:2], f"{owners[each][2]}.{node.name}") for each in beside if each in owners)
                 above[node.id] |= {methods[key] for key in found if key in methods} - {node.id}
         return above

@@ -19,7 +19,7 @@ def is_special(name: str) -> bool:
     return len(name) > 4 and name.startswith("__") and name.endswith("__")
 
 
-class OutsideBases:
+class ExternalBases:
     """Bases of classes that no link leads to."""
 
     def __init__(self, nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
@@ -58,7 +58,7 @@ class OutsideBases:
         return any(_may_call(base.rpartition(".")[2], name) for base in self.list_bases(owner))
 
 
-def close_over(starts: Iterable[str], next_to: Mapping[str, Iterable[str]]) -> set[str]:
+def find_reachable(starts: Iterable[str], next_to: Mapping[str, Iterable[str]]) -> set[str]:
     """Return all nodes that can be reached from some, including these."""
     found = set(starts)
     level = set(found)

@@ -18,7 +18,7 @@ _MARK = "usefixtures"
 _OF_CLASS = "pytestmark"
 
 
-def asks_for(node: Node, name: str) -> bool:
+def requests_fixture(node: Node, name: str) -> bool:
     """Return whether a test or fixture requests a fixture, by a parameter or a mark of its own."""
     if name in node.content and name in _list_parameters(node.content):
         return True
