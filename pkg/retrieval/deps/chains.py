@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import groupby, islice
 
 from pkg.model import Edge, RelationType, is_bound, rank_confidence
 from pkg.retrieval.deps.answer import Chains, DepsOptions, Link, apply_limit
+from pkg.retrieval.deps.levels import walk_levels
 from pkg.retrieval.deps.names import Target
 from pkg.retrieval.deps.neighbours import LinkReader, count_calls, fetch_edges, make_step
 from pkg.retrieval.deps.unbound import count_same_name
@@ -74,30 +75,22 @@ class _Search:
 
 
 def _search(calls: Iterable[Edge], starts: list[str], ends: set[str], depth: int) -> _Search:
+    """Search until the first end; an end that is also a start is reached by a call of itself."""
     outgoing: dict[str, list[Edge]] = defaultdict(list)
     for edge in calls:
         outgoing[edge.start].append(edge)
     search = _Search(set(starts), dict.fromkeys(starts, 0))
-    level = sorted(starts)
-    while level and not search.reached and search.hops < depth:
+    known = search.starts - ends
+    for found in islice(walk_levels(starts, known, outgoing.__getitem__, lambda edge: edge.end), depth):
         search.hops += 1
-        level = _search_level(search, outgoing, level, ends)
+        for node_id, edges in found.items():
+            by_caller = groupby(sorted(edges, key=lambda edge: (edge.start, _edge_rank(edge))), lambda edge: edge.start)
+            search.leading[node_id] = {caller: next(some) for caller, some in by_caller}
+            search.depths.setdefault(node_id, search.hops)
+        search.reached = tuple(sorted(ends & found.keys()))
+        if search.reached:
+            break
     return search
-
-
-def _search_level(search: _Search, outgoing: dict[str, list[Edge]], level: list[str], ends: set[str]) -> list[str]:
-    """Follow the calls of one level; an end that is also a start is reached by a call of itself."""
-    found: dict[str, dict[str, Edge]] = defaultdict(dict)
-    for edge in (edge for node_id in level for edge in outgoing[node_id]):
-        if edge.end not in search.depths or edge.end in ends:
-            known = found[edge.end].get(edge.start)
-            if known is None or _edge_rank(edge) < _edge_rank(known):
-                found[edge.end][edge.start] = edge
-    search.reached = tuple(sorted(ends & found.keys()))
-    search.leading.update(found)
-    for node_id in found:
-        search.depths.setdefault(node_id, search.hops)
-    return sorted(found)
 
 
 def _edge_rank(edge: Edge) -> tuple[int, int, str]:

@@ -14,7 +14,8 @@ from functools import cached_property
 from pkg.graph.path_filter import is_test
 from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Label, Node, RelationType
 from pkg.retrieval.deps.answer import ENTERS, HOLDS, READS, RUNS, DepsOptions, RelationKind
-from pkg.retrieval.deps.external_bases import ExternalBases, find_reachable, is_special
+from pkg.retrieval.deps.external_bases import ExternalBases, is_special
+from pkg.retrieval.deps.levels import find_reachable
 from pkg.retrieval.deps.names import Target
 from pkg.retrieval.deps.neighbours import LinkReader, Step, choose_types, join_imports, make_step
 from pkg.retrieval.deps.set_up_code import PLUGINS, SetUpCode
@@ -94,23 +95,15 @@ class Dependents:
 
     def add_importers(self, files: Iterable[Node]) -> None:
         """Add all direct and indirect importers of a file as dependents of its module code."""
-        nodes = {node.id: node.path for node in files}
+        starts = {node.id: node.path for node in files}
+        paths = starts | (self._paths if starts else {})
         by_path: dict[str, list[Step]] = defaultdict(list)
-        for step in self._imports if nodes else ():
-            by_path[self._paths[step.end]].append(step)
-        level = sorted(nodes.items())
-        while level:
-            found: dict[str, str] = {}
-            for node_id, path in level:
-                for step in by_path[path]:
-                    if step.end != node_id:
-                        self._add([step._replace(end=node_id)])
-                    if step.start not in nodes:
-                        found[step.start] = self._paths[step.start]
-                for test in self._set_up.list_served(path) if self._set_up is not None else ():
-                    self._add([Step(RUNS, test.id, node_id, None, "module code", CERTAIN)])
-            nodes |= found
-            level = sorted(found.items())
+        for step in self._imports if starts else ():
+            by_path[paths[step.end]].append(step)
+        for node_id in find_reachable(starts, lambda each: [step.start for step in by_path[paths[each]]]):
+            self._add(step._replace(end=node_id) for step in by_path[paths[node_id]] if step.end != node_id)
+            tests = self._set_up.list_served(paths[node_id]) if self._set_up is not None else ()
+            self._add(Step(RUNS, test.id, node_id, None, "module code", CERTAIN) for test in tests)
 
     @cached_property
     def _imports(self) -> list[Step]:
@@ -178,7 +171,7 @@ class Dependents:
         for node in self._definitions:
             owner = self._scopes.get((node.path, node.qualname.rpartition(".")[0]))
             if owner is not None and owner.label is Label.CLASS and self._is_entered(node, owner):
-                for each in sorted(find_reachable({owner.id}, below)):
+                for each in sorted(find_reachable([owner.id], below.__getitem__)):
                     for edge in made[each]:
                         yield Step(ENTERS, edge.start, node.id, edge.line, "object made", POSSIBLE)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import builtins
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from pkg.model import Edge, Label, Node, RelationType
+from pkg.retrieval.deps.levels import find_reachable
 
 _PLAIN = frozenset({"object", "ABC", "Generic", "Protocol", "NamedTuple", "TypedDict"})
 """Bases that call only special methods of a class."""
@@ -33,14 +34,8 @@ class ExternalBases:
     def list_bases(self, owner: Node) -> tuple[str, ...]:
         """List the bases outside of the source that a class has, itself or through its bases, as written."""
         if owner.id not in self._known:
-            found: dict[str, None] = {}
-            seen, level = {owner.id}, [owner]
-            while level:
-                for each in level:
-                    found |= dict.fromkeys(self._list_own(each))
-                ids = {base for each in level for base in self._above[each.id]} - seen
-                seen |= ids
-                level = [self._classes[each] for each in sorted(ids) if each in self._classes]
+            reached = [owner, *map(self._classes.get, find_reachable([owner.id], self._above.__getitem__)[1:])]
+            found = dict.fromkeys(base for each in reached if each is not None for base in self._list_own(each))
             self._known[owner.id] = tuple(found)
         return self._known[owner.id]
 
@@ -56,16 +51,6 @@ class ExternalBases:
     def may_call(self, owner: Node, name: str) -> bool:
         """Return whether a base outside of the source may call a method of a class by its name."""
         return any(_may_call(base.rpartition(".")[2], name) for base in self.list_bases(owner))
-
-
-def find_reachable(starts: Iterable[str], next_to: Mapping[str, Iterable[str]]) -> set[str]:
-    """Return all nodes that can be reached from some, including these."""
-    found = set(starts)
-    level = set(found)
-    while level:
-        level = {each for known in level for each in next_to.get(known, ())} - found
-        found |= level
-    return found
 
 
 def _may_call(base: str, name: str) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from dataclasses import replace
+from itertools import islice
 
 from pkg.model import Label, Node, RelationType, is_bound, rank_confidence
 from pkg.retrieval.deps.answer import (
@@ -19,6 +20,7 @@ from pkg.retrieval.deps.answer import (
     make_place,
 )
 from pkg.retrieval.deps.dependents import Dependents
+from pkg.retrieval.deps.levels import walk_levels
 from pkg.retrieval.deps.named_sites import count_named_sites
 from pkg.retrieval.deps.names import Target
 from pkg.retrieval.deps.neighbours import LinkReader, Step, choose_types, count_calls
@@ -41,19 +43,19 @@ def find_impact(
 
     The importers of a file depend on it, and so do their importers: an error at import affects them all.
     """
-    depending = Dependents(reader, source, options.relations)
+    dependents = Dependents(reader, source, options.relations)
     for target in targets:
         if target.is_constant:
-            depending.add_readers(target)
-    tests = depending.add_tests(_list_classes(targets))
-    depending.add_importers(node for each in targets for node in each.nodes if node.label is Label.FILE)
+            dependents.add_readers(target)
+    tests = dependents.add_tests(_list_classes(targets))
+    dependents.add_importers(node for each in targets for node in each.nodes if node.label is Label.FILE)
     starts = sorted({node_id for target in targets for node_id in target.ids})
     known = set(starts) - tests  # a changed class may break the tests in it
-    bound, _ = _walk_dependents(depending, starts, known, options.steps, lambda step: is_bound(step.confidence))
-    everything, is_cut = _walk_dependents(depending, starts, known, options.steps, lambda step: True)
+    bound, _ = _walk_dependents(dependents, starts, known, options.steps, lambda step: is_bound(step.confidence))
+    everything, is_cut = _walk_dependents(dependents, starts, known, options.steps, lambda step: True)
     affected = _describe(reader, bound, everything)
     shown = apply_limit(options.limit, len(affected))
-    coverage = _cover(reader, source, targets, depending, everything.keys() | set(starts))
+    coverage = _cover(reader, source, targets, dependents, everything.keys() | set(starts))
     cut = (f"stopped at depth {options.steps}; more lies beyond, see --depth",) if is_cut else ()
     if not affected and RelationType.CALLS in choose_types(options.relations):
         coverage = replace(coverage, named=count_named_sites(reader.store, source, targets))
@@ -74,25 +76,25 @@ def _list_classes(targets: Sequence[Target]) -> Iterator[Node]:
 
 
 def _walk_dependents(
-    depending: Dependents,
+    dependents: Dependents,
     starts: Sequence[str],
     known: Set[str],
     depth: int,
     is_followed: Callable[[Step], bool],
 ) -> tuple[Reached, bool]:
     """Walk to dependents, level by level; return whether there are more beyond the depth as well."""
+
+    def list_steps(node_id: str) -> Iterator[Step]:
+        return filter(is_followed, dependents.list_steps(node_id))
+
     reached: Reached = {}
-    known, level = set(known), list(starts)
-    for distance in range(1, depth + 1):
-        found: Reached = {}
-        for step in (step for node_id in level for step in depending.list_steps(node_id) if step.start not in known):
-            if is_followed(step) and (step.start not in found or _rank(step) < _rank(found[step.start][1])):
-                found[step.start] = distance, step
-        reached |= found
-        known |= found.keys()
-        level = sorted(found)
-    beyond = (step for node_id in level for step in depending.list_steps(node_id) if step.start not in known)
-    return reached, any(map(is_followed, beyond))
+    last: Collection[str] = starts
+    levels = walk_levels(starts, known, list_steps, lambda step: step.start)
+    for distance, found in enumerate(islice(levels, depth), 1):
+        reached |= {node_id: (distance, min(steps, key=_rank)) for node_id, steps in found.items()}
+        last = found
+    seen = known | reached.keys()
+    return reached, any(step.start not in seen for node_id in last for step in list_steps(node_id))
 
 
 def _rank(step: Step) -> tuple[int, str, int]:
@@ -146,12 +148,12 @@ def _find_reached(
 
 
 def _cover(
-    reader: LinkReader, source: str, targets: Sequence[Target], depending: Dependents, into: set[str]
+    reader: LinkReader, source: str, targets: Sequence[Target], dependents: Dependents, into: set[str]
 ) -> CallCoverage:
     """Count the calls into affected code, and the unbound call sites of the same names."""
     unbound = reader.unbound_names(source)
     called = {node.name for node in reader.nodes(sorted(into)).values()}
     scope = "into affected code; unbound: those of the same names"
     same = count_same_name(unbound, targets)
-    counted = count_calls((edge for edge in depending.edges if edge.end in into), scope, same)
+    counted = count_calls((edge for edge in dependents.edges if edge.end in into), scope, same)
     return replace(counted, unbound=sum(count_sites(unbound, name) for name in called))

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from pkg.model import Edge, Label, Node, RelationType
 from pkg.retrieval.deps.answer import is_test, make_place
 from pkg.retrieval.deps.entries import find_entries
-from pkg.retrieval.deps.external_bases import ExternalBases, find_reachable, is_special
+from pkg.retrieval.deps.external_bases import ExternalBases, is_special
+from pkg.retrieval.deps.levels import find_reachable
 from pkg.retrieval.deps.paths import derive_module, list_code_files
 
 if TYPE_CHECKING:
@@ -167,8 +168,10 @@ class PossibleUses:
         for node in loose:
             owner = self._classes.get(_outer(node))
             if owner is not None:
-                beside = find_reachable(find_reachable({owner.id}, below), bases) - {owner.id}
-                found = ((*owners[each][:2], f"{owners[each][2]}.{node.name}") for each in beside if each in owners)
+                related = set(find_reachable(find_reachable([owner.id], below.__getitem__), bases.__getitem__)) - {
+                    owner.id
+                }
+                found = ((*owners[each][:2], f"{owners[each][2]}.{node.name}") for each in family if each in owners)
                 above[node.id] |= {methods[key] for key in found if key in methods} - {node.id}
         return above
 

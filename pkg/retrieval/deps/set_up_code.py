@@ -16,8 +16,8 @@ from pkg.graph.path_filter import is_test
 from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Label, Node, RelationType
 from pkg.retrieval.deps.answer import ENTERS, READS, RUNS
 from pkg.retrieval.deps.entries import is_autouse, list_decorators
-from pkg.retrieval.deps.external_bases import find_reachable
 from pkg.retrieval.deps.fixture_overrides import FixtureOverrides
+from pkg.retrieval.deps.levels import find_reachable
 from pkg.retrieval.deps.neighbours import Step
 from pkg.retrieval.deps.paths import derive_module
 from pkg.retrieval.deps.requested_fixtures import list_marks, requests_fixture
@@ -94,7 +94,7 @@ class SetUpCode:
         if path is not None and step.type in _MODULE_CODE and not self._is_of_definition(path, step.line):
             tests, rule = self._list_around(path), "module code"
         elif around is not None and around.label is Label.CLASS and step.type in _CLASS_CODE:
-            below = self._sort(find_reachable({around.id}, self._below))
+            below = self._sort(find_reachable([around.id], self._below.__getitem__))
             tests = [test for each in below for test in self.list_of_class(each)]
         for test in tests:
             yield step._replace(type=RUNS, start=test.id, rule=rule, line=None if test is around else step.line)
@@ -135,7 +135,7 @@ class SetUpCode:
                 tests = self._list_around(path) if rule.reach == "around" else chosen
                 yield from ((test, "set-up", CERTAIN) for test in tests)
         if owner is not None and node.name.startswith("test"):
-            below = self._find_inheriting(owner, node.name) - {owner.id}
+            below = self._find_inheriting(owner, node.name)[1:]
             yield from ((each, "inherited test", CERTAIN) for each in self._sort(below) if is_collected(each.path))
         if node.id in self._fixtures:
             asking = (each for each in self._list_asking(node) if owner is None or self._serves(node, each[0]))
@@ -160,7 +160,7 @@ class SetUpCode:
                 yield node, _ASKING, LIKELY if is_plain else POSSIBLE
         for each, marks in self._marked:
             if name in marks and any(self._sees(each.path, home) for home in homes):
-                below = self._sort(find_reachable({each.id}, self._below))
+                below = self._sort(find_reachable([each.id], self._below.__getitem__))
                 yield from ((test, "usefixtures", CERTAIN) for one in below for test in self.list_of_class(one))
         for home in homes if any(home in self._plugins for home in homes) else ():
             for node in self._list_functions(home):
@@ -202,7 +202,7 @@ class SetUpCode:
         """Return whether a file sees the test definitions of another one."""
         return any(
             path.startswith(each.removesuffix(CONFTEST)) if is_conftest(each) else path == each
-            for each in find_reachable({home}, self._plugins)
+            for each in find_reachable([home], lambda each: self._plugins.get(each, ()))
         )
 
     def _list_around(self, path: str) -> list[Node]:
@@ -227,21 +227,19 @@ class SetUpCode:
         return [*self._functions.get(path, ()), *inside] if is_collected(path) else []
 
     def _inherits_tests(self, owner: Node) -> bool:
-        above = find_reachable({owner.id}, self._above) - {owner.id}
-        return any(self._methods.get(each) for each in above)
+        return any(self._methods.get(each) for each in find_reachable([owner.id], self._above.__getitem__)[1:])
 
     def _list_running(self, owner: Node, name: str) -> list[Node]:
         """List the tests that run a method of a class: its own, and those of the classes that inherit the method."""
         return [test for each in self._sort(self._find_inheriting(owner, name)) for test in self.list_of_class(each)]
 
-    def _find_inheriting(self, owner: Node, name: str) -> set[str]:
+    def _find_inheriting(self, owner: Node, name: str) -> list[str]:
         """Return the classes that have a method of a class: it, and subclasses that do not override it."""
-        found, level = {owner.id}, {owner.id}
-        while level:
-            below = {each for known in level for each in self._below[known]} - found
-            level = {each for each in below if not self._defines(self._ids[each], name)}
-            found |= level
-        return found
+
+        def list_inheriting(class_id: str) -> Iterator[str]:
+            return (each for each in self._below[class_id] if not self._defines(self._ids[each], name))
+
+        return find_reachable([owner.id], list_inheriting)
 
     def _defines(self, owner: Node, name: str) -> bool:
         return (owner.path, f"{owner.qualname}.{name}") in self._scopes
