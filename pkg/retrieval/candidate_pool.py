@@ -175,20 +175,20 @@ def _read_pool(
     dense = np.array([[around[each].cosine if each in around else 0.0 for each in pair] for pair in scopes])
     class_dense, module_dense = dense.reshape(-1, 2).T
     return Pool(
-        question,
-        candidates.outlines,
-        owners,
-        own.scores,
-        own.rarities,
-        own.abbreviated,
-        candidates.same_content,
-        sum(each.searched for each in searches),
-        sum(each.filtered for each in searches),
-        own.covered,
-        np.maximum(in_class.covered, in_module.covered),
-        class_dense,
-        module_dense,
-        any(each.is_approximate for each in searches),
+        question=question,
+        outlines=candidates.outlines,
+        owners=owners,
+        words=own.scores,
+        rarities=own.rarities,
+        abbreviated=own.abbreviated,
+        same_content=candidates.same_content,
+        searched=sum(each.searched for each in searches),
+        filtered=sum(each.filtered for each in searches),
+        covered=own.covered,
+        covered_around=np.maximum(in_class.covered, in_module.covered),
+        class_dense=class_dense,
+        module_dense=module_dense,
+        is_approximate=any(each.is_approximate for each in searches),
     )
 
 

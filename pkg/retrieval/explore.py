@@ -102,19 +102,21 @@ def explore(store: GraphStore, encoder: Encoder, text: str, options: ExploreOpti
         pack = _Pack(options.budget)
         pack.add(found, _find_between(store, found, edges), scores)
         connections = _Connections(store, edges, {node.id for node in pack.nodes})
-        uses = [*connections.list_uses(), *_find_constants(store, pack.nodes)]
+        used = [*connections.list_uses(), *_find_constants(store, pack.nodes)]
         stale = find_stale(store, ((node.source, node.path) for node in pack.nodes))
-    lines = pack.add_lines(connections.list_inside(), connections.list_callers(), uses)
+    calls, callers, uses = map(pack.keep, (connections.list_inside(), connections.list_callers(), used))
     coverage = result.coverage
     return Exploration(
-        text,
-        tuple(pack.pieces),
-        *lines,
-        tuple(pack.left_out),
-        coverage.fits,
-        coverage.notes,
-        pack.used,
-        stale,
+        text=text,
+        pieces=tuple(pack.pieces),
+        calls=calls,
+        callers=callers,
+        uses=uses,
+        left_out=tuple(pack.left_out),
+        fits=coverage.fits,
+        notes=coverage.notes,
+        tokens=pack.used,
+        stale=stale,
     )
 
 
@@ -185,13 +187,8 @@ class _Pack:
                 return piece
         return None
 
-    def add_lines(
-        self, calls: Iterable[Connection], callers: Iterable[Connection], uses: Iterable[Connection]
-    ) -> tuple[tuple[Connection, ...], tuple[Connection, ...], tuple[Connection, ...]]:
-        """Return the lines of each kind, in turn, that fit."""
-        return self._keep(calls), self._keep(callers), self._keep(uses)
-
-    def _keep(self, connections: Iterable[Connection]) -> tuple[Connection, ...]:
+    def keep(self, connections: Iterable[Connection]) -> tuple[Connection, ...]:
+        """Return the connections whose lines fit."""
         kept = []
         for link in connections:
             size = count_tokens(format_connection(link))

@@ -161,9 +161,18 @@ class Completer:
 
     def _make_helper(self, chosen: Chosen) -> Helper:
         node = chosen.node
-        place = node.path, node.qualname, node.start_line, node.end_line
-        imports = () if chosen.is_head else self._imports.list_needed(node)
-        return Helper(node.id, *place, node.content, chosen.reason, imports, chosen.role, chosen.is_folded)
+        return Helper(
+            id=node.id,
+            path=node.path,
+            qualname=node.qualname,
+            start_line=node.start_line,
+            end_line=node.end_line,
+            content=node.content,
+            reason=chosen.reason,
+            imports=() if chosen.is_head else self._imports.list_needed(node),
+            role=chosen.role,
+            is_folded=chosen.is_folded,
+        )
 
 
 @dataclass(slots=True)

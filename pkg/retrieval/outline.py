@@ -170,8 +170,16 @@ class _Outliner:
         order = sorted(self._files, key=self._order_file)
         files = tuple(replace(self._files[path], definitions=self._list_chosen(path)) for path in order)
         total = sum(len(self.code.definitions.get(path, ())) for path in self.scope.files)
-        counts = len(self.scope.files), total, self.tokens, self.budget
-        return CodeOutline(self.scope.source, self.scope.path, tuple(self._folders), files, *counts)
+        return CodeOutline(
+            source=self.scope.source,
+            path=self.scope.path,
+            folders=tuple(self._folders),
+            files=files,
+            total_files=len(self.scope.files),
+            total_definitions=total,
+            tokens=self.tokens,
+            budget=self.budget,
+        )
 
     def _order_file(self, path: str) -> tuple[float, str]:
         return -self.code.imports.centrality[path], path
@@ -218,26 +226,26 @@ class _Outliner:
     def _outline_file(self, path: str) -> FileOutline:
         imports = self.code.imports
         return FileOutline(
-            path,
-            imports.centrality[path],
-            imports.count_importers(path),
-            len(imports.targets(path)),
-            len(self.code.definitions.get(path, ())),
-            self.code.summaries.get(path),
+            path=path,
+            centrality=imports.centrality[path],
+            importers=imports.count_importers(path),
+            imports=len(imports.targets(path)),
+            total=len(self.code.definitions.get(path, ())),
+            summary=self.code.summaries.get(path),
         )
 
     def _outline_definition(self, node: Node) -> DefinitionOutline:
         signature = _join_lines(find_header(node.content, node.start_col) or node.name)
         docstring = find_text(node, "docstring") if self.scope.is_file else None
         return DefinitionOutline(
-            node.id,
-            node.label.value,
-            node.qualname,
-            node.start_line,
-            node.end_line,
-            signature,
-            summarise(docstring) if docstring else None,
-            len(self.code.callers.get(node.id, ())),
+            id=node.id,
+            label=node.label.value,
+            qualname=node.qualname,
+            start_line=node.start_line,
+            end_line=node.end_line,
+            signature=signature,
+            summary=summarise(docstring) if docstring else None,
+            callers=len(self.code.callers.get(node.id, ())),
         )
 
     def _list_folders(self) -> list[FolderOutline]:

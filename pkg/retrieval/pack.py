@@ -154,9 +154,15 @@ class _Packer:
                 f"{without} of {len(hits)} hits are listed without code: the budget of {self.budget} tokens has no room"
                 " for it; give a larger one, or 0 for no limit"
             )
-        calls = self.bound, self.possible, self.unbound
         return Packed(
-            tuple(hits), without, without + self.helpers_left_out, tuple(self.notes), tuple(self.explain), *calls
+            hits=tuple(hits),
+            without_code=without,
+            over_budget=without + self.helpers_left_out,
+            notes=tuple(self.notes),
+            explain=tuple(self.explain),
+            bound=self.bound,
+            possible=self.possible,
+            unbound=self.unbound,
         )
 
 

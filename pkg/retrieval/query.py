@@ -61,11 +61,21 @@ def _find_hits(
     opener = HitOpener(store, encoder, query, options)
     complete = partial(_complete_hits, _open_completer(store, encoder, query, options, excluded))
     packed = pack_hits(read_hits(store, found.ranked), opener.open, complete, options.budget)
-    counts = found.searched, found.filtered, found.folded, len(packed.hits), packed.over_budget
-    calls = packed.bound, packed.possible, packed.unbound
-    same_function = sum(each.same_function for each in found.ranked)
     notes = (*read, *misfit, *notes, *packed.notes, *excluded.notes)
-    coverage = Coverage(*counts, notes, *calls, packed.without_code, same_function, is_fit)
+    coverage = Coverage(
+        searched=found.searched,
+        filtered=found.filtered,
+        folded=found.folded,
+        shown=len(packed.hits),
+        over_budget=packed.over_budget,
+        notes=notes,
+        calls_bound=packed.bound,
+        calls_possible=packed.possible,
+        calls_unbound=packed.unbound,
+        without_code=packed.without_code,
+        same_function=sum(each.same_function for each in found.ranked),
+        fits=is_fit,
+    )
     order = *_explain_search(found), *_explain_order(options)
     explain = (*order, *_explain_share(packed), *_explain_calls(packed), *packed.explain)
     return QueryResult(text, options.mode, packed.hits, coverage, explain)

@@ -104,7 +104,16 @@ def _read_question(text: str) -> Question:
     abbreviations = {term: ABBREVIATED for term in list_abbreviations(encoded) if term not in weights}
     asks_tests = _ASKS_TESTS.search(text) is not None
     related = find_related(weights) if len(weights) <= MAX_RELATED else {}
-    return Question(text, terms, weights, abbreviations, names, files, asks_tests, related=related)
+    return Question(
+        text=text,
+        terms=terms,
+        weights=weights,
+        abbreviations=abbreviations,
+        names=names,
+        files=files,
+        asks_tests=asks_tests,
+        related=related,
+    )
 
 
 def _read_long(question: Question) -> Question:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ def outline_text(store: GraphStore, scope: Scope, budget: int) -> CodeOutline:
     """Outline the text file of a scope by its sections, up to the budget."""
     chunks = [node for node in store.subtree(name_unit(scope.source, scope.path)) if node.label is Label.CHUNK]
     sections = list(_join_parts(chunks))
-    file = FileOutline(scope.path, 0.0, 0, 0, len(sections), None)
+    file = FileOutline(path=scope.path, centrality=0.0, importers=0, imports=0, total=len(sections), summary=None)
     tokens, shown = count_tokens(format_file(file)), list[DefinitionOutline]()
     for section in sections:
         cost = count_tokens(format_definition(section))
@@ -28,8 +29,16 @@ def outline_text(store: GraphStore, scope: Scope, budget: int) -> CodeOutline:
             break
         tokens += cost
         shown.append(section)
-    file = FileOutline(scope.path, 0.0, 0, 0, len(sections), None, tuple(shown))
-    return CodeOutline(scope.source, scope.path, (), (file,), 1, len(sections), tokens, budget)
+    return CodeOutline(
+        source=scope.source,
+        path=scope.path,
+        folders=(),
+        files=(replace(file, definitions=tuple(shown)),),
+        total_files=1,
+        total_definitions=len(sections),
+        tokens=tokens,
+        budget=budget,
+    )
 
 
 def _join_parts(chunks: Iterable[Node]) -> Iterator[DefinitionOutline]:

@@ -153,11 +153,11 @@ def _make_segment(nodes: _Nodes, names: tuple[str, ...], group: Collection[Label
     counts, hashes, weights = nodes.rows
     kept = np.repeat(keep, counts)
     return TextSegment(
-        LexicalIndex.from_postings(TermRows(counts[keep], hashes[kept], weights[kept])),
-        nodes.keys.ids[keep],
-        nodes.keys.contents[keep],
-        nodes.fragments[keep],
-        nodes.sources[keep],
-        nodes.labels[keep],
-        names,
+        index=LexicalIndex.from_postings(TermRows(counts[keep], hashes[kept], weights[kept])),
+        ids=nodes.keys.ids[keep],
+        contents=nodes.keys.contents[keep],
+        fragments=nodes.fragments[keep],
+        sources=nodes.sources[keep],
+        labels=nodes.labels[keep],
+        names=names,
     )

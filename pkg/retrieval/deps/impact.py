@@ -61,11 +61,17 @@ def find_impact(
         coverage = replace(coverage, named=count_named_sites(reader.store, source, targets))
     linked = _link(reader, affected[:shown], everything | bound)
     return Impact(
-        tuple(each.place for each in targets), options.steps, tuple(linked), len(affected),
-        sum(is_test(place) for place, _, _ in affected), len(affected) - len(bound),
-        len(affected) - shown, changes, replace(coverage, notes=(*notes, *cut)),
-        tuple(_find_reached(reader, source, targets, linked)) if options.entries else (),
-    )  # fmt: skip
+        targets=tuple(each.place for each in targets),
+        depth=options.steps,
+        affected=tuple(linked),
+        total=len(affected),
+        tests=sum(is_test(place) for place, _, _ in affected),
+        possible=len(affected) - len(bound),
+        left_out=len(affected) - shown,
+        changes=changes,
+        coverage=replace(coverage, notes=(*notes, *cut)),
+        entries=tuple(_find_reached(reader, source, targets, linked)) if options.entries else (),
+    )
 
 
 def _list_classes(targets: Sequence[Target]) -> Iterator[Node]:

@@ -36,10 +36,14 @@ def list_imports(reader: LinkReader, target: Target | None, options: DepsOptions
     categories = Counter(each.category for each in records)
     types = Counter((each.category, each.artifact_type) for each in records)
     return ImportTable(
-        tuple(records[:shown]), len(records), len({(each.source, each.file_name) for each in records}),
-        tuple(sorted(categories.items())), tuple((*key, number) for key, number in sorted(types.items())),
-        len(records) - shown, coverage,
-    )  # fmt: skip
+        records=tuple(records[:shown]),
+        total=len(records),
+        files=len({(each.source, each.file_name) for each in records}),
+        categories=tuple(sorted(categories.items())),
+        artifact_types=tuple((*key, number) for key, number in sorted(types.items())),
+        left_out=len(records) - shown,
+        coverage=coverage,
+    )
 
 
 def choose_ends(edges: Sequence[Edge]) -> dict[str, Edge]:
@@ -64,6 +68,12 @@ def _make_record(node: Node, edge: Edge | None, targets: Mapping[str, Node]) -> 
     library = None if is_file else end.name if end is not None else module.partition(".")[0]
     kind = "unknown" if edge is None or not edge.rule else edge.rule
     return ImportRecord(
-        category, end.path if is_file and end is not None else None, library, node.path, imported or module, kind,
-        node.start_line, node.source,
-    )  # fmt: skip
+        category=category,
+        target_file=end.path if is_file and end is not None else None,
+        library_name=library,
+        file_name=node.path,
+        artifact=imported or module,
+        artifact_type=kind,
+        line=node.start_line,
+        source=node.source,
+    )

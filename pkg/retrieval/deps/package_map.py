@@ -95,13 +95,13 @@ def _make_map(scope: Scope, read: Iterable[_Pair]) -> PackageMap:
     mine = [each for each in read if each.start in inside]
     pairs = [each for each in mine if each.end in inside and each.start != each.end]
     return PackageMap(
-        scope.source,
-        scope.path,
-        _make_level(Counter(map(_find_folder, scope.files)), _join_folders(pairs)),
-        _make_level(dict.fromkeys(scope.files, 1), pairs),
-        sum(each.count for each in mine if each.end and each.end not in inside),
-        sum(each.count for each in mine if each.kind == "library"),
-        sum(each.count for each in mine if each.kind == "unbound"),
+        source=scope.source,
+        path=scope.path,
+        folders=_make_level(Counter(map(_find_folder, scope.files)), _join_folders(pairs)),
+        files=_make_level(dict.fromkeys(scope.files, 1), pairs),
+        outside=sum(each.count for each in mine if each.end and each.end not in inside),
+        libraries=sum(each.count for each in mine if each.kind == "library"),
+        unbound=sum(each.count for each in mine if each.kind == "unbound"),
     )
 
 

@@ -168,10 +168,9 @@ class PossibleUses:
         for node in loose:
             owner = self._classes.get(_outer(node))
             if owner is not None:
-                related = set(find_reachable(find_reachable([owner.id], below.__getitem__), bases.__getitem__)) - {
-                    owner.id
-                }
-                found = ((*owners[each][:2], f"{owners[each][2]}.{node.name}") for each in family if each in owners)
+                family = set(find_reachable(find_reachable([owner.id], below.__getitem__), bases.__getitem__))
+                keys = (owners[each] for each in (family - {owner.id}) & owners.keys())
+                found = ((source, path, f"{qualname}.{node.name}") for source, path, qualname in keys)
                 above[node.id] |= {methods[key] for key in found if key in methods} - {node.id}
         return above
 

@@ -59,7 +59,15 @@ def gather_evidence(
             found = _add_nodes(_Gatherer(store, encoder, text, options, sources), pack, chunks)
         stale = find_stale(store, ((piece.source, piece.path) for piece in pack.pieces))
     looked_at = {**found.looked_at, **({"window": len(windows.windows)} if windows else {})}
-    return Gathered(text, tuple(pack.pieces), found.fits, looked_at, pack.left_out, found.notes, stale)
+    return Gathered(
+        text=text,
+        pieces=tuple(pack.pieces),
+        fits=found.fits,
+        looked_at=looked_at,
+        left_out=pack.left_out,
+        notes=found.notes,
+        stale=stale,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,9 @@ def test_the_doctor_makes_a_damaged_copy_anew(sound: tuple[bytes, list[str]], tm
     assert f"{name} was damaged" not in CliRunner().invoke(main, command).stdout
     at = max(place for place, byte in enumerate(whole) if byte)
     copy.write_bytes(whole[:at] + bytes([whole[at] ^ 8]) + whole[at + 1 :])
-    assert f"{name} was damaged or of another version, and was written again" in CliRunner().invoke(main, command).stdout
+    assert (
+        f"{name} was damaged or of another version, and was written again" in CliRunner().invoke(main, command).stdout
+    )
     assert copy.read_bytes() == whole
     assert f"{name} was damaged" not in CliRunner().invoke(main, command).stdout
 
