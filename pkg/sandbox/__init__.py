@@ -1,4 +1,4 @@
-"""Run code that a model wrote where it can do no harm (P-24, A-08); what that does not promise: docs/security.md."""
+"""Run code written by a model in a sandbox (P-24, A-08); for its limits see docs/security.md."""
 
 from pkg.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Sandbox, Step, Verdict
 from pkg.sandbox.values import render_value

@@ -1,8 +1,8 @@
-"""The backend for machines without namespaces of their own: each worker is the first process of a container.
+"""Docker backend, for systems without namespaces: each worker is the first process of a container.
 
-The container has no network, a read-only root, one small folder in memory to write in, no capability, no way to gain
-one, and limits on memory and processes; inside, the worker adds Landlock and its own filter of system calls. Its image
-is made of the Python that runs here, without a registry and without a network.
+The container has no network, a read-only root, one small writable folder in memory, no capabilities and no way to gain
+any, and limits on memory and processes. Inside, the worker adds Landlock and a filter of system calls. The image is
+made from the running Python, without a registry or network.
 """
 
 from __future__ import annotations
@@ -26,21 +26,19 @@ from pkg.sandbox.launch import ENVIRONMENT, Isolation, build_command
 from pkg.sandbox.protocol import BOX, BOX_ROOM
 from pkg.sandbox.worker import Worker
 
-LEFT_OUT = {"__pycache__", "test", "tests", "idlelib", "tkinter", "turtledemo", "ensurepip", "lib2to3", "site-packages"}
+EXCLUDED = {"__pycache__", "test", "tests", "idlelib", "tkinter", "turtledemo", "ensurepip", "lib2to3", "site-packages"}
 FOLDERS = ("box", "dev", "proc", "sys", "tmp", "etc", "usr/bin")
 
 _LIBRARY = re.compile(r"(/\S+) \(0x")
 
 
 def write_image(path: str | Path) -> None:
-    """Write a tar archive for `docker import`: this Python with its library and the shared libraries that it needs.
+    """Write a tar archive for `docker import`: this Python, its library and the shared libraries that it needs.
 
-    SandboxError on a system that is not Linux.
+    Raises a SandboxError on other systems than Linux.
     """
     if sys.platform != "linux":
-        raise SandboxError(
-            f"an image can be made from a Python of Linux only, this is {sys.platform}; see docs/security.md"
-        )
+        raise SandboxError(f"an image can only be made on Linux, this is {sys.platform}; see docs/security.md")
     python, library = Path(sys.executable).resolve(), Path(sysconfig.get_path("stdlib"))
     with tarfile.open(path, "w") as archive:
         for folder in FOLDERS:
@@ -65,13 +63,13 @@ def _add_link(archive: tarfile.TarFile, name: str, target: str) -> None:
 
 
 def _choose(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """Leave out tests, tools with windows, caches and what others installed."""
+    """Exclude tests, graphical tools, caches and installed packages."""
     parts = entry.name.split("/")
-    return None if LEFT_OUT.intersection(parts) or parts[-1].startswith("config-") else entry
+    return None if EXCLUDED.intersection(parts) or parts[-1].startswith("config-") else entry
 
 
 def _list_shared(python: Path, library: Path) -> Iterator[Path]:
-    """List the shared libraries that the interpreter and its modules load, and the loader itself."""
+    """Yield the shared libraries that the interpreter and its modules load, and the loader."""
     modules = sorted(library.joinpath("lib-dynload").glob("*.so"))
     command = ["ldd", os.fspath(python), *map(os.fspath, modules)]
     listing = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
@@ -79,22 +77,22 @@ def _list_shared(python: Path, library: Path) -> Iterator[Path]:
 
 
 IMAGE = "pkg-sandbox"
-MEMORY = 2 << 30  # bytes of a container: its supervisor, its files, and more than a run may have
-PROCESSES = 64  # of a container: a second wall behind the limit of each run
+MEMORY = 2 << 30  # bytes of a container: the supervisor, the files, and more than the limit of a run
+PROCESSES = 64  # of a container, in addition to the limit of each run
 FIRST_USER, USERS = (
     2_000_000,
     1_000_000,
-)  # numbers that belong to nobody, one for each worker: processes are counted by user
-HEAD = 8  # bytes before each piece of the stream: which output it is of, three of nothing, its length
+)  # unused user ids, one for each worker, because processes are counted by user
+HEADER_BYTES = 8  # before each piece of the stream: the output, three unused bytes, the length
 STANDARD_OUTPUT = 1
 
 _numbers = itertools.count()
 
 
 def connect_docker(image: str | None = None) -> Callable[[], Worker]:
-    """Find the daemon and the image; give what starts a worker.
+    """Connect to the daemon, check the image, and return a function that starts a worker.
 
-    MissingExtraError without the package docker; SandboxError where the daemon or the image is missing.
+    Raises a MissingExtraError without the package docker, and a SandboxError without the daemon or the image.
     """
     docker = _import_docker()
     name = image or IMAGE
@@ -106,7 +104,7 @@ def connect_docker(image: str | None = None) -> Callable[[], Worker]:
             f"no Docker image {name!r} here, expected one with Python; docs/security.md has a recipe"
         ) from None
     except (docker.errors.DockerException, OSError) as error:
-        raise SandboxError(f"no Docker daemon answers ({error}); start it, or run the static stages alone") from None
+        raise SandboxError(f"no Docker daemon responds ({error}); start it, or run only the static stages") from None
     return lambda: _start_worker(client, name)
 
 
@@ -115,20 +113,20 @@ def _import_docker() -> Any:
         docker = import_module("docker")
     except ImportError:
         docker = None
-    if not hasattr(docker, "from_env"):  # a folder of that name on the path, as this project has one, is a package too
+    if not hasattr(docker, "from_env"):  # a folder of that name on the path is a package too
         raise MissingExtraError("docker", "docker", "the docker sandbox")
     return docker
 
 
 def _start_worker(client: Any, image: str) -> Worker:
-    """Start a container and the worker in it."""
+    """Start a worker in a new container."""
     user = FIRST_USER + (os.getpid() * 97 + next(_numbers)) % USERS
     isolation = Isolation(enter=False, confine=True, count=True, box=BOX)
     return Worker(ContainerStream(_create_container(client, image, user)), isolation)
 
 
 def _create_container(client: Any, image: str, user: int) -> Any:
-    """Describe the container: nothing that it does not need."""
+    """Create a container with minimal rights."""
     return client.containers.create(
         image,
         build_command("python3"),
@@ -148,12 +146,12 @@ def _create_container(client: Any, image: str, user: int) -> Any:
         cap_drop=["ALL"],
         security_opt=["no-new-privileges"],
         oom_score_adj=1000,
-        log_config={"type": "none"},  # what comes back is for this process alone
+        log_config={"type": "none"},  # the output is only for this process
     )
 
 
 class ContainerStream:
-    """The attached standard descriptors of a container; once they are let go, the worker ends and the container too."""
+    """Attached standard streams of a container; the worker and the container end when they are closed."""
 
     def __init__(self, container: Any) -> None:
         self._container = container
@@ -163,12 +161,12 @@ class ContainerStream:
         container.start()
 
     def write(self, data: bytes) -> None:
-        """Send all of it; an OSError says that the worker is gone."""
+        """Send all data; raises an OSError if the worker has ended."""
         self._socket.settimeout(None)
         self._socket.sendall(data)
 
     def read(self, seconds: float) -> bytes | None:
-        """Take what has come on the standard output: nothing at the end, None when the time is over."""
+        """Return received bytes of the standard output: b"" at the end, None after a timeout."""
         end = time.monotonic() + seconds
         while (piece := self._cut_piece()) is None:
             self._socket.settimeout(max(0.001, end - time.monotonic()))
@@ -182,19 +180,19 @@ class ContainerStream:
         return piece
 
     def close(self) -> None:
-        """Let go and remove the container with all that runs in it."""
-        with contextlib.suppress(Exception):  # it may have removed itself already
+        """Remove the container with all of its processes."""
+        with contextlib.suppress(Exception):  # it may have been removed already
             self._container.remove(force=True)
         self._attached.close()
         self._socket.close()
 
     def _cut_piece(self) -> bytes | None:
-        """Take the next whole piece of the standard output out of what was received."""
-        while len(self._received) >= HEAD:
-            end = HEAD + int.from_bytes(self._received[4:HEAD], "big")
+        """Remove and return the next complete piece of the standard output; None if there is none."""
+        while len(self._received) >= HEADER_BYTES:
+            end = HEADER_BYTES + int.from_bytes(self._received[4:HEADER_BYTES], "big")
             if len(self._received) < end:
                 return None
-            kind, piece = self._received[0], bytes(self._received[HEAD:end])
+            kind, piece = self._received[0], bytes(self._received[HEADER_BYTES:end])
             del self._received[:end]
             if kind == STANDARD_OUTPUT and piece:
                 return piece

@@ -1,6 +1,6 @@
-"""Start the process of a worker, a bare Python that is given the inner modules as text, and talk to it.
+"""Start the process of a worker, a bare Python that receives the inner modules as text, and communicate with it.
 
-Sent as text, the modules need no place inside the sandbox: one way serves namespaces, containers and a plain process.
+Modules sent as text need no files inside the sandbox, so namespaces, containers and plain processes work alike.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MODULES = (
     "protocol pipe_messages values inside inside.libc inside.seccomp inside.rights inside.root inside.fault_kinds"
     " inside.call_answers inside.candidate_calls inside.candidate inside.runs inside.start"
 )
-"""What is sent, each after what it imports."""
+"""Modules to send, in order of their dependencies."""
 
 BOOT = """
 import json, os, sys, types
@@ -45,19 +45,19 @@ for name, text in message["modules"]:
 start = sys.modules["pkg.sandbox.inside.start"]
 start.start(start.Settings(**message["settings"]))
 """
-"""Run by the bare Python: takes modules and settings from its standard input and begins."""
+"""Code of the bare Python: reads modules and settings from its standard input, and starts the worker."""
 
 ENVIRONMENT = {
-    "PYTHONHASHSEED": "0",  # sets have the same order in each run
+    "PYTHONHASHSEED": "0",  # the order of sets is the same in each run
     "PYTHONDONTWRITEBYTECODE": "1",
-    "MALLOC_ARENA_MAX": "1",  # each thread would reserve 128 MiB of the address space that a run may have
+    "MALLOC_ARENA_MAX": "1",  # otherwise each thread reserves 128 MiB of the limited address space
     "LC_ALL": "C.UTF-8",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """What the inner side is to do about its surroundings: see pkg.sandbox.inside.start.Settings."""
+    """Isolation that the worker sets up, see pkg.sandbox.inside.start.Settings."""
 
     enter: bool
     confine: bool
@@ -68,12 +68,12 @@ class Isolation:
 
 
 def build_command(python: str) -> list[str]:
-    """Write the command of a bare Python: without site, user folders and the current folder."""
+    """Return the command of a bare Python, without site, user folders and the current folder."""
     return [python, "-s", "-S", "-c", BOOT]
 
 
 def build_message(isolation: Isolation) -> dict[str, object]:
-    """Put modules and settings into the first message."""
+    """Return the first message: modules and settings."""
     modules = [(f"{PACKAGE}.{name}", _read_module(name)) for name in MODULES.split()]
     return {"modules": modules, "settings": asdict(isolation) | {"client": os.getpid()}}
 
@@ -84,7 +84,7 @@ def _read_module(name: str) -> str:
 
 
 def find_libraries() -> list[str]:
-    """List the folders of the running Python's own library."""
+    """List the folders of the library of the running Python."""
     return sorted({_base_path("stdlib"), _base_path("platstdlib"), os.path.join(sys.base_prefix, "lib")})
 
 
@@ -93,31 +93,31 @@ def _base_path(name: str) -> str:
 
 
 def find_packages() -> list[str]:
-    """List the folders of packages that are installed beside this one."""
+    """List the folders of the installed packages."""
     return sorted({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
 
 
-END_SECONDS = 3.0  # a worker whose client has gone ends in milliseconds; after this it is killed
+END_SECONDS = 3.0  # until a worker is killed; it usually ends milliseconds after its client
 
 
 class Stream(Protocol):
-    """Bytes to a worker and back."""
+    """Byte stream to and from a worker."""
 
     def write(self, data: bytes) -> None:
-        """Send all of it; an OSError says that the worker is gone."""
+        """Send all data; raises an OSError if the worker has ended."""
 
     def read(self, seconds: float) -> bytes | None:
-        """Take what has come: nothing at the end, None when the time is over."""
+        """Return received bytes: b"" at the end, None after a timeout."""
 
     def close(self) -> None:
-        """End the worker and everything that it started."""
+        """End the worker and all of its processes."""
 
 
 class ProcessStream:
-    """The pipes of a worker that is a process of this machine."""
+    """Pipes to a worker that is a local process."""
 
     def __init__(self, command: Sequence[str], folder: str | None = None) -> None:
-        self._folder = folder  # made for the worker alone, removed with it
+        self._folder = folder  # created for this worker, removed with it
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -125,7 +125,7 @@ class ProcessStream:
             stderr=subprocess.DEVNULL,
             env=ENVIRONMENT,
             bufsize=0,
-            start_new_session=True,  # an interrupt at the terminal is the client's to handle
+            start_new_session=True,  # the client handles interrupts at the terminal
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -134,17 +134,17 @@ class ProcessStream:
         self._poll.register(self._output, select.POLLIN)
 
     def write(self, data: bytes) -> None:
-        """Send all of it; an OSError says that the worker is gone."""
+        """Send all data; raises an OSError if the worker has ended."""
         send_bytes(self._input.fileno(), data)
 
     def read(self, seconds: float) -> bytes | None:
-        """Take what has come: nothing at the end, None when the time is over."""
+        """Return received bytes: b"" at the end, None after a timeout."""
         if not self._poll.poll(max(0.0, seconds) * 1000):
             return None
         return os.read(self._output.fileno(), 1 << 20)
 
     def close(self) -> None:
-        """Hang up, by which the worker ends what runs; kill it if it does not."""
+        """Close the pipes, upon which the worker ends; kill it if it does not."""
         self._input.close()
         self._output.close()
         try:
@@ -157,5 +157,5 @@ class ProcessStream:
 
 
 def make_folder() -> str:
-    """Make a folder for a worker that has no private root."""
+    """Create a temporary folder for a worker without a private root."""
     return tempfile.mkdtemp(prefix="pkg-sandbox-")

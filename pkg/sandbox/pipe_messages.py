@@ -1,4 +1,4 @@
-"""Send and receive JSON over a pipe, each message behind its length; both sides of the sandbox use this."""
+"""Send and receive length-prefixed JSON messages over a pipe; used on both sides of the sandbox."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import json
 import os
 from typing import Any
 
-HEAD = 4  # bytes of the length, most significant first
+HEADER_BYTES = 4  # of the length, big-endian
 
 
 def pack_message(message: Any) -> bytes:
-    """Render a message with its length in front; lone surrogates survive, since JSON escapes them."""
+    """Return a message with its length prefix; lone surrogates are preserved, because JSON escapes them."""
     body = json.dumps(message).encode("ascii")
-    return len(body).to_bytes(HEAD, "big") + body
+    return len(body).to_bytes(HEADER_BYTES, "big") + body
 
 
 def send_bytes(descriptor: int, data: bytes | memoryview) -> None:
-    """Write all of it."""
+    """Write all data."""
     sent = 0
     with memoryview(data) as rest:
         while sent < len(rest):
@@ -24,14 +24,14 @@ def send_bytes(descriptor: int, data: bytes | memoryview) -> None:
 
 
 def receive_message(descriptor: int) -> Any | None:
-    """Read one message; None at the end of the pipe."""
-    head = receive_bytes(descriptor, HEAD)
+    """Receive one message; None at the end of the pipe."""
+    head = receive_bytes(descriptor, HEADER_BYTES)
     body = receive_bytes(descriptor, int.from_bytes(head, "big")) if head else None
     return None if body is None else json.loads(body)
 
 
 def receive_bytes(descriptor: int, size: int) -> bytes | None:
-    """Read exactly as many bytes; None where the pipe ends before."""
+    """Receive exactly that many bytes; None if the pipe ends before."""
     pieces, missing = [], size
     while missing:
         piece = os.read(descriptor, min(missing, 1 << 20))
@@ -43,13 +43,13 @@ def receive_bytes(descriptor: int, size: int) -> bytes | None:
 
 
 def split_messages(data: bytes) -> list[bytes]:
-    """Cut what an untrusted process wrote into the bodies of its messages; one that breaks off is left out."""
+    """Split the output of an untrusted process into message bodies; an incomplete one is dropped."""
     bodies: list[bytes] = []
     start = 0
-    while start + HEAD <= len(data):
-        end = start + HEAD + int.from_bytes(data[start : start + HEAD], "big")
+    while start + HEADER_BYTES <= len(data):
+        end = start + HEADER_BYTES + int.from_bytes(data[start : start + HEADER_BYTES], "big")
         if end > len(data):
             break
-        bodies.append(data[start + HEAD : end])
+        bodies.append(data[start + HEADER_BYTES : end])
         start = end
     return bodies

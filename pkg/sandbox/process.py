@@ -1,6 +1,6 @@
-"""The backend for Linux: namespaces, a private root, Landlock and a filter of system calls, without any service.
+"""Linux backend: namespaces, a private root, Landlock and a filter of system calls, without any service.
 
-It is not a virtual machine: code inside talks to the machine's own kernel, and a fault of that kernel is a way out. See
+It is not a virtual machine: code inside uses the kernel of the host, whose faults may allow an escape. See
 docs/security.md.
 """
 
@@ -28,15 +28,14 @@ _SWITCHES = (
         "sysctl kernel.apparmor_restrict_unprivileged_userns=0, or install bubblewrap with its AppArmor profile",
     ),
 )
-"""Files of the kernel that forbid namespaces to ordinary users, the value that does, and what to do."""
+"""Kernel settings that forbid namespaces to ordinary users: file, forbidding value, and remedy."""
 
 
 def start_process_worker(interpreter: Interpreter | None = None) -> Worker:
-    """Start a worker in namespaces: through bubblewrap where it is installed, else by our own hand.
+    """Start a worker in namespaces, through bubblewrap if it is installed.
 
-    interpreter: the Python that runs the code; the running one if None. Root's workers always start by our own hand:
-    bubblewrap can only map root to root, for whom the kernel counts no processes. A SandboxError says what the system
-    lacks.
+    interpreter: runs the code, by default the running one. Workers of root never use bubblewrap, which can only map
+    root to root, whose processes the kernel does not count. Raises a SandboxError if the system lacks something.
     """
     if sys.platform != "linux":
         raise SandboxError(
@@ -47,12 +46,12 @@ def start_process_worker(interpreter: Interpreter | None = None) -> Worker:
         try:
             return start_bubblewrap_worker(bubblewrap, interpreter)
         except SandboxError:
-            return start_own_worker(interpreter)  # bubblewrap may be too old, or namespaces be closed to it alone
+            return start_own_worker(interpreter)  # bubblewrap may be too old, or not allowed to use namespaces
     return start_own_worker(interpreter)
 
 
 def start_own_worker(interpreter: Interpreter | None = None) -> Worker:
-    """Start a worker that makes its namespaces itself; a SandboxError names the switch that closes them."""
+    """Start a worker that creates its namespaces itself; raises a SandboxError with the setting that forbids them."""
     python = interpreter or find_interpreter()
     isolation = Isolation(True, True, True, BOX, python.libraries, python.packages)
     try:
@@ -62,7 +61,7 @@ def start_own_worker(interpreter: Interpreter | None = None) -> Worker:
 
 
 def start_bubblewrap_worker(bubblewrap: str, interpreter: Interpreter | None = None) -> Worker:
-    """Start a worker in namespaces that bubblewrap makes."""
+    """Start a worker in namespaces created by bubblewrap."""
     python = interpreter or find_interpreter()
     isolation = Isolation(False, True, True, BOX, python.libraries, python.packages)
     command = _build_bubblewrap_command(bubblewrap, isolation, os.path.realpath(python.path))
@@ -70,7 +69,7 @@ def start_bubblewrap_worker(bubblewrap: str, interpreter: Interpreter | None = N
 
 
 def _build_bubblewrap_command(bubblewrap: str, isolation: Isolation, python: str) -> list[str]:
-    """Write the command: the same private root that pkg.sandbox.inside.root builds."""
+    """Return the command, with the same private root as pkg.sandbox.inside.root builds."""
     command = [bubblewrap, "--unshare-all", "--unshare-user", "--disable-userns", "--new-session", "--as-pid-1"]
     command += ["--cap-drop", "ALL", "--uid", "1", "--gid", "1", "--clearenv"]
     for name, value in ENVIRONMENT.items():
@@ -87,7 +86,7 @@ def _build_bubblewrap_command(bubblewrap: str, isolation: Isolation, python: str
 
 
 def _suggest_switch() -> str:
-    """Say which setting of the kernel closes namespaces to this user."""
+    """Return advice on the kernel setting that forbids namespaces to this user."""
     for path, closed, remedy in _SWITCHES:
         try:
             if Path(path).read_text(encoding="ascii").strip() == closed:
@@ -95,6 +94,6 @@ def _suggest_switch() -> str:
         except OSError:
             continue
     return (
-        "expected a kernel and a container that let this user make namespaces (Linux 5.3 or newer);"
-        " choose the docker sandbox, or run the static stages alone"
+        "expected a kernel and a container that allow namespaces to this user (Linux 5.3 or newer);"
+        " choose the docker sandbox, or run only the static stages"
     )

@@ -1,9 +1,8 @@
-"""What a sandbox is asked and what it answers (P-24, A-08, U-09).
+"""Requests to a sandbox and its results (P-24, A-08, U-09).
 
-A `Program` is code and the steps to do afterwards in its namespace. A `Result` is one `Verdict` for the load of the
-code and one for each step. Expected values are no part of a program: a step gives the value that the code came to as
-text, and whoever asked compares it outside, where the code cannot reach. A step of several calls gives the list of
-their answers.
+A `Program` is code, and steps to run afterwards in its namespace. A `Result` has one `Verdict` for the load of the code
+and one for each step. Expected values are not part of a program: a step returns its value as text, and the caller
+compares it outside the sandbox. A step with several calls returns the list of their answers.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from enum import Enum
 from typing import Protocol
 
 BOX = "/box"
-"""The one folder in which a run may write: in memory, and empty at the start of each run."""
+"""The only writable folder of a run: in memory, and empty at the start of each run."""
 
 BOX_ROOM = "size=64m,nr_inodes=1024"
-"""Options of that folder's mount: all files of a run together."""
+"""Mount options of that folder, which limit all files of a run together."""
 
 MAX_FILES = 4096
-"""Files of a run where the folder's mount cannot bound them (bubblewrap's): more end the run."""
+"""Maximum number of files of a run if the mount cannot limit them (under bubblewrap); more end the run."""
 
-DEVICES = ("/dev/null", "/dev/random", "/dev/urandom")  # /dev/zero would give memory that nobody can count
+DEVICES = ("/dev/null", "/dev/random", "/dev/urandom")  # not /dev/zero, whose mappings are memory that is not counted
 LIBRARIES = (
     "/lib",
     "/lib32",
@@ -35,17 +34,17 @@ LIBRARIES = (
 )
 
 
-NO_MEMORY, NO_START = 71, 70  # exit statuses of a process that cannot even report
-STARTED = b"\x01"  # the first byte of a report: the process has read what it is to run
+NO_MEMORY, NO_START = 71, 70  # exit statuses of a process that cannot report
+STARTED = b"\x01"  # first byte of a report: the process has read its task
 
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """What was seen from outside, and what the process wrote."""
+    """Outcome of a process as seen from outside, and its output."""
 
-    cause: Kind | None  # why the supervisor ended it; None when it ended by itself
+    cause: Kind | None  # reason why the supervisor ended it; None if it ended by itself
     reason: str
-    status: int  # exit status, or the negative number of a signal
+    status: int  # exit status, or negative signal number
     seconds: float  # CPU, of the process and those that it waited for
     load_output: bytes
     report: bytes
@@ -53,7 +52,7 @@ class RunOutcome:
 
 
 class Kind(str, Enum):
-    """Name the ways in which a run can end."""
+    """Ways in which a run can end."""
 
     OK = "ok"
     SYNTAX = "syntax"
@@ -63,40 +62,40 @@ class Kind(str, Enum):
     ASSERTION = "assertion"
     TIMEOUT = "timeout"
     MEMORY = "memory"
-    EXIT = "exit"  # the process ended itself before it had answered
-    FORBIDDEN = "forbidden"  # it asked for what the sandbox refuses: network, files outside, more room or processes
+    EXIT = "exit"  # the process ended itself before it reported
+    FORBIDDEN = "forbidden"  # the sandbox refused something: network, files outside, more space or processes
     OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bound what one process may use: it loads the code and does one step, and each step has a process of its own."""
+    """Limits of one process, which loads the code and runs one step; each step has its own process."""
 
     cpu_seconds: float = 5.0
     wall_seconds: float = 10.0
     memory_bytes: int = 512 << 20  # address space of each process; pages, files and socket buffers of all together
-    output_bytes: int = 64 << 10  # kept of the standard output, and of a value; 16 times as much ends the run
-    file_bytes: int = 16 << 20  # one file; all files of a run together have 64 MiB
-    processes: int = 16  # processes and threads at one time
+    output_bytes: int = 64 << 10  # of the standard output, and of a value; 16 times as much ends the run
+    file_bytes: int = 16 << 20  # of one file; all files of a run have 64 MiB together
+    processes: int = 16  # concurrent processes and threads
 
 
 DEFAULT = Limits()
-"""Enough for the answers of a benchmark many times over; little enough that a hostile one costs seconds."""
+"""Far more than answers to benchmarks need, but a hostile answer costs only seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to do in the namespace that the code left behind."""
+    """Code to run in the namespace of the loaded code."""
 
-    source: str  # an expression whose value is wanted, or statements (such as an assert)
+    source: str  # an expression, or statements
     is_expression: bool
     stdin: str = ""
-    calls: str | None = None  # JSON, see inside.candidate_calls: done one after another once `source` has run
+    calls: str | None = None  # JSON, see inside.candidate_calls; they run after `source`
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The code of one candidate and what to do when it has run; each step loads it anew and sees no other step."""
+    """Code of a candidate and the steps to run after it; each step loads the code again, isolated from other steps."""
 
     code: str
     steps: tuple[Step, ...] = ()
@@ -104,40 +103,40 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Tell how one load or one step ended.
+    """Result of one load or one step.
 
-    ``ok`` and ``value`` are what the candidate's process claims, with nothing seen from outside that says otherwise;
-    every other kind is either seen from outside or a claim that harms nobody but the candidate itself.
+    ``ok`` and ``value`` are claims of the candidate's process that no observation from outside contradicts; every other
+    kind is observed from outside, or a claim to the disadvantage of the candidate.
     """
 
     kind: Kind
-    detail: str = ""  # one line: the exception and its message, or the limit that was reached
-    seconds: float = 0.0  # CPU seconds of the process and those that it waited for
+    detail: str = ""  # one line: the exception and its message, or the exceeded limit
+    seconds: float = 0.0  # CPU seconds of the process and its children that it waited for
     value: str | None = None  # of an expression: canonical text, see pkg.sandbox.values
-    output: str = ""  # standard output, cut at Limits.output_bytes
-    bases: tuple[str, ...] = ()  # names of the classes above that of an exception, as the process gave them
+    output: str = ""  # standard output, truncated to Limits.output_bytes
+    bases: tuple[str, ...] = ()  # names of the base classes of an exception, as reported by the process
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Tell how the load and each step ended; when the load failed, each step has its kind and detail."""
+    """Results of the load and of each step; after a failed load, each step has its kind and detail."""
 
     load: Verdict
     steps: tuple[Verdict, ...] = ()
 
 
 class Sandbox(Protocol):
-    """A place where code of unknown intent runs without harm to the machine."""
+    """Runs untrusted code isolated from the host."""
 
     @property
     def name(self) -> str:
-        """Name the backend: process, docker or none."""
+        """Return the name of the backend: process, docker or none."""
 
     def run(self, program: Program, limits: Limits = DEFAULT) -> Result:
-        """Run one program; whatever it does, a result comes back within the limits."""
+        """Run one program and return its result within the limits."""
 
     def run_all(self, programs: Iterable[Program], limits: Limits = DEFAULT) -> Iterator[Result]:
-        """Run programs on all workers at once and give their results in the order of the programs."""
+        """Run programs in parallel, and yield their results in the order of the programs."""
 
     def close(self) -> None:
-        """End every process, mount and container that the sandbox holds."""
+        """End all processes, mounts and containers of the sandbox."""

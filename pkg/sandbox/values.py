@@ -1,13 +1,11 @@
-"""Render values as text that can be compared outside the process that made them.
+"""Render values as text that can be compared outside the process that created them.
 
-The text is JSON. None, booleans, whole numbers, floats, strings and lists stand for themselves; everything else is an
-object of one key that names the kind: tuple, set and iterator hold lists, dict holds pairs, bytes and int (of more
-digits than JSON readers take) hold text, complex holds two numbers, made holds the name of a type of the standard
-library and a text from which its value can be made again, such as a Decimal or a date, and repr holds the type and
-what the value says of itself, memory addresses left out. Sets and dicts are sorted by the text of their parts, so
-equal values give equal text. Subclasses of the built-in kinds are rendered as what they are made from: a Counter is a
-dict, a deque a list. What is restored
-from the text is thus of a built-in kind or of one of those types, whatever the value was.
+The text is JSON. None, booleans, integers, floats, strings and lists represent themselves; everything else is an object
+with one key that names the kind: tuple, set and iterator hold lists, dict holds pairs, bytes and int (with more digits
+than JSON parsers accept) hold text, complex holds two numbers, made holds the name of a standard library type and the
+text of a value, such as a Decimal or a date, and repr holds the type and the repr without memory addresses. Sets and
+dicts are sorted by the text of their items, so equal values have equal text. Subclasses of builtin types are rendered
+as their base: a Counter is a dict, a deque a list. A restored value is thus always of a builtin or one of those types.
 """
 
 from __future__ import annotations
@@ -20,14 +18,14 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
-MAX_DEPTH = 60  # levels of nesting; what lies deeper is given as {"repr": ["deep", ""]}
-MAX_ITEMS = 1000  # taken from an iterator, which may have no end
-MAX_INT_BITS = 14_000  # bits; above, the decimal text exceeds the 4,300 digits that Python reads
-START = 1000  # characters shown of a text that is too long
-DIGEST_ROOM = 2 * START + 100  # characters of what stands for such a text, at most: each shown one may be escaped
+MAX_DEPTH = 60  # levels of nesting; deeper values are rendered as {"repr": ["deep", ""]}
+MAX_ITEMS = 1000  # of an iterator, which may be infinite
+MAX_INT_BITS = 14_000  # longer integers exceed the 4,300 decimal digits that Python parses
+START = 1000  # characters that are kept of a text that is too long
+MAX_DIGEST = 2 * START + 100  # characters of the replacement of such a text: each kept one may be escaped
 
 _DAY, _CLOCK = r"\d{4}-\d\d-\d\d", r"\d\d:\d\d:\d\d(?:\.\d{6})?(?:[+-]\d\d:\d\d)?"
-MADE: dict[str, tuple[str, re.Pattern[str]]] = {
+CONSTRUCTED_TYPES: dict[str, tuple[str, re.Pattern[str]]] = {
     "Decimal": ("decimal", re.compile(r"-?(?:\d{1,200}(?:\.\d{0,200})?(?:E[+-]?\d{1,3})?|Infinity|NaN)")),
     "Fraction": ("fractions", re.compile(r"-?\d{1,100}(?:/[1-9]\d{0,99})?")),
     "date": ("datetime", re.compile(_DAY)),
@@ -37,20 +35,19 @@ MADE: dict[str, tuple[str, re.Pattern[str]]] = {
     "PurePosixPath": ("pathlib", re.compile(r"[ -~]{1,200}")),
     "timedelta": ("datetime", re.compile(r"-?\d{1,9} \d{1,5} \d{1,6}")),
 }
-"""Types whose values are no containers: the module of each, and what the text looks like that stands for a value.
+"""Standard library types that are not containers: the module of each, and the pattern of the text of a value.
 
-They are known by name, because a candidate's process need not have imported their modules. A class that bears one of
-these names only says which value its object stands for, as every object may. Exponents are bounded, because computing
-with a huge one takes long.
+They are recognised by name, because their modules may not be imported. A class of the candidate with such a name only
+claims a value, as any object may. Exponents are limited, because computing with huge ones is slow.
 """
 
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
 
 
 def render_value(value: object, most: int = 64 << 10, keeps_order: bool = False) -> str:
-    """Render a value; a text longer than most characters becomes {"long": [its sha256, its start]}.
+    """Render a value; text of more than `most` characters becomes {"long": [sha256, start]}.
 
-    keeps_order: render dicts in their own order, which what is restored then has too.
+    keeps_order: keep the order of dicts.
     """
     text = _dump(_render(value, 0, keeps_order))
     if len(text) <= most:
@@ -59,7 +56,7 @@ def render_value(value: object, most: int = 64 << 10, keeps_order: bool = False)
 
 
 class ReprValue:
-    """A value of a kind of its own, as its process showed it: equal to what was shown alike, and to nothing else."""
+    """A value of an unknown type, represented by its type and repr; equal only to one with the same."""
 
     def __init__(self, kind: str, text: str) -> None:
         self.kind, self.text = kind, text
@@ -75,7 +72,7 @@ class ReprValue:
 
 
 class LongValue:
-    """A value too long to be sent: equal to one that is rendered as it was, dicts in their own order."""
+    """A value too long to be sent; equal to a value with the same rendering in which dicts keep their order."""
 
     def __init__(self, sha256: str, start: str) -> None:
         self.sha256, self.start = sha256, start
@@ -95,17 +92,17 @@ def _digest(text: str) -> str:
 
 
 def make_value(kind: str, text: str) -> Any:
-    """Make a value of one of the types in `MADE`; ValueError or ArithmeticError where the text stands for none."""
-    made = getattr(import_module(MADE[kind][0]), kind)
+    """Create a value of a type in `CONSTRUCTED_TYPES`; raises a ValueError or ArithmeticError for invalid text."""
+    made = getattr(import_module(CONSTRUCTED_TYPES[kind][0]), kind)
     if kind == "timedelta":
         return made(*map(int, text.split()))
     return made.fromisoformat(text) if hasattr(made, "fromisoformat") else made(text)
 
 
 def restore_value(tree: Any, is_key: bool = False) -> Any:
-    """Make a value of its rendered tree: of the kinds named above alone, and never by code of whoever rendered it.
+    """Restore a value from its rendered tree, without running code of the process that rendered it.
 
-    is_key: it must be hashable, as an item of a set is.
+    is_key: the value must be hashable.
     """
     if isinstance(tree, list):
         return [restore_value(item, is_key) for item in tree]
@@ -135,7 +132,7 @@ def _dump(rendered: Any) -> str:
 
 
 def _render(value: Any, depth: int, keeps_order: bool) -> Any:
-    """Turn a value into what JSON can hold."""
+    """Convert a value to JSON data."""
     if value is None or isinstance(value, bool):
         return value
     if depth > MAX_DEPTH:
@@ -150,11 +147,11 @@ def _render(value: Any, depth: int, keeps_order: bool) -> Any:
         return {"bytes": bytes(value).decode("latin-1")}
     if isinstance(value, complex):
         return {"complex": [value.real, value.imag]}
-    return _render_group(value, depth + 1, keeps_order)
+    return _render_object(value, depth + 1, keeps_order)
 
 
-def _render_group(value: Any, depth: int, keeps_order: bool) -> Any:
-    """Turn a value of several parts, or of a kind of its own, into what JSON can hold."""
+def _render_object(value: Any, depth: int, keeps_order: bool) -> Any:
+    """Convert a collection, or a value of another type, to JSON data."""
     if isinstance(value, list):
         return [_render(item, depth, keeps_order) for item in value]
     if isinstance(value, tuple):
@@ -169,10 +166,10 @@ def _render_group(value: Any, depth: int, keeps_order: bool) -> Any:
     if isinstance(value, (Iterator, range)):
         return {"iterator": [_render(item, depth, keeps_order) for item in islice(value, MAX_ITEMS)]}
     own = type(value)
-    if own.__name__ in MADE and own.__module__.partition(".")[0] == MADE[own.__name__][0]:
-        is_span = own.__name__ == "timedelta"
-        text = f"{value.days} {value.seconds} {value.microseconds}" if is_span else str(value)
-        if MADE[own.__name__][1].fullmatch(text):
+    if own.__name__ in CONSTRUCTED_TYPES and own.__module__.partition(".")[0] == CONSTRUCTED_TYPES[own.__name__][0]:
+        is_timedelta = own.__name__ == "timedelta"
+        text = f"{value.days} {value.seconds} {value.microseconds}" if is_timedelta else str(value)
+        if CONSTRUCTED_TYPES[own.__name__][1].fullmatch(text):
             return {"made": [own.__name__, text]}
     if (own.__module__, own.__name__) == ("collections", "deque"):
         return [_render(item, depth, keeps_order) for item in value]

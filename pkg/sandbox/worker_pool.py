@@ -1,8 +1,8 @@
-"""Choose and open a sandbox: several warm workers on a backend of this machine.
+"""Choose and open a sandbox: a pool of workers on a backend of this machine.
 
-The backend `none` has no walls, only limits on time and memory, for those who ask for it by name. Code there can read
-and write what you can, use the network, signal your processes and start others that outlive it. Its folder stays
-behind when the process that uses it is killed.
+The backend `none` has no isolation, only limits on time and memory, and must be requested by name. Code there has the
+rights of the user: it can access files and the network, signal processes and start others that outlive it. Its folder
+remains if the process that uses it is killed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pkg.sandbox.worker import Worker
 
 
 class WorkerPool:
-    """Runs programs on workers that are started when first needed and replaced when they are spent."""
+    """Sandbox that runs programs on workers, which are started on demand and replaced when they are lost."""
 
     def __init__(self, name: str, start_worker: Callable[[], Worker], jobs: int) -> None:
         self._name = name
@@ -33,18 +33,18 @@ class WorkerPool:
         self._free = threading.Semaphore(self._jobs)
         self._lock = threading.Lock()
         self._is_closed = False
-        self._idle = [start_worker()]  # so that what is missing is said at once
+        self._idle = [start_worker()]  # fails immediately if something is missing
         self.layers = self._idle[0].layers
 
     @property
     def name(self) -> str:
-        """Name the backend."""
+        """Return the name of the backend."""
         return self._name
 
     def run(self, program: Program, limits: Limits = DEFAULT) -> Result:
-        """Run one program: the load with the first step, then each other step in a process that loads the code anew.
+        """Run one program: the load with the first step, then each other step in a process that loads the code again.
 
-        SandboxError once the pool is closed.
+        Raises a SandboxError after the pool is closed.
         """
         steps: list[Step | None] = [*program.steps] or [None]
         with self._free:
@@ -66,7 +66,7 @@ class WorkerPool:
             self._give_back(worker)
 
     def run_all(self, programs: Iterable[Program], limits: Limits = DEFAULT) -> Iterator[Result]:
-        """Run programs on all workers at once and give their results in the order of the programs."""
+        """Run programs in parallel, and yield their results in the order of the programs."""
         with ThreadPoolExecutor(self._jobs, thread_name_prefix="sandbox") as threads:
             try:
                 yield from map_ahead(lambda program: threads.submit(self.run, program, limits), programs, self._jobs)
@@ -74,7 +74,7 @@ class WorkerPool:
                 threads.shutdown(wait=True, cancel_futures=True)
 
     def close(self) -> None:
-        """End every worker; one that still runs a program ends with it."""
+        """End all workers; a busy one ends after its program."""
         with self._lock:
             self._is_closed = True
             idle, self._idle = self._idle, []
@@ -90,7 +90,7 @@ class WorkerPool:
     def _take(self) -> Worker:
         with self._lock:
             if self._is_closed:
-                raise SandboxError("the sandbox was closed; open another one")
+                raise SandboxError("the sandbox is closed; open another one")
             if self._idle:
                 return self._idle.pop()
         return self._start_worker()
@@ -104,7 +104,7 @@ class WorkerPool:
 
 
 def start_unprotected_worker(interpreter: Interpreter | None = None) -> Worker:
-    """Start a worker that is a plain process; SandboxError on a system without fork."""
+    """Start a worker that is a plain process; raises a SandboxError on a system without fork."""
     python = interpreter or find_interpreter()
     if not hasattr(os, "fork"):
         raise SandboxError(f"code cannot be run without a sandbox on {sys.platform}, which has no fork; install Docker")
@@ -117,18 +117,18 @@ BACKENDS = ("process", "docker", "none")
 
 
 def choose_backend() -> str:
-    """Name the default of this platform: process on Linux, docker elsewhere; never none."""
+    """Return the default backend of this platform: process on Linux, docker elsewhere."""
     return "process" if sys.platform == "linux" else "docker"
 
 
 def open_sandbox(
     backend: str | None = None, jobs: int = 0, image: str | None = None, interpreter: Interpreter | None = None
 ) -> WorkerPool:
-    """Open a sandbox with a number of workers, one for each core by default; the first one is started at once.
+    """Open a sandbox with a number of workers, by default one per core; the first one is started immediately.
 
-    backend: process, docker or none; the platform's default if None. image: of the docker backend, whose Python is that
-    of the image. interpreter: the Python of the others; the running one if None. A SandboxError or a MissingExtraError
-    says what is missing, a UsageError that there is no such backend.
+    backend: process, docker or none, by default that of the platform. image: of the docker backend, which also provides
+    its Python. interpreter: of the other backends, by default the running one. Raises a SandboxError or a
+    MissingExtraError if something is missing, and a UsageError for an unknown backend.
     """
     name = backend or choose_backend()
     if name == "process":
@@ -141,4 +141,4 @@ def open_sandbox(
         return WorkerPool(name, connect_docker(image), jobs)
     if name == "none":
         return WorkerPool(name, partial(start_unprotected_worker, interpreter), jobs)
-    raise UsageError(f"no sandbox is called {name!r}, expected one of: {', '.join(BACKENDS)}")
+    raise UsageError(f"unknown sandbox {name!r}; expected one of: {', '.join(BACKENDS)}")

@@ -8,7 +8,7 @@ from contextlib import redirect_stdout
 from functools import partial
 from typing import Any
 
-from pkg.sandbox.inside.call_answers import CALLS
+from pkg.sandbox.inside.call_answers import CALL_FUNCTIONS
 from pkg.sandbox.inside.candidate_calls import answer_calls
 from pkg.sandbox.inside.fault_kinds import classify_fault
 from pkg.sandbox.protocol import DEFAULT, Kind, Limits, Program, Result, Step, Verdict
@@ -44,7 +44,7 @@ class FakeSandbox:
         if step.calls is not None:
             found = partial(answer_calls, names, step.source, step.calls, limits.cpu_seconds, limits.output_bytes)
             return _attempt(found, limits)
-        names |= CALLS
+        names |= CALL_FUNCTIONS
         if step.is_expression:
             return _attempt(lambda: render_value(eval(step.source, names), limits.output_bytes), limits)
         return _attempt(lambda: exec(step.source, names), limits)

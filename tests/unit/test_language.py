@@ -27,6 +27,7 @@ FINISHED = (
     "pkg/units.py",
     "pkg/quoting",
     "pkg/rerank",
+    "pkg/sandbox",
     "pkg/retrieval",
     "pkg/terms",
     "pkg/vectors",

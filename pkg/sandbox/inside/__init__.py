@@ -1,5 +1,5 @@
-"""The part of the sandbox that runs inside it: sent to a bare Python as text, so it imports the standard library alone.
+"""Inner part of the sandbox, sent to a bare Python as text; it imports only the standard library.
 
-``start`` enters the namespaces and gives up every right; ``serve`` answers programs; ``runs`` supervises the process
-of one candidate; ``candidate`` is what happens in that process, ``candidate_calls`` a step of many calls there.
+``start`` enters the namespaces, drops all privileges and serves requests; ``runs`` supervises the process of one
+candidate; ``candidate`` runs in that process, as do ``call_answers`` and ``candidate_calls`` for steps of many calls.
 """

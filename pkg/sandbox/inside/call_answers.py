@@ -1,8 +1,7 @@
-"""Ask the code of a candidate many things in one process: what a step calls by the names in `CALLS`.
+"""Make many calls of a candidate's code in one process: functions for steps, by the names in `CALL_FUNCTIONS`.
 
-This runs in the candidate's process, like all that it calls, and decides nothing: each call is made under its own `try`
-and with a timer of its own, and its answer is plain data: the value, with what was printed where there is none, or the
-exception.
+This runs in the candidate's process and decides nothing. Each call has its own `try` and timer, and its answer is plain
+data: the value, the output if the value is None, or the exception.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any
 
 from pkg.sandbox.inside.fault_kinds import CODE
 
-IMPORT_SHARES = 5  # times the time of a call: a large library such as numpy takes longer to load than most calls
+IMPORT_SHARES = 5  # factor on the time of a call with an import: a library such as numpy loads slowly
 MAX_MESSAGE = 200  # characters of a message
 TOP_LEVEL_AWAIT = 0x2000  # ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 IS_COROUTINE = 0x80  # inspect.CO_COROUTINE: the code awaits something
@@ -26,7 +25,7 @@ Call = Callable[[], Any]
 
 
 class Hang(BaseException):
-    """Say that a call took its time; no code that catches exceptions catches this one."""
+    """Raised when a call exceeds its time; `except Exception` does not catch it."""
 
 
 def _stop(*_: object) -> None:
@@ -34,10 +33,10 @@ def _stop(*_: object) -> None:
 
 
 def run_calls(seconds: float, most_hangs: int, *calls: Call) -> list[Any]:
-    """Make calls one after the other, each with so much CPU time, until some have hung.
+    """Make calls one after the other, each with that much CPU time, until most_hangs have hung.
 
-    Each gives [True, value], [True, None, what it printed], [False, name, message, line, names of base classes], or
-    the text "hung" or "not tried".
+    The answers are [True, value], [True, None, output], [False, name, message, line, names of base classes], "hung" or
+    "not tried".
     """
     signal.signal(signal.SIGPROF, _stop)
     answers: list[Any] = []
@@ -65,7 +64,7 @@ def run_calls(seconds: float, most_hangs: int, *calls: Call) -> list[Any]:
 
 
 def _make(call: Call, seconds: float) -> Any:
-    """Make one call; a copy of a group keeps later calls from changing what this one gave."""
+    """Make one call; a collection is copied, so that later calls cannot mutate it."""
     try:
         signal.setitimer(signal.ITIMER_PROF, seconds, seconds)
         value = call()
@@ -80,7 +79,7 @@ def _make(call: Call, seconds: float) -> Any:
 
 def _describe(fault: BaseException) -> list[Any]:
     trace, line = fault.__traceback__, 0
-    if isinstance(fault, MemoryError):  # lets go of what fills the memory
+    if isinstance(fault, MemoryError):  # releases memory
         trace = fault.__traceback__ = None
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == CODE:
@@ -91,9 +90,9 @@ def _describe(fault: BaseException) -> list[Any]:
 
 
 def make_lines(own: Mapping[str, Any], *lines: tuple[str, str]) -> list[Call]:
-    """Make calls of the lines of a script, each eval or exec with its source.
+    """Return calls that run the lines of a script, each a pair of eval or exec and its source.
 
-    They share names of their own beside those of the candidate, and a line may await.
+    They share a copy of the candidate's namespace, and a line may await.
     """
     names, loops = dict(own), list[Any]()
 
@@ -119,7 +118,7 @@ def make_lines(own: Mapping[str, Any], *lines: tuple[str, str]) -> list[Call]:
 
 
 def make_runs(source: str, *inputs: str) -> list[Call]:
-    """Make calls that run a program as the main one, each with another text to read."""
+    """Return calls that run a program as the main module, each with another standard input."""
     program = compile(source, CODE, "exec", dont_inherit=True)
 
     def open_file(file: Any, *given: Any, **named: Any) -> Any:
@@ -146,5 +145,5 @@ def make_runs(source: str, *inputs: str) -> list[Call]:
     return [make(each) for each in inputs]
 
 
-CALLS: dict[str, Any] = {"_pkg_run_calls": run_calls, "_pkg_lines": make_lines, "_pkg_runs": make_runs}
-"""What a step may call, by name; the code of the candidate is loaded without them."""
+CALL_FUNCTIONS: dict[str, Any] = {"_pkg_run_calls": run_calls, "_pkg_lines": make_lines, "_pkg_runs": make_runs}
+"""Functions that a step may call, by name; they are added after the candidate's code is loaded."""

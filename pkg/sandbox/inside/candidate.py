@@ -1,7 +1,7 @@
-"""What happens in the process of one candidate, from the fork to its end, in the one folder it may write to.
+"""Run one candidate in its own process, from the fork to its end, in the only writable folder.
 
-Everything in this process belongs to the candidate as soon as its code runs: it can change every function here and
-write on every descriptor that is left. So nothing here decides anything; the supervisor does, from outside.
+The candidate controls this process as soon as its code runs: it can change every function here and write to every open
+descriptor. So nothing here decides anything; the supervisor does, from outside.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from pkg.sandbox.inside.call_answers import CALLS
+from pkg.sandbox.inside.call_answers import CALL_FUNCTIONS
 from pkg.sandbox.inside.candidate_calls import answer_calls
 from pkg.sandbox.inside.fault_kinds import CODE, classify_fault, describe_fault
 from pkg.sandbox.pipe_messages import pack_message, receive_bytes, send_bytes
@@ -32,7 +32,7 @@ from pkg.sandbox.values import render_value
 
 
 def empty_box(path: str) -> None:
-    """Remove everything in the folder; an OSError says that something cannot be removed."""
+    """Remove everything in the folder; raises an OSError if that fails."""
     os.chmod(path, 0o700)
     with os.scandir(path) as entries:
         found = list(entries)
@@ -45,13 +45,13 @@ def empty_box(path: str) -> None:
 
 
 def count_files(path: str) -> tuple[int, int]:
-    """Count the files of the mount that the folder is, and their bytes, which lie in memory."""
+    """Return the number of files in the mount of the folder, and their bytes, which are in memory."""
     state = os.statvfs(path)
     return state.f_files - state.f_ffree, (state.f_blocks - state.f_bfree) * state.f_frsize
 
 
 def prepare_box(path: str) -> None:
-    """Make the folder again if it was removed, as it can be where it is no mount of its own."""
+    """Create the folder again if it was removed, which is possible if it is not a mount."""
     try:
         if stat.S_ISDIR(os.lstat(path).st_mode):
             return
@@ -62,7 +62,7 @@ def prepare_box(path: str) -> None:
 
 
 def open_input(path: str, text: str) -> int:
-    """Open what a step reads from standard input, as a file without a name."""
+    """Open the standard input of a step, as an unnamed file, and return its descriptor."""
     if not text:
         return os.open(os.devnull, os.O_RDONLY)
     with tempfile.TemporaryFile(dir=path) as file:
@@ -71,28 +71,29 @@ def open_input(path: str, text: str) -> int:
         return os.dup(file.fileno())
 
 
-REPORT, STEP_OUTPUT = 3, 4  # descriptors: what the process came to, and what the step prints
+REPORT, STEP_OUTPUT = 3, 4  # descriptors of the report and of the output of the step
 OPEN_FILES = 64
-STACK = 8 << 20  # bytes; a recursion in C ends here
+STACK = 8 << 20  # bytes; limits recursion in C
 STEP = "<step>"
-CALL_SHARE = 0.9  # of the CPU of a run for all calls together: what was answered by then is told still
+CALL_SHARE = 0.9  # share of the CPU time of a run for all calls, which leaves time to report
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What one process shall do within which limits: the code and the step lie in the control pipe still."""
+    """Task of one process with its limits; the code and the step are still in the control pipe."""
 
     size: int  # bytes to read there
     limits: Limits
     box: str
     control: int
-    processes: int | None  # the limit to set, what runs already included; None where it cannot be set
+    processes: int | None  # limit to set, including running processes; None if it cannot be set
 
 
 def run_candidate(job: Job, output: int, report: int, step_output: int) -> None:
-    """Turn this freshly forked process into the candidate's and end it; nothing after the call is reached.
+    """Run the candidate in this forked process and exit; does not return.
 
-    It reads its code and its one step itself: the supervisor, from which the next candidate is forked, never knew them.
+    The process reads the code and the step itself, so that the supervisor, from which the next candidate is forked,
+    never has them in memory.
     """
     try:
         task = json.loads(receive_bytes(job.control, job.size) or b"")
@@ -102,8 +103,8 @@ def run_candidate(job: Job, output: int, report: int, step_output: int) -> None:
             open_input(job.box, task["step"]["stdin"] if task["step"] else ""), output, report, step_output
         )
         set_limits(job)
-        _do(task["code"], Step(**task["step"]) if task["step"] else None, job.limits)
-    except MemoryError:  # not even a report can be made
+        _run_task(task["code"], Step(**task["step"]) if task["step"] else None, job.limits)
+    except MemoryError:  # not enough memory for a report
         os._exit(NO_MEMORY)
     except BaseException:
         os._exit(NO_START)
@@ -111,7 +112,7 @@ def run_candidate(job: Job, output: int, report: int, step_output: int) -> None:
 
 
 def _leave_supervisor(stdin: int, output: int, report: int, step_output: int) -> None:
-    """Start a session of its own, keep five descriptors and forget what the supervisor knew."""
+    """Start a new session, keep five descriptors and drop the state of the supervisor."""
     os.setsid()
     given = (stdin, output, os.open(os.devnull, os.O_WRONLY), report, step_output)
     for target, source in enumerate([fcntl.fcntl(descriptor, fcntl.F_DUPFD, 64) for descriptor in given]):
@@ -126,18 +127,18 @@ def _leave_supervisor(stdin: int, output: int, report: int, step_output: int) ->
     for name in [name for name in sys.modules if name.partition(".")[0] == "pkg"]:
         del sys.modules[name]
     sys.breakpointhook = _refuse_breakpoint
-    random.seed(0)  # the same run twice gives the same values
+    random.seed(0)  # makes runs reproducible
     gc.enable()
 
 
 def _refuse_breakpoint(*_: object, **__: object) -> None:
-    raise PermissionError("breakpoint() asks for a person, and there is none")
+    raise PermissionError("breakpoint() is not available")
 
 
 def set_limits(job: Job) -> None:
-    """Set what the kernel limits for this process and all that it starts; none can be raised again."""
+    """Set the kernel's limits for this process and its children; they cannot be raised again."""
     limits = job.limits
-    seconds = math.ceil(limits.cpu_seconds) + 1  # the supervisor looks more closely; this holds if it looks too late
+    seconds = math.ceil(limits.cpu_seconds) + 1  # a fallback: the supervisor measures more precisely
     bounds = {
         "RLIMIT_CPU": seconds,
         "RLIMIT_AS": limits.memory_bytes,
@@ -154,27 +155,27 @@ def set_limits(job: Job) -> None:
 
 
 def _lower(kind: int, bound: int) -> None:
-    """Set a limit, or what is allowed of it where the machine's own is smaller."""
+    """Set a limit, or keep the limit of the system if that is lower."""
     _, most = resource.getrlimit(kind)
     bound = bound if most == resource.RLIM_INFINITY else min(bound, most)
     try:
         resource.setrlimit(kind, (bound, bound))
     except (ValueError, OSError):
-        if sys.platform == "linux":  # others refuse some kinds altogether
+        if sys.platform == "linux":  # other systems do not support some kinds
             raise
 
 
-def _do(code: str, step: Step | None, limits: Limits) -> None:
-    """Load the code, then do the step; report after each."""
+def _run_task(code: str, step: Step | None, limits: Limits) -> None:
+    """Load the code, then run the step; report after each."""
     module = ModuleType("candidate")
     sys.modules["candidate"] = module
     if _attempt(lambda: _load(code, module.__dict__)) and step is not None:
         os.dup2(STEP_OUTPUT, 1)
-        _attempt(lambda: _take_step(step, module.__dict__, limits))
+        _attempt(lambda: _run_step(step, module.__dict__, limits))
 
 
 def _load(code: str, names: dict[str, Any]) -> str | None:
-    """Run the code as a module that is not the main one (A-08: its definitions)."""
+    """Run the code as a module other than `__main__` (A-08: its definitions)."""
     try:
         program = compile(code, CODE, "exec", dont_inherit=True)
     except (UnicodeError, ValueError, RecursionError) as error:  # lone surrogates, NUL bytes, too deep
@@ -183,11 +184,11 @@ def _load(code: str, names: dict[str, Any]) -> str | None:
     return None
 
 
-def _take_step(step: Step, names: dict[str, Any], limits: Limits) -> str | None:
-    """Do one step; give the text of its value if it is an expression, of its answers if it is calls."""
+def _run_step(step: Step, names: dict[str, Any], limits: Limits) -> str | None:
+    """Run one step; return the text of the value of an expression, or of the answers of calls."""
     if step.calls is not None:
         return answer_calls(names, step.source, step.calls, CALL_SHARE * limits.cpu_seconds, limits.output_bytes)
-    names |= CALLS
+    names |= CALL_FUNCTIONS
     if step.is_expression:
         return render_value(eval(compile(step.source, STEP, "eval", dont_inherit=True), names), limits.output_bytes)
     exec(compile(step.source, STEP, "exec", dont_inherit=True), names)
@@ -195,7 +196,7 @@ def _take_step(step: Step, names: dict[str, Any], limits: Limits) -> str | None:
 
 
 def _attempt(act: Callable[[], str | None]) -> bool:
-    """Do one thing and report how it ended; tell whether it went well."""
+    """Call a function, report the result, and return whether it succeeded."""
     start = time.process_time()
     kind, detail, value = Kind.OK, "", None
     try:
@@ -203,15 +204,15 @@ def _attempt(act: Callable[[], str | None]) -> bool:
     except BaseException as error:
         kind, detail = _explain(error)
     _flush()
-    seconds = max(0.0, time.process_time() - start)  # of a process that the code forked there may be less
+    seconds = max(0.0, time.process_time() - start)  # less than 0 if the code forked and this is the child
     send_bytes(REPORT, pack_message({"kind": kind.value, "detail": detail, "seconds": seconds, "value": value}))
     return kind is Kind.OK
 
 
 def _explain(error: BaseException) -> tuple[Kind, str]:
-    """Name the fault, even where memory or stack are used up."""
+    """Return the kind and description of an exception, even if memory or stack are exhausted."""
     if isinstance(error, MemoryError):
-        error.__traceback__ = None  # lets go of what fills the memory
+        error.__traceback__ = None  # releases memory
     try:
         return classify_fault(error), describe_fault(error)
     except BaseException:
@@ -219,7 +220,7 @@ def _explain(error: BaseException) -> tuple[Kind, str]:
 
 
 def _flush() -> None:
-    """Send what was printed on its way; the code may have put anything in the place of the standard output."""
+    """Flush the standard output, which the code may have replaced by anything."""
     try:
         sys.stdout.flush()
     except BaseException:

@@ -1,8 +1,7 @@
-"""Do many calls in the process of one candidate, one after another, and keep what each came to.
+"""Make many calls in the process of one candidate, one after another, and collect their answers.
 
-A call is the text of an expression, or a list of three: the name of a function, its arguments and its keywords as
-pkg.sandbox.values renders them. An answer is [true, value], [false, exception, message, line], or "hung"; calls after
-one that hung have none.
+A call is the source of an expression, or a list of the name of a function, its arguments and its keywords, rendered by
+pkg.sandbox.values. An answer is [true, value], [false, exception, message, line], or "hung", which is the last one.
 """
 
 from __future__ import annotations
@@ -16,18 +15,18 @@ from pkg.sandbox.inside.fault_kinds import CODE
 from pkg.sandbox.values import render_value, restore_value
 
 MAX_MESSAGE = 200  # characters of a message
-ROOM_FOR_OTHERS = 2300  # characters of an answer that is a digest or an exception, whose signs may all be escaped
+MAX_OTHER_ANSWER = 2300  # characters of an answer that is a digest or an exception, all of which may be escaped
 HUNG = "hung"
 
 
 class _HungError(BaseException):
-    """Say that the time of the calls is over."""
+    """Raised when the time of the calls is over."""
 
 
 def answer_calls(names: dict[str, Any], setup: str, calls: str, seconds: float, most: int) -> str:
-    """Run the set-up and then each call in a namespace; give their answers as JSON, as many as CPU seconds allow.
+    """Run the set-up and then the calls in a namespace; return as many answers as CPU seconds allow, as JSON.
 
-    most: characters of all answers; values that have no room are rendered as digests.
+    most: characters of all answers; values that exceed it are rendered as digests.
     """
     exec(compile(setup, CODE, "exec", dont_inherit=True), names)
     answers: list[Any] = []
@@ -43,7 +42,7 @@ def answer_calls(names: dict[str, Any], setup: str, calls: str, seconds: float, 
 
 
 def _render_answers(answers: list[Any], most: int) -> str:
-    left = most - min(ROOM_FOR_OTHERS * (len(answers) + 1), most // 2)
+    left = most - min(MAX_OTHER_ANSWER * (len(answers) + 1), most // 2)
     texts = []
     for each in answers:
         if isinstance(each, _Frozen):
@@ -74,7 +73,7 @@ def _answer(names: dict[str, Any], call: Any) -> Any:
 
 
 def _describe(fault: BaseException) -> list[Any]:
-    if isinstance(fault, MemoryError):  # lets go of what fills the memory
+    if isinstance(fault, MemoryError):  # releases memory
         fault.__traceback__ = None
     line, trace = 0, fault.__traceback__
     while trace is not None:
@@ -84,7 +83,7 @@ def _describe(fault: BaseException) -> list[Any]:
 
 
 class _Frozen:
-    """A value that a later call does not change."""
+    """A snapshot of a value that later calls cannot mutate."""
 
     __slots__ = ("data", "value")
 
@@ -97,7 +96,7 @@ def _freeze(value: Any) -> _Frozen:
         return _Frozen(None, value)
     try:
         return _Frozen(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), None)  # much faster than a copy
-    except Exception:  # such as of an iterator
+    except Exception:  # for example for an iterator
         return _Frozen(None, value)
 
 

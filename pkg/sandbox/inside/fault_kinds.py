@@ -1,4 +1,4 @@
-"""Say in one word and one line why code failed (P-24, U-09)."""
+"""Classify exceptions of a candidate and describe each in one line (P-24, U-09)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import traceback
 from pkg.sandbox.protocol import Kind
 
 CODE = "<candidate>"
-MAX_MESSAGE = 400  # characters of a message: enough for a person, and an exception can hold gigabytes
+MAX_MESSAGE = 400  # characters of a message, which can be gigabytes long
 
 _KINDS: tuple[tuple[type[BaseException], Kind], ...] = (
     (IndentationError, Kind.INDENTATION),
@@ -27,7 +27,7 @@ _REFUSALS = {errno.EROFS, errno.EXDEV, errno.EBUSY, errno.EFBIG, errno.ENOSPC, e
 
 
 def classify_fault(error: BaseException) -> Kind:
-    """Choose the kind of an exception."""
+    """Return the kind of an exception."""
     for fault, kind in _KINDS:
         if isinstance(error, fault):
             return kind
@@ -39,7 +39,7 @@ def classify_fault(error: BaseException) -> Kind:
 
 
 def _is_outside(error: OSError) -> bool:
-    """Tell whether a file that is not there was asked for outside the folder of the run."""
+    """Return whether a missing file lies outside the folder of the run."""
     if not isinstance(error, FileNotFoundError) or not isinstance(error.filename, (str, bytes)):
         return False
     name = os.fsdecode(error.filename)
@@ -48,11 +48,11 @@ def _is_outside(error: OSError) -> bool:
 
 
 def describe_fault(error: BaseException) -> str:
-    """Give the exception with its message and its last line in the code; never more than one short line."""
+    """Return the exception with its message and its last line in the code, as one short line."""
     try:
         message = " ".join(_find_message(error)[:MAX_MESSAGE].split())
     except BaseException:  # the message itself may be hostile code
-        message = "(no message can be read)"
+        message = "(the message cannot be read)"
     name = type(error).__name__[:MAX_MESSAGE]
     return (f"{name}: {message}" if message else name) + _describe_place(error)
 
@@ -65,7 +65,7 @@ def _find_message(error: BaseException) -> str:
 
 
 def _describe_place(error: BaseException) -> str:
-    """Name the line (and the position of a syntax error) in the code."""
+    """Return the line in the code, with the column of a syntax error."""
     if isinstance(error, SyntaxError):
         if error.filename != CODE or not isinstance(error.lineno, int):
             return ""

@@ -1,4 +1,4 @@
-"""Call what Python has no function for: mounts, namespaces, capabilities and other rights of a process (Linux)."""
+"""Call C library functions and system calls that Python lacks: mounts, namespaces, capabilities (Linux)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 4, 2
 
 
 def call(name: str, *arguments: object) -> int:
-    """Call a function of the C library; a failure is an OSError that names it."""
+    """Call a function of the C library; raises an OSError with its name if it fails."""
     return _check(name, getattr(LIBRARY, name)(*arguments))
 
 
 def call_kernel(name: str, *arguments: object) -> int:
-    """Make a system call that the C library may have no function for."""
+    """Make a system call for which the C library may lack a function."""
     number = _COMMON.get(name) or _NUMBERS[platform.machine()][name]
     return _check(name, LIBRARY.syscall(ctypes.c_long(number), *arguments))
 

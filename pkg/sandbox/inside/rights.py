@@ -1,4 +1,4 @@
-"""Give up every right before the first candidate comes, files by Landlock among them; none can be had back (Linux)."""
+"""Drop all privileges irrevocably before the first candidate runs, and restrict files by Landlock (Linux)."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from pkg.sandbox.inside.seccomp import install_filter, is_filter_possible
 from pkg.sandbox.protocol import BOX, DEVICES
 
 WRITE_FILE, READ_FILE, READ_DIR = 1 << 1, 1 << 2, 1 << 3
-FOLDERS = 0x1FF0  # make and remove files and folders of every kind: bits 4 to 12
+FOLDERS = 0x1FF0  # create and remove files and folders of every kind: bits 4 to 12
 REFER, TRUNCATE, IOCTL_DEVICE = 1 << 13, 1 << 14, 1 << 15
 EXECUTE = 1 << 0
 TCP = 0b11  # bind and connect
-SCOPES = 0b11  # abstract sockets of others, signals to others
+SCOPES = 0b11  # abstract sockets of other processes, signals to them
 
 READ = READ_FILE | READ_DIR
 WRITE = READ | WRITE_FILE | (FOLDERS & ~(1 << 6 | 1 << 9 | 1 << 11)) | REFER | TRUNCATE  # no devices, no sockets
 
 
-def find_version() -> int:
-    """Give the version that the kernel offers; 0 where it has none or has it switched off."""
+def find_landlock_version() -> int:
+    """Return the Landlock version of the kernel; 0 if it is missing or disabled."""
     try:
         return call_kernel("landlock_create_ruleset", None, ctypes.c_size_t(0), 1)
     except OSError:
@@ -32,11 +32,11 @@ def find_version() -> int:
 
 
 def restrict_files(readable: Iterable[str | int], writable: Iterable[str | int], devices: Iterable[str]) -> int:
-    """Restrict this process and its children to some files (paths or open folders); give the version used, 0 for none.
+    """Restrict this process and its children to some files (paths or open folders), and forbid to execute any.
 
-    Nothing may be executed, wherever it lies.
+    Returns the Landlock version used, 0 for none.
     """
-    version = find_version()
+    version = find_landlock_version()
     if not version:
         return 0
     handled = _list_handled(version)
@@ -53,7 +53,7 @@ def restrict_files(readable: Iterable[str | int], writable: Iterable[str | int],
 
 
 def _list_handled(version: int) -> int:
-    """List the rights that a version knows; each that is not given to a place is refused everywhere."""
+    """Return the rights that a version supports; each is refused except where a rule allows it."""
     handled = EXECUTE | WRITE_FILE | READ | FOLDERS
     handled |= REFER if version >= 2 else 0
     handled |= TRUNCATE if version >= 3 else 0
@@ -61,7 +61,7 @@ def _list_handled(version: int) -> int:
 
 
 def _allow(rules: int, place: str | int, rights: int) -> None:
-    """Allow rights beneath a folder, or on one file."""
+    """Allow rights in a folder, or on one file."""
     opened = os.open(place, os.O_PATH | os.O_CLOEXEC) if isinstance(place, str) else place
     try:
         rule = struct.pack("=Qi", rights, opened)
@@ -71,11 +71,11 @@ def _allow(rules: int, place: str | int, rights: int) -> None:
             os.close(opened)
 
 
-_CAPABILITIES_3 = 0x20080522  # the version of the kernel's structure that has 64 bits
+_CAPABILITIES_3 = 0x20080522  # version of the kernel's 64-bit structure
 
 
 def drop_privileges(user: int) -> None:
-    """Become the inner user where root is the outer one, then drop all capabilities over the namespaces."""
+    """Switch to the inner user if this is root, then drop all capabilities in the namespaces."""
     if os.geteuid() == 0:
         os.setgroups([])
         os.setresgid(user, user, user)
@@ -87,7 +87,7 @@ def drop_privileges(user: int) -> None:
 
 
 def confine(readable: list[str], processes: int, dies_with_parent: bool) -> dict[str, object]:
-    """Add Landlock and the filter of system calls to this process and its children; tell which of them hold."""
+    """Apply Landlock and the system call filter to this process and its children; return which are active."""
     folders: list[str | int] = [path for path in readable if os.path.exists(path)]
     folders += [processes] if processes >= 0 else []
     version = restrict_files(folders, [BOX], [path for path in DEVICES if os.path.exists(path)])

@@ -1,4 +1,4 @@
-"""Leave the machine behind: new namespaces, and a root with Python, three devices and one small folder (Linux)."""
+"""Enter new namespaces, and a private root with Python, three devices and one small folder (Linux)."""
 
 from __future__ import annotations
 
@@ -21,16 +21,15 @@ MOUNT, CGROUP, HOST_NAME, MESSAGES, USER, PROCESS, NETWORK = (
 )
 ALL = MOUNT | CGROUP | HOST_NAME | MESSAGES | USER | PROCESS | NETWORK
 
-INNER = 1  # the user and group that everything inside belongs to
-OVERFLOW_USER = 65534  # who that is outside when root starts a sandbox: nobody that owns a file
+INNER_USER = 1  # user and group id inside
+OVERFLOW_USER = 65534  # its id outside if root starts the sandbox: it owns no files
 
 
 def enter_namespaces(client: int) -> None:
-    """Return in a new process that is the first one of new namespaces, with every right over them and none outside.
+    """Return in a new process, the first one of new namespaces, with all rights inside and none outside.
 
-    The calling process stays outside and waits: when the client's process ends, or it is killed itself, the first
-    process is killed, and with that one the kernel ends every process of the namespace. An OSError says what the system
-    refuses.
+    The calling process stays outside and waits: when it or the client's process ends, the first process is killed, upon
+    which the kernel ends all processes of the namespace. Raises an OSError if the system refuses a namespace.
     """
     go, gone = os.pipe()
     writer = _start_map_writer(go, gone)
@@ -47,7 +46,7 @@ def enter_namespaces(client: int) -> None:
 
 
 def _start_map_writer(go: int, gone: int) -> int:
-    """Start a process that stays outside and, on a sign, says who is who in the namespace of this process."""
+    """Start a process that stays outside and, on a signal through a pipe, writes the user maps of this process."""
     target, user, group = os.getpid(), os.geteuid(), os.getegid()
     writer = os.fork()
     if writer:
@@ -63,11 +62,11 @@ def _start_map_writer(go: int, gone: int) -> int:
 
 
 def _write_maps(target: int, user: int, group: int) -> None:
-    """Map the inner user to the caller, or to nobody where root calls, for whom limits and files know no bounds."""
+    """Map the inner user to the caller, or to OVERFLOW_USER if that is root, who is exempt from limits."""
     if user:
         _write(target, "setgroups", "deny")
-    _write(target, "gid_map", f"{INNER} {group} 1\n" if user else f"0 0 1\n{INNER} {OVERFLOW_USER} 1\n")
-    _write(target, "uid_map", f"{INNER} {user} 1\n" if user else f"0 0 1\n{INNER} {OVERFLOW_USER} 1\n")
+    _write(target, "gid_map", f"{INNER_USER} {group} 1\n" if user else f"0 0 1\n{INNER_USER} {OVERFLOW_USER} 1\n")
+    _write(target, "uid_map", f"{INNER_USER} {user} 1\n" if user else f"0 0 1\n{INNER_USER} {OVERFLOW_USER} 1\n")
 
 
 def _write(target: int, name: str, text: str) -> None:
@@ -76,8 +75,8 @@ def _write(target: int, name: str, text: str) -> None:
 
 
 def _keep(first: int, client: int) -> None:
-    """Wait for the end of the first process or of the client's; leave nothing behind either way."""
-    os.close(0)  # the client sees the end of the first process by its pipe, which must not be held here
+    """Wait until the first process or the client's process ends, then kill the first process and exit."""
+    os.close(0)  # the client detects the end of the first process by its pipe, which must not stay open here
     os.close(1)
     os.chdir("/")
     waiting = select.poll()
@@ -109,11 +108,10 @@ _FLAGS = {
 
 
 def build_root(folders: Iterable[str]) -> int:
-    """Put a root of some folders, read-only, in the place of the machine's; give an open folder of the new /proc.
+    """Replace the root by a read-only one with some folders; return a descriptor of the new /proc.
 
-    /proc itself is taken away again: only who holds the open folder, which is the supervisor, can look at processes.
-    Where the kernel refuses a new /proc (a container that hides parts of its own), -1 is given; an OSError says what
-    else it refuses.
+    /proc is unmounted again, so only the supervisor, which has the descriptor, can read it. Returns -1 if the kernel
+    refuses a new /proc, as in a container that hides parts of its own. Raises an OSError if another mount fails.
     """
     call("mount", None, b"/", None, RECURSIVE | PRIVATE, None)
     opened = [(folder, os.open(folder, os.O_PATH | os.O_CLOEXEC)) for folder in _list_sources(folders)]
@@ -124,7 +122,9 @@ def build_root(folders: Iterable[str]) -> int:
         os.close(descriptor)
     _link_libraries()
     os.mkdir("box")
-    _mount("box", "tmpfs", NO_SUID | NO_DEVICES | NO_EXECUTION, f"mode=0700,uid={INNER},gid={INNER},{BOX_ROOM}")
+    _mount(
+        "box", "tmpfs", NO_SUID | NO_DEVICES | NO_EXECUTION, f"mode=0700,uid={INNER_USER},gid={INNER_USER},{BOX_ROOM}"
+    )
     processes = _open_processes()
     _enter_root()
     if processes >= 0:
@@ -134,7 +134,7 @@ def build_root(folders: Iterable[str]) -> int:
 
 
 def _list_sources(folders: Iterable[str]) -> list[str]:
-    """List what is to be seen, without what lies in another of them and without links to others."""
+    """List the paths to mount, without those inside others and without links."""
     wanted = [os.path.abspath(path) for path in (*LIBRARIES, *DEVICES, *folders) if os.path.exists(path)]
     kept: list[str] = []
     for path in sorted({path for path in wanted if not os.path.islink(path)}):
@@ -144,7 +144,7 @@ def _list_sources(folders: Iterable[str]) -> list[str]:
 
 
 def _bind(path: str, descriptor: int) -> None:
-    """Show one folder or device of the machine at its own path below the current folder."""
+    """Mount one folder or device of the host at its path below the current folder."""
     target = f".{path}"
     os.makedirs(os.path.dirname(target), exist_ok=True)
     if os.path.isdir(f"/proc/self/fd/{descriptor}"):
@@ -155,7 +155,7 @@ def _bind(path: str, descriptor: int) -> None:
 
 
 def _link_libraries() -> None:
-    """Repeat links such as /lib -> usr/lib, by which programs are told where their libraries lie."""
+    """Create links such as /lib -> usr/lib, which programs use to find their libraries."""
     for path in LIBRARIES:
         if os.path.islink(path) and not os.path.lexists(f".{path}"):
             os.makedirs(os.path.dirname(f".{path}"), exist_ok=True)
@@ -173,18 +173,18 @@ def _open_processes() -> int:
 
 
 def _enter_root() -> None:
-    """Make the current folder the root, let go of the old one, and make every mount but the box read-only.
+    """Make the current folder the root, unmount the old one, and make every mount except the box read-only.
 
-    Flags that a mount brought from outside may not be dropped, so they are repeated.
+    The flags that a mount had outside must be repeated, because they cannot be removed.
     """
-    machine = os.open("/proc/self", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    own_process = os.open("/proc/self", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     call_kernel("pivot_root", b".", b".")
     call("umount2", b".", DETACH)
-    for path, options in _list_mounts(machine):
+    for path, options in _list_mounts(own_process):
         if path not in (BOX.encode(), b"/proc"):
             flags = sum(_FLAGS.get(option, 0) for option in options.split(","))
             call("mount", None, path, None, REMOUNT | BIND | READ_ONLY | NO_SUID | flags, None)
-    os.close(machine)
+    os.close(own_process)
 
 
 def _list_mounts(process: int) -> list[tuple[bytes, str]]:

@@ -1,4 +1,4 @@
-"""Supervise the process of one candidate: start it, read and watch it, end it and all that it started."""
+"""Supervise the process of one candidate: start it, read its output, check its usage, and end it with its children."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from dataclasses import dataclass
 from pkg.sandbox.inside.candidate import Job, count_files, prepare_box, run_candidate
 from pkg.sandbox.protocol import MAX_FILES, Kind, Limits
 
-PATIENCE = 16  # times the wanted length that are read and thrown away before a run is ended for it
+FLOOD_FACTOR = 16  # multiple of the kept output that a run may write before it is ended
 
 
 class Pipe:
-    """One pipe from a candidate: what came through it, up to a length, and how much in all.
+    """A pipe from a candidate, with its output up to a length, and the total length.
 
-    The supervisor is forked for every candidate, so what it remembers of one the next could read: nothing that comes
-    here becomes an object of Python, and the kernel takes the pages of the buffer back in the end.
+    The supervisor is forked for every candidate, so a later candidate could read what it keeps of an earlier one. The
+    output thus never becomes a Python object, and the pages of the buffer are returned to the kernel.
     """
 
     def __init__(self, keep: int) -> None:
         self.descriptor, self.end = os.pipe()
         os.set_blocking(self.descriptor, False)
-        self.buffer = mmap.mmap(-1, keep, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # costs what is written on it alone
+        self.buffer = mmap.mmap(-1, keep, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # only written pages use memory
         self.total = 0
         self.is_open = True
 
     @property
     def size(self) -> int:
-        """Tell how many bytes were kept."""
+        """Return the number of bytes kept."""
         return min(self.total, len(self.buffer))
 
     @property
     def is_flooded(self) -> bool:
-        """Tell whether far more came than anybody wants."""
-        return self.total > PATIENCE * len(self.buffer)
+        """Return whether the output exceeds FLOOD_FACTOR times the kept length."""
+        return self.total > FLOOD_FACTOR * len(self.buffer)
 
     def read(self) -> None:
-        """Take what is there."""
+        """Read the available output."""
         while self.is_open and not self.is_flooded:
             try:
                 self._read_once()
@@ -60,19 +60,19 @@ class Pipe:
         self.total += count
 
     def wipe(self) -> None:
-        """Forget what came."""
+        """Release the buffer and close the pipe."""
         self.buffer.close()
         os.close(self.descriptor)
 
 
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = resource.getpagesize()
-MAX_MESSAGE = 64 << 10  # bytes that a socket takes at once
+MAX_MESSAGE = 64 << 10  # bytes that a socket accepts at once
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the processes of a run use at one moment: CPU seconds, and bytes of memory that are not the supervisor's."""
+    """Current usage of the processes of a run: CPU seconds, and bytes of memory not shared with the supervisor."""
 
     seconds: float = 0.0
     memory: int = 0
@@ -80,19 +80,19 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What the kernel tells of one process."""
+    """Counters of the kernel for one process."""
 
     seconds: float = 0.0
     resident: int = 0  # bytes
-    touched: int = 0  # bytes of the pages that it was given when it first touched them, or wrote on shared ones
+    touched: int = 0  # bytes of pages that it touched first, or copied on write
     swapped: int = 0  # bytes
 
 
 class UsageMonitor:
-    """Reads the /proc of the sandbox's own process namespace, in which this process is the first.
+    """Measures usage in the /proc of the sandbox's process namespace, in which this process is the first.
 
-    Beside what processes hold, buffers of sockets are counted, each as full as it can be: they are the kernel's, and no
-    process is seen to use them. The filter of system calls refuses the other ways to such memory.
+    Buffers of sockets are counted as full, because they belong to the kernel and not to a process. The system call
+    filter refuses the other ways to allocate such memory.
     """
 
     def __init__(self, processes: int) -> None:
@@ -102,7 +102,7 @@ class UsageMonitor:
         self._socket_bytes = _measure_buffer()
 
     def measure(self) -> Usage:
-        """Add up all processes but the first, and the sockets that they opened."""
+        """Return the usage of all processes except the first, and of the sockets that they opened."""
         if self._processes < 0:
             return Usage()
         found = [self._count(name) for name in os.listdir(self._processes) if name.isdigit() and name != "1"]
@@ -110,11 +110,11 @@ class UsageMonitor:
         return Usage(sum(each.seconds for each in found), sum(map(self._weigh, found)) + sockets)
 
     def _weigh(self, counts: Counts) -> int:
-        """Count the memory of a process: it begins with the supervisor's pages, shared until it writes on them."""
+        """Return the memory of a process without pages that it still shares with the supervisor."""
         return max(0, counts.resident - self._own) + min(self._own, counts.touched) + counts.swapped
 
     def _count(self, name: str) -> Counts:
-        """Read what one process uses; nothing of one that has just ended."""
+        """Read the counters of one process; all 0 if it has ended."""
         fields = self._read(f"{name}/stat").rpartition(b")")[2].split()
         if not fields:
             return Counts()
@@ -127,12 +127,12 @@ class UsageMonitor:
         )
 
     def _count_sockets(self) -> int:
-        """Count the sockets of the network namespace, those on their way in a message too."""
+        """Count the sockets of the network namespace, including those in messages in transit."""
         used = self._read("self/net/sockstat").partition(b"sockets: used ")[2].split()
         return int(used[0]) if used else 0
 
     def _read(self, name: str) -> bytes:
-        """Read a small file; nothing of one that is gone."""
+        """Read a small file; b"" if it no longer exists."""
         try:
             descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._processes)
         except OSError:
@@ -146,44 +146,44 @@ class UsageMonitor:
 
 
 def _measure_buffer() -> int:
-    """Ask how much a socket can hold; one message more than that may be under way."""
+    """Return the number of bytes that a socket can buffer, with one more message in transit."""
     one, other = socket.socketpair()
     with one, other:
         return one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) + MAX_MESSAGE
 
 
-LOOK = 0.05  # seconds between two looks at what a run uses: a hostile one takes at most this much more
-NO_PIDFD_LOOK = 0.002  # seconds, where the system cannot tell the end of a process as an event
+CHECK_SECONDS = 0.05  # between two checks of the usage of a run, by which it can exceed its limits
+POLL_SECONDS = 0.002  # between polls for the end of a process on systems without pidfd
 
 
 class ClientGoneError(Exception):
-    """Say that nobody waits for results any more."""
+    """Raised when the client has ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessEnd:
-    """How a process ended, as seen from outside."""
+    """Outcome of a process as seen from outside."""
 
-    cause: Kind | None  # why it was ended; None when it ended by itself
+    cause: Kind | None  # reason why it was ended; None if it ended by itself
     reason: str
-    status: int  # exit status, or the negative number of a signal
-    seconds: float  # CPU, of the process and those that it waited for
+    status: int  # exit status, or negative signal number
+    seconds: float  # CPU, of the process and its children that it waited for
 
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """Where processes run and what may be done about them there."""
+    """Environment of the runs of a worker."""
 
     box: str
-    control: int  # the descriptor that ends when the client does
-    is_first: bool  # of its process namespace: may signal all others, and nobody else lives there
+    control: int  # descriptor that is closed when the client ends
+    is_first: bool  # first process of its namespace, so that it can signal all processes of a run and no others
     watch: UsageMonitor
 
 
 def run_job(job: Job, pipes: Sequence[Pipe], place: RunContext) -> ProcessEnd:
-    """Run one process from start to end; afterwards no process of it is left.
+    """Run one process from start to end, and end all of its children.
 
-    pipes: for what the load prints, for the report, for what the step prints.
+    pipes: for the output of the load, for the report, and for the output of the step.
     """
     prepare_box(place.box)
     process = os.fork()
@@ -192,35 +192,35 @@ def run_job(job: Job, pipes: Sequence[Pipe], place: RunContext) -> ProcessEnd:
     for pipe in pipes:
         os.close(pipe.end)
     try:
-        cause, reason = _attend(process, pipes, job.limits, place)
-    finally:  # even where nobody waits for the result any more
+        cause, reason = _supervise(process, pipes, job.limits, place)
+    finally:  # even if the client has ended
         status, seconds = _end(process, place)
     for pipe in pipes:
         pipe.read()
     return ProcessEnd(cause, reason, status, seconds)
 
 
-def _attend(process: int, pipes: Sequence[Pipe], limits: Limits, place: RunContext) -> tuple[Kind | None, str]:
-    """Wait until the process ends or a limit is reached; say which, None when it ended by itself."""
+def _supervise(process: int, pipes: Sequence[Pipe], limits: Limits, place: RunContext) -> tuple[Kind | None, str]:
+    """Wait until the process ends or exceeds a limit; return the limit, None if it ended by itself."""
     end = time.monotonic() + limits.wall_seconds
-    next_look = time.monotonic() + LOOK
-    with _Waiting(process, pipes, place.control) as waiting:
-        while not waiting.wait(min(end, next_look) - time.monotonic()):
+    next_check = time.monotonic() + CHECK_SECONDS
+    with _ProcessWaiter(process, pipes, place.control) as waiting:
+        while not waiting.wait(min(end, next_check) - time.monotonic()):
             now = time.monotonic()
             if any(pipe.is_flooded for pipe in pipes):
                 return Kind.FORBIDDEN, f"wrote far more than {limits.output_bytes} bytes"
             if now >= end:
                 return Kind.TIMEOUT, f"ran longer than {limits.wall_seconds:g} s"
-            if now >= next_look:
-                next_look = now + LOOK
-                found = _judge_use(place, limits)
+            if now >= next_check:
+                next_check = now + CHECK_SECONDS
+                found = _check_usage(place, limits)
                 if found:
                     return found
     return None, ""
 
 
-def _judge_use(place: RunContext, limits: Limits) -> tuple[Kind, str] | None:
-    """Look at what the processes of the run use together."""
+def _check_usage(place: RunContext, limits: Limits) -> tuple[Kind, str] | None:
+    """Return the limit that the processes of the run exceed together; None if there is none."""
     use = place.watch.measure()
     if use.seconds > limits.cpu_seconds:
         return Kind.TIMEOUT, f"used more than {limits.cpu_seconds:g} s of CPU"
@@ -232,8 +232,8 @@ def _judge_use(place: RunContext, limits: Limits) -> tuple[Kind, str] | None:
     return None
 
 
-class _Waiting:
-    """Waits for the end of a process while its pipes are read."""
+class _ProcessWaiter:
+    """Waits for the end of a process and reads its pipes."""
 
     def __init__(self, process: int, pipes: Sequence[Pipe], control: int) -> None:
         self._process = process
@@ -243,9 +243,9 @@ class _Waiting:
         self._event = _open_event(process)
         for descriptor in (*self._pipes, *([self._event] if self._event >= 0 else [])):
             self._poll.register(descriptor, select.POLLIN)
-        self._poll.register(control, 0)  # only its end: the next program may lie there already
+        self._poll.register(control, 0)  # only its end: the next request may be there already
 
-    def __enter__(self) -> _Waiting:
+    def __enter__(self) -> _ProcessWaiter:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -253,12 +253,12 @@ class _Waiting:
             os.close(self._event)
 
     def wait(self, seconds: float) -> bool:
-        """Wait up to some seconds for anything; tell whether the process has ended.
+        """Wait up to some seconds for an event, and return whether the process has ended.
 
-        ClientGoneError once nobody waits for it any more.
+        Raises a ClientGoneError if the client has ended.
         """
         if self._event < 0:
-            seconds = min(seconds, NO_PIDFD_LOOK)
+            seconds = min(seconds, POLL_SECONDS)
         for descriptor, _ in self._poll.poll(max(0.0, seconds) * 1000):
             if descriptor == self._control:
                 raise ClientGoneError
@@ -274,7 +274,7 @@ class _Waiting:
 
 
 def _open_event(process: int) -> int:
-    """Open a descriptor that tells the end of a process; -1 where the system has none."""
+    """Open a descriptor that is readable when a process has ended; -1 if the system does not support it."""
     if not hasattr(os, "pidfd_open"):
         return -1
     try:
@@ -284,7 +284,7 @@ def _open_event(process: int) -> int:
 
 
 def _end(process: int, place: RunContext) -> tuple[int, float]:
-    """Kill the process and all that it started, and wait until each is gone; give its status and CPU seconds."""
+    """Kill the process and its children, wait until all have ended, and return its status and CPU seconds."""
     _kill(process, place)
     _, status, usage = os.wait4(process, 0)
     while place.is_first:
@@ -298,7 +298,7 @@ def _end(process: int, place: RunContext) -> tuple[int, float]:
 
 
 def _kill(process: int, place: RunContext) -> None:
-    """Send a signal that cannot be caught: to all of the namespace, else to the session's group."""
+    """Kill all processes of the namespace, or else the process and its group."""
     try:
         os.kill(-1 if place.is_first else process, signal.SIGKILL)
         if not place.is_first:

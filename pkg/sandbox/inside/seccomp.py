@@ -1,7 +1,7 @@
-"""Refuse every system call that is not in the table, by a filter that the kernel applies and nobody can take off.
+"""Refuse every system call that is not in the table, by a kernel filter that cannot be removed.
 
-A refused call fails with EPERM, which Python raises as PermissionError: the run is told what was forbidden instead of
-being killed without a word. Calls of another architecture end the process.
+A refused call fails with EPERM, a PermissionError in Python, so the run can report it. Calls of another architecture
+end the process.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import struct
 from pkg.sandbox.inside.libc import PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, set_process
 
 CHECKED = ("clone", "clone3", "prlimit64", "ioctl", "socketpair", "mmap", "madvise", "fcntl")
-"""Allowed by their arguments: see pkg.sandbox.inside.seccomp."""
+"""System calls that are allowed with some arguments only, see `_check_arguments`."""
 
 # fmt: off
 X86_64 = {
@@ -74,7 +74,7 @@ AARCH64 = {
 # fmt: on
 
 NEWEST = 462
-"""The highest number known when the table was written: a later call is answered like by an old kernel."""
+"""Highest number when the table was written; later calls fail as on an old kernel."""
 
 
 _TABLES = {"x86_64": (0xC000003E, X86_64), "aarch64": (0xC00000B7, AARCH64)}
@@ -83,29 +83,29 @@ LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 KILL, ERROR, ALLOW = 0x80000000, 0x00050000, 0x7FFF0000
 REFUSE, UNKNOWN = ERROR | errno.EPERM, ERROR | errno.ENOSYS
 NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16  # offsets in the description of a call
-X32 = 0x40000000  # second numbering of x86_64, which would walk around the table
+X32 = 0x40000000  # second numbering of x86_64, which would bypass the table
 
-# New namespaces; a child of the supervisor's instead of one's own; one that is traced.
+# New namespaces; CLONE_PARENT, which creates a child of the supervisor; CLONE_PTRACE.
 CLONE_REFUSED = 0x7E020000 | 0x00008000 | 0x00002000
-# TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: what Python asks of descriptors that it opens.
+# TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: used by Python on descriptors that it opens.
 IOCTL_ALLOWED = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 
 MAP_SHARED, MAP_ANONYMOUS = 0x01, 0x20
-"""Together: memory that stays when no process holds it, which nobody but the kernel could count."""
+"""Together: memory that outlives processes and is not counted for any."""
 
-MADV_COLD, MADV_PAGEOUT = 20, 21  # move memory out of what a process is seen to use
-F_SETPIPE_SZ = 1031  # a pipe holds 64 KiB, and with this a MiB
+MADV_COLD, MADV_PAGEOUT = 20, 21  # reduce the measured memory of a process
+F_SETPIPE_SZ = 1031  # would allow pipes of 1 MiB instead of 64 KiB
 
 Instruction = tuple[int, int, int, int]
 
 
 def is_filter_possible() -> bool:
-    """Tell whether there is a table for this machine's architecture."""
+    """Return whether there is a table for this architecture."""
     return platform.machine() in _TABLES
 
 
 def install_filter() -> None:
-    """Put the filter on this process and all that it will start; it stays for ever."""
+    """Install the filter irrevocably for this process and its future children."""
     program = b"".join(struct.pack("HBBI", *instruction) for instruction in build_filter(platform.machine()))
     instructions = ctypes.create_string_buffer(program)
     description = struct.pack("HP", len(program) // 8, ctypes.addressof(instructions))
@@ -114,7 +114,7 @@ def install_filter() -> None:
 
 
 def build_filter(machine: str) -> list[Instruction]:
-    """Write the filter for an architecture: (code, jump if true, jump if false, value)."""
+    """Return the filter for an architecture: (code, jump if true, jump if false, value)."""
     architecture, table = _TABLES[machine]
     program = [(LOAD, 0, 0, ARCHITECTURE), (EQUAL, 1, 0, architecture), (RETURN, 0, 0, KILL), (LOAD, 0, 0, NUMBER)]
     program += [(AT_LEAST, 0, 1, X32), (RETURN, 0, 0, REFUSE)]
@@ -125,23 +125,23 @@ def build_filter(machine: str) -> list[Instruction]:
 
 
 def _check_arguments(name: str) -> list[Instruction]:
-    """Write what decides over a call that is allowed with some arguments only."""
-    if name == "clone3":  # its flags lie in memory, where a filter cannot look: the C library then calls clone
+    """Return the instructions for a call that is allowed with some arguments only."""
+    if name == "clone3":  # a filter cannot read its flags, which are in memory; the C library falls back to clone
         return [(RETURN, 0, 0, UNKNOWN)]
     if name == "clone":
         return [_load_argument(0), (ANY_BIT, 0, 1, CLONE_REFUSED), (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)]
-    if name == "prlimit64":  # only one's own limits, not the supervisor's
+    if name == "prlimit64":  # only of the calling process, not of the supervisor
         return _allow_values(0, (0,))
     if name == "ioctl":
         return _allow_values(1, IOCTL_ALLOWED)
     if name == "mmap":
         tests = [(ANY_BIT, 0, 2, MAP_SHARED), (ANY_BIT, 0, 1, MAP_ANONYMOUS)]
         return [_load_argument(3), *tests, (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)]
-    if name == "madvise":  # answered like by a kernel that does not know the advice
+    if name == "madvise":  # fails as on a kernel without this advice
         return _refuse_values(2, (MADV_COLD, MADV_PAGEOUT), ERROR | errno.EINVAL)
     if name == "fcntl":
         return _refuse_values(1, (F_SETPIPE_SZ,), REFUSE)
-    return _allow_values(0, (socket.AF_UNIX,))  # socketpair: what asyncio wakes itself with
+    return _allow_values(0, (socket.AF_UNIX,))  # socketpair, used by asyncio
 
 
 def _allow_values(position: int, values: tuple[int, ...]) -> list[Instruction]:

@@ -1,6 +1,6 @@
-"""Begin: enter what the settings ask for, give up rights, and answer one request after the other.
+"""Start a worker: set up its isolation, drop privileges, and serve requests.
 
-Each request is one process that loads code and does at most one step (P-24, A-08).
+Each request is one process that loads code and runs at most one step (P-24, A-08).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 from pkg.sandbox.inside.candidate import Job, empty_box
 from pkg.sandbox.inside.rights import confine, drop_privileges
-from pkg.sandbox.inside.root import INNER, build_root, enter_namespaces
+from pkg.sandbox.inside.root import INNER_USER, build_root, enter_namespaces
 from pkg.sandbox.inside.runs import ClientGoneError, Pipe, RunContext, UsageMonitor, run_job
 from pkg.sandbox.pipe_messages import pack_message, receive_message, send_bytes
 from pkg.sandbox.protocol import LIBRARIES, Limits
@@ -28,12 +28,12 @@ REPORT_ROOM = 64 << 10  # bytes of a report besides the value
 
 
 def serve(place: RunContext, answers: int, processes: int | None) -> None:
-    """Answer requests until the client goes; then end at once, and with this process all others.
+    """Serve requests until the client ends; the end of this process ends all others.
 
-    processes: how many of the inner user's a limit on their number counts besides the candidate's; None for no limit.
+    processes: number of processes of the inner user that its limit counts besides the candidate's; None for no limit.
     """
     gc.collect()
-    gc.freeze()  # what is here already is shared with every run; marking it would copy it
+    gc.freeze()  # existing objects are shared with every run; a collection would copy their pages
     try:
         is_fit = True
         while is_fit and (request := receive_message(place.control)) is not None:
@@ -43,15 +43,13 @@ def serve(place: RunContext, answers: int, processes: int | None) -> None:
 
 
 def _answer(request: dict[str, Any], place: RunContext, answers: int, processes: int | None) -> bool:
-    """Run one process and pass on what it wrote; tell whether this place is fit for another."""
+    """Run one process and send its output; return whether this worker can run another."""
     limits = Limits(**request["limits"])
     allowed = None if processes is None else processes + limits.processes
     job = Job(request["size"], limits, place.box, place.control, allowed)
     pipes = [Pipe(keep) for keep in _list_sizes(limits)]
     finish = run_job(job, pipes, place)
-    is_fit = pipes[1].total > 0 and _clean(
-        place
-    )  # without a byte of report, the request lies in the control pipe still
+    is_fit = pipes[1].total > 0 and _clean(place)  # without any report, the request is still in the control pipe
     sizes = [pipe.size for pipe in pipes]
     send_bytes(answers, pack_message(asdict(finish) | {"sizes": sizes, "is_fit": is_fit}))
     for pipe in pipes:
@@ -62,15 +60,15 @@ def _answer(request: dict[str, Any], place: RunContext, answers: int, processes:
 
 
 def _list_sizes(limits: Limits) -> tuple[int, int, int]:
-    """Say how much to keep of what the load prints, of the report, and of what the step prints.
+    """Return the bytes to keep of the output of the load, of the report, and of the output of the step.
 
-    A value is a text in a report: each sign of it may be escaped once more.
+    A value is text in a report, where each character may be escaped.
     """
     return limits.output_bytes, 2 * limits.output_bytes + REPORT_ROOM, limits.output_bytes
 
 
 def _clean(place: RunContext) -> bool:
-    """Remove what the run wrote; tell whether that was possible."""
+    """Remove the files of the run; return whether that succeeded."""
     try:
         empty_box(place.box)
     except OSError:
@@ -78,34 +76,34 @@ def _clean(place: RunContext) -> bool:
     return True
 
 
-WARM = (
+PRELOADED = (
     "abc array ast asyncio bisect calendar cmath collections contextlib copy dataclasses datetime decimal difflib enum"
     " fractions functools hashlib heapq inspect io itertools json math numbers operator pprint queue random re"
     " statistics string textwrap threading time types typing unicodedata unittest urllib.parse uuid"
 )
-"""What answers to programming questions import: read once here, so that no run pays for it."""
+"""Modules that answers often import: loaded once here, so that runs share them."""
 
-COUNTED_BY_NAMESPACE = (5, 14)  # since this kernel, processes of a user are counted for each user namespace
+COUNTED_BY_NAMESPACE = (5, 14)  # kernel version since which processes of a user are counted per user namespace
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the client wants of this worker."""
+    """Settings of a worker."""
 
-    enter: bool  # make namespaces and a private root; else they are there already, or not wanted
-    confine: bool  # give up rights, restrict files and system calls
+    enter: bool  # create namespaces and a private root; otherwise they exist already, or are not required
+    confine: bool  # drop privileges, restrict files and system calls
     count: bool  # limit the number of processes
-    client: int  # the client's process
+    client: int  # process id of the client
     box: str
-    libraries: list[str]  # folders of Python's library, which a private root shows
-    packages: list[str]  # folders of installed packages, which code may import from; those of this Python if none
+    libraries: list[str]  # folders of Python's library, mounted in a private root
+    packages: list[str]  # folders of installed packages that code may import; if empty, those of this Python
 
 
 def start(settings: Settings) -> None:
-    """Prepare this process and serve; a reason why that is impossible goes to the client instead."""
+    """Prepare this process and serve requests, or send the client the reason why that is impossible."""
     others = _count_others() if settings.count else None
     packages = settings.packages or site.getsitepackages()
-    _warm_up(packages)
+    _preload(packages)
     try:
         processes, layers = _isolate(settings, packages)
     except OSError as error:
@@ -119,9 +117,9 @@ def start(settings: Settings) -> None:
 
 
 def _isolate(settings: Settings, packages: list[str]) -> tuple[int, dict[str, object]]:
-    """Go where the settings say; give an open folder of the processes there (-1 without) and what holds."""
+    """Set up the isolation; return a descriptor of /proc (-1 for none) and the active layers."""
     if settings.confine:
-        _offer_to_die_first()
+        _prefer_oom_kill()
     if settings.enter:
         enter_namespaces(settings.client)
         processes = build_root([*settings.libraries, *packages])
@@ -129,13 +127,13 @@ def _isolate(settings: Settings, packages: list[str]) -> tuple[int, dict[str, ob
         processes = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY) if settings.confine else -1
     if not settings.confine:
         return -1, {}
-    drop_privileges(INNER)
+    drop_privileges(INNER_USER)
     readable = [*LIBRARIES, *settings.libraries, *sys.path]
     return processes, confine(readable, processes, settings.enter)
 
 
-def _offer_to_die_first() -> None:
-    """When the machine runs out of memory, let the kernel take this process and its children before any other."""
+def _prefer_oom_kill() -> None:
+    """Prefer this process and its children as victims when the system runs out of memory."""
     try:
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
             file.write("1000")
@@ -144,7 +142,7 @@ def _offer_to_die_first() -> None:
 
 
 def _count_others() -> int:
-    """Count what a limit on the user's processes counts besides a candidate's: the supervisor and its keeper."""
+    """Return the number of other processes that the limit of the user counts: the supervisor and its parent."""
     version = tuple(map(int, re.findall(r"\d+", platform.release())[:2]))
     if version >= COUNTED_BY_NAMESPACE or os.geteuid() == 0:
         return 2 if os.geteuid() else 1
@@ -159,20 +157,20 @@ def _is_mine(name: str) -> bool:
         return False
 
 
-def _warm_up(packages: list[str]) -> None:
-    """Import what runs will, and forget what the caller's environment and arguments said."""
+def _preload(packages: list[str]) -> None:
+    """Import common modules, and clear the environment and arguments of the caller."""
     sys.path[:] = [*(path for path in sys.path if path), *packages]
     sys.argv = [""]
     os.environ.clear()
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # numpy would start one for each core, beyond the limits of a run
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # numpy would start one per core, beyond the limits of a run
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the first process of a namespace then cannot be interrupted
-    for name in WARM.split():
-        with contextlib.suppress(ImportError):  # a Python may come without parts of its library
+    for name in PRELOADED.split():
+        with contextlib.suppress(ImportError):  # parts of the standard library may be missing
             importlib.import_module(name)
 
 
 def _move_control() -> tuple[int, int]:
-    """Take the client's pipes away from the standard descriptors, which print and input use."""
+    """Move the client's pipes away from the standard descriptors, which print and input use."""
     control, answers = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):

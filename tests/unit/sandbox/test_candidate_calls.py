@@ -64,7 +64,7 @@ def test_what_is_restored_is_of_a_built_in_kind_whatever_it_was() -> None:
     assert shown[4] != "<class 'object'>"
 
 
-MADE = (
+CONSTRUCTED_TYPES = (
     st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9), max_value=10**9)
     | st.fractions()
     | st.dates()
@@ -75,7 +75,11 @@ MADE = (
 )
 
 
-@given(MADE | st.frozensets(MADE | st.frozensets(MADE)).map(set) | st.dictionaries(st.frozensets(MADE), MADE))
+@given(
+    CONSTRUCTED_TYPES
+    | st.frozensets(CONSTRUCTED_TYPES | st.frozensets(CONSTRUCTED_TYPES)).map(set)
+    | st.dictionaries(st.frozensets(CONSTRUCTED_TYPES), CONSTRUCTED_TYPES)
+)
 def test_values_of_the_standard_library_come_back_as_what_they_were(value: Any) -> None:
     restored = restore_value(json.loads(render_value(value, 1 << 30)))
     assert (restored, type(restored)) == (value, type(value))

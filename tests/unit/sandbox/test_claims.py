@@ -170,5 +170,5 @@ class Garbling:
 def test_a_worker_that_answers_nonsense_is_given_up_and_its_run_is_judged(body: bytes) -> None:
     worker = Worker(Garbling(body), Isolation(False, False, False, "/box"))
     verdict, _ = worker.run("", None, LIMITS)
-    assert (verdict.kind, verdict.detail) == (Kind.OTHER, "the worker of the sandbox sent what is no answer")
+    assert (verdict.kind, verdict.detail) == (Kind.OTHER, "the worker of the sandbox sent a malformed answer")
     assert not worker.is_fit

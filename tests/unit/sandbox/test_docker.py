@@ -101,5 +101,5 @@ def test_a_missing_image_is_named_with_the_recipe(monkeypatch: pytest.MonkeyPatc
 
 def test_a_silent_daemon_is_named_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "docker", fake_docker(DockerError("refused")))
-    with pytest.raises(SandboxError, match=r"no Docker daemon answers \(refused\); start it"):
+    with pytest.raises(SandboxError, match=r"no Docker daemon responds \(refused\); start it"):
         open_sandbox("docker")

@@ -27,5 +27,5 @@ def test_the_archive_holds_the_interpreter_its_library_and_what_they_load(tmp_pa
 
 def test_an_image_cannot_be_made_of_another_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    with pytest.raises(SandboxError, match="from a Python of Linux only, this is darwin"):
+    with pytest.raises(SandboxError, match="only be made on Linux, this is darwin"):
         write_image(tmp_path / "image.tar")

@@ -83,7 +83,7 @@ def test_a_user_without_namespaces_is_told_which_switch_to_ask_for() -> None:
 
 
 def test_an_unknown_backend_is_a_wrong_call() -> None:
-    with pytest.raises(UsageError, match="no sandbox is called 'chroot', expected one of: process, docker, none"):
+    with pytest.raises(UsageError, match="unknown sandbox 'chroot'; expected one of: process, docker, none"):
         open_sandbox("chroot")
 
 

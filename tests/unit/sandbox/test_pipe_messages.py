@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.sandbox.pipe_messages import HEAD, pack_message, receive_message, send_bytes, split_messages
+from pkg.sandbox.pipe_messages import HEADER_BYTES, pack_message, receive_message, send_bytes, split_messages
 
 TEXTS = st.text(st.characters(exclude_categories=()))
 MESSAGES = st.dictionaries(TEXTS, st.lists(TEXTS | st.integers() | st.booleans() | st.none()))
@@ -28,7 +28,7 @@ def test_a_message_cut_short_is_left_out(message: dict[str, Any], missing: int) 
 
 @given(st.binary())
 def test_of_nonsense_no_more_is_given_than_was_there(data: bytes) -> None:
-    assert sum(len(body) + HEAD for body in split_messages(data)) <= len(data)
+    assert sum(len(body) + HEADER_BYTES for body in split_messages(data)) <= len(data)
 
 
 def test_a_message_longer_than_a_pipe_arrives_whole() -> None:

@@ -112,7 +112,7 @@ def test_texts_too_long_to_send_can_still_be_compared() -> None:
     assert one == same != other
 
 
-MADE = (
+CONSTRUCTED_TYPES = (
     st.decimals()
     | st.fractions()
     | st.dates()
@@ -122,7 +122,7 @@ MADE = (
 )
 
 
-@given(MADE)
+@given(CONSTRUCTED_TYPES)
 def test_values_of_the_standard_library_are_values_that_can_be_read(value: object) -> None:
     assert parse_value(render_value(value)) is not None
 

@@ -83,5 +83,5 @@ def test_a_closed_pool_says_so() -> None:
     pool = open_sandbox("process", jobs=1)
     pool.close()
     pool.close()
-    with pytest.raises(SandboxError, match="was closed; open another one"):
+    with pytest.raises(SandboxError, match="is closed; open another one"):
         pool.run(number(1))

@@ -243,7 +243,7 @@ os.write(3, len(body).to_bytes(4, "big") + body)
 os._exit(0)
 """
 HOSTILE = {
-    "import os; os._exit(0)": "ended before it had answered",
+    "import os; os._exit(0)": "ended before it reported",
     "import sys; sys.exit(0)": "SystemExit",
     "import pytest; pytest.exit('passed', 0)": "did not pass",
     "import pytest; pytest.skip()": "did not pass",
@@ -299,7 +299,7 @@ def test_bad_input_is_told(project: Path, items: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="no Python file"):
         find(tmp_path / "empty")
-    with pytest.raises(PathError, match="no Python that can be run"):
+    with pytest.raises(PathError, match="not a Python that can be run"):
         find(project, python=str(tmp_path / "python"))
     with pytest.raises(UsageError, match="no column 'bm25' of masked functions"):
         find(project, columns=["bm25"])
