@@ -41,7 +41,7 @@ def make_file(path: Path, mode: int = FILE_MODE) -> None:
 def replace_file(path: Path) -> Iterator[Path]:
     """Yield a temporary path for the new content of a file, and replace the file when the block ends.
 
-    A reader sees the old content or the new. The new file has the mode of the old one, else its owner alone may read it.
+    A reader sees the old content or the new. A new file is readable by its owner alone; else it keeps its mode.
     """
     remove_leftovers([path])
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
