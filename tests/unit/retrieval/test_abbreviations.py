@@ -16,7 +16,7 @@ from pkg.terms.words import split_terms
         (b"method resolution order", "mro"),
     ],
 )
-def test_what_names_say_in_short_is_listed(text: bytes, short: str) -> None:
+def test_abbreviations_are_listed(text: bytes, short: str) -> None:
     assert split_terms(short.encode())[0] in list_abbreviations(text)
 
 
@@ -36,7 +36,7 @@ def test_a_long_text_is_read_from_its_beginning() -> None:
     assert "den" not in list_abbreviations(words + b"ab denominator")
 
 
-def test_what_a_question_says_itself_abbreviates_nothing() -> None:
+def test_terms_of_the_question_are_no_abbreviations() -> None:
     question = parse_question("int of an integer")
     assert "int" in question.weights
     assert question.abbreviations

@@ -1,4 +1,4 @@
-"""Questions on text files: found by words and by cosine, and told as hits."""
+"""Questions on text files: found by words and by cosine, and returned as hits."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_k_asked_is_k_found_whenever_k_exist(told: Graph) -> None:
     assert len(find_chunks(told.store, query, {}, 9).ranked) == 5
 
 
-def test_what_cannot_be_asked_is_refused(told: Graph) -> None:
+def test_invalid_questions_are_refused(told: Graph) -> None:
     with pytest.raises(UnknownWordsError, match="occurs in the texts"):
         told.query("zxqwv blorpt", mode="text")
     with pytest.raises(UsageError, match="mode is 'text'"):
@@ -96,7 +96,7 @@ def test_what_cannot_be_asked_is_refused(told: Graph) -> None:
         told.query("  ", mode="text")
 
 
-def test_a_graph_without_texts_says_what_to_do(tmp_path: Path, store: EmbeddedStore) -> None:
+def test_a_graph_without_texts_suggests_a_build(tmp_path: Path, store: EmbeddedStore) -> None:
     build(str(write_tree(tmp_path / "repo", SHOP)), store)
     with pytest.raises(QueryError, match=r"holds no text files; .*pkg build PATH"):
         Graph(store).query("installation", mode="text")

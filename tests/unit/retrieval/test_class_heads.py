@@ -148,7 +148,7 @@ def test_a_long_table_shows_its_first_lines(tmp_path: Path) -> None:
     assert ast.parse(content)
 
 
-def test_what_is_beyond_the_last_line_that_may_be_shown_is_one_fold(tmp_path: Path) -> None:
+def test_lines_beyond_the_limit_are_one_fold(tmp_path: Path) -> None:
     node = make_class(tmp_path, "class Thing:" + METHODS * 4)
 
     folded = fold_definitions(node)

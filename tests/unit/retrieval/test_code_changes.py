@@ -1,4 +1,4 @@
-"""Which pieces of code differ between two texts."""
+"""Pieces of code that differ between two texts."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ def compare(*edits: tuple[str, str]) -> dict[str, str]:
         ("return item\n", "return item  # as it is\n\n\n", {}),
     ],
 )  # fmt: skip
-def test_only_what_differs_is_named(before: str, after: str, pieces: dict[str, str]) -> None:
+def test_only_differences_are_listed(before: str, after: str, pieces: dict[str, str]) -> None:
     assert compare((before, after)) == pieces
 
 
-def test_what_moves_is_the_same_code() -> None:
+def test_moved_code_is_unchanged() -> None:
     moved = "def load(path):\n    return os.stat(path)\n"
     assert compare((moved, ""), ("class Cart", f"{moved}\n\nclass Cart")) == {}
 

@@ -118,7 +118,7 @@ def test_a_helper_brings_the_imports_of_its_module_that_it_uses(store: GraphStor
     assert find_path.imports == ("from other import Shelf",)
 
 
-def test_a_block_calls_what_stands_on_its_lines(store: GraphStore) -> None:
+def test_a_block_has_the_calls_on_its_lines(store: GraphStore) -> None:
     block = next(node for node in store.subtree(find(store, "load").id) if node.kind == "with")
 
     assert names(complete(store, block)) == ["main.py:parse", "main.py:find"]
@@ -158,7 +158,7 @@ def link(start: str, end: str, line: int, rule: str, sure: str) -> LinkRow:
         ([link("a.py::go", "b.py::B", 2, "constructor", "certain")], ["b.py:B"]),
     ],
 )
-def test_a_site_reaches_what_is_sure_else_the_single_possible_thing(
+def test_a_site_reaches_bound_targets_or_a_single_possible_one(
     tmp_path: Path, links: list[LinkRow], expected: list[str]
 ) -> None:
     method = "    def run(self):\n        pass\n"
@@ -172,7 +172,7 @@ def test_a_site_reaches_what_is_sure_else_the_single_possible_thing(
     assert found.bound + found.possible == 1
 
 
-def test_a_single_possible_target_says_that_it_is_no_more(tmp_path: Path) -> None:
+def test_a_single_possible_target_is_marked_as_possible(tmp_path: Path) -> None:
     files = {"a.py": "def go(x):\n    return x.run()\n\n\nclass A:\n    def run(self):\n        pass\n"}
     links = [link("a.py::go", "a.py::A.run", 2, "only class with these attributes", "possible")]
     with closing(make_linked_store(tmp_path / "graph.db", files, links)) as store:
@@ -192,7 +192,7 @@ def test_hops_go_breadth_first_and_end_where_nothing_is_new(store: GraphStore) -
 
 
 class CountingStore(FakeStore):
-    """Count the questions that read relationships or nodes."""
+    """A store that counts queries for relationships or nodes."""
 
     asked = 0
 
@@ -232,7 +232,7 @@ def test_callers_are_added_on_request_after_callees(store: GraphStore) -> None:
     assert caller.reason == "calls strip_all at main.py:12 (certain: import)"
 
 
-def test_callers_that_are_only_possible_and_module_code_are_told_and_not_shown(tmp_path: Path) -> None:
+def test_possible_callers_and_module_code_are_reported_but_not_shown(tmp_path: Path) -> None:
     files = {"a.py": "def run():\n    pass\n\n\ndef go(x):\n    x.run()\n\n\nrun()\n"}
     links = [
         link("a.py::go", "a.py::run", 6, "only class with these attributes", "possible"),
@@ -277,7 +277,7 @@ def test_the_last_rule_guesses_the_one_function_of_the_same_words(
 
 
 @pytest.mark.parametrize("reason", [Reason.PARAMETER, Reason.ARGUMENT, Reason.ITEM, Reason.RESULT, Reason.MANY])
-def test_what_a_value_is_called_is_no_reason_for_a_guess(tmp_path: Path, reason: Reason) -> None:
+def test_names_of_values_are_not_guessed(tmp_path: Path, reason: Reason) -> None:
     text = "def go(clear_cache):\n    clear_cache()\n\n\ndef _clear_cache():\n    pass\n"
     with closing(
         make_linked_store(tmp_path / "g.db", {"a.py": text}, (), [("a.py::go", "clear_cache", 2, reason)])
@@ -285,7 +285,7 @@ def test_what_a_value_is_called_is_no_reason_for_a_guess(tmp_path: Path, reason:
         assert complete(store, find(store, "go")) == Completion(unbound=1)
 
 
-def test_a_bare_name_is_no_guess_for_a_method_or_an_inner_function(tmp_path: Path) -> None:
+def test_bare_names_are_not_guessed_as_methods_or_inner_functions(tmp_path: Path) -> None:
     text = (
         "class A:\n    def _clear_cache(self):\n        pass\n\n\ndef go():\n    clear_cache()\n    do_find()\n"
         "\n\ndef outer():\n    def find_do():\n        pass\n"

@@ -1,4 +1,4 @@
-"""Ordering the best candidates anew by a model that reads question and code together."""
+"""Reordering the best candidates by a model that reads question and code together."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def uses() -> Iterator[Uses]:
 
 
 class LengthModel:
-    """Find longer texts better."""
+    """A model that prefers longer texts."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -62,7 +62,7 @@ def test_equal_scores_keep_their_order(store: FakeStore) -> None:
     assert [each.id for each in rerank_hits(store, Indifferent(), "read", ranked, 10)] == [each.id for each in ranked]
 
 
-def test_the_model_reads_where_code_stands_and_no_more_than_the_best(store: FakeStore) -> None:
+def test_the_model_reads_paths_and_only_the_best_candidates(store: FakeStore) -> None:
     model = LengthModel()
     rerank_hits(store, model, "read", rank_all(store), 1)
     assert len(model.asked) == RERANK_DEPTH

@@ -6,13 +6,13 @@ from pkg.retrieval.pruning.prune import excise
 
 
 def cut(text: str, block: str, indent: str = "") -> tuple[bytes, bytes]:
-    """Give the likely and the other text after the block is taken out."""
+    """Return the likely and the other remainder without the block."""
     start = text.encode().index(block.encode())
     likely, other = excise(text.encode(), start, start + len(block.encode()), indent.encode()).remainders
     return likely.text, other.text
 
 
-def test_whole_lines_go_where_the_block_stands_alone() -> None:
+def test_whole_lines_are_removed_for_a_block_alone_on_them() -> None:
     likely, other = cut("a\nif x:\n    y\nb\n", "if x:\n    y")
 
     assert likely == b"a\nb\n"

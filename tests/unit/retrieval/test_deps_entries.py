@@ -1,4 +1,4 @@
-"""What enters functions and classes that no code of the source calls."""
+"""Entries into functions and classes from outside of the source's code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pkg.retrieval.deps.entries import find_entries
 from pkg.retrieval.deps.questions import run_deps
 
 FILES = {
-    # the long word took minutes when each of its ends was read as a module of its own
+    # reading each end of the long word as a module took minutes
     "pyproject.toml": f'# {"x" * 200_000}\n[project.scripts]\nshop = "shop.start:launch"\n',
     "shop/__init__.py": "",
     "shop/start.py": "def launch():\n    pass\n\n\ndef forgotten():\n    pass\n",
@@ -91,7 +91,7 @@ def ask(store: EmbeddedStore, name: str) -> Dependencies:
         ("test_it", "the test runner"),
     ],
 )
-def test_a_handler_says_what_enters_it(store: EmbeddedStore, name: str, by: str) -> None:
+def test_a_handler_has_its_entries(store: EmbeddedStore, name: str, by: str) -> None:
     assert [entry.by for entry in ask(store, name).entries] == [by]
 
 
@@ -101,7 +101,7 @@ def test_where_a_view_is_handed_on_is_its_place(store: EmbeddedStore) -> None:
 
 
 @pytest.mark.parametrize("name", ["cached", "forgotten", "helper", "launch", "shop/api.py"])
-def test_what_nothing_enters_says_nothing(store: EmbeddedStore, name: str) -> None:
+def test_other_functions_have_no_entries(store: EmbeddedStore, name: str) -> None:
     assert ask(store, name).entries == ()
 
 
@@ -113,7 +113,7 @@ def test_all_at_once_are_found_as_one_by_one(store: EmbeddedStore) -> None:
     }
 
 
-def test_only_what_nothing_uses_is_unused(store: EmbeddedStore) -> None:
+def test_only_unused_definitions_are_listed(store: EmbeddedStore) -> None:
     answer = run_deps(store, None, DepsOptions(question="unused"))
     assert isinstance(answer, Unused)
     assert {each.place.qualname for each in answer.found} == {"forgotten", "helper", "cached"}

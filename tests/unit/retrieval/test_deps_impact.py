@@ -1,4 +1,4 @@
-"""What a git diff touches in a graph, what may break by it, and which tests reach it."""
+"""The impact of a git diff: changed code, affected places, and tests that reach them."""
 
 from __future__ import annotations
 
@@ -96,13 +96,13 @@ def test_a_diff_starts_at_the_functions_that_its_lines_change(store: EmbeddedSto
     assert answer.coverage.notes == ("the graph is of the state before the diff: what was added is not in it",)
 
 
-def test_a_graph_of_the_state_after_the_diff_has_nothing_to_tell_of_its_state(store: EmbeddedStore, top: Path) -> None:
+def test_a_graph_of_the_state_after_the_diff_has_no_note(store: EmbeddedStore, top: Path) -> None:
     edit(top, "shop/prices.py", "load()[item] * RATE", "load()[item] + RATE")
     build(str(top), store)
     assert ask(store, diff="HEAD").coverage.notes == ()
 
 
-def test_a_graph_of_another_state_says_so(store: EmbeddedStore, top: Path) -> None:
+def test_a_graph_of_another_state_has_a_note(store: EmbeddedStore, top: Path) -> None:
     edit(top, "shop/prices.py", "RATE = 2", "RATE = 3")
     commit_all(top)
     edit(top, "shop/prices.py", "RATE = 3", "RATE = 4")
@@ -121,9 +121,7 @@ def test_a_file_that_does_not_parse_is_named_and_counts_as_a_whole(store: Embedd
     )
 
 
-def test_a_conflict_that_is_not_settled_is_named_where_what_is_staged_is_asked_about(
-    store: EmbeddedStore, top: Path
-) -> None:
+def test_unmerged_files_are_named_for_staged_changes(store: EmbeddedStore, top: Path) -> None:
     run_git(top, "checkout", "--quiet", "-b", "topic")
     edit(top, "shop/prices.py", "RATE = 2", "RATE = 3")
     commit_all(top)
@@ -149,7 +147,7 @@ def test_a_file_that_cannot_be_read_is_not_taken_as_deleted(
     assert "its change cannot be read, so all of it counts as changed: shop/prices.py" in answer.coverage.notes[-1]
 
 
-def test_no_build_is_advised_where_none_brings_the_graph_to_what_is_compared(store: EmbeddedStore, top: Path) -> None:
+def test_no_build_is_suggested_where_none_helps(store: EmbeddedStore, top: Path) -> None:
     edit(top, "shop/prices.py", "RATE = 2", "RATE = 3")
     run_git(top, "add", "shop/prices.py")
     edit(top, "shop/prices.py", "RATE = 3", "RATE = 4")
@@ -158,21 +156,21 @@ def test_no_build_is_advised_where_none_brings_the_graph_to_what_is_compared(sto
     assert state == "the graph is of another state than the diff, see below; lines and links may be off"
 
 
-def test_a_constant_that_changes_may_break_who_reads_it(store: EmbeddedStore, top: Path) -> None:
+def test_a_changed_constant_affects_its_readers(store: EmbeddedStore, top: Path) -> None:
     edit(top, "shop/prices.py", "RATE = 2", "RATE = 3")
     answer = ask(store, diff="HEAD")
     assert (1, "find_price", "READS") in {(e.distance, e.place.qualname, e.link.type) for e in answer.affected}
     assert "Cart.append" in affected(answer)
 
 
-def test_module_code_that_changes_stops_who_imports_it(store: EmbeddedStore, top: Path) -> None:
+def test_changed_module_code_affects_importers(store: EmbeddedStore, top: Path) -> None:
     edit(top, "shop/setup_code.py", "print(VALUE)", "print(VALUE, 1)")
     answer = ask(store, diff="HEAD")
     assert [(place.label, place.path) for place in answer.targets] == [("File", "shop/setup_code.py")]
     assert list_tests(answer) == ["tests/test_code.py"]
 
 
-def test_whoever_imports_a_renamed_file_may_break(store: EmbeddedStore, top: Path) -> None:
+def test_a_renamed_file_affects_its_importers(store: EmbeddedStore, top: Path) -> None:
     run_git(top, "mv", "shop/setup_code.py", "shop/begin_code.py")
     answer = ask(store, staged=True)
     assert [(each.path, each.how) for each in answer.changes] == [("shop/begin_code.py", "renamed")]
@@ -181,7 +179,7 @@ def test_whoever_imports_a_renamed_file_may_break(store: EmbeddedStore, top: Pat
     assert "tests/test_code.py" in list_tests(ask(store, staged=True))
 
 
-def test_of_what_was_deleted_a_graph_of_after_says_that_it_cannot_tell(store: EmbeddedStore, top: Path) -> None:
+def test_dependents_of_deleted_code_are_unknown_to_a_later_graph(store: EmbeddedStore, top: Path) -> None:
     (top / "shop/wrap.py").unlink()
     build(str(top), store)
     (note,) = ask(store, diff="HEAD").coverage.notes
@@ -189,7 +187,7 @@ def test_of_what_was_deleted_a_graph_of_after_says_that_it_cannot_tell(store: Em
     assert "shop/wrap.py (deleted)" in note
 
 
-def test_what_was_deleted_is_known_to_a_graph_of_before(store: EmbeddedStore, top: Path) -> None:
+def test_dependents_of_deleted_code_are_known_to_an_earlier_graph(store: EmbeddedStore, top: Path) -> None:
     edit(top, "shop/prices.py", "\n\ndef load():\n    return {}\n", "")
     (top / "shop/wrap.py").unlink()
     answer = ask(store, diff="HEAD")
@@ -198,7 +196,7 @@ def test_what_was_deleted_is_known_to_a_graph_of_before(store: EmbeddedStore, to
     assert {"find_price", "test_start"} <= affected(answer)
 
 
-def test_what_the_graph_has_not_is_told(store: EmbeddedStore, top: Path) -> None:
+def test_changes_missing_from_the_graph_are_reported(store: EmbeddedStore, top: Path) -> None:
     (top / "shop/wrap.py").unlink()
     build(str(top), store)
     write_tree(top, {"shop/fresh.py": "def fresh():\n    pass\n"})
@@ -231,7 +229,7 @@ def test_tests_are_reached_through_fixtures_special_methods_and_wrappers(store: 
     assert list_tests(ask(store, "traced")) == ["tests/test_start.py::test_start"]
 
 
-def test_a_fixture_that_is_given_unasked_leads_to_all_tests_around_it(store: EmbeddedStore) -> None:
+def test_an_autouse_fixture_leads_to_all_tests_around_it(store: EmbeddedStore) -> None:
     assert list_tests(ask(store, "load")) == [
         "tests/test_cart.py::TestPrice::test_price", "tests/test_cart.py::test_length",
         "tests/test_code.py::test_code", "tests/test_start.py::test_start",
@@ -257,7 +255,7 @@ def test_links_of_one_kind_can_be_followed_alone(store: EmbeddedStore) -> None:
         (("missing",), {}, QueryError, "no function, class, constant or file 'missing'"),
     ],
 )
-def test_what_cannot_be_asked_is_refused(
+def test_invalid_questions_are_refused(
     store: EmbeddedStore, names: tuple[str, ...], options: dict[str, Any], fault: type[Exception], told: str
 ) -> None:
     with pytest.raises(fault, match=told):

@@ -1,4 +1,4 @@
-"""What is said where no caller of a definition is known: what the code of its source has of its name."""
+"""Answers about definitions without known callers: occurrences of the name in the source."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_call_of_another_definition_of_the_name_is_counted_as_bound_elsewhere(
     assert say(store, "Third.start").endswith("1 call expression of start in the source: 1 bound elsewhere")
 
 
-def test_what_is_handed_on_is_referenced(store: EmbeddedStore) -> None:
+def test_passed_functions_are_referenced(store: EmbeddedStore) -> None:
     assert say(store, "handed").endswith("call expression of handed; 1 reference without a call, first at work.py:11")
 
 
@@ -89,13 +89,13 @@ def test_names_are_counted_only_where_a_caller_is_missed(store: EmbeddedStore) -
     assert ask(store, "jobs.py").named is None
 
 
-def test_what_a_framework_enters_is_not_said_to_lack_callers(store: EmbeddedStore) -> None:
+def test_code_entered_by_a_framework_is_not_reported_without_callers(store: EmbeddedStore) -> None:
     answer = run_deps(store, "routed", DepsOptions())
     assert isinstance(answer, Dependencies)
     assert (len(answer.entries), answer.coverage.named) == (1, None)
 
 
-def test_an_impact_of_nothing_tells_what_it_cannot_tell(store: EmbeddedStore) -> None:
+def test_an_empty_impact_reports_its_limits(store: EmbeddedStore) -> None:
     named = ask(store, "Job.run", question="impact").named
     assert named is not None
     assert named.first == ("work.py:8",)
@@ -115,7 +115,7 @@ def test_calls_in_the_rows_of_a_corpus_are_counted_once(tmp_path: Path) -> None:
     assert (named.calls, named.elsewhere, len(named.first)) == (2, 0, 2)
 
 
-def test_calls_in_rows_outside_of_definitions_are_not_said_to_be_missing(tmp_path: Path) -> None:
+def test_missing_callers_of_rows_are_reported_with_their_limits(tmp_path: Path) -> None:
     rows = [{"id": "1", "content": "def foo():\n    return 1\n\nprint(foo())\n"}, {"id": "2", "content": "foo()\n"}]
     write_rows(tmp_path / "rows.jsonl", *rows)
     with closing(open_graph_at(tmp_path / "graph.db")) as store:
@@ -126,7 +126,7 @@ def test_calls_in_rows_outside_of_definitions_are_not_said_to_be_missing(tmp_pat
         )
 
 
-def test_files_without_a_stored_text_are_not_said_to_hold_no_call(tmp_path: Path) -> None:
+def test_missing_callers_are_reported_with_unsearched_files(tmp_path: Path) -> None:
     unread = {"gen.py": f"T = [{'foo(), ' * 3000}]\n", "nul.py": "x = 1\0\nfoo()\n"}
     read = {"a.py": "def foo():\n    return 1\n", "__init__.py": "", "notes.md": "# foo()\n"}
     write_tree(tmp_path / "tree", {**unread, **read})
@@ -154,7 +154,7 @@ def test_counting_stops_at_references_as_at_calls(tmp_path: Path) -> None:
     )
 
 
-def test_only_what_stands_nowhere_is_said_to_have_no_callers() -> None:
+def test_only_names_without_occurrences_have_no_callers() -> None:
     assert not NamedSites(("f",), 0, 0, 1, ("a.py:1",)).is_none
     assert not NamedSites(("f",), 1, 1, 0, ()).is_none
     assert (
@@ -179,12 +179,12 @@ def test_only_what_stands_nowhere_is_said_to_have_no_callers() -> None:
         ("def f(:\n    x.run(\n", 1, 0),
     ],
 )  # fmt: skip
-def test_uses_of_a_name_are_told_by_the_syntax(text: str, calls: int, references: int) -> None:
+def test_uses_of_a_name_are_found_by_syntax(text: str, calls: int, references: int) -> None:
     found = list(list_uses(parse(text.encode()), text.encode(), Wanted(frozenset({"run"}))))
     assert (sum(each.is_call for each in found), sum(not each.is_call for each in found)) == (calls, references)
 
 
-def test_a_plain_name_is_no_member_unless_it_is_called_and_a_property_is_run_by_being_read() -> None:
+def test_plain_names_are_members_only_when_called_and_reading_a_property_calls_it() -> None:
     text = b"run\nx.run\nx.size\nrun()\n"
     wanted = Wanted(frozenset({"run", "size"}), frozenset({"size"}), is_member=True)
     assert [(each.start, each.is_call) for each in list_uses(parse(text), text, wanted)] == [
@@ -205,7 +205,7 @@ class CountedTree:
 
 @dataclass(slots=True)
 class CountedCursor:
-    """A cursor whose steps are counted; other ways through the tree are closed."""
+    """A cursor whose steps are counted; other ways through the tree are disabled."""
 
     counted: CountedTree
     cursor: Any

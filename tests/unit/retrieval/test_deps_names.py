@@ -90,7 +90,7 @@ def test_an_ambiguous_name_lists_its_candidates(store: EmbeddedStore, name: str)
     assert re.findall(r"app/[ab]\.py:\d", str(fault.value)) == [f"app/{file}.py:{1 + (name != 'C')}" for file in "ab"]
 
 
-def test_a_path_that_ends_alike_in_two_places_is_ambiguous_and_whole_it_is_not(store: EmbeddedStore) -> None:
+def test_a_common_end_of_two_paths_is_ambiguous_and_a_whole_path_is_not(store: EmbeddedStore) -> None:
     with pytest.raises(QueryError, match=r"lib/app/a\.py:0"):
         find_target(store, "a.py")
     assert find_target(store, "app/a.py").place.path == "app/a.py"
@@ -136,14 +136,14 @@ def test_an_unknown_name_without_a_near_one_points_to_the_search(store: Embedded
         find_target(store, name)
 
 
-def test_a_line_beyond_the_end_of_a_file_is_told(store: EmbeddedStore) -> None:
+def test_a_line_beyond_the_end_of_a_file_is_refused(store: EmbeddedStore) -> None:
     with pytest.raises(QueryError, match=r"app/b\.py has no line 4; expected a line from 1 to 3"):
         find_target(store, "app/b.py:4")
     with pytest.raises(QueryError, match="has no line 0"):
         find_target(store, "app/b.py:0")
 
 
-def test_an_unknown_source_and_an_empty_graph_are_told() -> None:
+def test_an_unknown_source_and_an_empty_graph_are_refused() -> None:
     store = FakeStore()
     with pytest.raises(QueryError, match="holds no code; run: pkg build PATH"):
         find_target(store, "run")

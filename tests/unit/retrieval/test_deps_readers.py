@@ -1,4 +1,4 @@
-"""Who reads a constant: in its module, through imports and re-exports, through classes and those below them."""
+"""Readers of a constant: in its module, through imports and re-exports, through classes and subclasses."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_member_is_read_through_its_class_wherever_that_is_imported_from(store
     ]
 
 
-def test_classes_below_read_a_field_unless_they_have_their_own(store: EmbeddedStore) -> None:
+def test_subclasses_read_a_field_unless_they_redefine_it(store: EmbeddedStore) -> None:
     assert list_readers(ask(store, "Base.size")) == [
         ("shop/base.py", "Base.f", (5,), "certain"),
         ("shop/below.py", "Near.f", (6,), "certain"),
@@ -109,7 +109,7 @@ def test_another_question_about_a_constant_is_refused(store: EmbeddedStore) -> N
         run_deps(store, "retry", DepsOptions(question="path", to="RETRIES"))
 
 
-def test_who_reads_a_constant_may_break_when_it_changes(store: EmbeddedStore) -> None:
+def test_readers_of_a_constant_are_affected_by_its_change(store: EmbeddedStore) -> None:
     answer = run_deps(store, "Color.RED", DepsOptions(question="impact"))
     assert isinstance(answer, Impact)
     nearest = {(e.place.path, e.place.qualname, e.link.type) for e in answer.affected if e.distance == 1}

@@ -1,4 +1,4 @@
-"""What a text reads of a constant follows Python's rules of scopes; of the unknown an attribute is possible at most."""
+"""Reads of a constant follow Python's scoping rules; an attribute of an unknown object is only possible."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def read(text: str, question: ReadQuestion = MODULE) -> list[tuple[int, str]] | 
         ("LIMIT = 3\ndef f():\n    LIMIT = 1\n    def g():\n        nonlocal LIMIT\n        return LIMIT", []),
     ],
 )
-def test_a_name_is_what_the_innermost_scope_binds(text: str, lines: list[int]) -> None:
+def test_a_name_belongs_to_the_innermost_scope_that_binds_it(text: str, lines: list[int]) -> None:
     assert read(text) == [(line, "certain") for line in lines]
 
 
@@ -68,7 +68,7 @@ def test_a_field_is_read_through_self_cls_its_class_and_in_its_body() -> None:
     assert read(text, FIELD) == expected
 
 
-def test_attributes_of_other_modules_are_none_and_those_of_the_unknown_possible() -> None:
+def test_attributes_of_other_modules_are_no_reads_and_of_unknown_objects_possible() -> None:
     question = ReadQuestion("LIMIT", (Handle("conf.LIMIT", 1), Handle("a.b.LIMIT", 2)))
     text = """\
         import conf
@@ -85,7 +85,7 @@ def test_attributes_of_other_modules_are_none_and_those_of_the_unknown_possible(
     assert read(text, question) == [*certain, *possible]
 
 
-def test_a_star_import_gives_what_the_module_does_not_bind_itself() -> None:
+def test_a_star_import_provides_names_that_the_module_does_not_bind() -> None:
     question = ReadQuestion("LIMIT", (Handle("LIMIT", is_star=True),))
     assert read("from conf import *\nprint(LIMIT)", question) == [(2, "certain")]
     assert read("from conf import *\nLIMIT = 2\nprint(LIMIT)", question) == []
@@ -108,6 +108,6 @@ def test_a_text_that_python_refuses_is_searched_for_the_word() -> None:
     assert find_words(text, "LIMIT") == [(1, "possible"), (3, "possible")]
 
 
-def test_a_deep_expression_is_no_matter() -> None:
+def test_deep_expressions_are_read() -> None:
     depth = min(900, sys.getrecursionlimit() // 2)
     assert read("LIMIT = 1\nx = " + " + ".join(["y"] * depth) + " + LIMIT") == [(2, "certain")]

@@ -1,4 +1,4 @@
-"""Tests are reached through what their runner runs with them: set-up functions, fixtures, hooks and module code."""
+"""Tests are reached through the code that their runner runs with them: set-up functions, fixtures, hooks, module code."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_a_change_reaches_the_tests_whose_set_up_runs_it_and_no_others(store: Em
     assert {f"tests/{each}".replace(".", "::") for each in REACHED[part]} <= named
 
 
-def test_a_conftest_that_changes_reaches_the_tests_below_its_folder(store: EmbeddedStore) -> None:
+def test_a_changed_conftest_reaches_the_tests_below_its_folder(store: EmbeddedStore) -> None:
     assert list_tests(ask(store, "tests/deep/conftest.py")) == ["tests/deep/test_deep.py::test_deep"]
 
 
@@ -166,7 +166,7 @@ def test_a_test_class_by_its_name_reaches_the_tests_that_pytest_collects_of_it(
     assert answer.tests >= len(tests)
 
 
-def test_a_link_says_how_a_test_runs_the_set_up(store: EmbeddedStore) -> None:
+def test_a_link_names_the_rule_of_the_set_up(store: EmbeddedStore) -> None:
     (found,) = [each for each in ask(store, "in_hook").affected if each.place.qualname == "test_deep"]
     assert (found.link.type, found.link.rule, found.confidence) == ("RUNS", "set-up", "certain")
     (found,) = [each for each in ask(store, "by_other_name").affected if each.place.qualname == "test_through"]

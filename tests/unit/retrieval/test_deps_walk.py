@@ -75,7 +75,7 @@ def test_a_file_has_imports_and_importers_of_what_is_in_it(store: EmbeddedStore)
     assert names(answer, "callers") == [(1, "Cart.add")]  # count calls itself, and not the file
 
 
-def test_an_import_that_leads_nowhere_is_shown_as_it_stands(store: EmbeddedStore) -> None:
+def test_an_unresolved_import_is_shown_as_written(store: EmbeddedStore) -> None:
     (found,) = [each.link for each in ask(store, "shop/spare.py").found if each.relation == "imports"]
     assert (found.end.label, found.text, found.confidence) == ("Import", "from shop import missing", "possible")
 
@@ -86,7 +86,7 @@ def test_unresolved_calls_come_with_their_reasons(store: EmbeddedStore) -> None:
     assert found == [("queue.run_me", "queue is not defined"), ("unknown.find_price", "unknown is not defined")]
 
 
-def test_depth_follows_level_by_level_and_says_under_which_place(store: EmbeddedStore) -> None:
+def test_depth_follows_level_by_level_under_each_place(store: EmbeddedStore) -> None:
     answer = ask(store, "load", depth=3, direction="in")
     assert names(answer, "callers") == [(1, "find_price"), (2, "Cart.add"), (3, "main"), (3, "test_add")]
     places = {each.link.start.id: each for each in answer.found}
@@ -114,7 +114,7 @@ def test_every_answer_counts_bound_possible_and_unbound_call_sites(store: Embedd
     assert (covered.bound, covered.possible, covered.unbound) == (2, 0, 1)
 
 
-def test_what_a_function_holds_does_not_make_it_its_own_caller(tmp_path: Path) -> None:
+def test_inner_functions_do_not_make_a_function_its_own_caller(tmp_path: Path) -> None:
     files = {
         "m.py": "def report(rows):\n    def line(row):\n        return write(row)\n\n    def again():\n"
         "        return report([])\n\n    return line(rows)\n\n\ndef write(row):\n    return str(row)\n\n\n"
@@ -157,7 +157,7 @@ def test_unknown_is_never_shown_as_no_callers(store: EmbeddedStore) -> None:
     assert ask(store, "Cart.add").coverage.same_name == 0
 
 
-def test_hubs_are_cut_and_what_is_left_out_is_counted(tmp_path: Path) -> None:
+def test_hubs_are_truncated_and_omitted_links_counted(tmp_path: Path) -> None:
     files = {"hub.py": "def hub():\n    pass\n" + "".join(f"def f{n}():\n    hub()\n" for n in range(30))}
     calls: list[LinkRow] = [
         ("CALLS", f"hub.py::f{n}", "hub.py::hub", 2 * n + 4, "module", "certain") for n in range(30)
@@ -184,7 +184,7 @@ def test_the_store_in_memory_gives_the_same_answer(store: EmbeddedStore) -> None
         assert ask(twin, name, depth=2) == ask(store, name, depth=2)
 
 
-def test_a_chain_is_told_hop_by_hop(store: EmbeddedStore) -> None:
+def test_a_chain_has_a_link_for_each_hop(store: EmbeddedStore) -> None:
     answer = ask_chains(store, "main", "load")
     assert [[link.end.qualname for link in chain] for chain in answer.chains] == [["Cart.add", "find_price", "load"]]
     assert [link.confidence for link in answer.chains[0]] == ["likely", "certain", "certain"]
@@ -247,17 +247,17 @@ def test_very_many_chains_are_counted_without_being_made(tmp_path: Path) -> None
         ("", {"question": "impact"}),
     ],
 )
-def test_what_cannot_be_meant_is_a_usage_error(store: EmbeddedStore, name: str | None, options: dict[str, Any]) -> None:
+def test_invalid_options_are_usage_errors(store: EmbeddedStore, name: str | None, options: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         run_deps(store, name, DepsOptions(**options))
 
 
-def test_a_path_with_one_unknown_end_is_told(store: EmbeddedStore) -> None:
+def test_a_path_with_one_unknown_end_is_refused(store: EmbeddedStore) -> None:
     with pytest.raises(QueryError, match="no function, class, constant or file 'nowhere'"):
         ask_chains(store, "main", "nowhere")
 
 
-def test_a_path_that_leads_up_means_what_lies_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_that_leads_up_starts_at_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "shop" / "deep").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "shop" / "deep")
     assert relate_path("../cart.py", str(tmp_path / "shop")) == "cart.py"

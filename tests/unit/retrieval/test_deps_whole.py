@@ -88,7 +88,7 @@ def test_impact_reaches_subclasses_and_overriding_methods(store: EmbeddedStore) 
     assert (1, "BigCart", "certain") in reached(ask_impact(store, "Cart"))
 
 
-def test_what_only_possible_links_lead_to_stands_apart(store: EmbeddedStore) -> None:
+def test_places_reached_only_by_possible_links_come_last(store: EmbeddedStore) -> None:
     answer = ask_impact(store, "BigCart.check")
     assert reached(answer)[0] == (1, "Cart.add", "possible")
     assert answer.possible == answer.total == len(answer.affected)
@@ -105,7 +105,7 @@ def test_a_longer_bound_chain_counts_more_than_a_shorter_possible_one(tmp_path: 
         assert reached(ask_impact(store, "a")) == [(1, "b", "certain"), (2, "c", "likely")]
 
 
-def test_impact_says_when_it_stops_at_its_depth(store: EmbeddedStore) -> None:
+def test_impact_reports_when_it_stops_at_its_depth(store: EmbeddedStore) -> None:
     short = ask_impact(store, "load", depth=1)
     assert (reached(short), len(short.coverage.notes)) == ([(1, "find_price", "certain")], 1)
     assert ask_impact(store, "load").coverage.notes == ()
@@ -205,7 +205,7 @@ def test_unused_definitions_come_with_their_doubts_the_least_doubtful_first(stor
     assert (answer.total, answer.definitions) == (3, 16)
 
 
-def test_what_may_be_used_without_a_link_is_counted_and_listed_on_demand(store: EmbeddedStore) -> None:
+def test_possible_uses_without_a_link_are_counted_and_listed_on_demand(store: EmbeddedStore) -> None:
     answer = ask_unused(store, doubtful=True)
     assert {each.place.qualname: each.doubts for each in answer.found[3:]} == {
         "Visitor.visit": ("called by a base outside of the source: Base",),
@@ -225,7 +225,7 @@ def test_a_function_that_only_calls_itself_is_unused(store: EmbeddedStore) -> No
     assert "count" in {each.place.qualname for each in ask_unused(store).found}
 
 
-def test_what_is_called_imported_subclassed_or_overridden_is_used(store: EmbeddedStore) -> None:
+def test_called_imported_subclassed_or_overridden_definitions_are_used(store: EmbeddedStore) -> None:
     unused = {each.place.qualname for each in ask_unused(store).found}
     assert not unused & {"find_price", "load", "Cart", "Cart.add", "Cart.check", "BigCart", "BigCart.check", "main"}
 

@@ -1,4 +1,4 @@
-"""How something works, in one text: the real build and the real search over a small shop."""
+"""Exploration with the real build and the real search over a small shop."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def name(found: Exploration) -> dict[str, str]:
     return {piece.place.qualname: piece.form for piece in found.pieces}
 
 
-def test_pieces_come_with_the_calls_between_them_and_who_calls(graph: Graph) -> None:
+def test_pieces_come_with_calls_between_them_and_callers(graph: Graph) -> None:
     found = graph.explore("how is the price of an item found, with tax")
     assert {"find_price": "code", "add_tax": "code"}.items() <= name(found).items()
     assert ("find_price", "add_tax", 6) in [(link.start.qualname, link.end.qualname, link.line) for link in found.calls]
@@ -74,7 +74,7 @@ def test_a_step_between_two_hits_comes_along(graph: Graph) -> None:
     assert {("place_order", "relay"), ("relay", "post_parcel")} <= set(starts)
 
 
-def test_what_is_too_long_is_shown_by_its_head(graph: Graph) -> None:
+def test_long_code_is_shown_by_its_head(graph: Graph) -> None:
     found = graph.explore("weigh a heavy parcel", budget=300)
     (piece,) = [piece for piece in found.pieces if piece.place.qualname == "weigh_parcel"]
     assert (piece.form, piece.content, piece.summary) == ("head", "def weigh_parcel(item):", "Weigh a heavy parcel.")
@@ -82,7 +82,7 @@ def test_what_is_too_long_is_shown_by_its_head(graph: Graph) -> None:
 
 
 @pytest.mark.parametrize("budget", [60, 120, 400])
-def test_the_budget_holds_and_what_is_over_it_is_named(graph: Graph, budget: int) -> None:
+def test_the_budget_holds_and_excess_code_is_named(graph: Graph, budget: int) -> None:
     found = graph.explore("how is the price of an item found, with tax", budget=budget)
     shown = [write_exploration(found).split("\n\nOver the budget")[0]]
     titles = count_tokens("Calls between them: Called by: Uses:")
@@ -100,7 +100,7 @@ def test_tests_are_the_last_callers_and_held_back_on_request(graph: Graph) -> No
     assert not [piece for piece in graph.explore("test price", tests="no").pieces if "test" in piece.place.path]
 
 
-def test_changed_files_are_told_and_fresh_reads_them(tmp_path: Path) -> None:
+def test_changed_files_are_reported_and_fresh_reads_them(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/graph.db"
     build_graph(write_tree(tmp_path / "repo", FILES), store=store)
     changed = FILES["shop/prices.py"].replace("add_tax", "put_tax")
@@ -124,7 +124,7 @@ def test_pieces_of_several_sources_name_theirs(tmp_path: Path) -> None:
     assert "m.py:1-2  find_price  (two)" in text
 
 
-def test_what_nothing_fits_is_said(graph: Graph) -> None:
+def test_a_misfit_is_reported(graph: Graph) -> None:
     found = graph.explore("bake a chocolate cake with cream")
     assert found.fits is False
     assert "nothing fits" in found.notes[0]

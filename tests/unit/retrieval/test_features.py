@@ -32,7 +32,7 @@ def flags(measured: Scores) -> list[float]:
     return [float(value) for value in measured]
 
 
-def test_what_the_function_lacks_of_the_question_is_counted() -> None:
+def test_missing_words_of_the_question_are_counted() -> None:
     pool = make_pool("add to cart", outline("Cart.add"), outline("Cart.drop"))
     held = {term: column for column, term in enumerate(pool.question.weights)}
     words = np.zeros((2, len(held)))
@@ -41,7 +41,7 @@ def test_what_the_function_lacks_of_the_question_is_counted() -> None:
     assert flags(features.words_missing(pool)) == [1.0, 2.0]
 
 
-def test_methods_are_told_from_functions_of_a_module() -> None:
+def test_methods_and_module_functions_differ() -> None:
     assert flags(features.is_method(make_pool("cart", outline("Cart.add"), outline("add")))) == [1.0, 0.0]
 
 
@@ -91,19 +91,19 @@ def test_a_class_or_module_that_is_named_leads_to_its_functions() -> None:
 
 
 @pytest.mark.parametrize("text", ["what is in cart.py", "what is in shop/cart.py", "what is in shop/"])
-def test_a_file_or_folder_that_is_named_leads_to_its_functions(text: str) -> None:
+def test_a_named_file_or_folder_leads_to_its_functions(text: str) -> None:
     pool = make_pool(text, outline("Cart.add"), outline("Cart.add", "old_cart.py"))
     assert flags(features.asked_file(pool)) == [1.0, 0.0]
 
 
-def test_tests_are_told_apart_unless_they_are_asked_for() -> None:
+def test_tests_are_marked_unless_the_question_asks_for_them() -> None:
     outlines = outline("test_add", "tests/test_cart.py"), outline("add")
     assert flags(features.in_test(make_pool("add to cart", *outlines))) == [1.0, 0.0]
     assert flags(features.in_test(make_pool("tests of adding to cart", *outlines))) == [0.0, 0.0]
     assert flags(features.in_test(make_pool("test the connection of a cart", *outlines))) == [1.0, 0.0]
 
 
-def test_special_and_private_functions_are_told_apart() -> None:
+def test_special_and_private_functions_are_marked() -> None:
     pool = make_pool("cart", outline("Cart.__init__"), outline("Cart._load"), outline("Cart.load"))
     assert flags(features.is_special(pool)) == [1.0, 0.0, 0.0]
     assert flags(features.is_private(pool)) == [0.0, 1.0, 0.0]
@@ -126,7 +126,7 @@ def test_equal_scores_say_nothing_and_rank_alike() -> None:
 
 @pytest.mark.parametrize("label", list(FEATURES))
 @pytest.mark.parametrize("text", ["add to cart", "добавить в корзину", "加入购物车", "🚀", "???"])
-def test_every_feature_gives_a_number_for_every_candidate(label: Label, text: str) -> None:
+def test_every_feature_has_a_number_for_every_candidate(label: Label, text: str) -> None:
     pool = make_pool(text, outline("Cart.add"), outline("body", kind="body"), dense=[0.2, 0.1])
     measured = measure_features(pool, label)
     assert measured.shape == (2, len(FEATURES[label]))

@@ -32,7 +32,7 @@ def ask(store: FakeStore, text: str, **options: Any) -> QueryResult:
 
 @pytest.mark.parametrize("ranking", RANKINGS)
 @pytest.mark.parametrize("text", ["add an item to the cart", ISSUE])
-def test_files_come_by_falling_scores_of_their_functions(store: FakeStore, text: str, ranking: str) -> None:
+def test_files_are_sorted_by_the_scores_of_their_functions(store: FakeStore, text: str, ranking: str) -> None:
     hits = ask(store, text, top_k=3, ranking=ranking).hits
     assert len({hit.path for hit in hits}) == len(hits) == 3
     assert [hit.rank for hit in hits] == [1, 2, 3]
@@ -82,7 +82,7 @@ def test_a_prompt_of_files_is_refused(store: FakeStore) -> None:
         render_prompt(ask(store, ISSUE))
 
 
-def test_what_was_read_of_a_huge_question_is_said(store: FakeStore) -> None:
+def test_truncation_of_a_huge_question_is_reported(store: FakeStore) -> None:
     notes = ask(store, ISSUE * 1000).coverage.notes
     assert any("of which the first 50,000 were read" in note for note in notes)
     assert run_query(store, FakeEncoder(), ISSUE * 1000, QueryOptions()).coverage.notes[0] == notes[0]

@@ -27,7 +27,7 @@ FILES = {
 
 @pytest.fixture(name="folder")
 def repository(tmp_path: Path) -> Path:
-    """Make a repository with two branches that differ in three files."""
+    """Create a repository with two branches that differ in three files."""
     folder = write_tree(tmp_path / "code", FILES)
     run_git(folder, "init", "--quiet", "--initial-branch", "main")
     commit_all(folder)
@@ -57,13 +57,13 @@ def list_stale(stale: tuple[Stale, ...]) -> dict[str, str]:
 
 
 class Disturber:
-    """Changes a tree at random, in ways that change what the files hold, and in ways that do not."""
+    """Random changes of a tree, some of which leave the contents unchanged."""
 
     def __init__(self, folder: Path, seed: int) -> None:
         self._folder, self._random = folder, random.Random(seed)
 
     def step(self) -> str:
-        """Do one thing to the tree; give its name."""
+        """Make one change to the tree; return its name."""
         acts: list[Callable[[Path], object]] = [
             self.append, self.swap_bytes, self.touch, self.copy_over,
             self.remove, self.rename, self.switch, self.restore,
@@ -77,7 +77,7 @@ class Disturber:
         place.write_bytes(place.read_bytes() + b"\n# changed\n")
 
     def swap_bytes(self, place: Path) -> None:
-        """Change what a file holds but for its size and its time of modification."""
+        """Change the content of a file, but not its size and modification time."""
         info = place.stat()
         place.write_bytes(place.read_bytes().swapcase())
         os.utime(place, ns=(info.st_atime_ns, info.st_mtime_ns))
@@ -86,7 +86,7 @@ class Disturber:
         os.utime(place)
 
     def copy_over(self, place: Path) -> None:
-        """Put an equal file in the place of one, as a fresh checkout does."""
+        """Replace a file by an equal one, as a fresh checkout does."""
         shutil.copy(place, place.with_suffix(".copy"))
         place.with_suffix(".copy").replace(place)
 
@@ -104,7 +104,7 @@ class Disturber:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_each_stale_file_of_an_answer_is_told_and_no_fresh_one(folder: Path, store: str, seed: int) -> None:
+def test_exactly_the_stale_files_of_an_answer_are_reported(folder: Path, store: str, seed: int) -> None:
     disturber, built, acts = Disturber(folder, seed), read_tree(folder), []
     with pkg.open_graph(store) as graph:
         for number in range(STEPS):
@@ -132,7 +132,7 @@ def opened(store: str) -> Iterator[pkg.Graph]:
         yield graph
 
 
-def test_places_of_dependencies_are_marked_wherever_they_stand(folder: Path, graph: pkg.Graph) -> None:
+def test_places_of_dependencies_are_marked_at_any_depth(folder: Path, graph: pkg.Graph) -> None:
     (folder / "shop" / "part_1.py").write_text("changed = True\n")
     found = graph.deps("shop/part_0.py")
     assert found.coverage.stale == (Stale("code", str(folder), "shop/part_1.py", "changed"),)
@@ -150,7 +150,7 @@ def test_an_answer_can_be_brought_up_to_date_first(folder: Path, graph: pkg.Grap
     assert "shop/part_1.py" not in {each.file_name for each in found.records}  # type: ignore[union-attr]
 
 
-def test_a_root_that_is_gone_is_told_once(folder: Path, graph: pkg.Graph) -> None:
+def test_a_missing_root_is_reported_once(folder: Path, graph: pkg.Graph) -> None:
     folder.rename(folder.with_name("moved"))
     result = graph.query("the price of an item", top_k=50, mode="function")
     assert result.coverage.stale == (Stale("code", str(folder), "", "gone"),)
@@ -220,7 +220,7 @@ def test_one_file_as_a_source_is_its_own_root(tmp_path: Path) -> None:
         assert list_stale(graph.query("price of an item").coverage.stale) == {"tool.py": "changed"}
 
 
-def test_what_an_export_brought_is_compared_by_content(folder: Path, store: str, tmp_path: Path) -> None:
+def test_imported_files_are_compared_by_content(folder: Path, store: str, tmp_path: Path) -> None:
     import json
 
     export = tmp_path / "graph.jsonl"
@@ -241,12 +241,12 @@ def test_a_store_that_was_brought_to_a_newer_form_is_compared_too(folder: Path, 
         assert list_stale(graph.deps(question="imports").coverage.stale) == {"shop/part_2.py": "changed"}
 
 
-def test_what_is_no_file_any_more_is_told(folder: Path, graph: pkg.Graph) -> None:
+def test_paths_that_are_no_longer_files_are_reported(folder: Path, graph: pkg.Graph) -> None:
     for number in (1, 2, 3):
         (folder / "shop" / f"part_{number}.py").unlink()
     (folder / "shop" / "part_1.py").mkdir()
     (folder / "shop" / "part_2.py").symlink_to("part_2.py")  # leads to itself
-    os.mkfifo(folder / "shop" / "part_3.py")  # who opens it would wait
+    os.mkfifo(folder / "shop" / "part_3.py")  # opening it would block
     stale = list_stale(graph.deps(question="imports").coverage.stale)
     assert stale == {"shop/part_1.py": "changed", "shop/part_2.py": "unreadable", "shop/part_3.py": "changed"}
 

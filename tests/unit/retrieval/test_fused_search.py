@@ -1,4 +1,4 @@
-"""The search of pkg query as a whole: what two searches find, in one order."""
+"""The search of pkg query as a whole: matches of both searches in one order."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_comments_in_other_scripts_are_found_by_their_words(store: FakeStore, te
     assert names(store, find(store, text))[0] == "translate"
 
 
-def test_a_name_that_abbreviates_what_is_asked_is_found_and_counts() -> None:
+def test_an_abbreviated_name_is_found_and_counts() -> None:
     crowd = "".join(f"def work_{number}(value):\n    return value + {number}\n\n\n" for number in range(200))
     store = make_store({"crowd.py": crowd, "ratio.py": "def den(value):\n    return value[1]\n"})
     found = find(store, "what stands below the line, the denominator", k=1)
@@ -107,7 +107,7 @@ def test_equal_code_counts_once(store: FakeStore) -> None:
 
 @pytest.mark.parametrize("mode", ["block", "function", "both"])
 @pytest.mark.parametrize("ranking", RANKINGS)
-def test_filters_hold_for_what_either_search_finds(store: FakeStore, mode: str, ranking: str) -> None:
+def test_filters_apply_to_both_searches(store: FakeStore, mode: str, ranking: str) -> None:
     found = find(store, "translate text, see shop/cart.py", mode, 50, ranking, paths=("lang/*",))
     paths = {node.path for node in store.get([each.id for each in found.ranked])}
     assert paths == {"lang/words.py"}
@@ -131,5 +131,5 @@ def test_the_cosine_stays_visible_under_every_ranking(store: FakeStore) -> None:
             assert each.cosine == pytest.approx(cosines[each.id], abs=1e-6)
 
 
-def test_a_graph_without_functions_gives_nothing() -> None:
+def test_a_graph_without_functions_has_no_hits() -> None:
     assert find(make_store({"a.py": "X = 1\n"}), "anything", "both") == Found((), 0, 0, 0)

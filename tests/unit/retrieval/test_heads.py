@@ -96,5 +96,5 @@ BLOCK = Hit(1, "Block", "1", "s", "p", "A.f", "if", 1, 2, 0.5, 0.5, "c", "c", si
         (replace(BLOCK, label="Class"), []),
     ],
 )
-def test_what_the_shown_code_says_itself_is_not_said_again(hit: Hit, unsaid: list[str]) -> None:
+def test_text_in_the_shown_code_is_not_repeated(hit: Hit, unsaid: list[str]) -> None:
     assert list_unshown(hit) == unsaid

@@ -67,7 +67,7 @@ def test_a_text_needs_the_imports_of_its_module_that_it_uses(
         assert list_needed(store, "go") == needed
 
 
-def test_texts_of_one_module_that_are_read_together_have_each_their_own_imports(tmp_path: Path) -> None:
+def test_texts_of_one_module_have_their_own_imports(tmp_path: Path) -> None:
     code = "def go():\n    return regex, json\n\n\ndef come():\n    return Thing\n\n\ndef stay():\n    return 1\n"
     with closing(make_linked_store(tmp_path / "graph.db", {"a.py": IMPORTS + code})) as store:
         nodes = store.find_names(["go", "come", "stay"])

@@ -1,4 +1,4 @@
-"""Long questions through the whole search: parts are asked, what is pointed at is found, tests are held back."""
+"""Long questions through the whole search: parts, mentions, and exclusion of tests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def names(store: FakeStore, found: Found) -> list[str]:
     return [node.qualname for node in store.get([each.id for each in found.ranked])]
 
 
-def test_what_an_issue_is_about_comes_first(store: FakeStore) -> None:
+def test_the_subject_of_an_issue_comes_first(store: FakeStore) -> None:
     assert {"Cart.add_item", "round_price"} & {*names(store, find(store, ISSUE, k=2))}
 
 
@@ -55,17 +55,17 @@ def test_kinds_narrow_the_blocks_of_a_long_question(store: FakeStore) -> None:
     assert {node.kind for node in store.get([each.id for each in found.ranked])} == {"while"}
 
 
-def test_a_path_narrows_what_a_question_points_at(store: FakeStore) -> None:
+def test_a_path_restricts_the_mentions_of_a_question(store: FakeStore) -> None:
     found = find(store, ISSUE, k=50, paths=("lang/*",))
     assert names(store, found) == ["translate"]
 
 
-def test_a_file_whose_name_is_a_glob_is_looked_into(store: FakeStore) -> None:
+def test_a_file_whose_name_is_a_glob_is_searched(store: FakeStore) -> None:
     found = find(store, ISSUE.replace("shop/prices.py", "shop/[odd].py").replace("round_price", "odd_name"), k=50)
     assert "odd_name" in names(store, found)
 
 
-def test_the_score_is_told_by_its_parts(store: FakeStore) -> None:
+def test_the_score_has_its_parts(store: FakeStore) -> None:
     (first,) = find(store, ISSUE, k=1).ranked
     assert [name for name, _ in first.parts] == [*FEATURES, "offset"]
     assert 0 < first.score < 1

@@ -28,7 +28,7 @@ def flags(measured: Scores) -> list[float]:
     return [float(value) for value in measured]
 
 
-def test_a_name_that_says_what_is_asked_matches_wholly() -> None:
+def test_a_name_with_the_words_of_the_question_matches_fully() -> None:
     pool = ask("add items", "Cart.add_item", "Cart.add", "Cart.remove")
     assert flags(name_features.name_cover(pool)) == [1.0, 0.5, 0.0]
     assert flags(name_features.name_share(pool)) == [1.0, 1.0, 0.0]
@@ -50,12 +50,12 @@ def test_the_first_word_of_a_name_may_be_that_of_the_question_or_another_of_it()
     assert flags(name_features.name_verb(pool)) == [1.0, 1.0, 0.0]
 
 
-def test_class_and_path_cover_what_the_name_does_not() -> None:
+def test_class_and_path_cover_other_words() -> None:
     cart, book = ask("cart of shop", "Cart.add"), ask("cart of shop", "total", path="bank/book.py")
     assert name_features.scope_cover(cart)[0] > name_features.scope_cover(book)[0] == 0
 
 
-def test_a_name_gains_by_what_people_call_things() -> None:
+def test_a_name_gains_by_learned_words() -> None:
     pool = ask("determine whether the list is empty", "is_empty", "has_items", "plot_table")
     empty, items, table = flags(name_features.name_gain(pool))
     assert empty > items > table

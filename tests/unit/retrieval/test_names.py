@@ -1,4 +1,4 @@
-"""Rows of a corpus have no links: their calls are bound by name, and only where one function can be meant."""
+"""Rows of a corpus have no links: their calls are bound by name if it is unambiguous."""
 
 from __future__ import annotations
 

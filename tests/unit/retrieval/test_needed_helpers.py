@@ -112,7 +112,7 @@ def by_name(found: Completion) -> dict[str, Helper]:
     return {helper.qualname: helper for helper in found.helpers}
 
 
-def test_what_is_near_the_question_comes_first_and_whole_but_for_its_long_docstring(store: GraphStore) -> None:
+def test_near_helpers_come_first_and_whole_except_long_docstrings(store: GraphStore) -> None:
     helper = complete(store, find(store, "total")).helpers[0]
 
     assert (helper.qualname, helper.is_folded) == ("sum_prices", True)
@@ -139,14 +139,14 @@ def test_a_short_helper_is_shown_whole(store: GraphStore) -> None:
     assert (rate.content, rate.is_folded) == ("def tax_rate(cart):\n    return 2", False)
 
 
-def test_what_is_private_to_the_file_of_a_near_hit_is_a_part_of_it_and_whole(store: GraphStore) -> None:
+def test_private_helpers_of_a_near_hit_are_whole(store: GraphStore) -> None:
     node = find(store, "total")
 
     assert not by_name(complete(store, node))["_round_up"].is_folded
     assert by_name(complete(store, node, "write zebra to the journal"))["_round_up"].is_folded
 
 
-def test_trivial_helpers_are_left_out_and_told(store: GraphStore) -> None:
+def test_trivial_helpers_are_excluded_and_reported(store: GraphStore) -> None:
     found = complete(store, find(store, "total"))
 
     assert {"Session.fee", "Session.__enter__"}.isdisjoint(by_name(found))
@@ -162,11 +162,11 @@ def test_trivial_helpers_are_left_out_and_told(store: GraphStore) -> None:
         ("Session.double", False), ("tax_rate", False),
     ],
 )  # fmt: skip
-def test_trivial_is_a_method_that_does_what_its_name_says(store: GraphStore, name: str, trivial: bool) -> None:
+def test_trivial_methods_do_what_their_names_say(store: GraphStore, name: str, trivial: bool) -> None:
     assert is_trivial(find(store, name)) == trivial
 
 
-def test_what_a_wrapper_wraps_comes_first_and_is_marked(store: GraphStore) -> None:
+def test_a_wrapped_function_comes_first_and_is_marked(store: GraphStore) -> None:
     question = "zebra in the zoo"  # nothing of it is near
     wrap = find(store, "wrap")
     (body,) = [node for node in store.subtree(wrap.id) if node.kind == "body"]

@@ -86,14 +86,14 @@ def test_the_most_imported_file_comes_first(graph: pkg.Graph) -> None:
     assert sum(each.centrality for each in outline.files) == pytest.approx(1, abs=1e-6)
 
 
-def test_folders_say_what_they_import(graph: pkg.Graph) -> None:
+def test_folders_list_their_imports(graph: pkg.Graph) -> None:
     folders = {each.path: each.imports for each in graph.outline("shop").folders}
     assert folders == {"shop/core": (), "shop/web": ("shop/core",), "shop/jobs": ("shop/core",)}
     assert {each.path for each in graph.outline().folders} == {"shop", "tests"}
     assert graph.outline("shop/web").folders == ()  # there is only one
 
 
-def test_definitions_stand_in_the_order_of_the_text_without_local_ones(graph: pkg.Graph) -> None:
+def test_definitions_are_in_text_order_without_local_ones(graph: pkg.Graph) -> None:
     outline = graph.outline("shop/core/money.py")
     assert list_names(outline) == ["Money", "Money.add", "Money._check", "parse", "rarely"]
     add, parse = outline.files[0].definitions[1], outline.files[0].definitions[3]
@@ -102,7 +102,7 @@ def test_definitions_stand_in_the_order_of_the_text_without_local_ones(graph: pk
 
 
 @pytest.mark.parametrize("budget", [20, 60, 90, 120])
-def test_the_text_stays_within_the_budget_and_what_is_left_out_is_counted(graph: pkg.Graph, budget: int) -> None:
+def test_the_text_stays_within_the_budget_and_omissions_are_counted(graph: pkg.Graph, budget: int) -> None:
     outline = graph.outline(budget=budget)
     lines = [format_folder(each) for each in outline.folders] + [format_file(each) for each in outline.files]
     lines += [format_definition(each) for file in outline.files for each in file.definitions]
@@ -170,7 +170,7 @@ def test_definitions_in_nested_classes_bring_all_classes_around_them(tmp_path: P
             assert all(name.rpartition(".")[0] in ("", *names) for name in names)
 
 
-def test_what_is_called_most_is_left_out_last(graph: pkg.Graph) -> None:
+def test_definitions_with_most_callers_are_omitted_last(graph: pkg.Graph) -> None:
     names = [set(list_names(graph.outline("money.py", budget=budget))) for budget in (30, 40, 0)]
     assert names[0] == {"parse"}
     assert names[0] < names[1] < names[2]
@@ -214,7 +214,7 @@ def test_bad_paths_are_refused(graph: pkg.Graph, folder: Path) -> None:
         graph.outline(source="other")
 
 
-def test_several_sources_are_told_apart(graph: pkg.Graph, store: str, tmp_path: Path) -> None:
+def test_several_sources_are_ambiguous(graph: pkg.Graph, store: str, tmp_path: Path) -> None:
     write_tree(tmp_path / "second", {"tool.py": "def use():\n    return 1\n"})
     pkg.build_graph(tmp_path / "second", store=store)
     with pytest.raises(QueryError, match=r"the graph has 2 sources.*--source"):

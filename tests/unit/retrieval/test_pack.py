@@ -16,7 +16,7 @@ from pkg.retrieval.token_count import count_tokens
 
 
 def read_hit(rank: int, words: int) -> ReadHit:
-    """Make a candidate whose text takes this many tokens; path and name take two."""
+    """Build a candidate whose text has this number of tokens; path and name take two."""
     code = " ".join(["word"] * words)
     node = Node(f"{rank:016x}", Label.FUNCTION, "s", "p", "f", "f", None, 0, 0, 1, 2, 0, code, "")
     return ReadHit(rank, Ranked(node.id, 0.5, 0.5, ""), Unfolded(node, (), ()), node, Head("def f():"))
@@ -27,7 +27,7 @@ def make_helper(name: str, words: int) -> Helper:
 
 
 class Source:
-    """Count which hits are opened and completed."""
+    """Counts of opened and completed hits."""
 
     def __init__(self, sizes: list[int], helpers: dict[int, list[Helper]] | None = None) -> None:
         self.sizes, self.helpers = sizes, helpers or {}
@@ -49,7 +49,7 @@ class Source:
 
 
 def list_shown(packed: Packed) -> list[int]:
-    """List the ranks of the hits that have their code."""
+    """List the ranks of the hits with code."""
     return [hit.rank for hit in packed.hits if hit.has_code]
 
 
@@ -108,7 +108,7 @@ def test_the_imports_of_a_helper_count() -> None:
     assert Source([10], {1: [helper]}).pack(12 + 7).over_budget == 0
 
 
-def test_the_first_hit_stays_and_says_that_it_is_too_large() -> None:
+def test_the_first_hit_stays_with_a_note_if_too_large() -> None:
     packed = Source([100, 1]).pack(40)
 
     assert list_shown(packed) == [1]
@@ -116,7 +116,7 @@ def test_the_first_hit_stays_and_says_that_it_is_too_large() -> None:
     assert packed.over_budget == 1
 
 
-def test_helpers_follow_their_hit_and_those_that_do_not_fit_are_named() -> None:
+def test_helpers_follow_their_hit_and_excess_ones_are_named() -> None:
     helpers = {1: [make_helper("a", 10), make_helper("b", 100), make_helper("c", 3)]}
 
     packed = Source([10], helpers).pack(40)

@@ -1,4 +1,4 @@
-"""The map of a source: which folder and which file imports which, and what lies on a cycle."""
+"""The map of a source: imports between folders and between files, and cycles."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_folders_import_what_their_files_import(graph: Graph) -> None:
     assert found.libraries == 2
 
 
-def test_what_needs_itself_has_the_number_of_its_cycle(graph: Graph) -> None:
+def test_members_of_a_cycle_have_its_number(graph: Graph) -> None:
     found = graph.map()
     assert {each.path: each.cycle for each in found.folders.places} == {"app": None, "app/core": 1, "app/views": 1}
     assert {each.path for each in found.files.places if each.cycle} == {"app/core/model.py", "app/views/page.py"}
@@ -62,19 +62,19 @@ def test_its_cycles_of_files_are_those_of_the_question_for_cycles(graph: Graph) 
     assert graph.map().files.cycles == cycles.imports == 1
 
 
-def test_a_part_counts_what_leads_out_of_it(graph: Graph) -> None:
+def test_a_part_counts_outgoing_imports(graph: Graph) -> None:
     found = graph.map("app/core")
     assert [each.path for each in found.folders.places] == ["app/core"]
     assert found.outside == 1
     assert found.folders.cycles == 0  # the way around leads through another folder
 
 
-def test_a_file_that_changed_is_told(graph: Graph, tmp_path: Path) -> None:
+def test_a_changed_file_is_reported(graph: Graph, tmp_path: Path) -> None:
     (tmp_path / "app/app/core/text.py").write_text("x = 1\n", encoding="utf-8")
     assert [each.path for each in graph.map().stale] == ["app/core/text.py"]
 
 
-def test_a_folder_that_is_not_there_is_refused(graph: Graph) -> None:
+def test_a_missing_folder_is_refused(graph: Graph) -> None:
     with pytest.raises(QueryError, match="no file or folder 'nowhere'"):
         graph.map("nowhere")
 
@@ -92,7 +92,7 @@ def test_an_import_that_may_lead_to_two_counts_for_the_surest(
     assert graph.map() == before
 
 
-def test_a_map_that_was_kept_is_marked_with_what_has_changed_since(graph: Graph, tmp_path: Path) -> None:
+def test_a_cached_map_is_marked_with_later_changes(graph: Graph, tmp_path: Path) -> None:
     kept = graph.map()
     assert kept.stale == ()
     (tmp_path / "app" / "app" / "core" / "text.py").write_text("X = 1\n", encoding="utf-8")

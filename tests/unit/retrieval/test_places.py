@@ -7,12 +7,12 @@ from pkg.retrieval.features import is_foreign
 
 
 @pytest.mark.parametrize("path", ["tests/a.py", "pack/test/a.py", "test_a.py", "pack/a_test.py", "pack/conftest.py"])
-def test_files_of_tests_are_known_by_folder_or_name(path: str) -> None:
+def test_files_of_tests_are_recognised_by_folder_or_name(path: str) -> None:
     assert is_test(path)
 
 
 @pytest.mark.parametrize("path", ["pack/attest.py", "contest/a.py", "pack/latest.py", "testimony.py"])
-def test_a_name_that_only_contains_the_letters_is_no_test(path: str) -> None:
+def test_other_names_with_these_letters_are_not_tests(path: str) -> None:
     assert not is_test(path)
 
 
@@ -29,7 +29,7 @@ def test_a_generator_is_not_generated(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["pip/_vendor/a.py", "vendor/a.py", "astropy/extern/a.py", "third_party/b/a.py"])
-def test_code_of_others_is_known_by_its_folder(path: str) -> None:
+def test_vendored_code_is_recognised_by_its_folder(path: str) -> None:
     assert is_foreign(path)
 
 

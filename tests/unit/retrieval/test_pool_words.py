@@ -44,7 +44,7 @@ def test_a_long_question_is_taken_at_its_word() -> None:
     assert not parse_question(f"a picture {words}").related
 
 
-def test_what_the_class_says_is_known_of_its_methods() -> None:
+def test_methods_are_covered_by_the_words_of_their_class() -> None:
     pool = collect(
         make_store({"a.py": PICTURES, "b.py": "def sell_it(price):\n    return price\n"}),
         parse_question("sell photographs"),
@@ -64,7 +64,7 @@ def make_tested_store() -> FakeStore:
 
 
 @pytest.mark.parametrize(("text", "is_many"), [("add item", False), ("tests of add item", True)])
-def test_tests_do_not_crowd_out_what_is_asked_for(text: str, is_many: bool) -> None:
+def test_tests_do_not_crowd_out_other_candidates(text: str, is_many: bool) -> None:
     pool = collect(make_tested_store(), parse_question(text))
     tests = sum(each.path.startswith("tests/") for each in pool.outlines)
     assert (tests > 2 * POOL_SIZE * MAX_TESTS) == is_many

@@ -37,7 +37,7 @@ def encode(text: str) -> Vectors:
 
 
 def find_branches(text: bytes) -> list[Nested]:
-    """Take every block of the text's functions, bodies included."""
+    """List every block of the text's functions, bodies included."""
     blocks = extract_unit(text).blocks
     return [Nested(b.path, b.kind, b.span.start, b.span.end, b.span.start_line, b.span.end_line) for b in blocks]
 
@@ -153,7 +153,7 @@ def test_a_one_line_suite_is_cut_whole() -> None:
     assert pruned.content == b"def boring(x):\n    return boring\n"
 
 
-def test_a_comment_behind_the_block_goes_with_it() -> None:
+def test_a_comment_after_the_block_is_removed_with_it() -> None:
     text = "def boring(x):\n    if zebra:\n        quagga(okapi)  # gnu\n    return boring\n"
 
     assert prune_text(text, "boring").content == b"def boring(x):\n    return boring\n"
@@ -207,7 +207,7 @@ def test_a_body_that_begins_with_the_branch_begins_with_the_next_code() -> None:
     assert pruned.content == b"boring()\n    return boring"
 
 
-def test_the_only_statement_of_a_body_is_kept_and_the_reason_said() -> None:
+def test_the_only_statement_of_a_body_is_kept_with_the_reason() -> None:
     text = b"if zebra:\n        quagga(okapi)"
     query = -encode("zebra quagga okapi if")  # less than the similarity of nothing at all
 
@@ -319,7 +319,7 @@ WORDS = ("boring", "sentence", "zebra", "quagga", "okapi", "gnu")
 
 @st.composite
 def suites(draw: st.DrawFn, depth: int = 0) -> list[str]:
-    """Make the lines of one suite, compound statements nested up to three deep."""
+    """Draw the lines of one suite, compound statements nested up to three deep."""
     lines: list[str] = []
     for _ in range(draw(st.integers(1, 3))):
         word = draw(st.sampled_from(WORDS))
@@ -348,7 +348,7 @@ _HEADS = {
 
 
 @given(suites(), st.sampled_from(WORDS), st.integers(1, 4), st.sampled_from(["", "    ", "\t"]), st.booleans())
-def test_what_comes_back_parses_scores_no_less_and_lacks_only_the_cut_lines(
+def test_the_result_parses_scores_no_less_and_lacks_only_the_cut_lines(
     body: list[str], word: str, steps: int, indent: str, windows: bool
 ) -> None:
     whole = textwrap.indent("def boring(sentence):\n" + textwrap.indent("\n".join(body), "    ") + "\n", indent)

@@ -96,7 +96,7 @@ def test_callers_are_helpers_on_request(store: FakeStore) -> None:
     )
 
 
-def test_what_something_depends_on_is_not_pruned_without_being_asked_for(store: FakeStore) -> None:
+def test_needed_code_is_pruned_only_on_request(store: FakeStore) -> None:
     result = run_query(store, FakeEncoder(), "count boring sentence in split text", QueryOptions(path="text/*"))
 
     assert result.hits[0].pruned == ()
@@ -126,7 +126,7 @@ def read_boring(sentence):
         (False, "if zebra:"),
     ],
 )
-def test_what_pruning_leaves_depends_on_the_rule(choice: PruneChoice | bool, gap: str | None) -> None:
+def test_the_pruning_rule_is_applied(choice: PruneChoice | bool, gap: str | None) -> None:
     store = make_store({"text/sentences.py": GUARDED})
     options = QueryOptions(mode="function", prune=choice)
 
@@ -137,7 +137,7 @@ def test_what_pruning_leaves_depends_on_the_rule(choice: PruneChoice | bool, gap
     assert ("print" in hit.pruned_content) == (choice in ("none", False))
 
 
-def test_a_block_keeps_what_the_function_around_it_reads() -> None:
+def test_a_block_keeps_code_that_its_function_reads() -> None:
     text = GUARDED.replace("print(quagga, okapi, gnu)", "okapi = gnu").replace("return quagga", "return okapi")
     store = make_store({"text/sentences.py": text})
 
@@ -170,7 +170,7 @@ def test_every_decision_is_explained(store: FakeStore) -> None:
     assert f"{helper} (certain: same module)" in result.explain
 
 
-def test_equal_content_counts_once_and_is_said(store: FakeStore) -> None:
+def test_equal_content_counts_once_and_is_reported(store: FakeStore) -> None:
     result = run_query(store, FakeEncoder(), "feed a zebra grass", QueryOptions(mode="function", top_k=2))
 
     assert [hit.qualname for hit in result.hits].count("Zoo.feed") == 1
@@ -207,7 +207,7 @@ def test_an_empty_question_is_refused(store: FakeStore, text: str) -> None:
         ask(store, text)
 
 
-def test_a_question_without_a_known_word_is_refused_with_what_was_seen(store: FakeStore) -> None:
+def test_a_question_without_known_words_is_refused(store: FakeStore) -> None:
     with pytest.raises(
         QueryError, match=r"no word of the question '\?\?\? 123' occurs in the code or is known to .* 'fake'"
     ):
@@ -231,7 +231,7 @@ def test_an_empty_graph_is_refused() -> None:
         run_query(FakeStore(), FakeEncoder(), "zebra")
 
 
-def test_a_filter_that_nothing_passes_gives_no_hits_and_a_note(store: FakeStore) -> None:
+def test_a_filter_that_excludes_everything_has_a_note(store: FakeStore) -> None:
     result = run_query(store, FakeEncoder(), "zebra", QueryOptions(tests="only"))
 
     assert result.hits == ()
@@ -256,7 +256,7 @@ def test_a_budget_cuts_code_and_lists_all_hits(store: FakeStore) -> None:
     assert {hit.signature for hit in result.hits} >= {"def feed(self, zebra):", "def split(text):"}
 
 
-def test_a_text_with_bytes_that_are_not_utf_8_is_shown_unpruned_and_said() -> None:
+def test_invalid_utf_8_is_shown_unpruned_with_a_reason() -> None:
     store = make_store({})
     text = b"def feed(zebra):\n    x = '\xff'\n    if okapi:\n        gnu(okapi)\n    return zebra\n"
     with store.write() as writer:

@@ -49,7 +49,7 @@ def ask(store: FakeStore, text: str, encoder: FakeEncoder | None = None, **optio
         ("*.rst", "pkg stats lists the sources and their roots"),
     ],
 )
-def test_a_path_that_matches_nothing_is_named_with_what_may_be_meant(store: FakeStore, path: str, nearest: str) -> None:
+def test_a_path_that_matches_nothing_is_refused_with_suggestions(store: FakeStore, path: str, nearest: str) -> None:
     with pytest.raises(QueryError) as caught:
         ask(store, "feed a zebra", path=path)
 
@@ -69,7 +69,7 @@ def test_an_empty_path_is_wrong_use(store: FakeStore, path: Any) -> None:
         ask(store, "feed a zebra", path=path)
 
 
-def test_what_only_the_code_knows_is_found_by_its_words(store: FakeStore) -> None:
+def test_words_unknown_to_the_encoder_are_found_in_code(store: FakeStore) -> None:
     result = ask(store, "zebra", Deaf(), mode="function")
 
     assert {hit.path for hit in result.hits[:2]} == {"shop/cart.py", "shop/old/cart.py"}
@@ -77,20 +77,20 @@ def test_what_only_the_code_knows_is_found_by_its_words(store: FakeStore) -> Non
         ask(store, "zebra", Deaf(), ranking="dense")
 
 
-def test_a_question_that_is_the_name_of_a_file_finds_what_is_in_it(store: FakeStore) -> None:
+def test_the_name_of_a_file_finds_its_code(store: FakeStore) -> None:
     for encoder in (FakeEncoder(), Deaf()):
         assert ask(store, "zoo.py", encoder, mode="function").hits[0].path == "zoo.py"
         assert ask(store, "shop/old/cart.py", encoder, mode="function").hits[0].path == "shop/old/cart.py"
 
 
 @pytest.mark.parametrize("text", ["как испечь пирог", "如何烤蛋糕", "nowhere.py", "\x1b[31m\x00"])
-def test_a_question_of_which_nothing_is_known_is_refused_with_what_to_do(store: FakeStore, text: str) -> None:
+def test_an_unknown_question_is_refused_with_advice(store: FakeStore, text: str) -> None:
     with pytest.raises(QueryError, match="ask with names or words that the code itself may use, in the language of"):
         ask(store, text, Deaf())
 
 
 class WithoutBlocks(FakeStore):
-    """A store whose blocks are gone, though it has functions."""
+    """A store without blocks, though it has functions."""
 
     def stats(self, source: str | None = None) -> StoreStats:
         return replace(super().stats(source), nodes={"Source": 1, "Function": 1200})
@@ -104,6 +104,6 @@ def test_a_graph_without_the_nodes_of_the_mode_names_a_mode_that_it_has_nodes_of
     assert note == "the graph holds no Block nodes; it holds 1,200 Function nodes: ask with mode 'function'"
 
 
-def test_a_graph_without_code_says_how_to_build_one() -> None:
+def test_a_graph_without_code_suggests_a_build() -> None:
     with pytest.raises(QueryError, match="the graph memory:/// holds no code; run: pkg build PATH"):
         ask(FakeStore(), "see an okapi")

@@ -20,7 +20,7 @@ from pkg.retrieval.question import MAX_NAMES, parse_question
         ("wait. Then go on", ()),
     ],
 )
-def test_what_is_written_like_code_is_named(text: str, names: tuple[str, ...]) -> None:
+def test_words_written_like_code_are_names(text: str, names: tuple[str, ...]) -> None:
     assert parse_question(text).names == names
 
 
@@ -40,13 +40,13 @@ def test_a_piece_of_code_names_nothing_in_particular() -> None:
         ("read and/or write CSC/CSR files", ()),
     ],
 )
-def test_files_and_folders_are_told_from_prose(text: str, files: tuple[str, ...]) -> None:
+def test_files_and_folders_are_separated_from_prose(text: str, files: tuple[str, ...]) -> None:
     question = parse_question(text)
     assert question.files == files
     assert not set(question.names) & set(files)
 
 
-def test_a_question_for_tests_is_told_by_its_words() -> None:
+def test_questions_for_tests_are_recognised() -> None:
     assert parse_question("which test covers the parser").asks_tests
     assert parse_question("tests of the parser").asks_tests
     assert parse_question("where is the parser tested").asks_tests
@@ -55,7 +55,7 @@ def test_a_question_for_tests_is_told_by_its_words() -> None:
 
 
 @pytest.mark.parametrize("text", ["how do I run my tests", "start the debugger when a test fails", "test a connection"])
-def test_who_speaks_of_tests_does_not_ask_for_them(text: str) -> None:
+def test_mentions_of_tests_do_not_ask_for_them(text: str) -> None:
     assert not parse_question(text).asks_tests
 
 

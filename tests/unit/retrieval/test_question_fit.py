@@ -36,11 +36,11 @@ def feed(zebra):
 
 
 @pytest.mark.parametrize("encoder", ["static", "static:0a1b2c3d", "some other encoder"])
-def test_what_is_near_and_holds_the_words_fits_and_what_does_neither_does_not(encoder: str) -> None:
+def test_near_candidates_with_the_words_fit_and_others_do_not(encoder: str) -> None:
     assert (fits(GOOD, encoder), fits(POOR, encoder)) == (True, False)
 
 
-def test_what_the_question_names_fits_whatever_the_rest_tells() -> None:
+def test_named_candidates_always_fit() -> None:
     assert fits(POOR._replace(is_named=True), "static") is True
 
 
@@ -50,7 +50,7 @@ def test_without_candidates_and_with_very_many_words_nothing_is_judged(evidence:
 
 
 @pytest.mark.parametrize("encoder", ["static", "some other encoder"])
-def test_what_holds_every_word_fits_however_short_the_question_is(encoder: str) -> None:
+def test_candidates_with_every_word_always_fit(encoder: str) -> None:
     assert fits(Evidence(0.1, 1.0, 0.1, 1, False), encoder) is True
     assert fits(Evidence(0.1, 0.0, 0.0, 1, False), encoder) is False
 
@@ -86,7 +86,7 @@ def test_a_name_of_the_code_is_noticed() -> None:
     assert found.is_named
 
 
-def test_an_answer_says_that_nothing_fits_and_lists_what_is_nearest() -> None:
+def test_an_answer_reports_a_misfit_and_lists_the_nearest_hits() -> None:
     store = make_store({"a.py": CODE})
 
     result = run_query(store, FakeEncoder(), "okapi quagga gnu wonderful splendid", QueryOptions(mode="function"))
@@ -105,7 +105,7 @@ def test_an_answer_says_that_nothing_fits_and_lists_what_is_nearest() -> None:
         (QueryOptions(mode="function", floor=False), None),
     ],
 )
-def test_the_papers_ranking_and_who_says_so_judge_nothing(options: QueryOptions, judged: bool | None) -> None:
+def test_fit_is_not_judged_for_dense_ranking_or_on_request(options: QueryOptions, judged: bool | None) -> None:
     store = make_store({"a.py": CODE})
 
     result = run_query(store, FakeEncoder(), "count the boring sentences of a text", options)
@@ -121,5 +121,5 @@ def test_a_piece_of_code_is_not_judged() -> None:
     assert result.coverage.fits is None
 
 
-def test_the_reason_tells_both_measures() -> None:
+def test_the_reason_has_both_measures() -> None:
     assert explain_misfit(POOR).startswith("nothing fits: the best candidate holds 0%")

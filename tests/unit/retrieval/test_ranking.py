@@ -60,16 +60,16 @@ def test_equal_candidates_are_ordered_by_id() -> None:
     assert [each.id for each in ranked] == ["0" * 15 + digit for digit in "012"]
 
 
-def test_equal_content_is_folded_into_the_best() -> None:
+def test_equal_content_collapses_into_the_best() -> None:
     ranked = rank_linear(make_pool([0.1, 0.9, 0.5], ["same", "same", "other"]), Label.FUNCTION, 99)
     assert [(each.id[-1], each.same_content) for each in ranked] == [("1", 1), ("2", 0)]
 
 
-def test_only_the_first_k_are_given() -> None:
+def test_only_the_first_k_are_returned() -> None:
     assert [each.id[-1] for each in rank_linear(make_pool([0.1, 0.9, 0.5]), Label.FUNCTION, 2)] == ["1", "2"]
 
 
-def test_reciprocal_ranks_prefer_what_both_searches_find() -> None:
+def test_reciprocal_ranks_prefer_matches_of_both_searches() -> None:
     pool = make_pool([0.9, 0.8, 0.1, 0.0])
     words = np.zeros((4, len(pool.question.weights)))
     words[:, 0] = [0.0, 3.0, 2.0, 1.0]
@@ -78,7 +78,7 @@ def test_reciprocal_ranks_prefer_what_both_searches_find() -> None:
     assert ranked[0].raise_score(0.5) == ranked[0].score
 
 
-def test_merging_folds_a_block_and_a_function_of_equal_content() -> None:
+def test_merging_collapses_a_block_and_a_function_of_equal_content() -> None:
     functions = [Ranked("a", 0.9, 0.5, "same", 2), Ranked("b", 0.2, 0.5, "other")]
     blocks = [Ranked("c", 0.4, 0.5, "same"), Ranked("d", 0.3, 0.5, "third")]
     merged = merge_ranked([functions, blocks])

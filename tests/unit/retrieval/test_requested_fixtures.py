@@ -1,4 +1,4 @@
-"""Which fixtures tests and test classes ask for."""
+"""Fixtures that tests and test classes request."""
 
 from __future__ import annotations
 

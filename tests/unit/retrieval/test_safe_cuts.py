@@ -15,13 +15,13 @@ from pkg.retrieval.pruning.safe_cuts import Surroundings, find_objection
 
 
 def list_branches(text: bytes) -> list[Nested]:
-    """Take every block of the text's functions but for bodies."""
+    """List every block of the text's functions, without bodies."""
     blocks = [block for block in extract_unit(text).blocks if block.kind != "body"]
     return [Nested(b.path, b.kind, b.span.start, b.span.end, b.span.start_line, b.span.end_line) for b in blocks]
 
 
 def object_to(body: str, line: int, header: str = "def f(a, b):") -> str:
-    """Say why the branch that begins on a line must stay; line 2 is the first of the body."""
+    """Return why the branch that begins on a line must stay; line 2 is the first of the body."""
     text = f"{header}\n{textwrap.indent(textwrap.dedent(body).strip(), '    ')}\n".encode()
     branch = next(each for each in list_branches(text) if each.start_line == line)
     return find_objection(Surroundings(text, b""), branch)
@@ -76,7 +76,7 @@ def test_guards_and_reports_go(branch: str) -> None:
         ("if a:\n    raise ValueError\nelse:\n    raise TypeError", "it always ends in an error"),
     ],
 )
-def test_what_the_rest_depends_on_stays(branch: str, reason: str) -> None:
+def test_needed_branches_stay(branch: str, reason: str) -> None:
     assert object_to(f"{branch}\nwhile a:\n    print(a)\nreturn b", 2) == reason
 
 
@@ -105,7 +105,7 @@ def test_what_the_rest_depends_on_stays(branch: str, reason: str) -> None:
         ("if a:\n    last = 1\nreturn [last for x in b]", 2, "`last` is read elsewhere"),
     ],
 )  # fmt: skip
-def test_what_stands_around_a_branch_may_keep_it(body: str, line: int, reason: str) -> None:
+def test_code_around_a_branch_may_keep_it(body: str, line: int, reason: str) -> None:
     assert object_to(body, line) == reason
 
 
@@ -115,7 +115,7 @@ def test_another_loop_may_use_the_same_name() -> None:
     assert object_to(body, 2) == ""
 
 
-def test_a_branch_of_a_method_is_found_behind_its_margin() -> None:
+def test_a_branch_of_an_indented_method_is_found() -> None:
     text = b"class A:\n    def f(self, a):\n        if not a:\n            raise ValueError\n        return self\n"
     (branch,) = list_branches(text)
     start = text.index(b"def")
@@ -124,7 +124,7 @@ def test_a_branch_of_a_method_is_found_behind_its_margin() -> None:
     assert find_objection(Surroundings(text[start:], b"    "), inside) == ""
 
 
-def test_what_went_before_no_longer_needs_anything() -> None:
+def test_removed_branches_need_nothing() -> None:
     text = b"def f(a):\n    if a:\n        size = len(a)\n    if a.is_big:\n        print(size)\n    return a\n"
     first, second = list_branches(text)
 
@@ -161,7 +161,7 @@ NAMES = ("a", "b", "c", "d")
 
 @st.composite
 def suites(draw: st.DrawFn, depth: int = 0, in_loop: bool = False) -> list[str]:
-    """Make the lines of one suite of statements that bind and read a few names, nested up to three deep."""
+    """Draw the lines of one suite of statements that bind and read a few names, nested up to three deep."""
     lines: list[str] = []
     for _ in range(draw(st.integers(1, 3))):
         name, other = draw(st.sampled_from(NAMES)), draw(st.sampled_from(NAMES))
@@ -185,7 +185,7 @@ def suites(draw: st.DrawFn, depth: int = 0, in_loop: bool = False) -> list[str]:
 
 
 def find_undefined(code: str) -> set[str]:
-    """List the names that a module reads and nothing in it binds, as the compiler of Python sees it."""
+    """Return the names that a module reads and does not bind, according to Python's compiler."""
     waiting, read, bound = [symtable.symtable(code, "", "exec")], set[str](), set[str]()
     module = waiting[0]
     bound |= {each.get_name() for each in module.get_symbols() if each.is_assigned() or each.is_imported()}
@@ -197,7 +197,7 @@ def find_undefined(code: str) -> set[str]:
 
 
 @given(suites(), st.sampled_from(("", "    ", "\t")))
-def test_what_remains_parses_gives_as_much_and_misses_no_name(body: list[str], indent: str) -> None:
+def test_the_remainder_parses_returns_as_much_and_misses_no_name(body: list[str], indent: str) -> None:
     whole = textwrap.indent("def f(z):\n" + textwrap.indent("\n".join(body), "    ") + "\n    return a\n", indent)
     text = (f"class A:\n{whole}" if indent else whole).encode()
     try:
@@ -228,5 +228,5 @@ def test_what_remains_parses_gives_as_much_and_misses_no_name(body: list[str], i
 
 
 def count_exits(code: str) -> int:
-    """Count the statements by which functions give something."""
+    """Count the statements by which functions return or raise anything."""
     return sum(isinstance(node, ast.Return | ast.Yield | ast.YieldFrom) for node in ast.walk(ast.parse(code)))

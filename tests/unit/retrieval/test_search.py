@@ -66,7 +66,7 @@ def test_both_modes_are_merged_by_score_and_cut_to_k(store: FakeStore) -> None:
     assert len(nodes) == 4
 
 
-def test_a_block_and_a_function_of_equal_content_are_folded(store: FakeStore) -> None:
+def test_a_block_and_a_function_of_equal_content_collapse(store: FakeStore) -> None:
     matches, nodes = search(store, "inner okapi return", "both", 100)
 
     hashes = [node.content_hash for node in nodes]
@@ -92,7 +92,7 @@ def test_block_kinds_do_not_narrow_functions(store: FakeStore) -> None:
 
 
 @pytest.mark.parametrize("mode", ["block", "function", "both"])
-def test_a_huge_k_gives_all_there_is(store: FakeStore, mode: str) -> None:
+def test_a_huge_k_returns_everything(store: FakeStore, mode: str) -> None:
     matches, _ = search(store, "zebra", mode, 10**9)
 
     assert len(matches.matches) == matches.searched - matches.folded

@@ -82,7 +82,7 @@ def test_a_function_is_shown_with_its_source_place_and_signature(graph: pkg.Grap
     assert found.signature == "def find_price(\n    item,\n    discount=0,\n):"
 
 
-def test_what_calls_it_and_what_it_calls_is_listed_in_short(graph: pkg.Graph) -> None:
+def test_callers_and_callees_are_listed_in_short(graph: pkg.Graph) -> None:
     shown = graph.show("find_price")
     relations = Counter(each.relation for each in shown.links.found)
     assert relations == {"callers": 10, "importers": 2}  # the call of what is unknown is counted, not listed
@@ -106,7 +106,7 @@ def test_a_class_and_a_file_are_shown_whole(graph: pkg.Graph) -> None:
     assert file.content.splitlines()[file.end_line - 1] == ""
 
 
-def test_a_constant_is_shown_with_who_reads_it(graph: pkg.Graph) -> None:
+def test_a_constant_is_shown_with_its_readers(graph: pkg.Graph) -> None:
     shown = graph.show("LIMIT")
     assert [each.content for each in shown.definitions] == ["LIMIT = 20"]
     assert [(each.relation, each.link.start.qualname) for each in shown.links.found][:1] == [("readers", "Cart.add")]

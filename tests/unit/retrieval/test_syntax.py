@@ -24,7 +24,7 @@ def test_a_piece_of_a_file_is_python_at_its_own_indentation(text: bytes, indent:
 @pytest.mark.parametrize(
     "text", [b"def f():\n", b"x = (", b'print "old"', b"x = '\0'", b"(" * 5000 + b")" * 5000, b"-" * 50_000 + b"1"]
 )
-def test_what_python_refuses_is_no_python_and_no_crash(text: bytes) -> None:
+def test_invalid_code_is_not_python_and_does_not_crash(text: bytes) -> None:
     assert not is_python(text)
 
 
@@ -44,7 +44,7 @@ def test_python_2_is_like_python() -> None:
         (b"return 1", 8, b" " * 8),
     ],
 )
-def test_the_lines_below_tell_what_stood_before_the_first(content: bytes, column: int, indent: bytes) -> None:
+def test_the_indentation_is_found_from_the_lines_below(content: bytes, column: int, indent: bytes) -> None:
     assert find_indent(content, column) == indent
 
 

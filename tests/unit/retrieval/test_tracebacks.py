@@ -58,5 +58,5 @@ def test_no_more_frames_are_read_than_anybody_follows() -> None:
     assert len(read_frames("\n".join(f'File "a.py", line {n}, in f' for n in range(5 * MAX_FRAMES)))) == MAX_FRAMES
 
 
-def test_a_line_of_data_is_no_frame() -> None:
+def test_a_line_of_data_is_not_a_frame() -> None:
     assert not read_frames(f'File "{"x" * LONGEST_LINE}.py", line 1, in f')

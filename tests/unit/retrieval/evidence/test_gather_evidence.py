@@ -40,7 +40,7 @@ def test_code_that_a_question_describes_comes_first(graph: Graph) -> None:
     assert "decimal.Decimal(amount)" in first.content
 
 
-def test_a_named_file_is_told_by_what_it_imports_and_defines(graph: Graph) -> None:
+def test_a_named_file_is_summarised_by_imports_and_definitions(graph: Graph) -> None:
     first = gather(graph, "Which libraries does shop/orders.py import?").pieces[0]
     assert (first.kind, first.path) == ("file", "shop/orders.py")
     assert "imports libraries: import json (line 1)" in first.content
@@ -48,25 +48,25 @@ def test_a_named_file_is_told_by_what_it_imports_and_defines(graph: Graph) -> No
     assert "class GiftOrder (line 17)" in first.content
 
 
-def test_among_files_of_one_name_the_one_that_defines_what_is_named_comes_first(graph: Graph) -> None:
+def test_among_files_of_one_name_the_one_with_named_definitions_comes_first(graph: Graph) -> None:
     assert gather(graph, "What does cancel_order in orders.py do?").list_files()[0][1] == "shop/admin/orders.py"
     assert gather(graph, "What does GiftOrder in orders.py do?").list_files()[0][1] == "shop/orders.py"
 
 
-def test_links_stand_as_sentences_each_with_its_place(graph: Graph) -> None:
+def test_links_are_sentences_with_places(graph: Graph) -> None:
     pieces = gather(graph, "Which functions call find_price?").pieces
     callers = next(piece for piece in pieces if piece.title == "callers of find_price")
     assert "Order.total calls find_price (shop/orders.py:11)" in callers.content
     assert ("shop/orders.py", 11) in [(line.path, line.line) for line in callers.lines]
 
 
-def test_who_calls_what_no_link_leads_to_is_answered_by_the_code(graph: Graph) -> None:
+def test_callers_without_links_are_answered_by_occurrences(graph: Graph) -> None:
     pieces = gather(graph, "Which functions call cancel_order?").pieces
     callers = next(piece for piece in pieces if piece.title == "callers of cancel_order")
     assert callers.content == "no callers found: the source has no call expression of cancel_order"
 
 
-def test_a_link_of_what_stands_inside_is_no_link_of_what_stands_around(tmp_path: Path) -> None:
+def test_links_of_inner_definitions_are_not_those_of_outer_ones(tmp_path: Path) -> None:
     code = "def write_report(rows):\n    def line(row):\n        return str(row)\n\n    return line(rows)\n"
     store = f"sqlite:///{tmp_path}/graph.db"
     build_graph(
@@ -105,7 +105,7 @@ def test_tests_are_held_back_unless_they_are_asked_for(graph: Graph) -> None:
     assert any(path.startswith("tests/") for _, path in asked.list_files())
 
 
-def test_nothing_fits_what_the_repository_is_not_about(graph: Graph) -> None:
+def test_questions_about_other_subjects_do_not_fit(graph: Graph) -> None:
     assert gather(graph, "Where are JPEG images resized before the upload?").fits is False
 
 
@@ -151,7 +151,7 @@ def test_an_unknown_retriever_is_refused() -> None:
         EvidenceOptions("web")  # type: ignore[arg-type]
 
 
-def test_files_that_changed_since_the_build_are_told(tmp_path: Path) -> None:
+def test_changed_files_are_reported(tmp_path: Path) -> None:
     tree = write_tree(tmp_path / "repo", SHOP)
     store = f"sqlite:///{tmp_path}/graph.db"
     build_graph(tree, store=store)
