@@ -173,7 +173,9 @@ class NamedCalls:
     def _bind_all(self, shown: Excerpt, every: Sequence[Call]) -> Calls:
         calls = Calls()
         leaving = [call for call in every if self._may_be_external(shown.node, call)]
-        external_names = self._list_external_names(shown.node) if leaving else frozenset()
+        external_names = frozenset[str]()
+        if leaving:  # names that are neither local nor imported from the standard library
+            external_names = list_globals(shown.node) - self._imports.list_of_library(shown.node)
         for call in every:
             found = self._bind_inside(shown.node, call)
             if call in leaving and ("." in call.expression or call.expression in external_names):
@@ -197,10 +199,6 @@ class NamedCalls:
             calls.unresolved.append(
                 UnresolvedCall(call.expression, shown.node.source, shown.node.path, call.line, Reason.UNDEFINED)
             )
-
-    def _list_external_names(self, node: Node) -> frozenset[str]:
-        """List the names that may be defined in another row: neither local nor imported from the standard library."""
-        return list_globals(node) - self._imports.list_of_library(node)
 
     def _bind_inside(self, caller: Node, call: Call) -> tuple[list[Node], str] | None:
         """Return the targets of a call in its own row and where they were found; None if there are none."""

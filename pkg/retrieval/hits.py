@@ -125,7 +125,8 @@ def _make_hit(read: ReadHit, pruned: Pruned | None) -> Hit:
         start_line=node.start_line,
         end_line=node.end_line,
         score=match.score,
-        score_pruned=_raise_score(match, pruned),
+        # the stored cosine is that of a rounded vector, so only the gain is added
+        score_pruned=match.raise_score(pruned.gain) if pruned and cuts else match.score,
         cosine=match.cosine,
         content=node.content,
         pruned_content=pruned.shown.decode("utf-8", "replace") if pruned and cuts else node.content,
@@ -136,11 +137,6 @@ def _make_hit(read: ReadHit, pruned: Pruned | None) -> Hit:
         docstring_source=find_text(node, "docstring_source"),
         **read.head._asdict(),
     )
-
-
-def _raise_score(match: Ranked, pruned: Pruned | None) -> float:
-    """Return the score after adding the gain of pruning to the stored cosine, which is that of a rounded vector."""
-    return match.raise_score(pruned.gain) if pruned and pruned.cuts else match.score
 
 
 def _explain(rank: int, match: Ranked, node: Node, pruned: Pruned | None) -> Iterator[str]:

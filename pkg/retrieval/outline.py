@@ -167,7 +167,7 @@ class _Outliner:
 
     def finish(self) -> CodeOutline:
         """Return the outline of the chosen parts, files by decreasing centrality."""
-        order = sorted(self._files, key=self._order_file)
+        order = sorted(self._files, key=lambda path: (-self.code.imports.centrality[path], path))
         files = tuple(replace(self._files[path], definitions=self._list_chosen(path)) for path in order)
         total = sum(len(self.code.definitions.get(path, ())) for path in self.scope.files)
         return CodeOutline(
@@ -180,9 +180,6 @@ class _Outliner:
             tokens=self.tokens,
             budget=self.budget,
         )
-
-    def _order_file(self, path: str) -> tuple[float, str]:
-        return -self.code.imports.centrality[path], path
 
     def _list_chosen(self, path: str) -> tuple[DefinitionOutline, ...]:
         nodes = self.code.definitions.get(path, ())

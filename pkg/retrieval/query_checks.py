@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from posixpath import dirname
@@ -93,17 +93,14 @@ def _suggest_globs(glob: str, paths: Sequence[str]) -> list[str]:
     ends = [path for path in paths if glob.replace("\\", "/").endswith(f"/{path}")]
     if ends:  # a path from the root of the file system
         return sorted(ends, key=len)[-1:]
-    return get_close_matches(glob, [*paths, *_list_folders(paths)], SUGGESTED)
+    folders = sorted({f"{folder}/*" for path in paths if (folder := dirname(path))})
+    return get_close_matches(glob, [*paths, *folders], SUGGESTED)
 
 
 def _list_corrections(glob: str) -> Iterator[str]:
     plain = glob.replace("\\", "/").removeprefix("./").rstrip("/")
     yield from (plain, f"{plain}/*", f"*/{plain}", f"*/{plain}/*", f"*{plain}*")
     yield f"*{plain.lower()}*"
-
-
-def _list_folders(paths: Collection[str]) -> list[str]:
-    return sorted({f"{folder}/*" for path in paths if (folder := dirname(path))})
 
 
 def explain_empty(store: GraphStore, found: Found, options: QueryOptions) -> tuple[str, ...]:

@@ -149,7 +149,7 @@ def search_nodes(store: GraphStore, query: Vectors, mode: str, k: int, where: No
     """
     if mode == "declaration":
         return store.search_declarations(query, {}, k, where)[0]
-    found = [_search_label(store, query, label, k, where) for label in LABELS_OF_MODE[mode]]
+    found = [store.vector_search(label, query, k, _narrow(where, label)) for label in LABELS_OF_MODE[mode]]
     if len(found) == 1:
         return found[0]
     ranked = sorted((match for each in found for match in each.matches), key=lambda match: (-match.score, match.id))
@@ -161,10 +161,6 @@ def search_nodes(store: GraphStore, query: Vectors, mode: str, k: int, where: No
         sum(each.folded for each in found) + len(ranked) - len(merged),
         any(each.is_approximate for each in found),
     )
-
-
-def _search_label(store: GraphStore, query: Vectors, label: Label, k: int, where: NodeFilter) -> Matches:
-    return store.vector_search(label, query, k, _narrow(where, label))
 
 
 def _collapse_equal(store: GraphStore, ranked: Sequence[Match], first_label: set[str]) -> list[Match]:

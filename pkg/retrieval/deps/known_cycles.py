@@ -15,7 +15,7 @@ from pkg.retrieval.deps.answer import Cycle, Cycles
 def keep_new_imports(answer: Cycles, known: Sequence[frozenset[str]] = ()) -> Cycles:
     """Keep the cycles of imports with a file outside of each known cycle: a known one may shrink, not grow."""
     imports = [each for each in answer.cycles if each.kind == "import"]
-    new = [each for each in imports if not any(_list_paths(each) <= group for group in known)]
+    new = [each for each in imports if not any({place.path for place in each.members} <= group for group in known)]
     spared = len(imports) - len(new)
     notes = (f"{spared:,} known cycles of imports are left out",) if spared else ()
     coverage = replace(answer.coverage, notes=(*answer.coverage.notes, *notes))
@@ -54,7 +54,3 @@ def _read_lines(path: str, text: str) -> Iterator[frozenset[str]]:
                 f"line {number} of {path} is no line of pkg deps --cycles; write the file again: pkg deps --cycles"
                 f" --limit 0 --json > {path}"
             ) from fault
-
-
-def _list_paths(cycle: Cycle) -> frozenset[str]:
-    return frozenset(place.path for place in cycle.members)

@@ -42,13 +42,8 @@ def find_unused(reader: LinkReader, target: Target | None, options: DepsOptions)
         found += sorted(spared, key=lambda each: (each.doubts, _order(each.place)))
     shown = apply_limit(options.limit, len(found))
     coverage = count_calls(edges, "of all definitions; uses in unbound calls are not seen")
-    counts = Counter(_shorten(each) for each in reasons.values()).most_common()
+    counts = Counter(each.partition(":")[0] for each in reasons.values()).most_common()
     return Unused(tuple(found[:shown]), len(left), tuple(counts), len(wanted), len(found) - shown, coverage)
-
-
-def _shorten(reason: str) -> str:
-    """Return the kind of a reason, which is before the colon."""
-    return reason.partition(":")[0]
 
 
 def _order(place: Place) -> tuple[str, str, int, str]:

@@ -106,7 +106,8 @@ def _find_objection(tree: ast.Module, branch: Placed, gone: set[int]) -> str:
         return fault
     without = gone | {id(branch.node)}
     function = _find_function(tree, branch)
-    if _holds_loop(branch.node) and not any(isinstance(node, Loop) for node in _walk(function, without)):
+    has_loop = any(isinstance(node, Loop) for node in ast.walk(branch.node))
+    if has_loop and not any(isinstance(node, Loop) for node in _walk(function, without)):
         return "no loop would be left"
     if effects.holds_error and not _has_result(function, without):
         return "nothing else gives a result"
@@ -181,10 +182,6 @@ def _always_leaves(suite: Sequence[ast.stmt]) -> bool:
         if isinstance(each, ast.With | ast.AsyncWith) and _always_leaves(each.body):
             return True
     return False
-
-
-def _holds_loop(branch: ast.stmt) -> bool:
-    return any(isinstance(node, Loop) for node in ast.walk(branch))
 
 
 def _has_result(function: ast.AST, without: set[int]) -> bool:

@@ -1,4 +1,4 @@
-"""Tests are reached through the code that their runner runs with them: set-up functions, fixtures, hooks, module code."""
+"""Tests are reached through the code that runs with them: set-up functions, fixtures, hooks, module code."""
 
 from __future__ import annotations
 
