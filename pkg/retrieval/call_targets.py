@@ -170,13 +170,13 @@ class NamedCalls:
                 if node.label is not Label.CONSTANT:
                     self._defined[source, node.name].append(node)
 
-    def _bind_all(self, shown: Excerpt, every: Sequence[Call]) -> Calls:
+    def _bind_all(self, shown: Excerpt, found_calls: Sequence[Call]) -> Calls:
         calls = Calls()
-        leaving = [call for call in every if self._may_be_external(shown.node, call)]
+        leaving = [call for call in found_calls if self._may_be_external(shown.node, call)]
         external_names = frozenset[str]()
         if leaving:  # names that are neither local nor imported from the standard library
             external_names = list_globals(shown.node) - self._imports.list_of_library(shown.node)
-        for call in every:
+        for call in found_calls:
             found = self._bind_inside(shown.node, call)
             if call in leaving and ("." in call.expression or call.expression in external_names):
                 found = self._bind_outside(shown.node, call)
@@ -193,8 +193,8 @@ class NamedCalls:
             calls.reached.append(Callee(functions[0], f"called at {place}; the only function of this name {where}"))
         elif functions:
             calls.possible += 1
-            told = f"{call.expression} at {place} not guessed: {len(functions)} functions of this name {where}"
-            calls.explain.append(told)
+            reason = f"{call.expression} at {place} not guessed: {len(functions)} functions of this name {where}"
+            calls.explain.append(reason)
         elif not nodes:
             calls.unresolved.append(
                 UnresolvedCall(call.expression, shown.node.source, shown.node.path, call.line, Reason.UNDEFINED)

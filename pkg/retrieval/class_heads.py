@@ -54,8 +54,8 @@ def fold_definitions(node: Node, with_headers: bool = True) -> Folded:
     lines = node.content.split("\n")
     folds = _limit(_join_folds(_find_folds(node, with_headers), lines), len(lines))
     first = node.start_line or 1
-    told = tuple(Lines(first + fold.first, first + fold.last) for fold in folds)
-    return Folded(replace(node, content="\n".join(_write(lines, folds, first))), told)
+    hidden = tuple(Lines(first + fold.first, first + fold.last) for fold in folds)
+    return Folded(replace(node, content="\n".join(_write(lines, folds, first))), hidden)
 
 
 def _find_folds(node: Node, with_headers: bool) -> Iterator[_Fold]:

@@ -219,8 +219,8 @@ def measure_piece(piece: Piece) -> int:
 def write_piece(piece: Piece, with_source: bool = False) -> str:
     """Format a piece as text: its place, then its content."""
     place = piece.place
-    told = [*([place.source] if with_source else []), *(["a step between"] if piece.role == "between" else [])]
-    mark = f"  ({', '.join(told)})" if told else ""
+    marks = [*([place.source] if with_source else []), *(["a step between"] if piece.role == "between" else [])]
+    mark = f"  ({', '.join(marks)})" if marks else ""
     head = spell_line(f"{place.path}:{place.line}-{piece.end_line}  {place.qualname}{mark}")
     lines = [head, piece.content]
     return "\n".join(lines if piece.summary is None else [*lines, f"    {piece.summary}"])

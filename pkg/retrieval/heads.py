@@ -81,8 +81,8 @@ def list_unshown(hit: Hit) -> list[str]:
     """List headers and summary of a hit that its shown code does not include."""
     is_said = hit.has_code and hit.label != Label.BLOCK.value  # the signature, and a docstring in the code
     is_written = hit.docstring_source not in (None, "human", "none")
-    told = hit.class_header, None if is_said else hit.signature, None if is_said and not is_written else hit.summary
-    return [text for text in told if text]
+    texts = hit.class_header, None if is_said else hit.signature, None if is_said and not is_written else hit.summary
+    return [text for text in texts if text]
 
 
 def find_header(content: str, column: int = 0) -> str | None:
@@ -95,9 +95,9 @@ def find_header(content: str, column: int = 0) -> str | None:
     if found is None:
         return None
     lines = content[: found.end].split("\n")
-    told = [line.strip() for line in lines[: found.first] if _SHOWN_DECORATORS.match(line.strip())]
+    decorators = [line.strip() for line in lines[: found.first] if _SHOWN_DECORATORS.match(line.strip())]
     begin, *rest = lines[found.first :]
-    return "\n".join([*told, begin.strip(), *(_cut_margin(line, column).rstrip() for line in rest)])
+    return "\n".join([*decorators, begin.strip(), *(_cut_margin(line, column).rstrip() for line in rest)])
 
 
 def _cut_margin(line: str, column: int) -> str:

@@ -197,12 +197,12 @@ class _Walk:
         self.explain += dict.fromkeys(line for each in calls for line in each.explain if line not in self.explain)
         self.level = list(self.add((reached for each in calls for reached in each.reached), "callee"))
 
-    def add(self, every: Iterable[Callee], role: str) -> Sequence[Excerpt]:
+    def add(self, callees: Iterable[Callee], role: str) -> Sequence[Excerpt]:
         """Add nodes that are not in the context yet and return them."""
-        return list(self._add(every, role))
+        return list(self._add(callees, role))
 
-    def _add(self, every: Iterable[Callee], role: str) -> Iterator[Excerpt]:
-        for node, reason in every:
+    def _add(self, callees: Iterable[Callee], role: str) -> Iterator[Excerpt]:
+        for node, reason in callees:
             if node.id not in self.excluded and not any(shown.holds(node) for shown in self.known):
                 folded = fold_helper(node)
                 shown = Excerpt(node, folded.folds)

@@ -35,8 +35,8 @@ class ImportGraph:
         ranks = dict.fromkeys(self._targets, 1 / count if count else 0.0)
         order = {path: sorted(starts) for path, starts in self._starts.items()}  # sums do not depend on hashing
         for _ in range(ROUNDS):
-            loose = sum(rank for path, rank in ranks.items() if not self._targets[path])  # such walks go on to any file
+            dangling = sum(rank for path, rank in ranks.items() if not self._targets[path])  # goes on to any file
             share = {path: rank / len(self._targets[path]) for path, rank in ranks.items() if self._targets[path]}
-            base = (1 - DAMPING + DAMPING * loose) / count if count else 0.0
+            base = (1 - DAMPING + DAMPING * dangling) / count if count else 0.0
             ranks = {path: base + DAMPING * sum(share[start] for start in order[path]) for path in ranks}
         return ranks

@@ -34,8 +34,8 @@ def read_leaks(store: GraphStore) -> Exclusion:
             " run: pkg audit --against humaneval,mbpp --data FOLDER"
         )
     ids = frozenset(identity for identity, _ in store.leaks())
-    told = ", ".join(f"{count_things(each.functions, 'function')} for {each.benchmark}" for each in audits)
-    notes = [f"excluded as leaked solutions: {told}; {len(ids):,} nodes in all"]
+    audited = ", ".join(f"{count_things(each.functions, 'function')} for {each.benchmark}" for each in audits)
+    notes = [f"excluded as leaked solutions: {audited}; {len(ids):,} nodes in all"]
     old = [each.benchmark for each in audits if not is_current(store, each)]
     if old:
         notes.append(f"the audit against {', '.join(old)} is older than the graph; run pkg audit again")

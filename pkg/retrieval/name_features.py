@@ -112,8 +112,8 @@ def _cover(pool: Pool, *texts: _Words) -> Scores:
 
 def _share(pool: Pool, *texts: _Words) -> Scores:
     """Return the share of some texts of each function, taken together, in the question."""
-    said, counts = sum(text.add_up(text.places >= 0) for text in texts), sum(text.counts for text in texts)
-    return expand_to_candidates(pool, said / np.maximum(counts, 1))
+    held, counts = sum(text.add_up(text.places >= 0) for text in texts), sum(text.counts for text in texts)
+    return expand_to_candidates(pool, held / np.maximum(counts, 1))
 
 
 def _is_first(words: _Words) -> npt.NDArray[np.bool_]:

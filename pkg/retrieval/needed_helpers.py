@@ -78,9 +78,9 @@ class HelperChooser:
         trivial = [each for each in found if each is not wrapped and is_trivial(each.node)]
         kept = sorted((each for each in found if each not in trivial), key=lambda each: self._rank(hit, each, wrapped))
         chosen = list(self._fold(hit, kept[:MAX_HELPERS], wrapped))
-        told = [_format_excluded("which only return a value or do one thing", trivial)] if trivial else []
-        told += [_format_excluded(f"above {MAX_HELPERS}", kept[MAX_HELPERS:])] if kept[MAX_HELPERS:] else []
-        return chosen, told
+        notes = [_format_excluded("which only return a value or do one thing", trivial)] if trivial else []
+        notes += [_format_excluded(f"above {MAX_HELPERS}", kept[MAX_HELPERS:])] if kept[MAX_HELPERS:] else []
+        return chosen, notes
 
     def _rank(self, hit: Excerpt, each: Candidate, wrapped: Candidate | None) -> tuple[int, float]:
         """Rank the wrapped function first, then by nearness to the question, then in text order."""
@@ -146,8 +146,8 @@ def fold_docstring(node: Node) -> Node | None:
         return None
     content = node.content
     first, last = (node.start_line + content.count("\n", 0, offset) for offset in found.span("literal"))
-    told = f"{_quote(summarise(docstring))}  {format_fold(first, last)}"
-    return replace(node, content=content[: found.start("literal")] + told + content[found.end("literal") :])
+    shown = f"{_quote(summarise(docstring))}  {format_fold(first, last)}"
+    return replace(node, content=content[: found.start("literal")] + shown + content[found.end("literal") :])
 
 
 def _quote(summary: str) -> str:
@@ -189,8 +189,8 @@ def is_trivial(node: Node) -> bool:
     """
     if node.kind != "method" or node.name in ("__init__", "__new__", "__call__"):
         return False
-    told = str(node.properties.get("docstring") or "")
-    if node.content.count("\n") - told.count("\n") > MAX_TRIVIAL:
+    docstring = str(node.properties.get("docstring") or "")
+    if node.content.count("\n") - docstring.count("\n") > MAX_TRIVIAL:
         return False
     body = _parse_body(node)
     if len(body) != 1 or hasattr(body[0], "body"):

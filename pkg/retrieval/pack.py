@@ -22,7 +22,7 @@ Complete = Callable[[Sequence[OpenedHit]], Sequence[Completion]]
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """All hits, with their helpers, and the counts of what the budget excluded."""
+    """All hits, with their helpers, and the numbers of pieces that the budget excluded."""
 
     hits: tuple[Hit, ...]
     without_code: int  # hits listed without their code

@@ -12,7 +12,7 @@ _TOKEN = re.compile(r"[^\W\d_]{1,8}|\d{1,3}|[^\w\s]|_")
 _LETTERS, _DIGITS = string.ascii_letters.encode(), string.digits.encode()
 _NO_SYMBOL = _LETTERS + _DIGITS + string.whitespace.encode() + b"\x1c\x1d\x1e\x1f"
 _RUNS = [
-    (bytes(byte if byte in kept else 32 for byte in range(256)), most) for kept, most in ((_LETTERS, 8), (_DIGITS, 3))
+    (bytes(byte if byte in kept else 32 for byte in range(256)), size) for kept, size in ((_LETTERS, 8), (_DIGITS, 3))
 ]
 """For letters and for digits: a table that replaces all other bytes by spaces, and the length of a token."""
 
@@ -28,9 +28,9 @@ def count_tokens(text: str) -> int:
         return len(_TOKEN.findall(text))
     data = text.encode("ascii")  # counted without a match for each token: the budget measures every text
     symbols = len(data.translate(None, _NO_SYMBOL))
-    return symbols + sum(_count_runs(data.translate(table).split(), most) for table, most in _RUNS)
+    return symbols + sum(_count_runs(data.translate(table).split(), size) for table, size in _RUNS)
 
 
-def _count_runs(runs: Iterable[bytes], most: int) -> int:
+def _count_runs(runs: Iterable[bytes], size: int) -> int:
     lengths = Counter(map(len, runs))
-    return sum(-(-length // most) * count for length, count in lengths.items())
+    return sum(-(-length // size) * count for length, count in lengths.items())

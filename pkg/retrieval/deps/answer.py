@@ -170,9 +170,9 @@ class NamedSites:
             used = f"; {count_things(self.references, 'reference')} without a call{first}" if self.references else ""
             return f"{found}: {self._name_searched()} no call expression of {names}{used}{limits}"
         least = "at least " if self.is_cut else ""
-        loose = self.calls - self.elsewhere
+        unresolved = self.calls - self.elsewhere
         parts = [f"{self.elsewhere:,} bound elsewhere"] * bool(self.elsewhere)
-        parts += [f"{loose:,} that could not be resolved{first}"] * bool(loose)
+        parts += [f"{unresolved:,} that could not be resolved{first}"] * bool(unresolved)
         counted = f"{least}{count_things(self.calls, 'call expression')} of {names} in {place}"
         return f"no caller is known; {counted}: {', '.join(parts)}{limits}"
 

@@ -30,8 +30,8 @@ def list_imports(reader: LinkReader, target: Target | None, options: DepsOptions
         key=lambda each: (each.source, each.file_name, each.line, each.artifact, each.category),
     )
     shown = apply_limit(options.limit, len(records))
-    loose = sum(node.id not in ends for node in nodes)
-    notes = (f"{loose:,} imports lead to nothing that was found",) if loose else ()
+    unresolved = sum(node.id not in ends for node in nodes)
+    notes = (f"{unresolved:,} imports lead to nothing that was found",) if unresolved else ()
     coverage = count_calls((edge for edge in edges if edge.type in _CALLS), "of all definitions", notes=notes)
     categories = Counter(each.category for each in records)
     types = Counter((each.category, each.artifact_type) for each in records)

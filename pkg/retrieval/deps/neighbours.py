@@ -128,10 +128,10 @@ class LinkReader:
         edges = self.store.neighbours([node_id], _THROUGH_IMPORTS, "out", 2)
         found = [step for step in join_imports(edges) if step.start == node_id]
         led = {step.through for step in found}
-        loose = [edge for edge in edges if edge.type is RelationType.IMPORTS and edge.end not in led]
+        unresolved = [edge for edge in edges if edge.type is RelationType.IMPORTS and edge.end not in led]
         return found + [
             Step(RelationType.RESOLVES_TO.value, edge.start, edge.end, edge.line, "unknown", "possible", edge.end)
-            for edge in loose
+            for edge in unresolved
             if edge.start == node_id
         ]
 

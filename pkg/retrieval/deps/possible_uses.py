@@ -45,7 +45,7 @@ class PossibleUses:
         self._classes = {_key(node): node for node in nodes if node.label is Label.CLASS}
         self._users = {_outer(node) for node in nodes if node.id in used}
 
-    def explain(self, loose: Sequence[Node]) -> dict[str, str]:
+    def explain(self, candidates: Sequence[Node]) -> dict[str, str]:
         """Return the surest possible use of each definition, by id; unused ones are absent."""
         reasons: dict[str, str] = {}
         ways: tuple[Callable[[Sequence[Node]], Iterable[tuple[Node, str]]], ...] = (
@@ -53,65 +53,65 @@ class PossibleUses:
             self._find_protocols, self._find_named,
         )  # fmt: skip
         for way in ways:
-            left = [node for node in loose if node.id not in reasons]
+            left = [node for node in candidates if node.id not in reasons]
             reasons |= {node.id: reason for node, reason in way(left)}
-        self._propagate(loose, reasons)
+        self._propagate(candidates, reasons)
         return reasons
 
-    def _find_tests(self, loose: Sequence[Node]) -> Iterator[tuple[Node, str]]:
-        for node in loose:
+    def _find_tests(self, candidates: Sequence[Node]) -> Iterator[tuple[Node, str]]:
+        for node in candidates:
             name = node.name.lower()
             if is_test(make_place(node)) and (name.startswith("test") or name.endswith(("test", "tests", "testcase"))):
                 yield node, "run by the test runner"
 
-    def _find_special(self, loose: Sequence[Node]) -> Iterator[tuple[Node, str]]:
-        return ((node, "called by Python itself: a special name") for node in loose if is_special(node.name))
+    def _find_special(self, candidates: Sequence[Node]) -> Iterator[tuple[Node, str]]:
+        return ((node, "called by Python itself: a special name") for node in candidates if is_special(node.name))
 
-    def _find_entries(self, loose: Sequence[Node]) -> Iterator[tuple[Node, str]]:
-        for source in sorted({node.source for node in loose}):
-            own = [node for node in loose if node.source == source]
+    def _find_entries(self, candidates: Sequence[Node]) -> Iterator[tuple[Node, str]]:
+        for source in sorted({node.source for node in candidates}):
+            own = [node for node in candidates if node.source == source]
             found = find_entries(self._store, source, own)
             yield from ((node, f"entered from outside: by {found[node.id][0].by}") for node in own if node.id in found)
 
-    def _find_entry_points(self, loose: Sequence[Node]) -> Iterator[tuple[Node, str]]:
+    def _find_entry_points(self, candidates: Sequence[Node]) -> Iterator[tuple[Node, str]]:
         roots = {each.name: each.root for each in self._store.sources()}
-        named = {source: _read_entry_points(roots[source]) for source in {node.source for node in loose}}
-        for node in loose:
+        named = {source: _read_entry_points(roots[source]) for source in {node.source for node in candidates}}
+        for node in candidates:
             module = f".{derive_module(node.path)}"
             if any(node.qualname == name and module.endswith(f".{of}") for of, name in named[node.source]):
                 yield node, "entry point of the package"
 
-    def _find_outside(self, loose: Sequence[Node]) -> Iterator[tuple[Node, str]]:
+    def _find_outside(self, candidates: Sequence[Node]) -> Iterator[tuple[Node, str]]:
         """Yield methods that a base from a library may call, and classes inside its subclasses, which configure it."""
-        for node in loose:
+        for node in candidates:
             owner = self._classes.get(_outer(node))
             if owner is not None and self._bases.may_call(owner, node.name):
                 yield node, f"called by a base outside of the source: {', '.join(self._bases.list_bases(owner))}"
 
-    def _find_protocols(self, loose: Sequence[Node]) -> Iterator[tuple[Node, str]]:
+    def _find_protocols(self, candidates: Sequence[Node]) -> Iterator[tuple[Node, str]]:
         """Yield methods of classes that have all methods of a protocol, and the methods of protocols themselves."""
         members: dict[Key, set[str]] = defaultdict(set)
         for node in self._nodes:
             if node.label is Label.FUNCTION and _outer(node) in self._classes:
                 members[_outer(node)].add(node.name)
         protocols = {key: members[key] for key, node in self._classes.items() if _is_protocol(node) and members[key]}
-        for node in loose:
+        for node in candidates:
             own = members.get(_outer(node), set())
             for key, names in protocols.items():
                 if node.label is Label.FUNCTION and node.name in names and names <= own:
                     yield node, f"part of a protocol: {key[2]}"
                     break
 
-    def _find_named(self, loose: Sequence[Node]) -> Iterator[tuple[Node, str]]:
+    def _find_named(self, candidates: Sequence[Node]) -> Iterator[tuple[Node, str]]:
         """Yield names listed in __all__, and names that texts have outside of definitions, imports and bound calls."""
         texts = _Texts(self._list_sites())
-        for source in sorted({node.source for node in loose}):
+        for source in sorted({node.source for node in candidates}):
             paths = list_code_files(self._store, source)
             for start in range(0, len(paths), FILE_BATCH):
                 for path, text in self._store.texts(source, paths[start : start + FILE_BATCH]):
                     texts.read(source, path, text)
         texts.known.update(node.name for node in self._nodes)
-        for node in loose:
+        for node in candidates:
             name = node.name.encode()
             if name in texts.exported[node.source, node.path]:
                 yield node, "exported: listed in __all__"
@@ -132,15 +132,15 @@ class PossibleUses:
                 sites[start.source, start.path].add((edge.line, named[edge.end].name))
         return sites
 
-    def _propagate(self, loose: Sequence[Node], reasons: dict[str, str]) -> None:
+    def _propagate(self, candidates: Sequence[Node], reasons: dict[str, str]) -> None:
         """Add overrides of used methods, and owners of used definitions, until nothing changes."""
-        above = self._list_overridden(loose)
+        above = self._list_overridden(candidates)
         called = {edge.end for edge in self._edges if edge.type is RelationType.CALLS and edge.start != edge.end}
         by_key = {node.id: node for node in self._nodes}
         users = self._users | {_outer(by_key[node_id]) for node_id in reasons}
         while True:
             found = {}
-            for node in loose:
+            for node in candidates:
                 if node.id in reasons:
                     continue
                 if any(each in called or each in reasons for each in above[node.id]):
@@ -152,7 +152,7 @@ class PossibleUses:
             reasons |= found
             users |= {_outer(by_key[node_id]) for node_id in found}
 
-    def _list_overridden(self, loose: Sequence[Node]) -> dict[str, set[str]]:
+    def _list_overridden(self, candidates: Sequence[Node]) -> dict[str, set[str]]:
         """Return the methods that each one overrides; for a mixin, also those of the other bases of its subclasses."""
         above: dict[str, set[str]] = defaultdict(set)
         bases: dict[str, set[str]] = defaultdict(set)
@@ -165,7 +165,7 @@ class PossibleUses:
                 below[edge.end].add(edge.start)
         methods = {_key(node): node.id for node in self._nodes if node.label is Label.FUNCTION}
         owners = {node.id: key for key, node in self._classes.items()}
-        for node in loose:
+        for node in candidates:
             owner = self._classes.get(_outer(node))
             if owner is not None:
                 family = set(find_reachable(find_reachable([owner.id], below.__getitem__), bases.__getitem__))

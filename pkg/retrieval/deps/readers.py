@@ -38,11 +38,16 @@ def find_readers(reader: LinkReader, target: Target, options: DepsOptions) -> De
     found = search.run() if options.direction != "out" and options.steps else {}
     links = sorted(search.make_links(found), key=lambda link: order_link(link, link.start))
     shown = links[: apply_limit(options.limit, len(links))]
-    every = [read for reads in found.values() for read in reads]
-    possible = sum(confidence == POSSIBLE for _, confidence in every)
+    all_reads = [read for reads in found.values() for read in reads]
+    possible = sum(confidence == POSSIBLE for _, confidence in all_reads)
     notes = (f"{search.unparsed:,} of the files that hold the name do not parse",) if search.unparsed else ()
     coverage = CallCoverage(
-        f"of {target.nodes[0].name} in all of the source", len(every) - possible, possible, 0, notes=notes, what="reads"
+        f"of {target.nodes[0].name} in all of the source",
+        len(all_reads) - possible,
+        possible,
+        0,
+        notes=notes,
+        what="reads",
     )
     left_out = (("readers", len(links) - len(shown)),) if len(shown) < len(links) else ()
     listed = tuple(Dependency("readers", 1, target.place.id, link) for link in shown)
@@ -153,11 +158,11 @@ class _Search:
         packages = {each.name: each.package for each in self._store.sources()}
         module = derive_module(self._node.path, packages[self._node.source])
         word = re.escape(name.encode("utf-8", "replace"))
-        loose = re.compile((rb"[.\"']\s*" if first != name else rb"(?<!\w)") + word + rb"(?!\w)")
+        attribute_use = re.compile((rb"[.\"']\s*" if first != name else rb"(?<!\w)") + word + rb"(?!\w)")
         for start in range(0, len(paths), FILE_BATCH):
             for path, text in self._store.texts(self._node.source, paths[start : start + FILE_BATCH]):
                 handles, owners = self._handles.get(path, set()), self._owners.get(path, set())
-                if handles or owners or loose.search(text):
+                if handles or owners or attribute_use.search(text):
                     question = ReadQuestion(name, tuple(handles), frozenset(owners), module, first)
                     own = self._list_own_lines() if path == self._node.path else frozenset()
                     reads = [each for each in self._read(text, question) if each[0] not in own or each[1] == CERTAIN]

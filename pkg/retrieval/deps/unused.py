@@ -32,13 +32,13 @@ def find_unused(reader: LinkReader, target: Target | None, options: DepsOptions)
     used = {edge.end for edge in edges if edge.type in _USES and edge.start != edge.end}
     nodes = list(store.nodes((Label.FUNCTION, Label.CLASS), options.source))
     wanted = {node.id for node in nodes} if target is None else set(target.ids)
-    loose = [node for node in nodes if node.id in wanted and node.id not in used]
-    reasons = PossibleUses(store, nodes, edges, used).explain(loose)
-    left = [node for node in loose if node.id not in reasons]
+    unlinked = [node for node in nodes if node.id in wanted and node.id not in used]
+    reasons = PossibleUses(store, nodes, edges, used).explain(unlinked)
+    left = [node for node in unlinked if node.id not in reasons]
     judged = sorted(map(_judge, left), key=lambda each: (each[0], _order(each[1].place)))
     found = [each for _, each in judged]
     if options.doubtful:
-        spared = (UnusedPlace(make_place(node), (reasons[node.id],)) for node in loose if node.id in reasons)
+        spared = (UnusedPlace(make_place(node), (reasons[node.id],)) for node in unlinked if node.id in reasons)
         found += sorted(spared, key=lambda each: (each.doubts, _order(each.place)))
     shown = apply_limit(options.limit, len(found))
     coverage = count_calls(edges, "of all definitions; uses in unbound calls are not seen")

@@ -1,1 +1,1 @@
-"""Gather what an answer in words may stand on: code, links, files, texts, each with its place."""
+"""Evidence for answers in words: code, links, files and texts, each with its place."""

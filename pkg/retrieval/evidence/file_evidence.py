@@ -83,11 +83,11 @@ def _format_definition(node: Node) -> str:
     return f"{kind} {node.name} (line {node.start_line})"
 
 
-def _write(what: str, names: Sequence[str], most: int) -> str:
+def _write(what: str, names: Sequence[str], limit: int) -> str:
     if not names:
         return ""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return f"{what}: {'; '.join(names[:most])}{more}"
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return f"{what}: {'; '.join(names[:limit])}{more}"
 
 
 def _list_importers(store: GraphStore, file: Node) -> list[str]:

@@ -160,7 +160,7 @@ class _Pack:
     """Pieces added so far within a token budget, each place once."""
 
     budget: int
-    most: int
+    max_pieces: int
     used: int = 0
     left_out: int = 0
     pieces: list[Evidence] = field(default_factory=list)
@@ -179,7 +179,7 @@ class _Pack:
             if place in self.places:
                 continue
             size = count_tokens(f"{piece.span} {piece.title}\n{piece.content}")
-            if (self.most and len(self.pieces) >= self.most) or (self.budget and self.used + size > limit):
+            if (self.max_pieces and len(self.pieces) >= self.max_pieces) or (self.budget and self.used + size > limit):
                 self.left_out += 1
                 continue
             self.pieces.append(piece)

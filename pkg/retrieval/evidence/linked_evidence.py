@@ -91,11 +91,11 @@ def _format_link(node: Node, each: Dependency) -> str:
     return f"{start} {_VERBS[each.relation]} {end}" if each.relation in _VERBS else far
 
 
-def _make(node: Node, kind: str, lines: Sequence[PlacedLine], most: int) -> Evidence:
+def _make(node: Node, kind: str, lines: Sequence[PlacedLine], limit: int) -> Evidence:
     unique = list(dict.fromkeys(lines))
-    shown = unique[:most]
+    shown = unique[:limit]
     written = [f"{line.text} ({line.path}:{line.line})" for line in shown]
-    written += [f"and {len(unique) - most} more"] if len(unique) > most else []
+    written += [f"and {len(unique) - limit} more"] if len(unique) > limit else []
     title = f"{kind} of {node.qualname}"
     return Evidence(
         "links", node.source, node.path, node.start_line, node.start_line, title, "\n".join(written), 1.0, tuple(shown)

@@ -114,15 +114,15 @@ def _choose_files(store: GraphStore, text: str, nodes: Sequence[Node], definers:
     asked = set(split_terms(text.encode("utf-8", "ignore")))
     edges = store.neighbours([node.id for node in nodes], (RelationType.IMPORTS, RelationType.CONTAINS), "out")
     inner = {node.id: node for node in store.get(sorted({edge.end for edge in edges}))}
-    said: dict[str, set[str]] = {node.id: set(split_terms(node.path.encode())) for node in nodes}
+    words_of: dict[str, set[str]] = {node.id: set(split_terms(node.path.encode())) for node in nodes}
     for edge in edges:
         node = inner[edge.end]
         words = str(node.properties.get("statement", "")) if node.label is Label.IMPORT else node.name
-        said[edge.start] |= set(split_terms(words.encode("utf-8", "ignore")))
+        words_of[edge.start] |= set(split_terms(words.encode("utf-8", "ignore")))
 
     def rank(node: Node) -> tuple[bool, int, int, str]:
         is_definer = (node.source, node.path) in definers
-        return not is_definer, -len(said[node.id] & asked), node.path.count("/"), node.path
+        return not is_definer, -len(words_of[node.id] & asked), node.path.count("/"), node.path
 
     return sorted(nodes, key=rank)[:MAX_FILES]
 

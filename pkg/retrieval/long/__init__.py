@@ -1,1 +1,1 @@
-"""Long questions, such as issues: their parts, what they point at, and the search that joins all of it (P-13)."""
+"""Long questions, such as issues: their parts, their mentions, and the search that combines these (P-13)."""

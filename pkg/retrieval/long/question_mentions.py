@@ -73,9 +73,9 @@ class PathIndex:
         """
         parts = path.strip("/").split("/")
         shared = [(_count_shared(parts, known.parts), known) for known in self._by_name.get(parts[-1], ())]
-        most = max((count for count, _ in shared), default=0)
-        found = [known for count, known in shared if count == most]
-        if most == 1 < len(parts):
+        best = max((count for count, _ in shared), default=0)
+        found = [known for count, known in shared if count == best]
+        if best == 1 < len(parts):
             found = [known for known in found if len(known.parts) == 1]
         return [known.path for known in found]
 
