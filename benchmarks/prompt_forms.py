@@ -21,8 +21,8 @@ from generate_candidates import mix_problems
 from hidden_tests import judge_all, mean, read_forms
 from measure import Figures, make_parser, read_options, write_result
 
-from pkg.generation.forms.choice import choose_form
-from pkg.generation.forms.prompt_form import Prompt, make_task
+from pkg.generation.prompt_templates.prompt_template import Prompt, make_task
+from pkg.generation.prompt_templates.template_choice import choose_template
 from pkg.generation.sample_writer import run_prompt
 from pkg.lab.evaluation.code.benchmark_items import Item
 from pkg.models.registry import open_model
@@ -40,15 +40,15 @@ Answers = dict[tuple[str, str], dict[str, Any]]  # by version of the form and ta
 
 def answer_all(model: TextModel, problems: Sequence[Item], form: str, known: Answers) -> Iterator[dict[str, Any]]:
     """Yield the answer to each task in one form, a known one as it was."""
-    prompts = [choose_form(form, model).render(make_task(problem.query)) for problem in problems]
+    prompts = [choose_template(form, model).render(make_task(problem.query)) for problem in problems]
 
     def answer(problem: Item, prompt: Prompt) -> dict[str, Any]:
-        if (prompt.form, problem.id) in known:
-            return known[prompt.form, problem.id]
+        if (prompt.template, problem.id) in known:
+            return known[prompt.template, problem.id]
         found = run_prompt(model, prompt, Decoding(max_tokens=TOKENS))
         whole, usage = prompt.join(found.text, found.finish), found.usage
         tokens = {"prompt_tokens": usage.prompt_tokens, "answer_tokens": usage.completion_tokens}
-        return {"form": prompt.form, "id": problem.id, "text": whole, "is_cut": found.finish == "length"} | tokens
+        return {"form": prompt.template, "id": problem.id, "text": whole, "is_cut": found.finish == "length"} | tokens
 
     with ThreadPoolExecutor(model.parallel) as threads:
         yield from threads.map(answer, problems, prompts)

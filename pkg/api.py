@@ -364,13 +364,13 @@ def _generate(
     say: Callable[[str], None],
 ) -> api_types.WrittenAnswer:
     from pkg.generation.cascade import write_answer
-    from pkg.generation.forms.choice import check_form
     from pkg.generation.generate_options import GenerateOptions
+    from pkg.generation.prompt_templates.template_choice import check_template
     from pkg.models.registry import use_model
     from pkg.rerank.reranker import Reranker
 
     options = options or GenerateOptions()
-    check_form(options.form)  # before a model is loaded for nothing
+    check_template(options.form)  # before a model is loaded for nothing
     with use_model(model) as opened, Reranker() as reranker:
         return write_answer(text, opened, context, options, reranker, listen=listen, say=say)
 

@@ -142,7 +142,7 @@ def answer_lines(answer: WrittenAnswer) -> Iterator[dict[str, Any]]:
         "frame": answer.frame,
         "text": answer.text,
         "code": answer.code,
-        "form": best.variant.form,
+        "form": best.variant.template,
         "context": best.variant.context,
         "shown": list(best.shown),
         "linked": [{"name": each.name, "place": each.place} for each in best.linked],
@@ -160,7 +160,7 @@ def answer_lines(answer: WrittenAnswer) -> Iterator[dict[str, Any]]:
 
 def _describe_sample(sample: Sample) -> dict[str, Any]:
     return {
-        "form": sample.variant.form,
+        "form": sample.variant.template,
         "context": sample.variant.context,
         "temperature": sample.variant.decoding.temperature,
         "hop": sample.hop,

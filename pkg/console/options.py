@@ -28,7 +28,7 @@ from pkg.console.settings import (
 from pkg.console.streams import decode_word
 from pkg.errors import UsageError, conceal_address, refuse_file
 from pkg.generation.ask.ask_options import AskOptions
-from pkg.generation.generate_options import CONTEXTS, FRAMES, GenerateOptions
+from pkg.generation.generate_options import CONTEXTS, TASK_TYPES, GenerateOptions
 from pkg.model import BLOCK_KINDS
 from pkg.rerank.candidates import BackendName, Comparison
 from pkg.retrieval.deps.answer import (
@@ -81,7 +81,7 @@ _ENHANCE = (
         only_with="is_enhanced",
         not_with=_NO_WRITING,
     ),
-    click.option("--form", metavar="FORM", help="Form of the prompt; default: what serves the model best."),
+    click.option("--form", metavar="FORM", help="Prompt template; default: the best for the model."),
     click.option("--comments", is_flag=True, help="Write comments before the blocks of each function as well."),
     click.option("--limit", type=click.IntRange(0), help="Functions to write for, the most called first."),
     click.option("--minutes", type=click.FloatRange(0), help="Minutes to write for."),
@@ -285,10 +285,10 @@ query_options = combine(
 generate_options = combine(
     click.option("--generate", is_flag=True, help="Have a text model answer TEXT with the code that was found."),
     model_setting(help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER.", only_with="generate"),
-    click.option(
-        "--form", default=GENERATE.form, show_default=True, help="Form of the prompt: auto, paper, or one by its name."
+    click.option("--form", default=GENERATE.form, show_default=True, help="Prompt template: auto, paper, or a name."),
+    setting(
+        "--frame", type=click.Choice(TASK_TYPES), default=GENERATE.frame, help="Task type: what the answer is to be."
     ),
-    setting("--frame", type=click.Choice(FRAMES), default=GENERATE.frame, help="What is asked for."),
     setting(
         "--context",
         type=click.Choice(CONTEXTS),

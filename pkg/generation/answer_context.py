@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pkg.generation.aligned_code import align_code
-from pkg.generation.forms.helper_text import read_found, read_helpers
 from pkg.generation.linking import Piece, explain_unusable
+from pkg.generation.prompt_templates.helper_text import read_found, read_helpers
 from pkg.generation.sample_writer import Context
 from pkg.generation.signals import measure_signals
 from pkg.model import Hit, Node, QueryResult

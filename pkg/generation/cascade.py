@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from pkg.generation.forms.prompt_form import Attempt, make_task
 from pkg.generation.gate import list_rules, read_rules
 from pkg.generation.generate_options import ContextChoice, GenerateOptions
-from pkg.generation.plan import find_size, is_small, list_forms, plan_variants
+from pkg.generation.plan import find_size, is_small, list_templates, plan_variants
+from pkg.generation.prompt_templates.prompt_template import Attempt, make_task
 from pkg.generation.sample_writer import Context, SampleWriter
 from pkg.generation.samples import Sample, WrittenAnswer
 from pkg.models.text_model import Listen, TextModel, Usage
@@ -51,11 +51,11 @@ def write_answer(
 def write_samples(writer: SampleWriter, listen: Listen | None = None) -> None:
     """Write the samples of the plan; where their number was left open, no more once every example holds."""
     options, context = writer.options, writer.context
-    forms = list_forms(options.form, writer.model, writer.task)
+    forms = list_templates(options.form, writer.model, writer.task)
     has_context = bool(context.code or context.signatures)
     chosen = replace(options, context=_choose_context(writer))
     plan = plan_variants(chosen, forms, bool(writer.examples), has_context, is_small(writer.model))
-    is_judged = writer.examples or (writer.task.frame == "code" and writer.task.entry is not None)
+    is_judged = writer.examples or (writer.task.type == "code" and writer.task.entry is not None)
     is_final = len(plan) == 1 and options.attempts == 1 and not is_judged
     for number, variant in enumerate(plan, 1):
         sample = writer.write(variant, listen=listen if is_final else None)
@@ -67,7 +67,7 @@ def write_samples(writer: SampleWriter, listen: Listen | None = None) -> None:
 def _choose_context(writer: SampleWriter) -> ContextChoice:
     """Ask the gate what is shown, where nobody has settled it and no example of the question can tell afterwards."""
     options, context = writer.options, writer.context
-    if options.context != "auto" or writer.examples or writer.task.frame != "code":
+    if options.context != "auto" or writer.examples or writer.task.type != "code":
         return options.context
     known = read_rules(Path(options.gate)) if options.gate else read_rules()
     rules = list_rules(known, find_size(writer.model)) if context.code or context.signatures else []
@@ -101,7 +101,7 @@ def choose_sample(writer: SampleWriter) -> tuple[int, Ranking | None]:
     """Choose among the samples; give the index of the best, and the ranking where there was a choice."""
     every = range(len(writer.samples))
     eligible = [index for index in every if _may_win(writer.samples[index])] or list(every)
-    if len(eligible) < 2 or not writer.options.rerank or writer.task.frame != "code":
+    if len(eligible) < 2 or not writer.options.rerank or writer.task.type != "code":
         return eligible[0], None
     candidates = tuple(Candidate(index, writer.samples[index].code) for index in eligible)
     task = Task(writer.task.text, candidates, writer.options.tests)
@@ -121,7 +121,7 @@ def sum_up(writer: SampleWriter, choice: tuple[int, Ranking | None]) -> WrittenA
     return WrittenAnswer(
         question=writer.task.text,
         model=writer.model.name,
-        frame=writer.task.frame,
+        frame=writer.task.type,
         text=best.text,
         code=best.code,
         chosen=index,

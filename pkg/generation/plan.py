@@ -1,7 +1,7 @@
-"""Plan in which ways an answer is asked for: what harms least, then other forms and contexts, then samples (P-22).
+"""Plan the samples of an answer: the least harmful variant, then other templates and contexts, then repeats (P-22).
 
-Code that is shown may spoil an answer that would have been right without it, above all with a small model. So where the
-question shows examples, an answer without context comes first, and others are written only while an example fails.
+Shown code can spoil an answer that would be right without it, above all with a small model. So if the question has
+examples, an answer without context comes first, and others are written only while an example fails.
 """
 
 from __future__ import annotations
@@ -10,33 +10,33 @@ import re
 from collections.abc import Sequence
 from itertools import cycle, islice
 
-from pkg.generation.forms.choice import AUTO, choose_form
-from pkg.generation.forms.prompt_form import PromptTask
 from pkg.generation.generate_options import ContextChoice, GenerateOptions
+from pkg.generation.prompt_templates.prompt_template import PromptTask
+from pkg.generation.prompt_templates.template_choice import AUTO, choose_template
 from pkg.generation.samples import Variant
 from pkg.models.text_model import Decoding, TextModel
 
 _SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)[bB](?![a-zA-Z])")
-MOST_VARIANTS = 4  # asked for where the number of samples is left open
+MOST_VARIANTS = 4  # if the number of samples is open
 BILLION = 1e9
-SMALL = 3 * BILLION  # parameters; smaller models copy code that they are shown instead of using it
+SMALL = 3 * BILLION  # parameters; smaller models copy shown code instead of using it
 
 
 def plan_variants(
-    options: GenerateOptions, forms: Sequence[str], has_examples: bool, has_context: bool, is_small: bool
+    options: GenerateOptions, templates: Sequence[str], has_examples: bool, has_context: bool, is_small: bool
 ) -> list[Variant]:
-    """List the ways to ask for one answer, in their order.
+    """Return the variants of one answer, in the order of writing.
 
-    forms: those that serve the model, best first. has_context: whether the graph gave anything to show.
+    templates: the suitable ones, best first. has_context: whether there is helper code to show.
     """
     contexts = _order_contexts(options.context, has_examples, has_context, is_small)
-    ways = [(form, context) for form in forms for context in contexts]
+    pairs = [(template, context) for template in templates for context in contexts]
     count = options.samples or (MOST_VARIANTS if has_examples else 1)
     if not options.samples:
-        count = min(count, len(ways))  # the likeliest answer of each way, and no second one
+        count = min(count, len(pairs))  # only the greedy answer of each pair
     return [
-        Variant(form, context, _choose_decoding(options, number, len(ways)))
-        for number, (form, context) in enumerate(islice(cycle(ways), count))
+        Variant(template, context, _choose_decoding(options, number, len(pairs)))
+        for number, (template, context) in enumerate(islice(cycle(pairs), count))
     ]
 
 
@@ -53,30 +53,30 @@ def _order_contexts(
     return (shown,)
 
 
-def _choose_decoding(options: GenerateOptions, number: int, ways: int) -> Decoding:
-    """Take the likeliest answer the first time that a way is asked, and another sample each time after it."""
-    heat = options.temperature if number >= ways else 0.0
-    return Decoding(options.max_tokens, heat, seed=options.seed + number // ways)
+def _choose_decoding(options: GenerateOptions, number: int, pairs: int) -> Decoding:
+    """Decode the first answer of each pair greedily, and sample the repeats."""
+    temperature = options.temperature if number >= pairs else 0.0
+    return Decoding(options.max_tokens, temperature, seed=options.seed + number // pairs)
 
 
-def list_forms(name: str, model: TextModel, task: PromptTask) -> tuple[str, ...]:
-    """List the forms of prompts for a model, best first: the one that is named alone, or those that serve any."""
-    best = choose_form(name, model).name
-    if name != AUTO or task.frame != "code":
+def list_templates(name: str, model: TextModel, task: PromptTask) -> tuple[str, ...]:
+    """Return the suitable prompt templates for a model and task, best first; only the named one, if not `auto`."""
+    best = choose_template(name, model).name
+    if name != AUTO or task.type != "code":
         return (best,)
-    if task.stub is None:  # nothing breaks off that an answer could go on with
+    if task.stub is None:  # there is no code to continue
         return ("brief",)
     return tuple(dict.fromkeys((best, "brief", "raw")))
 
 
 def is_small(model: TextModel) -> bool:
-    """Tell whether a model is known to be small."""
+    """Return whether a model is known to be small."""
     size = find_size(model)
     return size is not None and size < SMALL
 
 
 def find_size(model: TextModel) -> float | None:
-    """Give the parameters of a model, as it tells them or by a size in its name, such as 0.5B; None if neither does."""
+    """Return the number of parameters that a model reports or that its name states, such as 0.5B; else None."""
     if model.parameters is not None:
         return float(model.parameters)
     sizes = [BILLION * float(found) for found in _SIZE.findall(model.name)]

@@ -1,19 +1,20 @@
-"""Put a question and the code found for it into one prompt for any model (P-19, P-20 in its generic form)."""
+"""Write a question and the code found for it as one prompt for any model (P-19, the generic template of P-20)."""
 
 from __future__ import annotations
 
-from pkg.generation.forms.generic import list_generic_lines
-from pkg.generation.forms.helper_text import list_helpers
-from pkg.generation.forms.prompt_form import PromptTask
+from pkg.generation.prompt_templates.helper_text import list_helpers
+from pkg.generation.prompt_templates.paper_templates import write_generic
+from pkg.generation.prompt_templates.prompt_template import PromptTask
 from pkg.model import QueryResult
 from pkg.retrieval.query_options import check_shows_code
 
 
 def render_prompt(result: QueryResult) -> str:
-    """Render the augmented prompt of a query as text; without hits it is the plain problem.
+    """Render the augmented prompt of a query as text; without hits, the plain problem.
 
-    Each helper code stands in a fence, headed by a comment with its place. What is quoted cannot be taken for the
-    prompt's own words (pkg.generation.forms.form_lines). A UsageError refuses hits that show no code.
+    Each helper is in a fence, headed by a comment with its place, and quoted, so that it cannot imitate the template
+    (pkg.generation.prompt_templates.template_lines). Raises UsageError for hits without code.
     """
     check_shows_code(result.mode)
-    return "\n".join(list_generic_lines(PromptTask(result.text), list_helpers(result))) + "\n"
+    (message,) = write_generic(PromptTask(result.text), list_helpers(result), ()).messages
+    return f"{message.content}\n"

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pkg.generation.forms.choice import FORMS
-from pkg.generation.forms.fitting import FittedPrompt, fit_prompt
-from pkg.generation.forms.prompt_form import Attempt, HelperText, Prompt, PromptTask
 from pkg.generation.generate_options import GenerateOptions
 from pkg.generation.linking import Piece, link_pieces
+from pkg.generation.prompt_templates.fitting import FittedPrompt, fit_prompt
+from pkg.generation.prompt_templates.prompt_template import Attempt, HelperText, Prompt, PromptTask
+from pkg.generation.prompt_templates.template_choice import TEMPLATES
 from pkg.generation.samples import Sample, Variant
 from pkg.models.text_model import Decoding, Generation, Listen, TextModel
 from pkg.rerank.candidates import RerankOptions
@@ -56,7 +56,7 @@ class SampleWriter:
     @cached_property
     def examples(self) -> tuple[str, ...]:
         """Give what is tried: what the question shows of the wanted code, and hidden tests that were handed over."""
-        if self.task.frame != "code" or self.reranker.sandbox is None:
+        if self.task.type != "code" or self.reranker.sandbox is None:
             return ()
         case = make_case(self.task.text, self.options.tests, RerankOptions(), None)
         return tuple(map(show_example, case.examples))
@@ -70,12 +70,12 @@ class SampleWriter:
         """Write one sample and judge it; after earlier attempts without helpers (A-27)."""
         helpers = self.context.choose(variant) if not history else ()
         tokens = variant.decoding.max_tokens
-        fitted = fit_prompt(FORMS[variant.form], self.task, helpers, self.model, tokens, history)
+        fitted = fit_prompt(TEMPLATES[variant.template], self.task, helpers, self.model, tokens, history)
         for note in fitted.notes:
             self.decide(note)
         written = run_prompt(self.model, fitted.prompt, variant.decoding, listen)
         sample = _make_sample(variant, len(history) + 1, fitted, written)
-        self.samples.append(self._judge(sample) if self.task.frame == "code" else sample)
+        self.samples.append(self._judge(sample) if self.task.type == "code" else sample)
         return self.samples[-1]
 
     def _judge(self, sample: Sample) -> Sample:

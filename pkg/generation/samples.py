@@ -1,4 +1,4 @@
-"""The nouns of generation: one way to ask, one sample of an answer, and what comes of all of them."""
+"""The data of generation: a variant of the request, one sample of an answer, and the chosen answer."""
 
 from __future__ import annotations
 
@@ -16,73 +16,73 @@ from pkg.models.text_model import Decoding, Usage
 class Variant:
     """One way to ask for an answer."""
 
-    form: str
+    template: str
     context: ContextChoice
     decoding: Decoding
 
     def describe(self) -> str:
-        """Say it in a few words."""
+        """Describe the variant in a few words."""
         shown = {"none": "without context", "signatures": "with signatures", "code": "with code"}
-        heat = f", temperature {self.decoding.temperature:g}" if self.decoding.temperature else ""
-        return f"form {self.form} {shown.get(self.context, self.context)}{heat}"
+        temperature = f", temperature {self.decoding.temperature:g}" if self.decoding.temperature else ""
+        return f"template {self.template} {shown.get(self.context, self.context)}{temperature}"
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One answer of the model, as it was asked for, written, read and judged (U-10)."""
+    """One answer of the model, with its prompt, its extracted code and its evaluation (U-10)."""
 
     variant: Variant
-    hop: int  # from 1; those above it were told what was wrong before
-    prompt: str  # all that was sent, as one text
+    hop: int  # number of the attempt, from 1; later ones had feedback on the earlier ones
+    prompt: str  # the whole input, as one text
     prompt_hash: str
-    text: str  # the whole answer, with the beginning that the prompt gave
+    text: str  # the whole answer, including its beginning from the prompt
     usage: Usage
-    is_cut: bool = False  # its tokens ran out, or its end is broken
-    shown: tuple[str, ...] = ()  # places of the code that the prompt showed
-    code: str = ""  # what is run: read out of the text, helpers put in; "" for an answer that is no program
-    note: str = ""  # what was done to read it
+    is_cut: bool = False  # its tokens ran out, or its end is incomplete
+    shown: tuple[str, ...] = ()  # places of the helper code in the prompt
+    code: str = ""  # extracted from the text, with linked helpers; "" for an answer that is no program
+    note: str = ""  # about the extraction
     linked: tuple[Piece, ...] = ()
-    missing: tuple[str, ...] = ()  # names that nothing binds
-    passed: int = 0  # examples that hold
-    examples: int = 0  # that were tried
-    is_wanted: bool = True  # whether it defines what the question names
-    feedback: str = ""  # what is wrong, in the words that the next attempt reads
+    missing: tuple[str, ...] = ()  # undefined names
+    passed: int = 0  # examples
+    examples: int = 0  # run
+    is_wanted: bool = True  # whether it defines the name that the question asks for
+    feedback: str = ""  # for the next attempt
 
     @property
     def holds(self) -> bool:
-        """Tell whether every example holds, and there is one."""
+        """Return whether there are examples and all hold."""
         return 0 < self.examples == self.passed
 
     def describe(self) -> str:
-        """Say in a line what was found out about it."""
-        told = [] if self.text.strip() else ["the model wrote nothing"]
-        told += [f"{self.passed} of {self.examples} examples hold"] if self.examples else []
-        told += [] if self.is_wanted else ["what the question names is not defined"]
-        told += ["cut off at its end"] if self.is_cut else []
-        told += [f"calls {each.name} of {each.place}, which is put into it" for each in self.linked]
-        told += [f"nothing defines {', '.join(self.missing)}"] if self.missing else []
-        return "; ".join(told) or f"{self.usage.completion_tokens} tokens"
+        """Describe the evaluation in a line."""
+        findings = [] if self.text.strip() else ["the model wrote nothing"]
+        findings += [f"{self.passed} of {self.examples} examples hold"] if self.examples else []
+        findings += [] if self.is_wanted else ["the wanted name is not defined"]
+        findings += ["truncated"] if self.is_cut else []
+        findings += [f"calls {each.name} of {each.place}, which is inserted" for each in self.linked]
+        findings += [f"undefined: {', '.join(self.missing)}"] if self.missing else []
+        return "; ".join(findings) or f"{self.usage.completion_tokens} tokens"
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenAnswer:
-    """The answer to a question, and how it came about."""
+    """The answer to a question, with all samples and decisions."""
 
     question: str
     model: str
     frame: str
-    text: str  # as the model wrote it
+    text: str  # of the model
     code: str
     chosen: int  # index of the sample
     samples: tuple[Sample, ...]
-    decisions: tuple[str, ...]  # what was done and why, in words
+    decisions: tuple[str, ...]  # each with its reason, in words
     usage: Usage  # of all samples
-    examples: tuple[str, ...] = ()  # what the question shows, as it was read
-    ranking: Mapping[str, Any] = field(default_factory=dict)  # the reranker's line, where it chose
-    oracle: bool = False  # hidden tests were seen
-    result: QueryResult | None = None  # what the graph gave; None where it was not asked
+    examples: tuple[str, ...] = ()  # parsed from the question
+    ranking: Mapping[str, Any] = field(default_factory=dict)  # of the reranker, if it chose
+    oracle: bool = False  # whether hidden tests were used
+    result: QueryResult | None = None  # of the query; None without a graph
 
     @property
     def best(self) -> Sample:
-        """Give the sample that was chosen."""
+        """Return the chosen sample."""
         return self.samples[self.chosen]

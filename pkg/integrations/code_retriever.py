@@ -11,8 +11,8 @@ from typing import Any
 
 from pkg.api import open_graph
 from pkg.errors import UnknownWordsError, UsageError
-from pkg.generation.forms.form_lines import comment
-from pkg.generation.forms.helper_text import list_texts
+from pkg.generation.prompt_templates.helper_text import list_texts
+from pkg.generation.prompt_templates.template_lines import comment
 from pkg.model import FunctionPlace, Hit, Label, QueryResult
 from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions, check_options
 

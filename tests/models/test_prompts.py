@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from golden_prompts import HELPERS, STUB
 
-from pkg.generation.forms.choice import FORMS, choose_form
-from pkg.generation.forms.fitting import count_prompt
-from pkg.generation.forms.prompt_form import make_task
+from pkg.generation.prompt_templates.fitting import count_prompt
+from pkg.generation.prompt_templates.prompt_template import make_task
+from pkg.generation.prompt_templates.template_choice import TEMPLATES, choose_template
 from pkg.generation.sample_writer import run_prompt
 from pkg.models.text_model import Decoding, TextModel
 from pkg.rerank.extraction import extract_code
@@ -18,17 +18,17 @@ pytestmark = pytest.mark.model
 
 @pytest.mark.parametrize("name", ["brief", "primed", "raw", "codellama", "qwen"])
 def test_a_prompt_takes_no_more_tokens_than_were_counted(coder: TextModel, name: str) -> None:
-    prompt = FORMS[name].render(make_task(STUB), HELPERS)
+    prompt = TEMPLATES[name].render(make_task(STUB), HELPERS)
     used = run_prompt(coder, prompt, Decoding(max_tokens=1)).usage.prompt_tokens
 
     assert used <= count_prompt(prompt, coder) <= used + 40
 
 
 def test_an_answer_that_was_begun_is_a_whole_function(coder: TextModel) -> None:
-    prompt = choose_form("auto", coder).render(make_task(STUB))
+    prompt = choose_template("auto", coder).render(make_task(STUB))
     written = run_prompt(coder, prompt, Decoding(max_tokens=200))
     code = extract_code(prompt.join(written.text, written.finish), parse_question(STUB)).code
 
-    assert (prompt.form, written.finish) == ("primed/1", "stop")
+    assert (prompt.template, written.finish) == ("primed/1", "stop")
     assert code.startswith("from typing import List\n")
     assert compile(code, "answer", "exec")

@@ -1,8 +1,8 @@
-"""Prompts of every form as text, as the files in tests/unit/generation/golden hold them.
+"""Prompts of every template as text, for the files in tests/unit/generation/golden.
 
     python tests/support/golden_prompts.py
 
-writes them anew. A form whose words change gets another version: what was written with the old one is not its own.
+rewrites the files. A template whose words change gets a new version, because traces name the version of a prompt.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from pkg.generation.forms.choice import FORMS
-from pkg.generation.forms.prompt_form import Attempt, HelperText, Prompt, PromptTask, make_task
+from pkg.generation.prompt_templates.prompt_template import Attempt, HelperText, Prompt, make_task
+from pkg.generation.prompt_templates.template_choice import TEMPLATES
 
 GOLDEN = Path(__file__).resolve().parents[1] / "unit" / "generation" / "golden"
 
@@ -34,7 +34,7 @@ ATTEMPTS = (
     Attempt("def mean_distance(numbers):\n    return mean", "NameError: name 'mean' is not defined, line 2"),
 )
 EDIT = "Let it take any iterable:\n\n```python\ndef mean(numbers):\n    return sum(numbers) / len(numbers)\n```"
-FRAMED = (
+OTHER_TASKS = (
     make_task("Where is the mean of some numbers computed?", "explain"),
     make_task(EDIT, "edit"),
     make_task("How do sums and spread go together?", "plain"),
@@ -42,8 +42,8 @@ FRAMED = (
 
 
 def show_prompt(prompt: Prompt) -> str:
-    """Write all that a prompt says, and what ends its answer."""
-    lines = [f"{name}: {json.dumps(getattr(prompt, name))}" for name in ("form", "stop", "begun", "close")]
+    """Write the fields of a prompt as text."""
+    lines = [f"{name}: {json.dumps(getattr(prompt, name))}" for name in ("template", "stop", "begun", "close")]
     if prompt.text is not None:
         lines += ["======== text ========", prompt.text]
     for role, content in prompt.messages:
@@ -52,25 +52,20 @@ def show_prompt(prompt: Prompt) -> str:
 
 
 def list_prompts() -> Iterator[tuple[str, Prompt]]:
-    """Give the name of every file with its prompt."""
-    task, told = make_task(STUB), make_task(WORDS)
-    for name, form in FORMS.items():
-        yield name, form.render(task)
-        yield f"{name}-helpers", form.render(task, HELPERS)
-        yield f"{name}-attempts", form.render(task, (), ATTEMPTS)
-        yield f"{name}-words", form.render(told)
-    for framed in FRAMED:
-        yield from list_framed(framed)
-
-
-def list_framed(task: PromptTask) -> Iterator[tuple[str, Prompt]]:
-    """Give what the brief form says in another frame."""
-    yield f"brief-{task.frame}", FORMS["brief"].render(task)
-    yield f"brief-{task.frame}-helpers", FORMS["brief"].render(task, HELPERS)
+    """Yield the name of every file with its prompt."""
+    task, in_words = make_task(STUB), make_task(WORDS)
+    for name, template in TEMPLATES.items():
+        yield name, template.render(task)
+        yield f"{name}-helpers", template.render(task, HELPERS)
+        yield f"{name}-attempts", template.render(task, (), ATTEMPTS)
+        yield f"{name}-words", template.render(in_words)
+    for each in OTHER_TASKS:
+        yield f"brief-{each.type}", TEMPLATES["brief"].render(each)
+        yield f"brief-{each.type}-helpers", TEMPLATES["brief"].render(each, HELPERS)
 
 
 def write_all() -> None:
-    """Write every file, and remove what is no prompt any more."""
+    """Write every file, and remove the files of former prompts."""
     GOLDEN.mkdir(exist_ok=True)
     for path in GOLDEN.glob("*.txt"):
         path.unlink()

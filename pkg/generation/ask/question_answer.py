@@ -11,8 +11,8 @@ from pkg.generation.ask.ask_options import DEFAULT_ASK, AskOptions
 from pkg.generation.ask.ask_prompt import UNKNOWN, Turn, write_messages
 from pkg.generation.ask.citations import check_statements
 from pkg.generation.ask.repository_answer import RepositoryAnswer
-from pkg.generation.forms.fitting import count_prompt
-from pkg.generation.forms.prompt_form import Prompt
+from pkg.generation.prompt_templates.fitting import count_prompt
+from pkg.generation.prompt_templates.prompt_template import Prompt
 from pkg.models.prompt_batch import Conversation
 from pkg.models.text_model import Decoding, Generation, Listen, TextModel
 from pkg.retrieval.evidence.evidence import Evidence, Gathered

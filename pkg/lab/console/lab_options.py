@@ -210,7 +210,7 @@ out_option = click.option(
 
 solver_options = combine(
     click.option("--limit", type=click.IntRange(1), help="Items to answer, drawn by the seed."),
-    click.option("--form", default=SOLVER.form, show_default=True, help="Form of the prompts."),
+    click.option("--form", default=SOLVER.form, show_default=True, help="Prompt template."),
     click.option(
         "--samples", "-n", type=click.IntRange(1), default=SOLVER.samples, show_default=True, help="Answers an item."
     ),

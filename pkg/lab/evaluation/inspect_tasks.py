@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from pkg.errors import MissingExtraError, UsageError
-from pkg.generation.forms.choice import FORMS, check_form
-from pkg.generation.forms.prompt_form import HelperText, Prompt, make_task
+from pkg.generation.prompt_templates.prompt_template import HelperText, Prompt, make_task
+from pkg.generation.prompt_templates.template_choice import TEMPLATES, check_template
 from pkg.lab.evaluation.code.benchmark_files import read_benchmark
 from pkg.lab.evaluation.code.benchmark_items import Benchmark, Item, draw_items
 from pkg.lab.evaluation.code.columns import choose_columns
@@ -49,7 +49,7 @@ def mbpp(
 
 def _make_task(whole: Benchmark, context: str, store: str, form: str, limit: int | None) -> Any:
     benchmark = draw_items(whole, limit, seed=0)
-    check_form(form)
+    check_template(form)
     shown = _find_context(benchmark, context, store)
     samples = [
         dataset.Sample(input=item.task, target=item.reference, id=item.id, metadata={"shown": shown[item.id]})
@@ -84,7 +84,7 @@ def _find_context(benchmark: Benchmark, context: str, store: str) -> dict[str, l
 
 
 def _render(form: str, text: str, shown: list[list[str]]) -> Prompt:
-    prompt = FORMS[form].render(make_task(text), [HelperText(place, code) for place, code in shown])
+    prompt = TEMPLATES[form].render(make_task(text), [HelperText(place, code) for place, code in shown])
     if prompt.text is not None or prompt.begun:
         raise UsageError(f"the form {form} begins the answer, which Inspect's models do not all go on with; try brief")
     return prompt

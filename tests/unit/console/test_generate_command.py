@@ -65,8 +65,8 @@ def test_an_answer_comes_after_the_hits_that_it_stands_on(model: ScriptedModel) 
 def test_decisions_and_usage_go_to_standard_error(model: ScriptedModel) -> None:
     model.answers = [WRONG, RIGHT]
     result = ask()
-    assert "pkg: answer 1, form primed without context: 0 of 1 examples hold" in result.stderr
-    assert "pkg: answer 2, form primed with code: 1 of 1 examples hold; calls twice of sums.py:1" in result.stderr
+    assert "pkg: answer 1, template primed without context: 0 of 1 examples hold" in result.stderr
+    assert "pkg: answer 2, template primed with code: 1 of 1 examples hold; calls twice of sums.py:1" in result.stderr
     assert "2 requests" in result.stderr.splitlines()[-1]
     assert read_answer(result)["chosen"] == 1
 
@@ -115,7 +115,7 @@ def test_without_a_model_the_forms_of_its_name_are_told() -> None:
     [
         (("--generate", "--prompt", *MODEL), "give one of them"),
         (("--attempts", "2"), "--attempts is about an answer; give --generate as well"),
-        (("--generate", *MODEL, "--form", "haiku"), "no prompt form 'haiku'; expected one of: auto, paper"),
+        (("--generate", *MODEL, "--form", "haiku"), "no prompt template 'haiku'; expected one of: auto, paper"),
         (("--generate", "--model", "template"), "writes docstrings only"),
         (("--generate", "--model", "magic:x"), "no model 'magic:x'"),
     ],

@@ -9,9 +9,9 @@ from scripted_model import Answer, ScriptedModel
 
 from pkg.errors import ModelBusyError
 from pkg.generation.cascade import write_answer
-from pkg.generation.forms.prompt_form import HelperText
 from pkg.generation.generate_options import GenerateOptions
 from pkg.generation.linking import Piece
+from pkg.generation.prompt_templates.prompt_template import HelperText
 from pkg.generation.sample_writer import Context
 from pkg.generation.samples import WrittenAnswer
 from pkg.rerank.reranker import Reranker
@@ -201,8 +201,8 @@ def test_an_empty_answer_is_told(reranker: Reranker) -> None:
     assert answer.code == ""
 
 
-def test_an_answer_that_was_cut_says_so(reranker: Reranker) -> None:
+def test_a_truncated_answer_says_so(reranker: Reranker) -> None:
     words = "```python\ndef double(n):\n    x = n\n    " + "y = x ; " * 30
     answer, _ = ask(reranker, [words], GenerateOptions(max_tokens=20, context="none", form="brief"), text=PLAIN)
     assert answer.best.is_cut
-    assert "cut off" in answer.best.describe()
+    assert "truncated" in answer.best.describe()

@@ -4,9 +4,9 @@ import pytest
 from scripted_model import ScriptedModel
 
 from pkg.errors import ContextLengthError
-from pkg.generation.forms.choice import FORMS
-from pkg.generation.forms.fitting import BEGIN_TOKENS, CHAT_TOKENS, MESSAGE_TOKENS, count_prompt, fit_prompt
-from pkg.generation.forms.prompt_form import Attempt, HelperText, make_task
+from pkg.generation.prompt_templates.fitting import BEGIN_TOKENS, CHAT_TOKENS, MESSAGE_TOKENS, count_prompt, fit_prompt
+from pkg.generation.prompt_templates.prompt_template import Attempt, HelperText, make_task
+from pkg.generation.prompt_templates.template_choice import TEMPLATES
 
 TASK = make_task("Add two numbers.")
 HELPERS = [HelperText(f"{name}.py:1-2 {name}", f"def {name}():\n    return {'x + ' * 30}x") for name in ("a", "b", "c")]
@@ -18,38 +18,38 @@ def make_model(window: int | None) -> ScriptedModel:
 
 
 def measure(helpers: int = 0, attempts: int = 0) -> int:
-    prompt = FORMS["brief"].render(TASK, HELPERS[:helpers], ATTEMPTS[len(ATTEMPTS) - attempts :])
+    prompt = TEMPLATES["brief"].render(TASK, HELPERS[:helpers], ATTEMPTS[len(ATTEMPTS) - attempts :])
     return count_prompt(prompt, make_model(None))
 
 
 @pytest.mark.parametrize("kept", [0, 1, 2, 3])
 def test_helpers_go_whole_from_the_last_one_on_and_it_is_said(kept: int) -> None:
-    found = fit_prompt(FORMS["brief"], TASK, HELPERS, make_model(measure(kept) + 100), 100)
+    found = fit_prompt(TEMPLATES["brief"], TASK, HELPERS, make_model(measure(kept) + 100), 100)
 
     assert found.helpers == tuple(HELPERS[:kept])
     assert found.dropped_helpers == tuple(HELPERS[kept:])
-    assert found.prompt == FORMS["brief"].render(TASK, HELPERS[:kept])
+    assert found.prompt == TEMPLATES["brief"].render(TASK, HELPERS[:kept])
     assert [helper.place in "".join(found.notes) for helper in HELPERS] == [number >= kept for number in range(3)]
 
 
 @pytest.mark.parametrize("kept", [1, 2, 3])
 def test_the_oldest_attempts_go_first_and_it_is_said(kept: int) -> None:
-    found = fit_prompt(FORMS["brief"], TASK, [], make_model(measure(0, kept) + 100), 100, ATTEMPTS)
+    found = fit_prompt(TEMPLATES["brief"], TASK, [], make_model(measure(0, kept) + 100), 100, ATTEMPTS)
 
     assert found.attempts == tuple(ATTEMPTS[3 - kept :])
     assert found.dropped_attempts == 3 - kept
-    assert found.prompt == FORMS["brief"].render(TASK, [], ATTEMPTS[3 - kept :])
+    assert found.prompt == TEMPLATES["brief"].render(TASK, [], ATTEMPTS[3 - kept :])
     assert len(found.notes) == (kept < 3)
 
 
 def test_helpers_go_before_attempts() -> None:
-    found = fit_prompt(FORMS["brief"], TASK, HELPERS, make_model(measure(0, 3) + 100), 100, ATTEMPTS)
+    found = fit_prompt(TEMPLATES["brief"], TASK, HELPERS, make_model(measure(0, 3) + 100), 100, ATTEMPTS)
 
     assert (found.helpers, found.attempts) == ((), tuple(ATTEMPTS))
 
 
 def test_one_token_too_few_is_too_few() -> None:
-    found = fit_prompt(FORMS["brief"], TASK, HELPERS, make_model(measure(3) + 99), 100)
+    found = fit_prompt(TEMPLATES["brief"], TASK, HELPERS, make_model(measure(3) + 99), 100)
 
     assert len(found.helpers) == 2
 
@@ -57,29 +57,29 @@ def test_one_token_too_few_is_too_few() -> None:
 def test_a_task_that_alone_does_not_fit_is_an_error_with_the_numbers() -> None:
     size = measure()
     with pytest.raises(ContextLengthError, match=rf"task alone takes {size} tokens.* 100;.*has {size + 99} tokens"):
-        fit_prompt(FORMS["brief"], TASK, HELPERS, make_model(size + 99), 100)
+        fit_prompt(TEMPLATES["brief"], TASK, HELPERS, make_model(size + 99), 100)
 
 
 def test_the_newest_attempt_is_never_left_out() -> None:
     with pytest.raises(ContextLengthError, match="the task and its last attempt alone take"):
-        fit_prompt(FORMS["brief"], TASK, [], make_model(measure() + 101), 100, ATTEMPTS)
+        fit_prompt(TEMPLATES["brief"], TASK, [], make_model(measure() + 101), 100, ATTEMPTS)
 
 
 def test_a_model_whose_window_is_not_known_gets_all() -> None:
-    found = fit_prompt(FORMS["brief"], TASK, HELPERS, make_model(None), 10**9, ATTEMPTS)
+    found = fit_prompt(TEMPLATES["brief"], TASK, HELPERS, make_model(None), 10**9, ATTEMPTS)
 
     assert (found.helpers, found.attempts, found.notes) == (tuple(HELPERS), tuple(ATTEMPTS), ())
 
 
 def test_a_text_is_counted_by_the_tokeniser_of_the_model() -> None:
-    prompt, model = FORMS["raw"].render(TASK), make_model(None)
+    prompt, model = TEMPLATES["raw"].render(TASK), make_model(None)
 
     assert prompt.text is not None
     assert count_prompt(prompt, model) == BEGIN_TOKENS + model.count_tokens(prompt.text)
 
 
 def test_every_message_is_counted_with_what_a_template_writes_around_it() -> None:
-    prompt = FORMS["llama31"].render(TASK)
+    prompt = TEMPLATES["llama31"].render(TASK)
     words = sum(len(message.content.split()) for message in prompt.messages)
 
     assert count_prompt(prompt, make_model(None)) == CHAT_TOKENS + 2 * MESSAGE_TOKENS + words

@@ -10,9 +10,9 @@ from scripted_model import ScriptedModel
 
 from pkg.errors import InputError, PathError
 from pkg.generation.cascade import write_answer
-from pkg.generation.forms.prompt_form import HelperText
 from pkg.generation.gate import GateRule, list_rules, read_rules, write_rules
 from pkg.generation.generate_options import GenerateOptions
+from pkg.generation.prompt_templates.prompt_template import HelperText
 from pkg.generation.sample_writer import Context
 from pkg.rerank.reranker import Reranker
 

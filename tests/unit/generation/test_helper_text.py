@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from linked import make_linked_store
 
-from pkg.generation.forms.helper_text import list_helpers, read_helpers
+from pkg.generation.prompt_templates.helper_text import list_helpers, read_helpers
 from pkg.graph.store import GraphStore
 from pkg.model import Coverage, Helper, Hit, Label, Node, QueryResult
 from pkg.rerank.undefined_names import find_undefined

@@ -6,9 +6,9 @@ import pytest
 from scripted_model import ScriptedModel
 
 from pkg.errors import UsageError
-from pkg.generation.forms.prompt_form import make_task
 from pkg.generation.generate_options import GenerateOptions
-from pkg.generation.plan import is_small, list_forms, plan_variants
+from pkg.generation.plan import is_small, list_templates, plan_variants
+from pkg.generation.prompt_templates.prompt_template import make_task
 
 AUTO = GenerateOptions()
 STUB = 'def double(n):\n    """Give twice a number."""\n'
@@ -16,7 +16,7 @@ STUB = 'def double(n):\n    """Give twice a number."""\n'
 
 def plan(options: GenerateOptions, *, examples: bool, context: bool = True, small: bool = False) -> list[str]:
     made = plan_variants(options, ("primed", "brief"), examples, context, small)
-    return [f"{each.form} {each.context} {each.decoding.temperature:g}" for each in made]
+    return [f"{each.template} {each.context} {each.decoding.temperature:g}" for each in made]
 
 
 def test_with_examples_what_harms_least_comes_first() -> None:
@@ -41,15 +41,15 @@ def test_samples_beyond_the_ways_are_drawn_anew() -> None:
     assert [each.decoding.seed for each in made] == [7, 7, 8, 8, 9]
 
 
-def test_forms_that_differ_are_listed() -> None:
+def test_the_templates_that_serve_a_model_are_listed() -> None:
     model = ScriptedModel([""])
-    assert list_forms("auto", model, make_task(STUB)) == ("primed", "brief", "raw")
-    assert list_forms("auto", model, make_task("Sort numbers.")) == ("brief",)
-    assert list_forms("auto", model, make_task("What is this?", "explain")) == ("primed",)
-    assert list_forms("raw", model, make_task(STUB)) == ("raw",)
-    assert list_forms("auto", ScriptedModel([""], can_prime=False), make_task(STUB)) == ("brief", "raw")
-    with pytest.raises(UsageError, match="no prompt form 'haiku'"):
-        list_forms("haiku", model, make_task(STUB))
+    assert list_templates("auto", model, make_task(STUB)) == ("primed", "brief", "raw")
+    assert list_templates("auto", model, make_task("Sort numbers.")) == ("brief",)
+    assert list_templates("auto", model, make_task("What is this?", "explain")) == ("primed",)
+    assert list_templates("raw", model, make_task(STUB)) == ("raw",)
+    assert list_templates("auto", ScriptedModel([""], can_prime=False), make_task(STUB)) == ("brief", "raw")
+    with pytest.raises(UsageError, match="no prompt template 'haiku'"):
+        list_templates("haiku", model, make_task(STUB))
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from pkg.enhance.docstring_forms import FormName
 from pkg.enhance.function_facts import FunctionText
 from pkg.enhance.writer import open_writer
 from pkg.generation.ask.ask_options import AskOptions
-from pkg.generation.forms.choice import FORMS
 from pkg.generation.generate_options import GenerateOptions
+from pkg.generation.prompt_templates.template_choice import TEMPLATES
 from pkg.indexing.enhancement import enhance
 from pkg.lab import make_dataset
 from pkg.lab.datasets.dataset_options import DatasetOptions
@@ -76,12 +76,12 @@ def test_a_question_in_words(graph: Graph, retriever: Retriever) -> None:
     check(model.asked)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_code_that_is_generated(graph: Graph, form: str) -> None:
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_code_that_is_generated(graph: Graph, template: str) -> None:
     model = ScriptedModel(["```python\ndef total(items):\n    return 0\n```"], window=None)
     question = f"Write a function `add_up` that adds up prices. {' '.join(TOKENS[:9])}"
-    graph.generate(question, model, GenerateOptions(form=form, context="code", link=False))
-    check(model.asked, OWN if form in ("codellama", "deepseek", "starcoder2", "llama31") else ())
+    graph.generate(question, model, GenerateOptions(form=template, context="code", link=False))
+    check(model.asked, OWN if template in ("codellama", "deepseek", "starcoder2", "llama31") else ())
 
 
 def test_the_prompt_of_a_query(graph: Graph) -> None:

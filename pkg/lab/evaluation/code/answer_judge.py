@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from pkg.generation.forms.prompt_form import PromptTask, make_task
 from pkg.generation.linking import Piece, link_pieces
+from pkg.generation.prompt_templates.prompt_template import PromptTask, make_task
 from pkg.lab.evaluation.code.benchmark_items import Item
 from pkg.lab.evaluation.code.hidden_tests import HiddenTests
 from pkg.lab.evaluation.code.scorer import LIMITS, Score, score_all

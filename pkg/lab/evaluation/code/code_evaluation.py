@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkg.errors import UsageError
-from pkg.generation.forms.choice import choose_form
-from pkg.generation.forms.fitting import fit_prompt
-from pkg.generation.forms.prompt_form import Attempt, Prompt
 from pkg.generation.generate_options import GenerateOptions
+from pkg.generation.prompt_templates.fitting import fit_prompt
+from pkg.generation.prompt_templates.prompt_template import Attempt, Prompt
+from pkg.generation.prompt_templates.template_choice import choose_template
 from pkg.generation.sample_writer import render_sent
 from pkg.lab.evaluation.code.answer_judge import AnswerJudge
 from pkg.lab.evaluation.code.benchmark_items import Benchmark, Item
@@ -167,7 +167,7 @@ class Evaluation:
         told: earlier answers and what they fail; a model that has written the same twice is asked with a temperature.
         """
         shown = ShownCode() if told else self._find(column, item)
-        form = choose_form(column.form or self._options.form, self._model)
+        form = choose_template(column.form or self._options.form, self._model)
         tokens, heat = self._options.max_tokens, self._options.temperature
         fitted = fit_prompt(form, self._judge.make_task(item), shown.helpers, self._model, tokens, told)
         if len({each.code for each in told}) < len(told):
@@ -223,7 +223,7 @@ class Evaluation:
         return Record(
             column.name, asked.item.id, asked.sample, False, "",
             leaks=self._tell_leaks(asked.item.id, asked.places),
-            form=asked.prompt.form, shown=asked.places, linked=found.linked,
+            form=asked.prompt.template, shown=asked.places, linked=found.linked,
             score=asked.shown.score, fits=asked.shown.fits, signals=asked.shown.signals,
             is_shown_right=found.is_shown_right,
             prompt_tokens=text.usage.prompt_tokens, completion_tokens=text.usage.completion_tokens,

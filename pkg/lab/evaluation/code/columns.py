@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pkg.errors import UsageError
-from pkg.generation.forms.choice import FORMS
+from pkg.generation.prompt_templates.template_choice import TEMPLATES
 
 Kind = Literal["written", "mended", "cascade", "chosen", "ideal"]
 """How an answer comes about: written by the model; the answer of another column, which the model is told the faults of;
@@ -115,8 +115,8 @@ def choose_columns(names: Iterable[str]) -> tuple[Column, ...]:
 def _find_column(name: str) -> Column:
     first, _, form = name.partition(":")
     if form:
-        if first != "none" or form not in FORMS:
-            raise UsageError(f"no column '{name}'; expected none:FORM with one of: {', '.join(FORMS)}")
+        if first != "none" or form not in TEMPLATES:
+            raise UsageError(f"no column '{name}'; expected none:FORM with one of: {', '.join(TEMPLATES)}")
         return Column(name, f"None, {form}", "written", f"control: no code, in the form {form}", form=form)
     found = next((column for column in _FIXED if column.name == name), None)
     if found is None:

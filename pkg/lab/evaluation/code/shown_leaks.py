@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pkg.model import Leak
 
 _PLACE = re.compile(r"(?P<path>.*):(?P<first>\d+)-(?P<last>\d+) ", re.DOTALL)
-"""A piece of code in the records, as pkg.generation.forms.helper_text.tell_place writes it; else it is a whole row."""
+"""A piece of code in the records, as helper_text.format_place writes it; else it is a whole row."""
 
 
 class ShownLeaks:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
-from pkg.generation.forms.prompt_form import PromptTask
 from pkg.generation.linking import Piece
+from pkg.generation.prompt_templates.prompt_template import PromptTask
 from pkg.lab.evaluation.code.answer_judge import ReadAnswer
 from pkg.lab.evaluation.code.benchmark_items import Item
 from pkg.lab.evaluation.code.scorer import Score

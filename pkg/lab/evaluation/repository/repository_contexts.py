@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, cast
 from pkg.errors import QueryError
 from pkg.generation.aligned_code import align_code
 from pkg.generation.answer_context import MOST_SIGNATURES
-from pkg.generation.forms.helper_text import read_helpers
-from pkg.generation.forms.prompt_form import HelperText
+from pkg.generation.prompt_templates.helper_text import read_helpers
+from pkg.generation.prompt_templates.prompt_template import HelperText
 from pkg.generation.signals import measure_signals
 from pkg.graph.path_filter import is_test
 from pkg.lab.evaluation.code.benchmark_items import Item

@@ -9,8 +9,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from pkg.generation.forms.prompt_form import HelperText
-from pkg.generation.forms.standing_code import make_signature
+from pkg.generation.prompt_templates.prompt_template import HelperText
+from pkg.generation.prompt_templates.self_contained_code import make_signature
 from pkg.lab.evaluation.repository.masked_functions import Definition, MaskedFunction, parse_file
 from pkg.lab.evaluation.repository.project_files import Project
 from pkg.model import Label, Node, RelationType

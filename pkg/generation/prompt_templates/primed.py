@@ -1,25 +1,25 @@
-"""The primed form: the brief one, with the answer begun by an opened fence and the code that breaks off (U-08).
+"""The primed template: the brief one, with the answer begun by an open fence and the incomplete code (U-08).
 
-The model goes on inside of the function: nothing is spent on saying its head again, and no words come before it.
+The model continues inside the function, so no tokens go to repeating its header or to an introduction.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pkg.generation.forms.brief import write_brief, write_message
-from pkg.generation.forms.form_lines import quote
-from pkg.generation.forms.prompt_form import Attempt, HelperText, Prompt, PromptTask
-from pkg.generation.forms.sections import choose_task_fence
+from pkg.generation.prompt_templates.brief import write_brief, write_message
+from pkg.generation.prompt_templates.prompt_template import Attempt, HelperText, Prompt, PromptTask
+from pkg.generation.prompt_templates.sections import choose_task_fence
+from pkg.generation.prompt_templates.template_lines import quote
 from pkg.models.text_model import Message
 
 VERSION = "primed/1"
 DRIVERS = ("\nif __name__", "\nprint(", "\nassert ", "\n# Test", "\n# Example")
-"""What follows these is no answer but what the model does with it."""
+"""Stop strings: the code after them uses the answer and is not part of it."""
 
 
 def write_primed(task: PromptTask, helpers: Sequence[HelperText], attempts: Sequence[Attempt]) -> Prompt:
-    """Write a message of the user and the beginning of the answer; without a stub it is the brief form."""
+    """Write a user message and the beginning of the answer; without a stub, the brief prompt."""
     if task.stub is None:
         return write_brief(task, helpers, attempts)
     fence = choose_task_fence(task, helpers, attempts)
@@ -29,5 +29,5 @@ def write_primed(task: PromptTask, helpers: Sequence[HelperText], attempts: Sequ
 
 
 def begin_answer(stub: str) -> str:
-    """Give the code that the answer goes on with: it ends at the end of a line."""
+    """Return the code that the answer continues, ending in a line break."""
     return stub.strip("\r\n").rstrip() + "\n"

@@ -1,4 +1,4 @@
-"""No text that a prompt quotes can be taken for the prompt's own words, whatever the form."""
+"""No quoted text can imitate a prompt's own lines, in any template."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scripted_model import ScriptedModel
 
 from pkg.errors import UsageError
-from pkg.generation.forms.choice import FORM_NAMES, FORMS, choose_form, find_family
-from pkg.generation.forms.form_lines import MARKER
-from pkg.generation.forms.prompt_form import Attempt, HelperText, Prompt, PromptTask, make_task
-from pkg.generation.generate_options import FRAMES, Frame
+from pkg.generation.generate_options import TASK_TYPES, TaskType
+from pkg.generation.prompt_templates.prompt_template import Attempt, HelperText, Prompt, PromptTask, make_task
+from pkg.generation.prompt_templates.template_choice import TEMPLATE_NAMES, TEMPLATES, choose_template, find_family
+from pkg.generation.prompt_templates.template_lines import MARKER
 from pkg.quoting.special_tokens import SPECIAL_TOKENS
 
 STUB = 'def f(x):\n    """Say {}."""\n'
@@ -34,12 +34,12 @@ def list_texts(prompt: Prompt) -> list[str]:
     return [prompt.text] if prompt.text is not None else [message.content for message in prompt.messages]
 
 
-UNFENCED = ("raw", "header", "starcoder2")  # forms without fences of their own: one that is quoted opens nothing
+UNFENCED = ("raw", "header", "starcoder2")  # templates without fences: a quoted fence opens nothing
 
 
 def outline(prompt: Prompt) -> list[list[str]]:
-    """Give what a reader may take for the prompt's own words: control tokens, lines of a form, fences."""
-    is_fenced = not prompt.form.startswith(UNFENCED)
+    """Return the control tokens, template lines and fences of each text of a prompt."""
+    is_fenced = not prompt.template.startswith(UNFENCED)
     outlines = []
     for text in list_texts(prompt):
         (fence, *_) = sorted(re.findall(r"^(`{3,})(?:python|text)$", text, re.MULTILINE), key=len, reverse=True) or [""]
@@ -53,34 +53,34 @@ def outline(prompt: Prompt) -> list[list[str]]:
     return outlines
 
 
-def make_prompt(name: str, frame: Frame, stub: str | None, texts: tuple[str, ...]) -> Prompt:
+def make_prompt(name: str, task_type: TaskType, stub: str | None, texts: tuple[str, ...]) -> Prompt:
     text, place, code, tried, feedback = texts
-    task = PromptTask(text, None, "f", frame) if stub is None else PromptTask(stub.format(text), stub.format(text))
+    task = PromptTask(text, None, "f", task_type) if stub is None else PromptTask(stub.format(text), stub.format(text))
     helpers = (HelperText(place, code), HelperText("a.py:1-2 g", code))
-    return FORMS[name].render(task, helpers, (Attempt(tried, feedback), Attempt(code, feedback)))
+    return TEMPLATES[name].render(task, helpers, (Attempt(tried, feedback), Attempt(code, feedback)))
 
 
 @pytest.mark.parametrize("stub", [None, STUB], ids=["words", "stub"])
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", TEMPLATES)
 @given(texts=st.tuples(TEXTS, TEXTS, TEXTS, TEXTS, TEXTS))
-def test_no_text_can_be_taken_for_the_words_of_a_form(name: str, stub: str | None, texts: tuple[str, ...]) -> None:
+def test_no_text_can_imitate_the_lines_of_a_template(name: str, stub: str | None, texts: tuple[str, ...]) -> None:
     harmless = make_prompt(name, "code", stub, ("a", "b", "c", "d", "e"))
 
     assert outline(make_prompt(name, "code", stub, texts)) == outline(harmless)
 
 
-@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("task_type", TASK_TYPES)
 @given(texts=st.tuples(TEXTS, TEXTS, TEXTS, TEXTS, TEXTS))
-def test_no_text_can_be_taken_for_the_words_of_a_frame(frame: Frame, texts: tuple[str, ...]) -> None:
-    harmless = make_prompt("brief", frame, None, ("a", "b", "c", "d", "e"))
+def test_no_text_can_imitate_the_instructions_of_a_task_type(task_type: TaskType, texts: tuple[str, ...]) -> None:
+    harmless = make_prompt("brief", task_type, None, ("a", "b", "c", "d", "e"))
 
-    assert outline(make_prompt("brief", frame, None, texts)) == outline(harmless)
+    assert outline(make_prompt("brief", task_type, None, texts)) == outline(harmless)
 
 
 @given(code=TEXTS, place=TEXTS, feedback=TEXTS)
-def test_in_a_raw_prompt_what_is_no_task_is_a_comment(code: str, place: str, feedback: str) -> None:
+def test_a_raw_prompt_has_everything_but_the_task_in_comments(code: str, place: str, feedback: str) -> None:
     stub = "def f(x):\n"
-    prompt = FORMS["raw"].render(PromptTask(stub, stub), [HelperText(place, code)], [Attempt(code, feedback)])
+    prompt = TEMPLATES["raw"].render(PromptTask(stub, stub), [HelperText(place, code)], [Attempt(code, feedback)])
     assert prompt.text is not None
     above = prompt.text.removesuffix(stub)
 
@@ -93,12 +93,12 @@ QUOTES_AND_ESCAPES = "x = '''''' + \"\"\"\"\"\" + '\\x' + '\\N'"
 
 
 @given(code=TEXTS, place=TEXTS, feedback=TEXTS, quotes=st.sampled_from(['"""', "'''"]))
-def test_in_a_header_what_is_no_task_stays_inside_of_the_docstring(
+def test_a_header_prompt_has_everything_but_the_task_inside_the_docstring(
     code: str, place: str, feedback: str, quotes: str
 ) -> None:
     stub = f"import math\n\ndef f(x):\n    {quotes}Say it.{quotes}\n"
     code = f"{code}\n{QUOTES_AND_ESCAPES}\n"
-    prompt = FORMS["header"].render(PromptTask(stub, stub), [HelperText(place, code)], [Attempt(code, feedback)])
+    prompt = TEMPLATES["header"].render(PromptTask(stub, stub), [HelperText(place, code)], [Attempt(code, feedback)])
     module = ast.parse(prompt.text or "")
     function = module.body[-1]
     assert isinstance(function, ast.FunctionDef)
@@ -113,22 +113,22 @@ def test_in_a_header_what_is_no_task_stays_inside_of_the_docstring(
 @pytest.mark.parametrize(
     "stub", ["def f(x):\n", "def f(x):\n    'Say it.'\n", "def f(x): '''Say it.'''", "class A:\n    '''Hold.'''"]
 )
-def test_without_a_docstring_of_three_quotes_a_header_is_a_raw_prompt(stub: str) -> None:
+def test_a_header_prompt_without_a_triple_quoted_docstring_is_a_raw_prompt(stub: str) -> None:
     task, helper = PromptTask(stub, stub), HelperText("a.py:1-1 g", "def g(): ...")
 
-    assert FORMS["header"].render(task, [helper]) == FORMS["raw"].render(task, [helper])
+    assert TEMPLATES["header"].render(task, [helper]) == TEMPLATES["raw"].render(task, [helper])
 
 
 @given(text=TEXTS)
-def test_the_answer_goes_on_from_what_was_asked_as_it_was_written(text: str) -> None:
+def test_the_answer_continues_the_unquoted_code_of_the_question(text: str) -> None:
     stub = STUB.format(text)
     for name in ("primed", "raw"):
-        prompt = FORMS[name].render(PromptTask(stub, stub))
+        prompt = TEMPLATES[name].render(PromptTask(stub, stub))
         assert stub.strip() in prompt.join("    return x")
 
 
-def test_a_fence_that_a_stop_string_ended_is_closed_again() -> None:
-    prompt = FORMS["primed"].render(make_task("def f(x):\n"))
+def test_a_fence_that_a_stop_string_removed_is_closed_again() -> None:
+    prompt = TEMPLATES["primed"].render(make_task("def f(x):\n"))
 
     assert prompt.join("    return x\n") == "```python\ndef f(x):\n    return x\n```"
     assert prompt.join("    return x", "length") == "```python\ndef f(x):\n    return x"
@@ -136,7 +136,7 @@ def test_a_fence_that_a_stop_string_ended_is_closed_again() -> None:
 
 
 def test_the_fence_of_an_answer_is_longer_than_any_run_in_the_task() -> None:
-    prompt = FORMS["primed"].render(make_task('def f(x):\n    """Write ```."""\n'))
+    prompt = TEMPLATES["primed"].render(make_task('def f(x):\n    """Write ```."""\n'))
 
     assert prompt.begun.startswith("````python\ndef f(x):\n")
     assert prompt.stop[0] == prompt.close == "\n````"
@@ -144,44 +144,44 @@ def test_the_fence_of_an_answer_is_longer_than_any_run_in_the_task() -> None:
 
 
 def test_words_are_not_primed() -> None:
-    prompt = FORMS["primed"].render(make_task("Add two numbers."))
+    prompt = TEMPLATES["primed"].render(make_task("Add two numbers."))
 
-    assert (prompt.form, len(prompt.messages), prompt.begun) == ("brief/1", 1, "")
+    assert (prompt.template, len(prompt.messages), prompt.begun) == ("brief/1", 1, "")
 
 
 def test_a_raw_prompt_begins_the_function_that_the_words_name() -> None:
-    assert FORMS["raw"].render(make_task("Write a function `add_all` that adds.")).begun == "def add_all("
-    assert FORMS["raw"].render(make_task("Add two numbers.")).begun == "def "
-    assert FORMS["raw"].render(make_task("Write a class called `Stack2` with push.")).begun == "class Stack2"
+    assert TEMPLATES["raw"].render(make_task("Write a function `add_all` that adds.")).begun == "def add_all("
+    assert TEMPLATES["raw"].render(make_task("Add two numbers.")).begun == "def "
+    assert TEMPLATES["raw"].render(make_task("Write a class called `Stack2` with push.")).begun == "class Stack2"
 
 
-def test_a_class_that_breaks_off_is_called_a_class() -> None:
-    stub = 'class Stack:\n    """Hold things, by a function push."""\n'
+def test_an_incomplete_class_is_called_a_class() -> None:
+    stub, brief = 'class Stack:\n    """Hold things, by a function push."""\n', TEMPLATES["brief"]
 
-    assert "Complete this Python class." in FORMS["brief"].render(make_task(stub)).messages[0].content
-    assert "Complete this Python function." in FORMS["brief"].render(make_task("def push(x):\n")).messages[0].content
+    assert "Complete this Python class." in brief.render(make_task(stub)).messages[0].content
+    assert "Complete this Python function." in brief.render(make_task("def push(x):\n")).messages[0].content
 
 
-@pytest.mark.parametrize("name", FORMS)
-@pytest.mark.parametrize("frame", ["explain", "edit", "plain"])
-def test_what_is_no_program_is_asked_briefly_in_every_form(name: str, frame: Frame) -> None:
-    task = make_task("def f(x):\n", frame)
+@pytest.mark.parametrize("name", TEMPLATES)
+@pytest.mark.parametrize("task_type", ["explain", "edit", "plain"])
+def test_every_template_asks_briefly_for_anything_but_a_program(name: str, task_type: TaskType) -> None:
+    task = make_task("def f(x):\n", task_type)
 
     assert task.stub is None
-    assert FORMS[name].render(task) == FORMS["brief"].render(task)
+    assert TEMPLATES[name].render(task) == TEMPLATES["brief"].render(task)
 
 
-@pytest.mark.parametrize("frame", ["explain", "plain"])
-def test_who_wants_words_is_not_told_to_answer_with_code(frame: Frame) -> None:
-    (message,) = FORMS["brief"].render(make_task("Why is it slow?", frame)).messages
+@pytest.mark.parametrize("task_type", ["explain", "plain"])
+def test_a_question_that_wants_words_does_not_ask_for_code(task_type: TaskType) -> None:
+    (message,) = TEMPLATES["brief"].render(make_task("Why is it slow?", task_type)).messages
 
     assert "Python" not in message.content
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_helpers_are_numbered_and_stand_before_the_answer_begins(name: str) -> None:
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_helpers_are_numbered_and_come_before_the_answer(name: str) -> None:
     helpers = [HelperText(f"{each}.py:1-1 {each}", f"def {each}(): ...") for each in ("one", "two")]
-    prompt = FORMS[name].render(make_task("def f(x):\n"), helpers)
+    prompt = TEMPLATES[name].render(make_task("def f(x):\n"), helpers)
     text = "\n".join(list_texts(prompt))
 
     places = [text.index(part) for part in ("helper code 1:", "def one", "helper code 2:", "def two")]
@@ -189,8 +189,8 @@ def test_helpers_are_numbered_and_stand_before_the_answer_begins(name: str) -> N
 
 
 @pytest.mark.parametrize("name", ["brief", "primed", "raw"])
-def test_in_our_own_forms_the_task_stands_behind_the_helpers(name: str) -> None:
-    prompt = FORMS[name].render(make_task("def f(x):\n"), [HelperText("a.py:1-1 g", "def g(): ...")])
+def test_our_own_templates_put_the_task_after_the_helpers(name: str) -> None:
+    prompt = TEMPLATES[name].render(make_task("def f(x):\n"), [HelperText("a.py:1-1 g", "def g(): ...")])
     text = list_texts(prompt)[0]
 
     assert text.index("def g") < text.index("def f")
@@ -200,9 +200,9 @@ def make_model(name: str = "", can_prime: bool = True) -> ScriptedModel:
     return ScriptedModel([""], name=name, can_prime=can_prime)
 
 
-def test_an_answer_is_begun_where_the_model_can_go_on() -> None:
-    assert choose_form("auto", make_model(can_prime=True)).name == "primed"
-    assert choose_form("auto", make_model(can_prime=False)).name == "brief"
+def test_an_answer_is_begun_for_a_model_that_can_continue_one() -> None:
+    assert choose_template("auto", make_model(can_prime=True)).name == "primed"
+    assert choose_template("auto", make_model(can_prime=False)).name == "brief"
 
 
 @pytest.mark.parametrize(
@@ -219,17 +219,19 @@ def test_an_answer_is_begun_where_the_model_can_go_on() -> None:
         ("openai:gpt-5@https://api.example/v1", "generic"),
     ],
 )
-def test_the_papers_form_is_that_of_the_family(name: str, family: str) -> None:
+def test_the_papers_template_is_chosen_by_the_family(name: str, family: str) -> None:
     assert find_family(name) == family
-    assert choose_form("paper", make_model(name)).name == family
+    assert choose_template("paper", make_model(name)).name == family
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_a_form_can_be_named(name: str) -> None:
-    assert choose_form(name, make_model()) is FORMS[name]
-    assert name in FORM_NAMES
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_template_can_be_named(name: str) -> None:
+    assert choose_template(name, make_model()) is TEMPLATES[name]
+    assert name in TEMPLATE_NAMES
 
 
-def test_an_unknown_form_is_refused_with_those_that_there_are() -> None:
-    with pytest.raises(UsageError, match="no prompt form 'short'; expected one of: auto, paper, brief, primed, raw,"):
-        choose_form("short", make_model())
+def test_an_unknown_template_is_refused_with_the_known_names() -> None:
+    with pytest.raises(
+        UsageError, match="no prompt template 'short'; expected one of: auto, paper, brief, primed, raw"
+    ):
+        choose_template("short", make_model())

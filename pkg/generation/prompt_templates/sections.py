@@ -1,10 +1,11 @@
-"""The parts that several forms share: numbered helpers and attempts, in fences or as comments."""
+"""Sections that several templates share: numbered helpers and attempts, in fences or as comments."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pkg.generation.forms.form_lines import (
+from pkg.generation.prompt_templates.prompt_template import Attempt, HelperText, PromptTask
+from pkg.generation.prompt_templates.template_lines import (
     ATTEMPTS_ADVICE,
     ATTEMPTS_END,
     ATTEMPTS_START,
@@ -15,18 +16,17 @@ from pkg.generation.forms.form_lines import (
     quote,
     quote_place,
 )
-from pkg.generation.forms.prompt_form import Attempt, HelperText, PromptTask
 from pkg.quoting.chosen_fence import choose_fence
 
 
 def choose_task_fence(task: PromptTask, helpers: Sequence[HelperText], attempts: Sequence[Attempt]) -> str:
-    """Give the fence of a prompt: no text of it can end it."""
+    """Return a fence that no text of the prompt contains."""
     shown = (text for pair in (*helpers, *attempts) for text in pair)
     return choose_fence((task.text, *shown))
 
 
 def list_helper_lines(helpers: Sequence[HelperText], fence: str) -> Iterator[str]:
-    """Write helpers in fences, each under its number, with its place as first comment."""
+    """Yield the lines of numbered helpers in fences, each headed by a comment with its place."""
     for number, helper in enumerate(helpers, 1):
         yield f"helper code {number}:"
         yield f"{fence}python"
@@ -36,7 +36,7 @@ def list_helper_lines(helpers: Sequence[HelperText], fence: str) -> Iterator[str
 
 
 def list_attempt_lines(attempts: Sequence[Attempt], fence: str) -> Iterator[str]:
-    """Write attempts in fences, the oldest first, each with what happened (U-07)."""
+    """Yield the lines of attempts in fences, the oldest first, each with its feedback (U-07)."""
     if not attempts:
         return
     yield ATTEMPTS_START
@@ -54,7 +54,7 @@ def list_attempt_lines(attempts: Sequence[Attempt], fence: str) -> Iterator[str]
 
 
 def list_helper_comments(helpers: Sequence[HelperText], mark: str = "# ") -> Iterator[str]:
-    """Write the helper section with a mark before each line; nothing without helpers."""
+    """Yield the helper section with a comment mark before each line; nothing without helpers."""
     if not helpers:
         return
     yield mark + HELPERS_START
@@ -66,7 +66,7 @@ def list_helper_comments(helpers: Sequence[HelperText], mark: str = "# ") -> Ite
 
 
 def list_attempt_comments(attempts: Sequence[Attempt], mark: str = "# ") -> Iterator[str]:
-    """Write attempts with a mark before each line, the oldest first, each with what happened (U-07)."""
+    """Yield attempts with a comment mark before each line, the oldest first, each with its feedback (U-07)."""
     if not attempts:
         return
     yield mark + ATTEMPTS_START

@@ -1,8 +1,8 @@
-"""Make code stand for itself: a function as its signature, a block with what it needs of the function around it.
+"""Make self-contained code: a function as its signature, a block with the parts of its function that it needs.
 
-A block alone reads names that nothing in it binds; where a prompt shows it so, these names come back in the answer. So
-the function around it is shown too, but of that only its signature, what leads to the block, and the statements that
-bind names that the block reads. All else is `...`.
+A block alone reads names that it does not bind; a model that is shown such a block uses these names in its answer. So
+the block is shown inside its function, reduced to the signature, the statements that enclose the block, and those that
+bind names it reads. The rest is `...`.
 """
 
 from __future__ import annotations
@@ -16,38 +16,37 @@ from textwrap import indent
 from pkg.extract.syntax import is_string_statement, parse_code
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
-_KEPT_DECORATORS = ("classmethod", "property", "staticmethod")  # they tell how it is called
+_KEPT_DECORATORS = ("classmethod", "property", "staticmethod")  # they change the way it is called
 _Assignment = ast.Assign | ast.AnnAssign
 _LONGEST = 200
-"""Characters of a statement that is shown for a name that it binds; a table may have thousands. Of a longer assignment
-its names are shown."""
-_HERE = "_the_block_stands_here_"
+"""Most characters of a statement that is shown for the names it binds: a table may have thousands. Of a longer
+assignment only the names are shown."""
+_PLACEHOLDER = "_the_block_stands_here_"
 
 
 def make_signature(code: str, docstring: str = "") -> str | None:
-    """Write the header of a function and the first line of its docstring; with a class goes its `__init__`.
+    """Write the header of a function and the first line of its docstring; of a class, also its `__init__`.
 
-    docstring: one that does not stand in the code. None for what is no definition, or no Python 3.
+    docstring: used instead of the one in the code. None if the code is no definition in Python 3.
     """
     definition = _parse_definition(code)
     if definition is None:
         return None
     summary = _summarise(definition, docstring)
     if isinstance(definition, ast.ClassDef):
-        starts = [each for each in definition.body if isinstance(each, Definition) and each.name == "__init__"]
-        definition.body = [*summary, *(_cut_definition(each) for each in starts)] if starts else [*summary, _omit()]
+        inits = [each for each in definition.body if isinstance(each, Definition) and each.name == "__init__"]
+        definition.body = [*summary, *(_replace_body(each) for each in inits)] if inits else [*summary, _omit()]
         definition.decorator_list = []
     else:
-        _cut_definition(definition, summary)
+        _replace_body(definition, summary)
     return ast.unparse(ast.fix_missing_locations(definition))
 
 
 def wrap_block(function: str, lines: tuple[int, int], block: str, docstring: str = "") -> str | None:
-    """Write a block inside of what it needs of the function around it.
+    """Write a block inside the parts of its function that it needs.
 
-    function: its code, from its first line on. lines: the first and last line of the block in it, from 1. block: the
-    code of the block, of which more may have been cut. None where the block is not found in the function, or what
-    comes out is no Python 3.
+    function: its code. lines: the first and last line of the block in it, counted from 1. block: the code of the block,
+    possibly pruned. None if the function has no such block, or the result is not valid Python 3.
     """
     definition = _parse_definition(function)
     if not isinstance(definition, Definition):
@@ -59,9 +58,9 @@ def wrap_block(function: str, lines: tuple[int, int], block: str, docstring: str
     slicer = _Slicer(*lines, set(re.findall(r"[^\W\d]\w*", block)))
     if not slicer.holds_block(body):
         return None
-    _cut_definition(definition, [*summary, *slicer.cut_around(body)])
+    _replace_body(definition, [*summary, *slicer.cut_around(body)])
     whole = ast.unparse(ast.fix_missing_locations(definition))
-    whole = re.sub(rf"^( *){_HERE}$", lambda found: indent(block.rstrip(), found[1]), whole, flags=re.MULTILINE)
+    whole = re.sub(rf"^( *){_PLACEHOLDER}$", lambda found: indent(block.rstrip(), found[1]), whole, flags=re.MULTILINE)
     return whole if parse_code(whole) is not None else None
 
 
@@ -72,23 +71,20 @@ def _parse_definition(code: str) -> Definition | ast.ClassDef | None:
 
 
 def _summarise(definition: Definition | ast.ClassDef, docstring: str) -> list[ast.stmt]:
-    """Give the first line of a docstring as a statement; nothing where there is none."""
-    told = docstring or ast.get_docstring(definition) or ""
-    line = next((line.strip() for line in told.splitlines() if line.strip()), "")
+    """Return the first line of a docstring as a statement, or nothing."""
+    docstring = docstring or ast.get_docstring(definition) or ""
+    line = next((line.strip() for line in docstring.splitlines() if line.strip()), "")
     return [ast.Expr(ast.Constant(line))] if line else []
 
 
-def _cut_definition(definition: Definition, body: Sequence[ast.stmt] = ()) -> Definition:
-    """Give a function another body, and take away decorators that do not tell how it is called."""
-    definition.body = list(body) if body and not _is_summary(body) else [*body, _omit()]
+def _replace_body(definition: Definition, body: Sequence[ast.stmt] = ()) -> Definition:
+    """Replace the body of a function, and remove decorators that do not change the way it is called."""
+    is_summary = len(body) == 1 and is_string_statement(body[0])
+    definition.body = list(body) if body and not is_summary else [*body, _omit()]
     definition.decorator_list = [
         each for each in definition.decorator_list if isinstance(each, ast.Name) and each.id in _KEPT_DECORATORS
     ]
     return definition
-
-
-def _is_summary(body: Sequence[ast.stmt]) -> bool:
-    return len(body) == 1 and is_string_statement(body[0])
 
 
 def _omit() -> ast.stmt:
@@ -97,20 +93,20 @@ def _omit() -> ast.stmt:
 
 @dataclass(slots=True)
 class _Slicer:
-    """Cuts from the statements around a block what the block does not need."""
+    """Cuts the statements around a block that the block does not need."""
 
     first: int
     last: int
-    needed: set[str] = field(default_factory=set)  # names that what is shown reads; each statement kept adds its own
+    needed: set[str] = field(default_factory=set)  # names that the kept statements read
 
     def holds_block(self, suite: Sequence[ast.stmt]) -> bool:
-        """Tell whether the block is all of these statements, one of them, or inside of one."""
+        """Return whether the block is all of these statements, one of them, or inside one."""
         return self._is_block(suite) or any(self._is_around(each) for each in suite)
 
     def cut_around(self, suite: Sequence[ast.stmt]) -> list[ast.stmt]:
-        """Put a mark in the place of the block, and cut what stands before and after it."""
+        """Put a placeholder in the place of the block, and cut the statements before and after it."""
         if self._is_block(suite):
-            return [ast.Expr(ast.Name(_HERE))]
+            return [ast.Expr(ast.Name(_PLACEHOLDER))]
         place = next(number for number, each in enumerate(suite) if self._is_around(each))
         middle = self._enter(suite[place])
         return [*self._cut_before(suite[:place]), middle, *([_omit()] if suite[place + 1 :] else [])]
@@ -123,16 +119,16 @@ class _Slicer:
         return bool(suites) and (self._is_block([statement]) or any(map(self.holds_block, suites)))
 
     def _enter(self, statement: ast.stmt) -> ast.stmt:
-        """Go on inside of a statement; its suites that do not hold the block are cut whole."""
+        """Cut inside a statement around the block; suites without the block are cut whole."""
         if self._is_block([statement]):
-            return ast.Expr(ast.Name(_HERE))
+            return ast.Expr(ast.Name(_PLACEHOLDER))
         for suite in _list_suites(statement):
             suite[:] = self.cut_around(suite) if self.holds_block(suite) else [_omit()]
         self.needed |= _list_header_names(statement)
         return statement
 
     def _cut_before(self, suite: Sequence[ast.stmt]) -> list[ast.stmt]:
-        """Cut statements, from the last one on, that bind nothing that is needed."""
+        """Cut the statements that bind no needed name, from the last one on."""
         kept: list[ast.stmt] = []
         for statement in reversed(suite):
             if self._is_needed(statement):
@@ -149,7 +145,7 @@ class _Slicer:
         return any(_list_suites(statement)) or isinstance(statement, _Assignment) or not _is_long(statement)
 
     def _reduce(self, statement: ast.stmt) -> ast.stmt:
-        """Cut what is inside of a statement that stays, and need what it reads."""
+        """Cut the inside of a kept statement, and add the names that it reads to the needed ones."""
         if isinstance(statement, Definition | ast.ClassDef):
             statement.body, statement.decorator_list = [_omit()], []
             return statement
@@ -166,7 +162,7 @@ def _is_long(statement: ast.stmt) -> bool:
 
 
 def _list_suites(statement: ast.AST) -> Iterator[list[ast.stmt]]:
-    """List the suites of a compound statement; what is inside of a function or class is not looked at."""
+    """Yield the suites of a compound statement, except functions and classes."""
     if isinstance(statement, Definition | ast.ClassDef):
         return
     for name in ("body", "orelse", "finalbody"):
@@ -178,7 +174,7 @@ def _list_suites(statement: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def _walk_header(node: ast.AST) -> Iterator[ast.AST]:
-    """Give a statement and what is in it, but for other statements."""
+    """Yield a statement and its descendants, without nested statements."""
     yield node
     for each in ast.iter_child_nodes(node):
         if not isinstance(each, ast.stmt):
@@ -190,7 +186,7 @@ def _list_header_names(statement: ast.stmt) -> set[str]:
 
 
 def _list_bound(statement: ast.stmt) -> set[str]:
-    """List the names that a statement binds, or one inside of it."""
+    """Return the names that a statement binds, including nested ones."""
     names = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
     aliases = (each for each in ast.walk(statement) if isinstance(each, ast.alias))
     return names | {(each.asname or each.name).partition(".")[0] for each in aliases}

@@ -8,7 +8,7 @@ import pytest
 import pkg
 from pkg.extract.python import extract_unit
 from pkg.generation.aligned_code import align_code
-from pkg.generation.forms.standing_code import make_signature, wrap_block
+from pkg.generation.prompt_templates.self_contained_code import make_signature, wrap_block
 from pkg.rerank.undefined_names import find_undefined
 
 FUNCTION = '''\

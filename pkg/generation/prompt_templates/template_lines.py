@@ -1,8 +1,7 @@
-"""The lines that prompt forms write themselves, which no task, helper or feedback can pass for.
+"""The templates' own lines, and quoting, which keeps a task, helper or feedback from imitating them.
 
-What is quoted has its hidden characters spelled and its control tokens broken (pkg.quoting). A line of it that reads
-like a line of some form gets ``> `` before its words. Code stands in a fence that is longer than any run of backticks
-in the prompt, or in comments.
+Quoting escapes hidden characters and breaks control tokens (pkg.quoting). A quoted line that equals a template's own
+gets ``> `` before its words. Code is put in comments, or in a fence longer than any run of backticks in the prompt.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ _LINES = (
 MARKER = re.compile(
     rf"(?P<head>\s*(?:#\s*)*)(?:{'|'.join(map(re.escape, _LINES))}|helper code \d+:|attempt \d+:)\s*", re.IGNORECASE
 )
-"""A line that forms write themselves, plain or as a comment."""
+"""A template's own line, plain or as a comment."""
 
 
 def quote(text: str) -> str:
-    """Quote a text, and mark each line that reads like a form's own."""
+    """Quote a text, and mark each line that equals a template's own."""
     return "\n".join(map(_mark_line, quote_data(text).split("\n")))
 
 
@@ -43,10 +42,10 @@ def _mark_line(line: str) -> str:
 
 
 def quote_place(place: str) -> str:
-    """Put a place on one line, whatever its path holds, and quote it."""
+    """Quote a place on one line, whatever characters its path has."""
     return quote(" ".join(place.split()))
 
 
 def comment(text: str, mark: str = "# ") -> str:
-    """Quote a text and put a mark before each of its lines; after the mark of a comment nothing is code any more."""
+    """Quote a text and put a comment mark before each line."""
     return "\n".join(f"{mark}{line}".rstrip() for line in quote(text).splitlines())

@@ -1,7 +1,7 @@
-"""Make the helper texts of prompts: what a query has found, as pieces of code that stand for themselves (P-19).
+"""Make the helper texts of prompts: the hits of a query as self-contained pieces of code (P-19).
 
-How much of a piece is shown has three degrees: its code, with its signature and the imports that it stands on; its
-signature with the first line of its docstring; nothing.
+A piece is shown as code, with its signature and the imports it needs; as a signature, with the first line of its
+docstring; or not at all.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pkg.generation.aligned_code import align_code
-from pkg.generation.forms.form_lines import comment
-from pkg.generation.forms.prompt_form import HelperText
-from pkg.generation.forms.standing_code import make_signature, wrap_block
+from pkg.generation.prompt_templates.prompt_template import HelperText
+from pkg.generation.prompt_templates.self_contained_code import make_signature, wrap_block
+from pkg.generation.prompt_templates.template_lines import comment
 from pkg.model import Helper, Hit, Label, Node, QueryResult
 from pkg.retrieval.heads import list_unshown
 from pkg.retrieval.needed_imports import ModuleImports, list_corpora
@@ -22,14 +22,14 @@ from pkg.units import find_owner
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-Degree = Literal["code", "signature", "none"]
-"""How much of a piece of code a prompt shows."""
+Detail = Literal["code", "signature", "none"]
+"""The part of a piece of code that a prompt shows."""
 
 
 def list_helpers(result: QueryResult) -> tuple[HelperText, ...]:
-    """Give the code of each hit as the query has it, pruned, and then of its helpers with their imports.
+    """Return the pruned code of each hit, followed by its helpers with their imports.
 
-    Where nothing fits the question, none: what does not help harms.
+    Nothing if no hit fits the question, because code that does not help does harm.
     """
     if result.coverage.fits is False:
         return ()
@@ -37,41 +37,40 @@ def list_helpers(result: QueryResult) -> tuple[HelperText, ...]:
 
 
 def list_texts(hit: Hit) -> Iterator[HelperText]:
-    """Give the code of a hit as the query has it, pruned, and then of its helpers with their imports."""
+    """Yield the pruned code of a hit, then its helpers with their imports."""
     head = [comment(text, "# ") for text in list_unshown(hit)]
-    yield HelperText(tell_place(hit), "\n".join((*head, *([align_code(hit.pruned_content)] if hit.has_code else []))))
+    yield HelperText(format_place(hit), "\n".join((*head, *([align_code(hit.pruned_content)] if hit.has_code else []))))
     yield from map(_show_helper, hit.helpers)
 
 
 def _show_helper(helper: Helper) -> HelperText:
-    return HelperText(tell_place(helper), "\n".join((*helper.imports, align_code(helper.content))))
+    return HelperText(format_place(helper), "\n".join((*helper.imports, align_code(helper.content))))
 
 
-def tell_place(found: Hit | Helper) -> str:
-    """Say where a piece of code stands: path, lines and qualified name."""
+def format_place(found: Hit | Helper) -> str:
+    """Format the place of a piece of code: path, lines and qualified name."""
     return f"{found.path}:{found.start_line}-{found.end_line} {found.qualname}"
 
 
-def read_helpers(store: GraphStore, result: QueryResult, degree: Degree = "code") -> tuple[HelperText, ...]:
-    """Give what a query has found so that it stands for itself, in the order of the hits.
+def read_helpers(store: GraphStore, result: QueryResult, detail: Detail = "code") -> tuple[HelperText, ...]:
+    """Return the hits of a query as self-contained pieces, in their order; nothing if no hit fits the question.
 
-    As code, a block has the function around it, as far as the block needs that; a hit has the imports that it uses, and
-    is followed by its helpers. As signatures, each function is there once, and helpers are not. Where nothing fits the
-    question, there are none.
+    As code, a block is wrapped in the parts of its function that it needs, and a hit brings the imports that it uses
+    and is followed by its helpers. As signatures, each function comes once, without helpers.
     """
-    if degree == "none" or not result.hits or result.coverage.fits is False:
+    if detail == "none" or not result.hits or result.coverage.fits is False:
         return ()
-    hits = result.hits if degree == "signature" else [hit for hit in result.hits if hit.has_code]
+    hits = result.hits if detail == "signature" else [hit for hit in result.hits if hit.has_code]
     found = read_found(store, hits)
-    if degree == "signature":
+    if detail == "signature":
         return tuple(_list_signatures(found))
     shown = [_show_code(each) for each in found]
     imports = _read_imports(store, found, shown)
-    return tuple(_list_standing(found, shown, imports))
+    return tuple(_list_code(found, shown, imports))
 
 
 class FoundHit(NamedTuple):
-    """A hit with its node, and that of the function which a block is a block of."""
+    """A hit with its node, and the node of the function that a block belongs to."""
 
     hit: Hit
     node: Node
@@ -79,12 +78,12 @@ class FoundHit(NamedTuple):
 
     @property
     def docstring(self) -> str:
-        """Give the docstring of the function; "" without one."""
+        """Return the docstring of the function, or ""."""
         return str(self.owner.properties.get("docstring") or "")
 
 
 def read_found(store: GraphStore, hits: Iterable[Hit]) -> list[FoundHit]:
-    """Read the nodes of hits, and of the functions that they are or stand in."""
+    """Read the nodes of hits and of the functions that contain them."""
     nodes = {node.id: node for node in store.get(list(dict.fromkeys(hit.id for hit in hits)))}
     owners = {node.id: find_owner(node.id, node.label, node.name) for node in nodes.values()}
     nodes |= {node.id: node for node in store.get(sorted(set(owners.values()) - nodes.keys()))}
@@ -102,7 +101,7 @@ def _list_signatures(found: Iterable[FoundHit]) -> Iterator[HelperText]:
 
 
 def _show_code(found: FoundHit) -> str:
-    """Show a hit as it was pruned; of the function around a block what that needs, where Python 3 takes it."""
+    """Return the pruned code of a hit, and around a block the parts of its function that it needs."""
     hit, owner = found.hit, found.owner
     code = align_code(hit.pruned_content)
     if found.node.label is not Label.BLOCK:
@@ -112,16 +111,16 @@ def _show_code(found: FoundHit) -> str:
 
 
 def _read_imports(store: GraphStore, found: Iterable[FoundHit], shown: Iterable[str]) -> list[tuple[str, ...]]:
-    """Give the imports of its module that each shown text uses."""
+    """Return the imports of its module that each shown text uses."""
     reader = ModuleImports(store, list_corpora(store))
     nodes = [replace(each.node, content=code, start_col=0) for each, code in zip(found, shown, strict=True)]
     reader.read(nodes)
     return [reader.list_needed(node) for node in nodes]
 
 
-def _list_standing(
+def _list_code(
     found: Iterable[FoundHit], shown: Iterable[str], imports: Iterable[tuple[str, ...]]
 ) -> Iterator[HelperText]:
     for each, code, needed in zip(found, shown, imports, strict=True):
-        yield HelperText(tell_place(each.hit), "\n".join((*needed, code)))
+        yield HelperText(format_place(each.hit), "\n".join((*needed, code)))
         yield from map(_show_helper, each.hit.helpers)
