@@ -10,7 +10,7 @@ Outcomes = list[list[str | None]]
 
 
 def rank(outcomes: Outcomes, votes: list[int], first: int | None = None) -> list[int]:
-    """Give the places of the candidates, best first."""
+    """Return the indices of the candidates, best first."""
     found = measure_agreement(outcomes, votes, first)
     return sorted(range(len(found)), key=lambda place: -found[place].score)
 
@@ -30,12 +30,12 @@ def test_of_equal_groups_that_of_the_candidate_given_first_is_best() -> None:
     assert rank(two_groups, [1] * 5)[:2] == [2, 3]
 
 
-def test_a_first_candidate_with_whom_nobody_agrees_has_no_advantage() -> None:
+def test_a_first_candidate_without_agreement_has_no_advantage() -> None:
     nobody_agrees: Outcomes = [["7", "8"], ["1", "2"], ["1", "3"]]
     assert rank(nobody_agrees, [1, 1, 1], first=0) == [1, 2, 0]
 
 
-def test_whoever_gives_no_value_agrees_with_nobody() -> None:
+def test_a_candidate_without_values_agrees_with_no_other() -> None:
     scores = [each.score for each in measure_agreement([["1"], [None], [None], ["1"]], [1, 1, 1, 1])]
     assert scores[1] == scores[2] == 0.0
     assert scores[0] == scores[3] > 0.0
@@ -51,7 +51,7 @@ def test_numbers_agree_within_their_tolerance() -> None:
 
 
 @pytest.mark.parametrize("outcomes", [[[], []], [[None], [None]]])
-def test_without_values_nobody_has_a_score(outcomes: Outcomes) -> None:
+def test_without_values_all_scores_are_zero(outcomes: Outcomes) -> None:
     assert [each.score for each in measure_agreement(outcomes, [1, 1], first=0)] == [0.0, 0.0]
 
 
@@ -63,7 +63,7 @@ ROWS = some.lists(some.lists(some.sampled_from(["1", "2", None]), min_size=3, ma
 
 
 @given(ROWS)
-def test_a_larger_group_is_never_behind_a_smaller_one(outcomes: Outcomes) -> None:
+def test_a_larger_group_never_ranks_below_a_smaller_one(outcomes: Outcomes) -> None:
     found = measure_agreement(outcomes, [1] * len(outcomes), first=0)
     valued = [each for each in found if each.score]
     for one in valued:

@@ -1,4 +1,4 @@
-"""Conditions are decided on plain data, outside of the process that gave it; who speaks for itself gains nothing."""
+"""Conditions are decided on plain data outside the process that returned it, so objects cannot manipulate them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pkg.sandbox.values import render_value
 
 
 def rate(query: str, code: str) -> tuple[float, str]:
-    """Give the score and the reason of the stage that tries the examples."""
+    """Return the score and the reason of the examples stage."""
     ranking = Reranker(sandbox=FakeSandbox()).rerank(query, [code])
     assert ranking.examples
     (verdict,) = (each for each in ranking.candidates[0].verdicts if each.stage == "examples")
@@ -169,7 +169,7 @@ class Stack:
 
 
 @pytest.mark.parametrize("condition", ["len(s) == 1", "7 in s", "len(s) > 0", "s != Stack()", "not 8 in s"])
-def test_objects_of_a_class_that_the_query_speaks_of_are_asked_and_count_less(condition: str) -> None:
+def test_objects_of_a_class_in_the_query_are_evaluated_inside_and_count_less(condition: str) -> None:
     query = f"Write a class Stack.\n\ns = Stack()\ns.push(7)\nassert {condition}\n"
     score, reason = rate(query, STACK)
     assert score == WEAK
@@ -191,7 +191,7 @@ def test_a_class_that_calls_itself_like_the_function_is_not_asked() -> None:
     assert rate("Write f(n).\n\nassert f(2) > 3\n", code)[0] == 0.0
 
 
-def test_a_reason_tells_why_nothing_could_be_decided() -> None:
+def test_a_reason_says_why_an_example_is_undecided() -> None:
     score, reason = rate("Write f(n).\n\nassert f(2) > 3\n", ANYTHING.format(truth=True, length=1, more=""))
     assert score == 0.0
     assert reason.endswith("(an object of the class Anything is not plain data)")
@@ -245,7 +245,7 @@ def test_statements_run_before_what_is_claimed_and_the_claim_is_decided_outside(
     assert rate(query, MORE)[0] == 0.0
 
 
-def test_an_assert_that_cannot_be_taken_apart_runs_as_it_stands_and_counts_less() -> None:
+def test_an_assert_that_cannot_be_split_runs_unchanged_and_counts_less() -> None:
     query = "Write f(n).\n\nfor each in f(2):\n    assert each == 4\n"
     reason = f"1 of 1 hold, 1 of them decided in the candidate's process ({STATEMENTS})"
     assert rate(query, "def f(n): return [4]") == (WEAK, reason)
@@ -313,7 +313,7 @@ def test_a_long_value_is_decided_on_in_no_time() -> None:
         (" or ".join(f"f(2) == [{number}]" for number in range(800)), list(range(12_000))),
     ],
 )
-def test_a_long_value_that_is_looked_at_again_and_again_is_given_up(source: str, value: object) -> None:
+def test_evaluation_of_a_long_value_is_given_up_after_too_many_steps(source: str, value: object) -> None:
     with pytest.raises(UndecidedError, match="too many steps"):
         compute(source, value)
 

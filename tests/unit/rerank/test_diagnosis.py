@@ -1,4 +1,4 @@
-"""What is said of one answer, with the real sandbox."""
+"""Diagnosis of one answer, with the real sandbox."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check(sandbox: Sandbox, text: str, query: str = QUERY, **given: object) -> D
     return check_answer(text, query, sandbox=sandbox, **given)  # type: ignore[arg-type]
 
 
-def test_an_answer_for_which_all_examples_hold_has_passed_and_nothing_to_be_said(sandbox: Sandbox) -> None:
+def test_an_answer_for_which_all_examples_hold_has_no_faults(sandbox: Sandbox) -> None:
     found = check(sandbox, f"Here:\n```python\n{RIGHT}\n```")
     assert (found.passed, found.code, found.held, found.render()) == (True, RIGHT, 2, "")
 
@@ -49,7 +49,7 @@ def test_another_value_is_an_assertion_that_fails_with_both_values(sandbox: Sand
         ("def half(n):\n    assert n < 0, 'why'", "AssertionError", "AssertionError", 2, "why"),
     ],
 )
-def test_an_exception_is_told_with_class_message_and_line(
+def test_an_exception_is_reported_with_class_message_and_line(
     sandbox: Sandbox, code: str, error: str, error_class: str, line: int, words: str
 ) -> None:
     failure = check(sandbox, code).failures[0]
@@ -59,7 +59,7 @@ def test_an_exception_is_told_with_class_message_and_line(
     assert failure.source == (code.split("\n")[line - 1] if line else "")
 
 
-def test_a_syntax_error_is_told_with_reason_line_position_and_code(sandbox: Sandbox) -> None:
+def test_a_syntax_error_is_reported_with_reason_line_position_and_code(sandbox: Sandbox) -> None:
     found = check(sandbox, "def half(n)\n    return n // 2")
     (failure,) = found.failures
     assert (failure.error_class, failure.line, failure.column) == ("SyntaxError", 1, 12)
@@ -74,7 +74,7 @@ def test_a_module_that_is_missing_ends_the_load(sandbox: Sandbox) -> None:
     assert found.render().startswith("The code cannot be run: ModuleNotFoundError")
 
 
-def test_a_missing_function_and_other_parameters_are_told(sandbox: Sandbox) -> None:
+def test_a_missing_function_and_other_parameters_are_reported(sandbox: Sandbox) -> None:
     missing = check(sandbox, RIGHT.replace("half", "halve"))
     assert missing.lacks_entry
     assert "No 'half' (found: halve)." in missing.render()
@@ -83,7 +83,7 @@ def test_a_missing_function_and_other_parameters_are_told(sandbox: Sandbox) -> N
     assert "'half' cannot be called with 1 argument (line 1)." in wider.render()
 
 
-def test_without_examples_an_answer_passes_when_it_runs_and_leaves_no_doubt(sandbox: Sandbox) -> None:
+def test_without_examples_an_answer_passes_if_it_loads_without_warnings(sandbox: Sandbox) -> None:
     query = "Write a function half(n) that halves a number."
     assert check(sandbox, RIGHT, query).passed
     assert check(sandbox, RIGHT, query).examples == ()
@@ -94,7 +94,7 @@ def test_without_examples_an_answer_passes_when_it_runs_and_leaves_no_doubt(sand
     assert cut.render() == "The answer is incomplete; a shorter one is needed."
 
 
-def test_examples_may_be_handed_over(sandbox: Sandbox) -> None:
+def test_examples_may_be_passed(sandbox: Sandbox) -> None:
     assert check(sandbox, RIGHT, "Write half.", examples=["assert half(6) == 3"]).passed
     found = check(sandbox, RIGHT, "Write half.", examples=["half(6) == 2", {"call": "half(8)", "expected": 4}])
     assert [each.example for each in found.failures] == ["half(6) == 2"]
@@ -102,7 +102,7 @@ def test_examples_may_be_handed_over(sandbox: Sandbox) -> None:
         check(sandbox, RIGHT, "Write half.", examples=["half("])
 
 
-def test_conditions_and_exceptions_are_told_as_the_query_has_them(sandbox: Sandbox) -> None:
+def test_conditions_and_exceptions_are_reported_as_in_the_query(sandbox: Sandbox) -> None:
     query = "Write half(n).\n\nassert half(9) in (4, 5)\nassert not half(0)\n"
     found = check(sandbox, "def half(n):\n    return 7", query)
     assert found.render().split("\n")[:2] == [
@@ -124,7 +124,7 @@ def test_every_class_of_the_paper_is_one(sandbox: Sandbox) -> None:
     assert failure.error_class == "IndentationError"
 
 
-def test_the_version_that_is_meant_is_looked_at_and_its_definitions_alone(sandbox: Sandbox) -> None:
+def test_the_intended_version_is_checked_without_driver_code(sandbox: Sandbox) -> None:
     draft = "```python\ndef half(n):\n    return n - 2\n```"
     found = check(sandbox, f"{draft}\nNo, rather:\n```python\n{RIGHT}\n\nprint(half(int(input())))\n```")
     assert (found.passed, found.code) == (True, RIGHT)

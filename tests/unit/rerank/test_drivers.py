@@ -1,4 +1,4 @@
-"""Lines below the definitions of an answer that only use them: it is judged without its driver code, a notch below."""
+"""An answer is judged without its driver code, and ranks below equal code without any."""
 
 from __future__ import annotations
 
@@ -78,13 +78,13 @@ def test_an_answer_whose_definitions_run_is_not_dropped_for_its_driver(reranker:
 
 @pytest.mark.parametrize("driver", [FAILING[0], FAILING[3], *HARMLESS])
 @pytest.mark.parametrize("query", [QUERY, UNSHOWN])
-def test_an_equal_answer_without_such_lines_stands_before_it(reranker: Reranker, driver: str, query: str) -> None:
+def test_an_equal_answer_without_driver_code_ranks_above(reranker: Reranker, driver: str, query: str) -> None:
     assert rank(reranker, f"{GOOD}\n\n{driver}\n", GOOD, query=query).chosen == 1
     assert rank(reranker, GOOD, f"{GOOD}\n\n{driver}\n", query=query).chosen == 0
 
 
 @pytest.mark.parametrize("driver", HARMLESS)
-def test_an_answer_says_that_it_stands_a_notch_below(reranker: Reranker, driver: str) -> None:
+def test_the_reason_names_the_driver_code(reranker: Reranker, driver: str) -> None:
     ranking = rank(reranker, f"{GOOD}\n\n{driver}\n", WRONG)
     assert ranking.chosen == 0
     assert f"(line 4: {driver.splitlines()[0]})" in ranking.candidates[0].reason
@@ -94,7 +94,7 @@ def test_a_driver_does_not_help_a_wrong_answer(reranker: Reranker) -> None:
     assert rank(reranker, f"{WRONG}\n\nprint(area(2, 3))", f"{GOOD}\n\ninput()").chosen == 1
 
 
-def test_a_fenced_driver_behind_a_fenced_answer(reranker: Reranker) -> None:
+def test_a_fenced_driver_after_a_fenced_answer(reranker: Reranker) -> None:
     text = f"```python\n{GOOD}\n```\nTry it:\n```python\nprint(area(int(input()), 2))\n```"
     assert rank(reranker, WRONG, text).chosen == 1
     assert rank(reranker, WRONG, f"```python\n{GOOD}\n\nprint(area(int(input()), 2))\n```").chosen == 1
@@ -110,24 +110,24 @@ def test_a_class_is_judged_without_the_lines_that_use_it(reranker: Reranker) -> 
     assert rank(reranker, stack.format(0), f"{stack.format('')}\n\n{driver}", query=query).chosen == 1
 
 
-def test_what_follows_a_query_that_breaks_off_may_have_a_driver_too(reranker: Reranker) -> None:
+def test_a_continuation_of_the_query_may_have_driver_code(reranker: Reranker) -> None:
     query = 'def area(w, h):\n    """Give the area.\n\n    >>> area(2, 3)\n    6\n    """\n'
     text = "    return w * h\n\nprint(area(int(input()), 3))"
     assert rank(reranker, "    return w + h", text, query=query).chosen == 1
 
 
-def test_code_that_ends_itself_above_its_definitions_defines_nothing(reranker: Reranker) -> None:
+def test_code_that_exits_before_its_definitions_defines_nothing(reranker: Reranker) -> None:
     for end in ("raise SystemExit(0)", "import sys\nsys.exit()", "exit()"):
         ranking = rank(reranker, f"{end}\n{GOOD}", WRONG)
         assert (ranking.chosen, ranking.candidates[0].dropped) == (1, "smoke")
 
 
-def test_a_module_that_is_missing_is_no_driver(reranker: Reranker) -> None:
+def test_a_missing_module_is_not_driver_code(reranker: Reranker) -> None:
     ranking = rank(reranker, f"import nothing_of_that_name\n{GOOD}\n\nprint(area(1, 2))", WRONG)
     assert (ranking.chosen, ranking.candidates[0].dropped) == (1, "smoke")
 
 
-def test_a_program_that_is_asked_for_keeps_its_lines(reranker: Reranker) -> None:
+def test_a_required_program_keeps_its_lines(reranker: Reranker) -> None:
     query = "Write a script that reads two numbers from standard input and prints their product."
     script = "def read():\n    return int(input())\n\nprint(read() * read())"
     ranking = rank(reranker, script, "def read():\n    return 6 * nothing\n\nprint(read())", query=query)
@@ -141,7 +141,7 @@ def test_the_paper_takes_an_answer_with_all_of_its_lines(reranker: Reranker) -> 
     assert [each.dropped for each in ranking.candidates] == ["smoke", None]
 
 
-def test_a_name_of_python_that_is_bound_below_means_in_the_definitions_what_it_does_elsewhere(
+def test_a_builtin_that_driver_code_rebinds_keeps_its_meaning_in_definitions(
     reranker: Reranker,
 ) -> None:
     code = "def area(w, h):\n    return sum([h] * w)"

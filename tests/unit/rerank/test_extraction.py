@@ -28,7 +28,7 @@ def test_the_code_of_an_answer_is_found(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["    return sum(xs)\n", "return sum(xs)", "\n    return sum(xs)"])
-def test_an_answer_that_goes_on_where_the_query_breaks_off_is_put_behind_it(text: str) -> None:
+def test_an_answer_that_continues_the_query_is_appended_to_it(text: str) -> None:
     found = extract_code(text, ADD)
     assert found.code.startswith("from typing import List\n\ndef add(xs: List[int]) -> int:")
     assert found.code.endswith("    return sum(xs)")
@@ -95,10 +95,10 @@ def test_a_cut_inside_of_what_is_kept_is_marked() -> None:
     assert not extract_code(CODE, ADD).is_cut
 
 
-@pytest.mark.parametrize("behind", ["print(add([1]))", "This adds.", "Note: it is short", ">>> add([1])\n1", "Done!"])
-def test_what_stands_behind_whole_code_is_no_cut(behind: str) -> None:
-    assert not extract_code(f"{CODE}\n\n{behind}", ADD).is_cut
-    assert not extract_code(f"    return sum(xs)\n\n{behind}", ADD).is_cut
+@pytest.mark.parametrize("rest", ["print(add([1]))", "This adds.", "Note: it is short", ">>> add([1])\n1", "Done!"])
+def test_text_after_complete_code_is_not_an_incomplete_end(rest: str) -> None:
+    assert not extract_code(f"{CODE}\n\n{rest}", ADD).is_cut
+    assert not extract_code(f"    return sum(xs)\n\n{rest}", ADD).is_cut
 
 
 def test_several_fences_that_need_each_other_are_taken_together() -> None:

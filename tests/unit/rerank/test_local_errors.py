@@ -1,4 +1,4 @@
-"""An unexpected exception costs one candidate, or one task of many, and says so."""
+"""An unexpected exception affects only one candidate or one task, and is reported."""
 
 from __future__ import annotations
 

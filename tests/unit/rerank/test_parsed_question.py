@@ -37,7 +37,7 @@ def test_a_header_without_a_body_is_a_stub_too() -> None:
         ("Write a function `add` that adds.", "add"),
         ("Write a function add(a, b) that adds.", "add"),
         ("Write a function to add numbers.", None),
-        ("Write a function called by nobody.", None),
+        ("Write a function called by others.", None),
         ("", None),
     ],
 )

@@ -52,7 +52,7 @@ def test_the_same_question_has_the_same_answer(reranker: Reranker) -> None:
 
 
 class Watched:
-    """A sandbox that notes how many processes each look at a candidate takes."""
+    """A sandbox that records the number of processes of each batch."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox, self.steps = sandbox, 0
@@ -259,7 +259,7 @@ def test_an_exception_is_known_by_its_class_and_those_above_it(reranker: Reranke
     assert reranker.rerank(query, candidates).chosen == 2
 
 
-def test_what_every_candidate_lacks_counts_for_nothing_and_is_told(reranker: Reranker) -> None:
+def test_a_warning_about_every_candidate_is_not_counted_but_noted(reranker: Reranker) -> None:
     ranking = reranker.rerank(
         "Write a function `compute(n)` that doubles n.",
         ["def double(n):\n    return m", "def double(n):\n    return 2 * n"],

@@ -1,4 +1,4 @@
-"""The whole choice, with a sandbox that runs what these tests wrote."""
+"""The whole choice, with a fake sandbox."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_reason_tells_what_came_out_and_what_should_have(reranker: Reranker) -
     assert verdict.reason == "0 of 2 hold; add([1]) == 1: got 7"
 
 
-def test_those_that_examples_cannot_tell_apart_are_told_apart_by_agreement(reranker: Reranker) -> None:
+def test_agreement_decides_among_candidates_with_equal_examples(reranker: Reranker) -> None:
     ranking = reranker.rerank(QUERY, [LENGTH, LOOP, RIGHT])
     assert ranking.order[2] == 0
     assert ranking.inputs > 0
@@ -100,7 +100,7 @@ def test_ties_keep_the_order_given(reranker: Reranker) -> None:
     assert reranker.rerank("", same[::-1]).code == same[1]
 
 
-def test_the_first_of_equals_stands_before_one_that_reads_more_like_the_query(reranker: Reranker) -> None:
+def test_the_first_of_equals_ranks_above_a_more_similar_one(reranker: Reranker) -> None:
     ranking = reranker.rerank("add numbers of xs", ["def f(x):\n    return x", "def f(xs):\n    return xs"])
     first, second = ranking.candidates
     assert (first.similarity or 0) < (second.similarity or 0)
@@ -113,7 +113,7 @@ def test_where_nothing_else_was_seen_the_one_that_reads_most_like_the_query_is_c
         assert reranker.rerank("add numbers of xs", answers).chosen == 1
 
 
-def test_a_doubt_is_set_aside_where_every_example_holds(reranker: Reranker) -> None:
+def test_a_warning_is_ignored_if_every_example_holds(reranker: Reranker) -> None:
     doubtful = "def add(xs):\n    if len(xs) > 99:\n        return total(xs)\n    return sum(xs)"
     ranking = reranker.rerank(QUERY, [FIRST, doubtful])
     assert ranking.chosen == 1
@@ -137,13 +137,13 @@ def test_without_a_name_the_most_common_function_is_compared(reranker: Reranker)
     assert reranker.rerank(query, candidates).order[2] == 0
 
 
-def test_examples_of_other_functions_are_left_out_and_told(reranker: Reranker) -> None:
+def test_examples_of_other_functions_are_dropped_and_noted(reranker: Reranker) -> None:
     ranking = reranker.rerank("Like sqrt(4) returns 2, and double(2) returns 4.", ["def double(n):\n    return 2 * n"])
     assert ranking.examples == ("double(2) == 4",)
     assert ranking.notes == ("1 examples call a function that no candidate defines",)
 
 
-def test_examples_that_are_handed_over_count_like_those_of_the_query(reranker: Reranker) -> None:
+def test_examples_of_the_caller_count_like_those_of_the_query(reranker: Reranker) -> None:
     ranking = reranker.rerank("Add numbers.", [FIRST, RIGHT], examples=["add([1, 2]) == 3"])
     assert ranking.chosen == 1
 
@@ -254,7 +254,7 @@ def test_the_sandbox_is_closed_with_the_reranker() -> None:
     "text",
     ["\0", "\ud800", "x" * 300_000, "(" * 9000, "-" * 90_000 + "1", "```python\n" * 200, "[PYTHON]" * 50, ">>> " * 999],
 )
-def test_hostile_texts_lose_and_harm_nobody(reranker: Reranker, text: str) -> None:
+def test_hostile_texts_lose_and_do_no_harm(reranker: Reranker, text: str) -> None:
     assert reranker.rerank(QUERY, [text, RIGHT]).chosen == 1
 
 
@@ -276,7 +276,7 @@ def test_evidence_that_cannot_order_anything_is_refused(
 
 
 class Picky:
-    """A stage that compares, and cannot where one of the candidates, or all together, are too much for it."""
+    """A comparing stage that fails for one of the candidates, or for all together."""
 
     name = "behaviour"
     drops = False

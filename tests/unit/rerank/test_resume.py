@@ -28,7 +28,7 @@ def test_a_task_is_known_again_by_all_that_decides_its_ranking() -> None:
     assert len({key, *others}) == 6
 
 
-def test_a_line_that_was_cut_off_is_taken_away(tmp_path: Path) -> None:
+def test_an_incomplete_line_is_removed(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     path.write_text('{"key": "a"}\n{"key": "b"}\n{"key": "c", "cho')
     assert read_done(path) == Counter("ab")

@@ -1,4 +1,4 @@
-"""Whatever the form in which an answer is written, the code that is found in it is the code that was put into it."""
+"""The extracted code is the original code, in every format of an answer."""
 
 from __future__ import annotations
 
@@ -79,14 +79,14 @@ WRAPS: dict[str, Callable[[str], str]] = {
     "in a fence of another mark": lambda code: f"~~~python\n{code}\n~~~",
     "in tags": put_in_tags,
     "in a fence in tags": lambda code: put_in_tags(put_in_fence(code)),
-    "behind a fence that the prompt opened": lambda code: f"{code}\n```",
-    "behind a tag that the prompt opened": lambda code: f"{code}\n[/PYTHON]",
+    "in a fence that the prompt opened": lambda code: f"{code}\n```",
+    "in a tag that the prompt opened": lambda code: f"{code}\n[/PYTHON]",
 }
-SINGLE = ("as it is", "behind a fence that the prompt opened", "behind a tag that the prompt opened")
+SINGLE = ("as it is", "in a fence that the prompt opened", "in a tag that the prompt opened")
 
 
 def can_hold(wrap: str, code: str) -> bool:
-    """Leave out what the form itself cannot tell: its own marks inside of the code."""
+    """Remove marks of the format from the code, which it cannot represent."""
     if "tag" in wrap and "PYTHON" in code:
         return False
     return not ("```" in code and wrap != "in a fence" and wrap != "in a fence of another mark" and wrap != "as it is")
@@ -123,7 +123,7 @@ CONTINUED = {
 
 @pytest.mark.parametrize("form", CONTINUED)
 @given(body=BODIES)
-def test_the_rest_of_the_code_of_a_query_is_put_behind_it(form: str, body: str) -> None:
+def test_the_rest_of_the_code_of_a_query_is_appended_to_it(form: str, body: str) -> None:
     if "```" in body or body.startswith('"'):
         return
     check_continued(STUB_QUESTION, CONTINUED[form].format(body), f"{STUB}    {body}")

@@ -51,10 +51,10 @@ def test_a_name_that_nothing_binds_is_found(code: str, missing: list[str]) -> No
         "match 1:\n    case [x, *y]: x, y",
     ],
 )
-def test_a_name_that_may_be_bound_is_given_the_benefit_of_the_doubt(code: str) -> None:
+def test_a_name_that_may_be_bound_is_not_reported(code: str) -> None:
     assert names(code) == []
 
 
-def test_the_line_of_the_first_use_is_told() -> None:
+def test_the_line_of_the_first_use_is_reported() -> None:
     code = "x = 1\n\ndef f():\n    return y\n\ny2 = lambda: y\n"
     assert find_undefined(code, ast.parse(code)) == [("y", 4)]

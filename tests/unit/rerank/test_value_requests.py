@@ -83,7 +83,7 @@ ANSWERS = some.lists(PAIRS | some.sampled_from(["hung", "not tried"]), min_size=
 
 
 class Forger(FakeSandbox):
-    """Gives the same text for the value of every step, as candidates that forge their reports do."""
+    """Returns the same value for every step, as candidates with forged reports do."""
 
     def __init__(self, value: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Of an answer that shows several versions the meant one is judged: beside it stands an answer that is wrong."""
+"""The intended one of several versions of an answer is judged, and wins against a wrong answer."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_pieces_that_need_each_other_are_put_together(reranker: Reranker, parts:
     assert eval("area(4, 5)", names) == 20
 
 
-def test_a_helper_behind_the_answer_does_not_replace_it(reranker: Reranker) -> None:
+def test_a_helper_after_the_answer_does_not_replace_it(reranker: Reranker) -> None:
     text = f"{fence(GOOD)}\nA variant for squares:\n{fence('def square(n):' + chr(10) + '    return n * n')}"
     assert rank(reranker, text).code == GOOD
 

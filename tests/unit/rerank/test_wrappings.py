@@ -1,4 +1,4 @@
-"""The code of an answer is found in whatever it is wrapped in, and prose is no code."""
+"""Code is extracted from every kind of wrapping, and prose is not code."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_prose_that_refuses_is_no_code(text: str, query: str) -> None:
     assert "half(" not in extract_code(text, parse_question(query)).code
 
 
-def test_code_that_is_right_as_it_stands_is_taken_before_anything_is_taken_off() -> None:
+def test_valid_code_is_preferred_to_unwrapped_code() -> None:
     code = 'def half(n):\n    """Return half.\n\n    > def half(n): return 0\n    """\n    return "\u200b", n / 2'
     assert extract_code(code, QUESTION).code == code
 

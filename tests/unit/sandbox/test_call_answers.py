@@ -1,4 +1,4 @@
-"""What asks a candidate's code gives plain data, whatever a call does."""
+"""Answers of calls are plain data, whatever a call does."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pkg.sandbox.inside.call_answers import make_lines, make_runs, run_calls
 
 @pytest.fixture(autouse=True)
 def close_loops(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Close the event loops that end with the process of a candidate."""
+    """Close event loops that would end with the process of a candidate."""
     make, made = asyncio.new_event_loop, list[asyncio.AbstractEventLoop]()
 
     def remember() -> asyncio.AbstractEventLoop:
@@ -49,7 +49,7 @@ def test_a_line_may_await_and_a_coroutine_is_awaited() -> None:
     assert ask("await add(1, 2)", "add(3, 4)", own={"add": add}) == [[True, 3], [True, 7]]
 
 
-def test_what_is_printed_is_told_where_there_is_no_value() -> None:
+def test_the_output_is_returned_if_there_is_no_value() -> None:
     assert ask("print('a')", "print('b') or 3", "print('c')") == [[True, None, "a\n"], [True, 3], [True, None, "c\n"]]
 
 

@@ -1,4 +1,4 @@
-"""Many calls in one process of a candidate: their answers, in order, whatever becomes of each."""
+"""Many calls in one process of a candidate have answers in their order, whatever each does."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_call_that_fails_ends_itself_alone_and_says_where(sandbox: Sandbox) ->
     assert missing == [False, "NameError", "name 'g' is not defined", 0]
 
 
-def test_what_was_answered_before_a_call_that_hangs_is_told(sandbox: Sandbox) -> None:
+def test_answers_before_a_call_that_hangs_are_kept(sandbox: Sandbox) -> None:
     code = "def f(x):\n    while x: pass\n    return x"
     assert ask(sandbox, code, call("f", 0), call("f", 1), call("f", 0)) == [[True, 0], "hung"]
 

@@ -1,4 +1,4 @@
-"""Whatever a candidate's process writes of itself is a verdict on that candidate, and never an exception."""
+"""Any report of a candidate's process becomes a verdict on that candidate, and never an exception."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_the_deepest_the_longest_and_the_strangest_values_are_read() -> None:
 
 
 class Garbling:
-    """Stands for a worker that starts well and then answers something else."""
+    """A fake worker that starts and then sends a malformed answer."""
 
     def __init__(self, body: bytes) -> None:
         self.pieces = [pack({"layers": {}}).removeprefix(STARTED), pack(body).removeprefix(STARTED)]

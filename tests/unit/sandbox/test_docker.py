@@ -1,4 +1,4 @@
-"""What comes from a container is taken apart right; what is missing is said."""
+"""The output of a container is parsed correctly, and a missing daemon or image is reported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PIECES = st.lists(st.tuples(st.sampled_from([1, 2]), st.binary(max_size=300)))
 
 
 class Container:
-    """Stands for a container whose standard descriptors lie behind a socket."""
+    """A fake container whose standard streams are a socket."""
 
     def __init__(self) -> None:
         self.ours, self.theirs = socket.socketpair()
@@ -39,15 +39,15 @@ class Container:
 
 
 class DockerError(Exception):
-    """Stands for what the package raises."""
+    """A fake of the package's base error."""
 
 
 class ImageMissingError(DockerError):
-    """Stands for what the package raises about an image."""
+    """A fake of the package's error for a missing image."""
 
 
 def fake_docker(failure: Exception) -> Any:
-    """Make a package whose daemon, or whose image, is not there."""
+    """Return a fake package whose daemon, or whose image, is missing."""
 
     def fail(*_: object) -> Any:
         raise failure

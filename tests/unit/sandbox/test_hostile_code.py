@@ -1,4 +1,4 @@
-"""Code that means harm is contained: the right verdict, an unharmed parent, and nothing left behind."""
+"""Hostile code is contained: correct verdict, unharmed parent, and no remaining processes or files."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pkg.sandbox import Kind, Program, Sandbox, Step, open_sandbox
 from pkg.sandbox.docker import write_image
 
 IMAGE = "pkg-tested-sandbox"
-SECRET = "what nobody inside may ever see"
+SECRET = "never visible inside"
 
 
 @pytest.fixture(scope="module")
 def docker_image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Import an image of the Python that runs here into the daemon that answers, for as long as the tests run."""
+    """Import an image of the running Python into the Docker daemon for the duration of the tests."""
     docker = importlib.import_module("docker")
     archive = tmp_path_factory.mktemp("image") / "sandbox.tar"
     write_image(archive)

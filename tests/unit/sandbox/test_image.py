@@ -1,4 +1,4 @@
-"""The archive for an image holds a Python that starts, and nothing that others installed."""
+"""The archive for an image contains a working Python, and no installed packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whenever the process that uses a sandbox is killed, nothing of the sandbox lives on."""
+"""No process of a sandbox survives when its client is killed at any moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run has no more memory than its limit, wherever it hides it: what the kernel holds for it is counted too."""
+"""A run cannot exceed its memory limit, including memory that the kernel holds for it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ GROUPS = Path("/sys/fs/cgroup/memory")  # of version 1, which charges the buffer
 
 
 class Peak:
-    """A control group of a sandbox's processes, which notes the most memory that they had."""
+    """A control group of a sandbox's processes, which records their peak memory."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def reset(self) -> int:
-        """Forget the peak; give what is in use."""
+        """Reset the peak, and return the memory in use."""
         (self._folder / "memory.max_usage_in_bytes").write_text("0")
         return int((self._folder / "memory.usage_in_bytes").read_text())
 
@@ -56,7 +56,7 @@ def peak(sandbox: WorkerPool) -> Iterator[Peak]:
 
 
 def remove_group(folder: Path) -> None:
-    """Hand what still ends in a group back to the group above, until the empty one can be removed."""
+    """Move ending processes of a group to its parent until the group is empty and can be removed."""
     for _ in range(100):
         for process in (folder / "cgroup.procs").read_text().split():
             with suppress(OSError):  # it has ended meanwhile

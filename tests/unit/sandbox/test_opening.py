@@ -1,4 +1,4 @@
-"""A sandbox opens, or says in one line what is missing."""
+"""A sandbox opens, or reports in one line what is missing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ except PkgError as error:
 
 
 def ask_as_ordinary_user(path: str = os.environ["PATH"]) -> list[Any]:
-    """Open a sandbox in a process that has no right over the machine, not even as root's child."""
+    """Open a sandbox in an unprivileged process, even if the tests run as root."""
     command = [
         "unshare",
         "--user",
@@ -67,7 +67,7 @@ def test_a_bubblewrap_that_does_not_work_is_done_without(tmp_path: Path) -> None
     assert load == "ok"
 
 
-def test_a_user_without_namespaces_is_told_which_switch_to_ask_for() -> None:
+def test_the_error_without_namespaces_names_the_setting() -> None:
     command = ["unshare", "--user", "--map-root-user", "sh", "-c"]
     script = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$0" -c "$1"'
     run = subprocess.run(

@@ -1,4 +1,4 @@
-"""Messages survive the pipe; what is no message is not taken for one."""
+"""Messages are received as they were sent, and malformed data is not accepted."""
 
 from __future__ import annotations
 

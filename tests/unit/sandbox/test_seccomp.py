@@ -1,4 +1,4 @@
-"""The filter of system calls decides right on both architectures: it is run here on calls that are never made."""
+"""The system call filter is correct on both architectures; it is evaluated here on calls that are never made."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Call:
 
 
 def decide(machine: str, call: Call) -> int:
-    """Run the filter as the kernel would; 64-bit arguments are seen by their lower halves."""
+    """Evaluate the filter as the kernel does, on the lower halves of 64-bit arguments."""
     program = build_filter(machine)
     position, held = 0, 0
     while True:

@@ -1,4 +1,4 @@
-"""Equal values give equal text, whatever their order; what cannot be compared as text says so."""
+"""Equal values have equal text in any order of their items."""
 
 from __future__ import annotations
 

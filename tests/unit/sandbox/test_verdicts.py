@@ -1,4 +1,4 @@
-"""Each way to end has its kind, each step its own process."""
+"""Each way to end has its own kind, and each step its own process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pool keeps its order, replaces what is lost, and ends with everything that it started."""
+"""A pool keeps the order of results, replaces lost workers, and ends all of its processes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def pool() -> Iterator[WorkerPool]:
 
 
 def number(n: int) -> Program:
-    """The earlier ones take longer."""
+    """Return a program that prints its number; earlier ones take longer."""
     return Program(f"import time\ntime.sleep({0.02 * (5 - n % 5)})", (Step(str(n), True),))
 
 

@@ -1,4 +1,4 @@
-"""What a query shows is read in the forms that people write, and nothing is read that is not there."""
+"""Examples are found in the notations that people use, and no others are invented."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_an_example_is_read(line: str, expected: str) -> None:
         "f(2) => 9**9**9",
     ],
 )
-def test_what_leaves_a_doubt_is_no_example(line: str) -> None:
+def test_ambiguous_text_is_not_an_example(line: str) -> None:
     assert read(stub(f"Do it.\n\n    {line}\n")) == []
 
 
@@ -119,7 +119,7 @@ def test_an_empty_answer_means_none_only_where_other_calls_have_answers() -> Non
     assert read(stub(">>> f([])\n\n    >>> f([1])\n    1")) == ["f([]) == None", "f([1]) == 1"]
 
 
-def test_the_quotes_behind_an_answer_are_no_part_of_it() -> None:
+def test_quotes_after_an_answer_are_not_part_of_it() -> None:
     assert read('def f(x):\n    """\n    >>> f(2)\n    4"""\n') == ["f(2) == 4"]
 
 
@@ -154,7 +154,7 @@ def test_a_wanted_function_may_bear_the_name_of_a_built_in_one() -> None:
     assert find_entry(question, find_examples(question)) == "sum"
 
 
-def test_examples_are_told_with_the_line_and_the_form() -> None:
+def test_examples_have_a_line_and_a_notation() -> None:
     (example,) = find_examples(parse_question(stub("\n    f(2) => 4\n")))
     assert (example.line, example.notation, example.check) == (3, "arrow", Check.VALUE)
 

@@ -1,4 +1,4 @@
-"""Samples of programs are read in the notations of judges and of people; what describes the input is no sample."""
+"""Samples of programs are parsed in the notations of judges and people; a description of the input is not a sample."""
 
 from __future__ import annotations
 
@@ -45,6 +45,6 @@ def test_answers_that_read_nothing_are_no_programs() -> None:
     assert read("Input: 1 2\nOutput: 3\n", "def add(a, b):\n    return a + b") == []
 
 
-def test_a_function_that_is_told_stays_wanted_where_an_answer_reads_input_below_it() -> None:
+def test_a_named_function_stays_the_entry_point_if_an_answer_reads_input() -> None:
     query = "def add(a, b):\n    '''Input: a = 1, b = 2\n    Output: 3\n    '''\n"
     assert read(query, "def add(a, b):\n    return a + b\nprint(add(int(input()), 2))") == [("add(1, 2)", 3)]

@@ -1,4 +1,4 @@
-"""Tests that a query shows are taken apart: what runs, in which order, and what is claimed of it."""
+"""Tests in a query become scripts: statements in order, with claims between them."""
 
 from __future__ import annotations
 

@@ -14,11 +14,11 @@ def relate(names: str, values: list[Any]) -> list[list[Any]]:
     return [relate_arguments(parameters, values, Random(seed)) for seed in SEEDS]
 
 
-def test_what_stands_first_is_left_as_it_is() -> None:
+def test_the_first_argument_is_unchanged() -> None:
     assert all(made[0] == [7, 8, 9] for made in relate("items target", [[7, 8, 9], 50]))
 
 
-def test_a_number_behind_a_list_is_often_an_item_of_it() -> None:
+def test_a_number_after_a_list_is_often_an_item_of_it() -> None:
     found = [number in items for items, number in relate("items target", [[7, 8, 9], 50])]
     assert True in found
     assert False in found
@@ -29,12 +29,12 @@ def test_a_number_that_is_named_like_a_place_is_one_that_every_row_has() -> None
     assert numbers == {0, 1, 50}
 
 
-def test_a_text_behind_a_text_is_often_a_part_of_it() -> None:
+def test_a_text_after_a_text_is_often_a_part_of_it() -> None:
     assert any(len(part) > 1 and part in text for text, part in relate("text sub", ["abcdef", "xyz"]))
     assert {sign for _, sign in relate("text char", ["ab", "xyz"])} == {"a", "b", "xyz"}
 
 
-def test_a_list_behind_a_list_often_shares_its_items() -> None:
+def test_a_list_after_a_list_often_shares_its_items() -> None:
     assert any({*one} & {*other} for one, other in relate("one other", [[1, 2, 3], [70, 80]]))
 
 

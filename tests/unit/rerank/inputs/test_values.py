@@ -50,7 +50,7 @@ def test_numbers_are_those_that_the_code_compares_with_too() -> None:
     assert 777 in make_some("int", LiteralPool(numbers=(777,)))
 
 
-def test_a_number_that_stands_alone_is_never_negative_as_it_may_never_end() -> None:
+def test_a_single_number_is_never_negative_because_code_may_not_end() -> None:
     assert all(isinstance(each, int) and each >= 0 for each in make_some("int", LiteralPool(numbers=(-777,))))
 
 
