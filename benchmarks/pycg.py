@@ -69,9 +69,9 @@ def find_edges(files: dict[str, str]) -> tuple[set[Pair], set[Pair]]:
     sure: set[Pair] = set()
     guessed: set[Pair] = set()
     for module in machine.program.modules.values():
-        for code, sites in zip(module.codes, machine.record(module), strict=True):
-            for site, found in enumerate(sites):
-                targets, _ = settle(found, code.summary.site_kinds[site] == SITE_DEFINITION)
+        for code in module.codes:
+            for site, found in code.outcomes.items():
+                targets, _ = settle(found, code.summary.find_kind(site) == SITE_DEFINITION)
                 for target in targets:
                     if target.code.class_info is None:  # the making of an object counts by the constructor that runs
                         pair = _name_code(code), _name_code(target.code)

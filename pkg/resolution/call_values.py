@@ -838,11 +838,11 @@ class Calls:
         rule = MADE_DECORATOR if is_made else "decorator"
         if site < 0:
             return self.call(callee, arguments, -1, rule, CERTAIN)
-        kept, outcomes[site] = outcomes[site], []
+        kept = outcomes.pop(site, [])
         result = self.call(callee, arguments, site, rule, CERTAIN)
         own = [
             each._replace(group=index) if isinstance(each, Target) and each.rule == rule else each
-            for each in outcomes[site]
+            for each in outcomes.get(site, ())
         ]
         outcomes[site] = kept + [each for each in own if isinstance(each, Target)]
         return result

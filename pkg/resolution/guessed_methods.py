@@ -44,22 +44,23 @@ class DuckTypes:
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._hierarchy = machine.program.hierarchy
-        self._asked: dict[Code, dict[Any, set[str]]] = {}
-        self._sites: dict[Code, dict[int, tuple[Any, str, bool]]] = {}
+        self._code: Code | None = None  # the last one asked for
+        self._asked: dict[Any, set[str]] = {}  # of it, by expression
+        self._sites: dict[int, tuple[Any, str, bool]] = {}
         self._packages = machine.program.known_packages
         self._owners: dict[tuple[str, str], _Owners] = {}  # by package and name
         self._found: dict[tuple[str, frozenset[str]], tuple[ClassInfo | None, set[object]]] = {}
 
     def find_functions(self, code: Code, site: int) -> Iterator[Target]:
         """Find the functions that a call or read of an attribute may run: of the class, and of derived ones."""
-        if code not in self._asked:
+        if code is not self._code:
             self._list_asked(code)
-        receiver, name, is_read = self._sites[code].get(site, (None, "", False))
+        receiver, name, is_read = self._sites.get(site, (None, "", False))
         package = self._packages.find(code.module.path)
         if not name or name in _COMMON or name.startswith("__") or not self._list_owners(package, name).known:
             return
         is_module = code.parent is None
-        asked = frozenset((name,)) if is_module else frozenset(self._asked[code].get(receiver, ())) | {name}
+        asked = frozenset((name,)) if is_module else frozenset(self._asked.get(receiver, ())) | {name}
         schedule = self._machine.schedule
         schedule.consulted |= asked
         found = schedule.remember(self._found, (package, asked), lambda: self._find_class(package, asked))
@@ -93,7 +94,7 @@ class DuckTypes:
             elif operation == o.CALL and 0 <= node[1] < number and isinstance(keys[node[1]], tuple):
                 sites[node[4]] = *keys[node[1]], False
             keys.append(key)
-        self._asked[code], self._sites[code] = asked, sites
+        self._code, self._asked, self._sites = code, asked, sites
 
     def _find_class(self, package: str, asked: frozenset[str]) -> ClassInfo | None:
         """Find the one class that has some attributes, derived ones left out; it defines one of them itself."""

@@ -7,7 +7,6 @@ from heapq import heappop, heappush
 from typing import Any
 
 from pkg.extract.summary import operations as o
-from pkg.extract.summary.compaction import list_operands
 from pkg.model import CERTAIN, LIKELY
 from pkg.resolution.attribute_access import Attributes
 from pkg.resolution.call_arguments import Arguments
@@ -48,9 +47,10 @@ from pkg.resolution.variables import Home, Variable
 
 _CLASS_TAKING = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
 _ADDING = frozenset(("add", "append", "appendleft", "put"))
+_MOST_OPEN = 16_000  # frames whose operations are at hand between rounds, some 3 KB each
 _MOST_STEPS = 20  # evaluations of an operation at one time, on average
 
-Outcomes = list[list[Outcome]]
+Outcomes = dict[int, list[Outcome]]
 Narrowed = dict[tuple[Values, str, Values, bool], tuple[Values, set[object]]]
 
 
@@ -65,7 +65,7 @@ class Machine:
         self.make = program.interner.make
         self.types = Types(program)
         self.code: Code = None  # type: ignore[assignment]  # that is evaluated
-        self.outcomes: Outcomes = []  # by site, of the code that is evaluated
+        self.outcomes: Outcomes = {}  # by site, of the code that is evaluated
         self.number = 0  # of the operation that is evaluated
         self.steps = 0  # operations that were evaluated
         self.containers = Containers(self)
@@ -77,6 +77,8 @@ class Machine:
         self._ordered: dict[Values, list[Value]] = {}
         self._shared: dict[Values, Values] = {}  # so that equal sets are one object
         self.narrowed: Narrowed = {}  # by set and test, what passes it or fails
+        self._open: dict[Code, int] = {}  # code that does not rest, and the round in which it was evaluated last
+        self._noted: dict[Outcome, Outcome] = {}  # so that equal outcomes are one object
         self._globals: dict[tuple[ModuleInfo, str], Any] = {}
         self._handlers = self._list_handlers()
 
@@ -89,10 +91,11 @@ class Machine:
             for home in homes:
                 self._evaluate_module(home)
             self.schedule.end_round()
-            self._forget_sets()
+            self._forget_round()
 
-    def _forget_sets(self) -> None:
-        """Forget what was found of sets: most that have grown since are of no use any more."""
+    def _forget_round(self) -> None:
+        """Forget what was found of sets, most of which have grown since, and have code rest that is done for now."""
+        self._close([code for code, at in self._open.items() if at < self.schedule.rounds - 1])
         self._ordered.clear()
         self._shared.clear()
         self.narrowed.clear()
@@ -128,7 +131,18 @@ class Machine:
                 self.evaluate(code)
             except Exception as fault:
                 self._drop(code, fault)
+            self._open[code] = self.schedule.rounds
         self.schedule.leave()
+        if len(self._open) > _MOST_OPEN:
+            self._close(code for code in list(self._open) if code.module is home)
+
+    def _close(self, codes: Iterable[Code]) -> None:
+        """Have code rest until it is evaluated again."""
+        for code in codes:
+            del self._open[code]
+            code.rest()
+            for found in code.outcomes.values():
+                found[:] = [self._noted.setdefault(each, each) for each in found]
 
     def _drop(self, code: Code, fault: Exception) -> None:
         """Take out the operation that failed: what it gives is not known, and the others are evaluated again."""
@@ -138,13 +152,9 @@ class Machine:
         start = code.module.find_place(code, site)[0] if site >= 0 else 0
         line = code.module.unit.text.count(b"\n", 0, start) + 1 if site >= 0 else 0
         self.program.errors.note(fault, "resolve", code.module.path, line)
-        nodes[self.number] = (o.UNKNOWN, site)
+        code.summary.replace(self.number, (o.UNKNOWN, site))
         code.values = code.users = None
         self.schedule.add(code)
-
-    def record(self, module: ModuleInfo) -> list[Outcomes]:
-        """Return what each site of a module calls, by frame and site."""
-        return [code.outcomes for code in module.codes]
 
     def evaluate(self, code: Code) -> None:
         """Evaluate the operations of a frame: all of them the first time, then those whose operands have changed.
@@ -158,7 +168,7 @@ class Machine:
         dirty, code.dirty = code.dirty, set()
         if values is None:
             values = code.values = [EMPTY] * len(nodes)
-            code.outcomes = self.outcomes = [[] for _ in code.summary.site_kinds]
+            code.outcomes = self.outcomes = {}
             for number, node in enumerate(nodes):
                 self.number = number
                 schedule.node = base + number
@@ -168,9 +178,7 @@ class Machine:
             if not code.summary.loops:
                 return
             dirty = {n for n, node in enumerate(nodes) if node[0] == o.PHI and any(each > n for each in node[1:])}
-        users = code.users
-        if users is None:
-            users = code.users = _list_users(nodes)
+        users = code.open_users()
         waiting = sorted(dirty)
         steps = 0
         while waiting:
@@ -186,7 +194,7 @@ class Machine:
             site = SITES.get(node[0])
             for each in node[site:] if site is not None else ():
                 if each >= 0:
-                    self.outcomes[each].clear()
+                    self.outcomes.pop(each, None)
             after = handlers[node[0]](node, values)
             before = values[number]
             if node[0] == o.PHI:
@@ -213,16 +221,20 @@ class Machine:
     def note(self, site: int, outcome: Outcome) -> None:
         """Note what a site calls."""
         if site >= 0:
-            self.outcomes[site].append(outcome)
+            found = self.outcomes.get(site)
+            if found is None:
+                self.outcomes[site] = [outcome]
+            else:
+                found.append(outcome)
 
     def count_outcomes(self, site: int) -> int:
         """Count what was noted of a site."""
-        return len(self.outcomes[site]) if site >= 0 else 0
+        return len(self.outcomes.get(site, ()))
 
     def forget_reasons(self, site: int, start: int) -> None:
         """Forget what is not known of that which a library asks its arguments: what the site calls is known."""
-        if site >= 0 and len(self.outcomes[site]) > start:
-            found = self.outcomes[site]
+        found = self.outcomes.get(site)
+        if found is not None and len(found) > start:
             found[start:] = [each for each in found[start:] if not isinstance(each, Unbound)]
 
     # Plain operations.
@@ -646,16 +658,6 @@ SITES = {
     o.SET_ITEM: 4, o.DEL_ATTR: 3, o.DEL_ITEM: 3, o.RAISE: 2,
 }  # fmt: skip
 """By code, where the site stands in an operation, its last part: of reads of attributes, several."""
-
-
-def _list_users(nodes: Sequence[Sequence[Any]]) -> list[tuple[int, ...]]:
-    """List by operation those that refer to it."""
-    users: list[tuple[int, ...]] = [()] * len(nodes)
-    for number, node in enumerate(nodes):
-        for each in list_operands(node):
-            if each >= 0:
-                users[each] += (number,)
-    return users
 
 
 def _get(values: list[Values], number: int) -> Values:

@@ -39,7 +39,8 @@ class Overflows:
         self._containers: dict[Home, list[Container]] = {}
         for each in machine.program.interner.list(Container):
             self._containers.setdefault(each.code.module, []).append(each)
-        self._read: dict[Home, dict[int, list[Variable]]] = {}  # of its own, by module and operation
+        self._module: ModuleInfo | None = None  # the last one asked for
+        self._read: dict[int, list[Variable]] = {}  # by operation of it, its variables
         self._read_of_others: dict[int, list[Variable]] = {}
         for variable in machine.schedule.read_by_others:
             if is_cut(machine.schedule.see(variable)):
@@ -77,14 +78,13 @@ class Overflows:
 
     def _list_read(self, module: ModuleInfo) -> dict[int, list[Variable]]:
         """List the variables of a module with too many values that each of its operations reads."""
-        found = self._read.get(module)
-        if found is None:
-            found = self._read[module] = {}
+        if module is not self._module:
+            self._module, self._read = module, {}
             for variable in self._list_own(module):
                 if is_cut(variable.values):
                     for node in dict.fromkeys(variable.readers or ()):
-                        found.setdefault(node, []).append(variable)
-        return found
+                        self._read.setdefault(node, []).append(variable)
+        return self._read
 
     def _list_own(self, module: ModuleInfo) -> Iterator[Variable]:
         yield from module.names.values()

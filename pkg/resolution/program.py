@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import builtins
+import marshal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pkg.extract.summary import operations as o
+from pkg.extract.summary.compaction import list_operands
 from pkg.extract.summary.file_summary import FrameSummary, read_summary
 from pkg.extract.summary.frame_heads import FrameHead
-from pkg.extract.summary.operations import FORWARDED, FORWARDS, HAS_RECEIVER, HAS_STARS, IS_ASYNC, IS_GENERATOR
+from pkg.extract.summary.operations import (
+    FORWARDED,
+    FORWARDS,
+    HAS_RECEIVER,
+    HAS_STARS,
+    IS_ASYNC,
+    IS_GENERATOR,
+    Operation,
+)
 from pkg.extract.summary.returned_parameters import Guards, Passed
 from pkg.local_errors import LocalErrors
 from pkg.model import Import
@@ -67,8 +77,8 @@ class Code:
     values: list[Any] | None  # of its operations, once they were evaluated
     dirty: set[int]  # operations to be evaluated again
     merged: set[int]  # joins whose constants of one type are one value
-    users: list[tuple[int, ...]] | None  # by operation, those that refer to it
-    outcomes: list[list[Any]]  # by site
+    users: list[tuple[int, ...]] | bytes | None  # by operation, those that refer to it; packed while it rests
+    outcomes: dict[int, list[Any]]  # by site
 
     def __init__(self, module: ModuleInfo, number: int, summary: FrameSummary, parent: Code | None) -> None:
         self.module = module
@@ -109,6 +119,24 @@ class Code:
         """Return the operations of the frame around that decorate it."""
         return self.summary.head.decorated_by
 
+    def open_users(self) -> list[tuple[int, ...]]:
+        """List by operation those that refer to it."""
+        users = self.users
+        if not isinstance(users, list):
+            users = self.users = marshal.loads(users) if users else _list_users(self.summary.nodes)
+        return users
+
+    def rest(self) -> None:
+        """Keep what evaluation alone needs packed until the next one."""
+        self.summary.rest()
+        if isinstance(self.users, list):
+            self.users = marshal.dumps(self.users)
+
+    def drop_evaluation(self) -> None:
+        """Drop what only evaluation and the listing of links need, when both are over."""
+        self.summary.rest()
+        self.outcomes, self.values, self.users = {}, None, None
+
     def __repr__(self) -> str:
         return f"<{self.module.path}:{self.qualname}>"
 
@@ -135,6 +163,16 @@ class Code:
         return found
 
 
+def _list_users(nodes: Sequence[Operation]) -> list[tuple[int, ...]]:
+    """List by operation those that refer to it."""
+    users: list[tuple[int, ...]] = [()] * len(nodes)
+    for number, node in enumerate(nodes):
+        for each in list_operands(node):
+            if each >= 0:
+                users[each] += (number,)
+    return users
+
+
 def _make_parameters(code: Code) -> list[Variable]:
     return [Variable(code.module, code, PARAMETER, place) for place in range(len(code.summary.parameters))]
 
@@ -158,9 +196,8 @@ _MADE: dict[str, Callable[[Code], Any]] = {
     "passed": lambda code: tuple(code.summary.head.passed),
     "decorators": lambda code: frozenset(code.summary.head.decorators),
     **dict.fromkeys(("substitutes", "promises", "values", "users"), lambda code: None),
-    **dict.fromkeys(("cells", "signatures"), lambda code: {}),
+    **dict.fromkeys(("cells", "outcomes", "signatures"), lambda code: {}),
     **dict.fromkeys(("dirty", "merged"), lambda code: set()),
-    "outcomes": lambda code: [],
 }
 """By attribute of code, what makes it."""
 _PLAIN = frozenset(("decorators", "passed", "dirty", "merged", "users"))

@@ -24,7 +24,8 @@ class SelfCalls:
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self._hierarchy = hierarchy
-        self._callers: dict[Code, dict[int, Code]] = {}  # by code and site, the method whose self is asked
+        self._code: Code | None = None  # the last one asked for
+        self._callers: dict[int, Code] = {}  # by site of it, the method whose self is asked
         self._running: dict[tuple[Code, Code], tuple[bool, set[object]]] = {}
         self._super: dict[Code, bool] = {}
 
@@ -43,10 +44,9 @@ class SelfCalls:
 
     def _find_caller(self, code: Code, site: int) -> Code | None:
         """Find the method of whose self a site asks for an attribute; None for any other site."""
-        found = self._callers.get(code)
-        if found is None:
-            found = self._callers[code] = dict(_list_callers(code))
-        return found.get(site)
+        if code is not self._code:
+            self._code, self._callers = code, dict(_list_callers(code))
+        return self._callers.get(site)
 
     def _may_run(self, caller: Code, overriding: Code) -> bool:
         """Return whether objects that have an overriding method run a method of a base class."""

@@ -84,7 +84,7 @@ class LinkWriter:
         return place_links(unit, self.list_links(path))
 
     def list_links(self, path: str) -> FileLinks:
-        """List the links of one file by its sites, without their lines."""
+        """List the links of one file by its sites, without their lines, and drop what they were listed from."""
         module, errors = self._program.modules.get(path), self._program.errors
         if module is None:  # its summary could not be read
             self.counts[path] = CallCounts()
@@ -97,19 +97,22 @@ class LinkWriter:
             edges += self._link_classes(module)
         calls = _CallLinks(self._ids, self._tell)
         with errors.keep("link", path):
-            for code, outcomes in zip(module.codes, self._machine.record(module), strict=True):
-                for site, found in enumerate(outcomes):
+            for code in module.codes:
+                for site, kind in enumerate(code.summary.site_kinds):
+                    found = code.outcomes.get(site)
                     if found:
-                        is_definition = code.summary.site_kinds[site] == o.SITE_DEFINITION
+                        is_definition = kind == o.SITE_DEFINITION
                         judged = self._self_calls.judge(code, site, found)
                         targets, reasons = settle(judged, is_definition)
                         if not is_bound(targets) and not GUESSED.isdisjoint(reasons):
                             targets += self._duck_types.find_functions(code, site)
                         calls.add(code, site, targets, reasons)
-                    elif code.summary.site_kinds[site] == o.SITE_CALL:  # of None alone there is nothing to call
+                    elif kind == o.SITE_CALL:  # of None alone there is nothing to call
                         calls.add(code, site, [], [Reason.NOTHING])
                 calls.add_requests(code, settle(self._machine.fixtures.list_requested(code), True)[0])
         self.counts[path] = CallCounts(**calls.counts)
+        for code in module.codes:
+            code.drop_evaluation()
         return FileLinks(edges, calls.sites, sorted(imports.libraries))
 
     def _tell(self, code: Code, site: int, reasons: list[Reason]) -> str:
@@ -241,8 +244,9 @@ class _CallLinks:
 
     def add(self, code: Code, site: int, targets: list[Target], reasons: list[Reason]) -> None:
         """Add what a site calls; a call that leads nowhere but to what is asked for it is unbound for a reason."""
-        is_unbound = code.summary.site_kinds[site] == o.SITE_CALL and bool(reasons) and not is_bound(targets)
-        if code.summary.site_kinds[site] == o.SITE_CALL:
+        is_call = code.summary.find_kind(site) == o.SITE_CALL
+        is_unbound = is_call and bool(reasons) and not is_bound(targets)
+        if is_call:
             self.counts["unbound" if is_unbound else _judge(targets)] += 1
         ends = self._list_ends(targets)
         if ends or is_unbound:

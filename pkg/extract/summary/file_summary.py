@@ -7,10 +7,11 @@ apart from the operations, so that a comment leaves these equal.
 from __future__ import annotations
 
 import json
+import marshal
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from unicodedata import normalize
 
 from tree_sitter import Node
@@ -33,7 +34,7 @@ _NOTHING = FrameHead()
 class Written(NamedTuple):
     """The parts of the summary of a file that are read frame by frame."""
 
-    operations: bytes
+    operations: memoryview
     site_kinds: bytes
     values: Sequence[Any]  # that operations name by their numbers
 
@@ -57,22 +58,41 @@ class FrameSummary:
     count: int  # of its operations
     site_count: int
     length: int  # of its operations as numbers
-    nodes: list[Operation] = field(init=False, repr=False)
-    site_kinds: bytes = field(init=False, repr=False)
+    _nodes: list[Operation] | None = field(default=None, init=False, repr=False, compare=False)
+    _packed: bytes = field(default=b"", init=False, repr=False, compare=False)
 
-    if not TYPE_CHECKING:
+    @property
+    def nodes(self) -> list[Operation]:
+        """Return the operations, which are read where they are not at hand."""
+        nodes = self._nodes
+        if nodes is None:
+            nodes = self._nodes = marshal.loads(self._packed) if self._packed else self._read()
+        return nodes
 
-        def __getattr__(self, name: str) -> Any:
-            """Read the operations or the kinds of sites."""
-            written = self.written
-            if name == "nodes":
-                start, end = self.first * _ITEM, (self.first + self.length) * _ITEM
-                self.nodes = read_operations(tuple(array("i", written.operations[start:end])), written.values)
-                return self.nodes
-            if name == "site_kinds":
-                self.site_kinds = written.site_kinds[self.first_site : self.first_site + self.site_count]
-                return self.site_kinds
-            raise AttributeError(name)
+    @property
+    def site_kinds(self) -> bytes:
+        """Return the kind of each site."""
+        return self.written.site_kinds[self.first_site : self.first_site + self.site_count]
+
+    def find_kind(self, site: int) -> int:
+        """Return the kind of a site."""
+        return self.written.site_kinds[self.first_site + site]
+
+    def replace(self, number: int, node: Operation) -> None:
+        """Put another operation in the place of one."""
+        self.nodes[number] = node
+        self._packed = b""
+
+    def rest(self) -> None:
+        """Keep the operations packed until the next access, which takes a sixth of the memory."""
+        if self._nodes is not None:
+            self._packed = self._packed or marshal.dumps(self._nodes)
+            self._nodes = None
+
+    def _read(self) -> list[Operation]:
+        written = self.written
+        start, end = self.first * _ITEM, (self.first + self.length) * _ITEM
+        return read_operations(tuple(written.operations[start:end].cast("i")), written.values)
 
 
 def summarise(root: Node, definitions: Sequence[Class | Function], imports: Sequence[Import]) -> bytes:
@@ -126,7 +146,7 @@ def read_summary(written: bytes) -> tuple[list[FrameSummary], array[int]]:
         return [], array("i")
     start, (_, (count, sites), values, heads) = _read_head(written)
     middle = start + count * _ITEM
-    parts = Written(written[start:middle], written[middle : middle + sites], values)
+    parts = Written(memoryview(written)[start:middle], written[middle : middle + sites], values)
     first = first_site = 0
     frames: list[FrameSummary] = []
     for each in heads:

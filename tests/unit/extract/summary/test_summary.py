@@ -108,6 +108,7 @@ def test_comments_and_moved_lines_leave_operations_equal(change: tuple[str, str]
     frames, places = sum_up(EVERYTHING)
     moved, moved_places = sum_up(before + EVERYTHING.replace(line, line.rstrip("\n") + behind + "\n"))
     assert moved == frames
+    assert [each.nodes for each in moved] == [each.nodes for each in frames]
     assert moved_places != places
 
 
@@ -195,6 +196,16 @@ def test_operations_come_back_as_they_were_written() -> None:
     table, flat = Table(), list[int]()
     write_operations(nodes, Numbering([*range(len(nodes)), -1], [*range(len(nodes))]), table, flat)
     assert read_operations(tuple(flat), table.list_values()) == nodes
+
+
+def test_operations_are_the_same_when_they_have_rested() -> None:
+    for frame in sum_up(EVERYTHING)[0]:
+        before = list(frame.nodes)
+        frame.rest()
+        assert frame.nodes == before
+        frame.replace(0, (o.UNKNOWN, 3))
+        frame.rest()
+        assert frame.nodes == [(o.UNKNOWN, 3), *before[1:]]
 
 
 def test_names_are_those_that_python_knows() -> None:
