@@ -17,13 +17,14 @@ Named = list[tuple[str, Values]]
 class Arguments:
     """The arguments of one call: by position, starred ones marked, and by name, "" for two stars."""
 
-    __slots__ = ("machine", "named", "placed", "wants_result")
+    __slots__ = ("_items", "machine", "named", "placed", "wants_result")
 
     def __init__(self, machine: Machine, placed: Placed, named: Named, wants_result: bool = True) -> None:
         self.machine = machine
         self.placed = placed
         self.named = named
         self.wants_result = wants_result  # or whether what comes back is one of too many
+        self._items: dict[tuple[Values, int | str], Values] = {}  # of starred arguments, which many callees may take
 
     @classmethod
     def of(cls, machine: Machine, placed: Sequence[Any], named: Sequence[Any], values: list[Values]) -> Arguments:
@@ -54,6 +55,15 @@ class Arguments:
         if 0 <= place < len(self.placed) and not any(starred for _, starred in self.placed[: place + 1]):
             return self.placed[place][0]
         return None
+
+    def read_item(self, values: Values, key: int | str) -> Values:
+        """Return what a starred argument has at a place, or under a name."""
+        found = self._items.get((values, key))
+        if found is None:
+            containers = self.machine.containers
+            read = containers.read_place if isinstance(key, int) else containers.read_key
+            found = self._items[values, key] = read(values, key)  # type: ignore[arg-type]
+        return found
 
     @property
     def is_open(self) -> bool:

@@ -511,7 +511,7 @@ class Calls:
             place = 1
         for values, starred in arguments.placed:
             if starred:
-                self._spread(code, values, place)
+                self._spread(code, arguments, values, place)
                 break
             if place < len(parameters) and parameters[place][1] == o.PLACED:
                 write(variables[place], values)
@@ -524,7 +524,7 @@ class Calls:
                     self._machine.containers.put(container, key, values)
                     place += 1
         for name, values in arguments.named:
-            self._give_named(code, name, values)
+            self._give_named(code, arguments, name, values)
 
     def _give_promised(self, values: Values, signature: Signature) -> None:
         """Write what an annotation says that callables are given to their parameters."""
@@ -536,19 +536,19 @@ class Calls:
     def _call_signature(self, value: Signature, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
         return value.result
 
-    def _spread(self, code: Code, values: Values, place: int) -> None:
+    def _spread(self, code: Code, arguments: Arguments, values: Values, place: int) -> None:
         """Write the items of a starred argument to the parameters from a place on."""
         containers = self._machine.containers
         parameters = code.summary.parameters
         start = place
         for index in range(place, len(parameters)):
             if parameters[index][1] == o.PLACED:
-                self._machine.write(code.parameters[index], containers.read_place(values, index - start))
+                self._machine.write(code.parameters[index], arguments.read_item(values, index - start))
             elif parameters[index][1] == o.REST:
                 rest = containers.open_rest(code, index, o.REST)
                 containers.put_all(rest, values, index - start)
 
-    def _give_named(self, code: Code, name: str, values: Values) -> None:
+    def _give_named(self, code: Code, arguments: Arguments, name: str, values: Values) -> None:
         containers = self._machine.containers
         rest = -1
         for index, (own, kind, _, _) in enumerate(code.summary.parameters):
@@ -559,7 +559,7 @@ class Calls:
                     self._machine.write(code.parameters[index], values)
                     return
                 if not name and index != code.receiver_place:
-                    found = containers.read_key(values, own)
+                    found = arguments.read_item(values, own)
                     if found:
                         self._machine.write(code.parameters[index], found)
         if rest >= 0:

@@ -102,12 +102,12 @@ class Containers:
         if key is None:
             write(container.rest, values)  # type: ignore[arg-type]
             return
-        is_large = (
-            len(self.machine.schedule.open_items(container)) > _MOST_KEYS and self.find_keyed(container, key) is None
-        )
-        if is_large and len(self.list_keyed(container)) > _MOST_KEYS:
-            write(container.rest, values)  # type: ignore[arg-type]
-            return
+        keyed = self.machine.schedule.open_items(container)
+        if len(keyed) > _MOST_KEYS and self.find_keyed(container, key) is None:
+            see = self.machine.schedule.see
+            if sum(1 for each in list(keyed.values()) if see(each)) > _MOST_KEYS:
+                write(container.rest, values)  # type: ignore[arg-type]
+                return
         write(find_key(container, key), values)
 
     def put_all(self, container: Container, values: Values, start: int) -> None:
@@ -120,7 +120,7 @@ class Containers:
                         self.put(container, key - start, self.machine.read(variable))
                 self.put(container, None, self.machine.read(value.rest))  # type: ignore[arg-type]
             else:
-                self.put(container, None, self.iterate(frozenset({value}), -1, False))
+                self.put(container, None, self._iterate_one(value, -1, False))
 
     def _list_placed(self, value: Value) -> list[tuple[Any, Variable]]:
         """List the items of a tuple or list whose places are known, and read it, so that more of them are noticed."""
@@ -128,6 +128,14 @@ class Containers:
             return []
         self.machine.read(value.everything)  # type: ignore[arg-type]
         return self.list_keyed(value)
+
+    def _is_placed(self, value: Container) -> bool:
+        """Return whether any place of a tuple or list is known, and read it, so that more of them are noticed."""
+        if value.kind not in _NUMBERED:
+            return False
+        self.machine.read(value.everything)  # type: ignore[arg-type]
+        schedule = self.machine.schedule
+        return any(map(schedule.see, list(schedule.open_items(value).values())))  # which may get more meanwhile
 
     def merge(self, container: Container, values: Values) -> None:
         """Put the keys and items of mappings in."""
@@ -163,11 +171,11 @@ class Containers:
         """Return the items at a place of starred arguments."""
         result: set[Value] = set()
         for value in self.machine.order(values):
-            if isinstance(value, Container) and self._list_placed(value):
+            if isinstance(value, Container) and self._is_placed(value):
                 result |= self.machine.read(find_key(value, place))
                 result |= self.machine.read(value.rest)  # type: ignore[arg-type]
             else:
-                result |= self.iterate(frozenset({value}), -1, False)
+                result |= self._iterate_one(value, -1, False)
         return frozenset(result)
 
     def read_key(self, values: Values, key: str) -> Values:
@@ -220,7 +228,7 @@ class Containers:
                         self.put(container, start + key, self.machine.read(variable))
                 self.put(container, None, self.machine.read(value.rest))  # type: ignore[arg-type]
             else:
-                self.put(container, None, self.iterate(frozenset({value}), -1, False))
+                self.put(container, None, self._iterate_one(value, -1, False))
 
     def _put_entry(self, container: Container, key: Values, values: Values) -> None:
         known = [each.value for each in key if isinstance(each, Constant) and each.value is not None]
@@ -423,7 +431,7 @@ class Containers:
         """Return what one of several targets gets of values that are unpacked."""
         result: set[Value] = set()
         for value in self.machine.order(values):
-            if isinstance(value, Container) and self._list_placed(value):
+            if isinstance(value, Container) and self._is_placed(value):
                 if place == starred:
                     result |= self.read_everything(value)
                 elif starred < 0 or place < starred:
