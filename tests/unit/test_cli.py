@@ -394,7 +394,7 @@ def test_a_hit_without_room_for_its_code_is_listed_and_said(graph: str) -> None:
         (["  "], "pkg: the question is empty; expected a few words on what the code does, or a piece of code"),
         (["date", "--path", "mial.py"], "pkg: no file matches the path 'mial.py'; expected a glob on the whole path"),
         (["как испечь пирог"], "pkg: no word of the question 'как испечь пирог' occurs in the code or is known to"),
-        (["\x1b[\x9b"], "pkg: no word of the question '\\x1b[\\x9b' stands in the code"),
+        (["\x1b[\x9b"], "pkg: no word of the question '\\x1b[\\x9b' occurs in the code"),
         (["date", "--path", ""], "pkg: a path is empty; expected a glob such as 'shop/*'"),
     ],
 )
