@@ -1,4 +1,4 @@
-"""Write prompts for a text model."""
+"""Answers of a text model, with helper code from the graph."""
 
-if __name__ == "generation":  # come in by the link at the root: every class of the package would be there twice
+if __name__ == "generation":  # imported by the link at the root, which would load every class twice
     raise ImportError("generation is a link to pkg/generation for readers; write: import pkg.generation")

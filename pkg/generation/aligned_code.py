@@ -1,4 +1,4 @@
-"""Move code to the margin that its first line stands at, as it lost its own when it was cut from its file."""
+"""Align the lines of code cut from a file with its first line, which has lost its indentation."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from pkg.extract.syntax import is_python
 
 
 def align_code(code: str) -> str:
-    """Move the lines below the first one left, where they lost their common indentation to the cut from the file.
+    """Remove the common indentation of all lines but the first.
 
-    Content begins at its first word while the other lines keep their place in the file. The lines of a string that
-    spans lines move with the code.
+    The content of a node begins at its first word, and its other lines have their indentation in the file. The lines of
+    a multi-line string move with the code.
     """
     first, newline, rest = code.partition("\n")
     margins = [line[: len(line) - len(line.lstrip(" \t"))] for line in rest.splitlines() if line.strip()]
@@ -18,7 +18,7 @@ def align_code(code: str) -> str:
     aligned = first + newline + _cut_margin(rest, margin)
     if is_python(aligned.encode("utf-8", "replace")):
         return aligned
-    step = 1 if margin.endswith("\t") else 4  # the first line opens a suite, and the others are its inside
+    step = 1 if margin.endswith("\t") else 4  # the first line opens a suite, and the others belong to it
     return first + newline + _cut_margin(rest, margin[:-step])
 
 

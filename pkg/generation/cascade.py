@@ -1,8 +1,8 @@
-"""The use case: write an answer to a question with what the graph gave, judge it, mend it, choose (P-19 to P-22, U-01).
+"""The use case: write samples of an answer, check them, repair the best, choose one (P-19 to P-22, U-01).
 
-Where the question shows examples, they decide: an answer that was written without context comes first, others are
-written while an example fails, one with context counts only if every example holds, and the reranker chooses among
-them. So what the graph adds can mend an answer, and cannot spoil one.
+If the question has examples, they decide: a sample without context comes first, others are written while an example
+fails, one with context is eligible only if every example holds, and the reranker chooses among the eligible. So context
+can repair an answer and cannot spoil one.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def write_answer(
 ) -> WrittenAnswer:
     """Write the answer to a question.
 
-    reranker: tries examples and chooses. listen: told the text piece by piece, where nothing can replace it. say: told
-    each decision. Raises ModelError for a model that cannot be used, and ContextLengthError for a question that does
+    reranker: runs examples and chooses. listen: called with each piece of the text, if the first sample is final. say:
+    called with each decision. Raises ModelError for an unusable model, and ContextLengthError for a question that does
     not fit into its window.
     """
     writer = SampleWriter(make_task(text, options.frame), model, context, options, reranker, say)
@@ -43,18 +43,18 @@ def write_answer(
         writer.decide(note)
     write_samples(writer, listen)
     choice = choose_sample(writer)
-    if mend_sample(writer, writer.samples[choice[0]]):
+    if repair_sample(writer, writer.samples[choice[0]]):
         choice = choose_sample(writer)
-    return sum_up(writer, choice)
+    return make_answer(writer, choice)
 
 
 def write_samples(writer: SampleWriter, listen: Listen | None = None) -> None:
-    """Write the samples of the plan; where their number was left open, no more once every example holds."""
+    """Write the samples of the plan; if their number is open, stop once every example holds."""
     options, context = writer.options, writer.context
-    forms = list_templates(options.form, writer.model, writer.task)
+    templates = list_templates(options.form, writer.model, writer.task)
     has_context = bool(context.code or context.signatures)
     chosen = replace(options, context=_choose_context(writer))
-    plan = plan_variants(chosen, forms, bool(writer.examples), has_context, is_small(writer.model))
+    plan = plan_variants(chosen, templates, bool(writer.examples), has_context, is_small(writer.model))
     is_judged = writer.examples or (writer.task.type == "code" and writer.task.entry is not None)
     is_final = len(plan) == 1 and options.attempts == 1 and not is_judged
     for number, variant in enumerate(plan, 1):
@@ -65,7 +65,7 @@ def write_samples(writer: SampleWriter, listen: Listen | None = None) -> None:
 
 
 def _choose_context(writer: SampleWriter) -> ContextChoice:
-    """Ask the gate what is shown, where nobody has settled it and no example of the question can tell afterwards."""
+    """Choose the context by the rules of the gate, if the options leave it open and no example can decide."""
     options, context = writer.options, writer.context
     if options.context != "auto" or writer.examples or writer.task.type != "code":
         return options.context
@@ -78,10 +78,10 @@ def _choose_context(writer: SampleWriter) -> ContextChoice:
     return "none" if rules else "auto"
 
 
-def mend_sample(writer: SampleWriter, best: Sample) -> bool:
-    """Tell the model what is wrong with its best answer, and let it try again (U-06 to U-10, A-26, A-27).
+def repair_sample(writer: SampleWriter, best: Sample) -> bool:
+    """Write further attempts with the feedback on the best answer (U-06 to U-10, A-26, A-27).
 
-    An answer without the function that is wanted is sent back once in any case (U-15). Tells whether any was tried.
+    An answer without the wanted function is sent back once in any case (U-15). Returns whether there was an attempt.
     """
     last = max(writer.options.attempts, 1 if best.is_wanted else 2)
     history: list[Attempt] = []
@@ -90,17 +90,20 @@ def mend_sample(writer: SampleWriter, best: Sample) -> bool:
             break
         history.append(Attempt(best.code or best.text, best.feedback))
         decoding = replace(best.variant.decoding, seed=writer.options.seed + hop - 1)
-        if len({each.code for each in history}) < len(history):  # told what was wrong, it wrote the same again
+        if len({each.code for each in history}) < len(history):  # it ignored the feedback and repeated itself
             decoding = replace(decoding, temperature=writer.options.temperature)
         best = writer.write(replace(best.variant, context="none", decoding=decoding), history)
-        writer.decide(f"attempt {hop}, told what was wrong before: {best.describe()}")
+        writer.decide(f"attempt {hop}, with feedback: {best.describe()}")
     return bool(history)
 
 
 def choose_sample(writer: SampleWriter) -> tuple[int, Ranking | None]:
-    """Choose among the samples; give the index of the best, and the ranking where there was a choice."""
+    """Return the index of the best sample, and the ranking if there was a choice.
+
+    A sample with context is not eligible while an example fails.
+    """
     every = range(len(writer.samples))
-    eligible = [index for index in every if _may_win(writer.samples[index])] or list(every)
+    eligible = [index for index in every if _is_eligible(writer.samples[index])] or list(every)
     if len(eligible) < 2 or not writer.options.rerank or writer.task.type != "code":
         return eligible[0], None
     candidates = tuple(Candidate(index, writer.samples[index].code) for index in eligible)
@@ -109,13 +112,12 @@ def choose_sample(writer: SampleWriter) -> tuple[int, Ranking | None]:
     return int(ranking.chosen), ranking
 
 
-def _may_win(sample: Sample) -> bool:
-    """Tell whether a sample may be chosen: one with context not while an example fails."""
+def _is_eligible(sample: Sample) -> bool:
     return sample.holds or not sample.examples or sample.variant.context == "none"
 
 
-def sum_up(writer: SampleWriter, choice: tuple[int, Ranking | None]) -> WrittenAnswer:
-    """Give the chosen sample as the answer, with all that led to it."""
+def make_answer(writer: SampleWriter, choice: tuple[int, Ranking | None]) -> WrittenAnswer:
+    """Return the chosen sample as the answer, with all samples and decisions."""
     index, ranking = choice
     best = writer.samples[index]
     return WrittenAnswer(

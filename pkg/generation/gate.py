@@ -1,8 +1,8 @@
-"""Decide for one question whether a prompt shows what the search found, where no example of the question can tell.
+"""Decide whether the prompt of a question without examples shows context from the graph.
 
-Code that is shown breaks answers as well as it mends them. Where a question shows examples, these decide afterwards
-(pkg.generation.cascade). Where it shows none, a rule for models of a size decides beforehand, by signals of the search.
-The rules beside this file were learned by `pkg eval calibrate`, which makes others from runs of one's own.
+Context breaks answers as well as it repairs them. The examples of a question decide after the fact
+(pkg.generation.cascade); without examples, rules by model size decide beforehand from the signals of the search. The
+rules beside this file were learned by `pkg eval calibrate`, which makes others from a user's own runs.
 """
 
 from __future__ import annotations
@@ -19,45 +19,43 @@ from pkg.generation.signals import SIGNALS
 
 RULES = Path(__file__).with_name("gate.json")
 VERSION = 1  # of the file
-Shown = Literal["signatures", "code"]
-CONTEXTS: tuple[Shown, ...] = get_args(Shown)
+ShownContext = Literal["signatures", "code"]
+CONTEXTS: tuple[ShownContext, ...] = get_args(ShownContext)
 
 
 @dataclass(frozen=True, slots=True)
 class GateRule:
-    """When models below a size are shown one kind of context."""
+    """The condition under which models below a size are shown one kind of context."""
 
-    context: Shown
-    below: float | None  # parameters of the models that it is for; None for any
-    bounds: Mapping[str, float] | None  # what signals must reach; None shows nothing, ever
+    context: ShownContext
+    below: float | None  # number of parameters; None for any model
+    bounds: Mapping[str, float] | None  # least values of signals; None never shows it
 
     def admits(self, signals: Mapping[str, float]) -> bool:
-        """Tell whether the context is shown."""
+        """Return whether the context is shown."""
         return reaches(self.bounds, signals)
 
     def explain(self, signals: Mapping[str, float]) -> str:
-        """Say why a context is not shown."""
+        """Return the reason why the context is not shown."""
         if self.bounds is None:
-            return f"{self.context} broke as much as they mended with models of this size"
+            return f"{self.context} broke as many answers as they repaired with models of this size"
         low = next(name for name, least in self.bounds.items() if signals.get(name, 0.0) < least)
-        return (
-            f"{self.context} mend only where {low} is at least {self.bounds[low]:g}, and it is {signals.get(low, 0):g}"
-        )
+        return f"{self.context} help only if {low} is at least {self.bounds[low]:g}; it is {signals.get(low, 0):g}"
 
 
 def reaches(bounds: Mapping[str, float] | None, signals: Mapping[str, float]) -> bool:
-    """Tell whether signals reach their bounds, one that is missing being 0; nothing reaches bounds that are None."""
+    """Return whether signals reach their bounds; a missing signal is 0, and no signals reach bounds of None."""
     return bounds is not None and all(signals.get(name, 0.0) >= least for name, least in bounds.items())
 
 
 def list_rules(rules: Sequence[GateRule], parameters: float | None) -> list[GateRule]:
-    """List the rules for models of a size, an unknown one being large: the first that admits decides what is shown."""
+    """Return the rules for a model size, of which the first that admits decides; an unknown size counts as large."""
     return [rule for rule in rules if rule.below is None or (parameters is not None and parameters < rule.below)]
 
 
 @lru_cache(maxsize=8)
 def read_rules(path: Path = RULES) -> tuple[GateRule, ...]:
-    """Read rules in their order; a PathError without the file, an InputError for what holds none."""
+    """Read the rules of a file in their order; raises PathError without the file and InputError for invalid content."""
     try:
         return _parse_rules(json.loads(path.read_text("utf-8")))
     except OSError as fault:
@@ -82,5 +80,5 @@ def _parse(row: Mapping[str, Any]) -> GateRule:
 
 
 def write_rules(rules: Sequence[Mapping[str, Any]]) -> str:
-    """Write rules, each with what it was learned from, as read_rules reads them."""
+    """Serialize rules, each with the data it was learned from, for read_rules."""
     return json.dumps({"version": VERSION, "rules": list(rules)}, indent=1) + "\n"

@@ -1,6 +1,6 @@
-"""Put the helpers that an answer calls into it, with what they stand on, so that it runs by itself.
+"""Insert the helpers that an answer calls, with their own helpers and imports, so that it runs by itself.
 
-A model that is shown a helper often calls it, though it was asked not to; the right code then fails for a name.
+A model often calls a shown helper, even if asked not to; the right code then fails with a NameError.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pkg.rerank.undefined_names import find_undefined
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A top-level function or class that may be put into an answer: its name, its code, the imports it stands on."""
+    """A top-level function or class that may be inserted into an answer, with the imports it needs."""
 
     name: str
     place: str  # path:line, for the reader
@@ -25,7 +25,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """An answer with the pieces that it needs, and the names that are still bound nowhere."""
+    """An answer with the inserted pieces, and the names that remain undefined."""
 
     code: str
     added: tuple[Piece, ...] = ()
@@ -33,9 +33,9 @@ class Linked:
 
 
 def link_pieces(code: str, pieces: Sequence[Piece]) -> Linked:
-    """Add to code each piece that it names and does not define, and what these name in turn.
+    """Insert each piece that code uses and does not define, and the pieces that these use.
 
-    Pieces of one name: the first is taken. Code that Python does not parse stays as it is.
+    The first of several pieces with the same name is taken. Code with a syntax error is unchanged.
     """
     known = {each.name: each for each in reversed(pieces)}
     added: dict[str, Piece] = {}
@@ -47,27 +47,27 @@ def link_pieces(code: str, pieces: Sequence[Piece]) -> Linked:
 
 
 def list_missing(code: str) -> list[str]:
-    """List the names that code reads and nothing binds, in the order of their first use."""
+    """List the undefined names of code, in the order of their first use."""
     tree = parse_code(code)
     return [] if tree is None else [name for name, _ in find_undefined(code, tree)]
 
 
 def explain_unusable(piece: Piece, others: Sequence[Piece], needs_all: bool = True) -> str:
-    """Say why a piece is of no use to an answer; "" if it is of use.
+    """Return the reason why an answer cannot use a piece; "" if it can.
 
-    needs_all: whether each name that it reads must come from it, its imports or the other pieces.
+    needs_all: whether the piece, its imports and the other pieces must define each name that it reads.
     """
     if parse_code(piece.code) is None:
-        return "Python 3 does not take it"
+        return "it has a syntax error in Python 3"
     if not needs_all:
         return ""
     names = {each.name: each for each in others if each is not piece}
     linked = link_pieces("\n".join((*piece.imports, piece.code)), list(names.values()))
-    return f"nothing gives {', '.join(linked.missing)}" if linked.missing else ""
+    return f"undefined: {', '.join(linked.missing)}" if linked.missing else ""
 
 
 def _insert(code: str, pieces: Sequence[Piece]) -> str:
-    """Put imports and pieces behind the imports at the head of code: what runs at once may need them."""
+    """Insert imports and pieces after the leading imports of code, because top-level statements may need them."""
     lines = code.split("\n")
     end = _find_head(code)
     head, rest = lines[:end], lines[end:]
@@ -77,13 +77,13 @@ def _insert(code: str, pieces: Sequence[Piece]) -> str:
 
 
 def _list_imports(pieces: Sequence[Piece]) -> list[str]:
-    """List the imports of pieces, each once; those of __future__ are left out, which may stand at the top alone."""
+    """List the imports of pieces, each once, without those of __future__, which must come first in a file."""
     found: Mapping[str, None] = dict.fromkeys(each for piece in pieces for each in piece.imports)
     return [each for each in found if not each.startswith("from __future__")]
 
 
 def _find_head(code: str) -> int:
-    """Count the lines up to the last import at the head of code, behind a docstring of the module."""
+    """Count the lines up to the last leading import of code, after a module docstring."""
     tree = parse_code(code)
     end = 0
     for statement in tree.body if tree is not None else ():

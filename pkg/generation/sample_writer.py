@@ -1,4 +1,4 @@
-"""Write one sample of an answer, and judge it: its code is read, helpers that it calls put in, examples tried."""
+"""Write one sample of an answer and check it: extract its code, insert called helpers, run the examples."""
 
 from __future__ import annotations
 
@@ -27,47 +27,47 @@ HASH_DIGITS = 16  # of the hash that names a prompt in a trace
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the graph gives to a question: helpers as prompts show them, and pieces that may be put into an answer."""
+    """The context of a question from the graph: helpers for the prompt, and pieces that may be inserted."""
 
     code: tuple[HelperText, ...] = ()
     signatures: tuple[HelperText, ...] = ()
     pieces: tuple[Piece, ...] = ()
-    notes: tuple[str, ...] = ()  # what is not handed out, and why
+    notes: tuple[str, ...] = ()  # pieces that are not used, each with the reason
     signals: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # of the search for code, for signatures
 
     def choose(self, variant: Variant) -> tuple[HelperText, ...]:
-        """Give the helpers that a variant shows."""
+        """Return the helpers that a variant shows."""
         return {"code": self.code, "signatures": self.signatures}.get(variant.context, ())
 
 
 @dataclass
 class SampleWriter:
-    """Writes the samples of one question, and keeps them with what was decided on the way."""
+    """Writes the samples of one question, and records them and the decisions."""
 
     task: PromptTask
     model: TextModel
     context: Context
     options: GenerateOptions
-    reranker: Reranker  # whose sandbox tries the examples; without one nothing is run
-    say: Callable[[str], None] = lambda text: None  # told each decision as it is taken
+    reranker: Reranker  # whose sandbox runs the examples; without a sandbox nothing is run
+    say: Callable[[str], None] = lambda text: None  # called with each decision
     samples: list[Sample] = field(default_factory=list)
     decisions: list[str] = field(default_factory=list)
 
     @cached_property
     def examples(self) -> tuple[str, ...]:
-        """Give what is tried: what the question shows of the wanted code, and hidden tests that were handed over."""
+        """Return the examples of the question, and the hidden tests of the options."""
         if self.task.type != "code" or self.reranker.sandbox is None:
             return ()
         case = make_case(self.task.text, self.options.tests, RerankOptions(), None)
         return tuple(map(show_example, case.examples))
 
     def decide(self, text: str) -> None:
-        """Note a decision."""
+        """Record a decision."""
         self.decisions.append(text)
         self.say(text)
 
     def write(self, variant: Variant, history: Sequence[Attempt] = (), listen: Listen | None = None) -> Sample:
-        """Write one sample and judge it; after earlier attempts without helpers (A-27)."""
+        """Write one sample and check it; after earlier attempts the prompt has no helpers (A-27)."""
         helpers = self.context.choose(variant) if not history else ()
         tokens = variant.decoding.max_tokens
         fitted = fit_prompt(TEMPLATES[variant.template], self.task, helpers, self.model, tokens, history)
@@ -101,7 +101,7 @@ class SampleWriter:
 
 
 def run_prompt(model: TextModel, prompt: Prompt, decoding: Decoding, listen: Listen | None = None) -> Generation:
-    """Have a model answer a prompt: a conversation, or a text that it goes on with."""
+    """Run a model on a prompt: a conversation, or a text to complete."""
     decoding = replace(decoding, stop=(*decoding.stop, *prompt.stop))
     if prompt.text is not None:
         return model.complete(prompt.text, decoding, listen)
@@ -109,7 +109,7 @@ def run_prompt(model: TextModel, prompt: Prompt, decoding: Decoding, listen: Lis
 
 
 def render_sent(prompt: Prompt) -> str:
-    """Write all that is sent as one text, for a trace."""
+    """Return the whole input of a model as one text, for a trace."""
     if prompt.text is not None:
         return prompt.text
     return "\n".join(f"[{message.role}]\n{message.content}" for message in prompt.messages)

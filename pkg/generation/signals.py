@@ -1,4 +1,4 @@
-"""Measure what a search tells of whether its best hit will help: the grounds on which a gate decides."""
+"""Measure the signals of a search by which the gate predicts whether its best hit will help."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pkg.retrieval.question import parse_question
 from pkg.terms.words import split_terms
 
 SIGNALS = ("own", "score", "margin", "cosine", "agreement", "held", "named", "lines")
-"""Of the best hit: whether it is of a repository and not of a corpus (1 or 0), its score, how far the next one lies
-below, its cosine, whether that is the best of all hits (1 or 0), which share of the question it holds, which share of
-its name the question holds, and its lines."""
+"""Of the best hit: 1 if it is from a repository and not a corpus, its score, the difference to the next score, its
+cosine, 1 if no hit has a higher cosine, the weighted share of the question's terms in it, the share of its name's terms
+in the question, and its number of lines."""
 
 
 def measure_signals(text: str, hits: Sequence[Hit], corpora: Collection[str]) -> Mapping[str, float]:
-    """Measure the signals of a question and its hits, the one that is shown first; of no hit there are none.
+    """Return the signals of a question and its hits, the best first; none without hits.
 
-    corpora: the sources that are none of repositories.
+    corpora: the names of sources that are not repositories.
     """
     if not hits:
         return {}

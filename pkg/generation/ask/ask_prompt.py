@@ -1,7 +1,7 @@
-"""Write the prompt of a question about a repository: an expert who cites numbered evidence, or says so (Q-14, Q-16).
+"""Write the prompt of a question about a repository: an expert answers from numbered evidence (Q-14, Q-16).
 
-All that comes from the repository, its name and the places and headings of pieces included, stands quoted in fences
-that it cannot close (pkg.quoting): outside of them are a number, the question, and words of this module.
+All text from the repository, including its name and the places and titles of pieces, is quoted in fences that it cannot
+close (pkg.quoting); outside of them are only numbers, the question and the words of this module.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pkg.quoting.data_marks import fence_data, quote_data
 from pkg.retrieval.evidence.evidence import Evidence
 
 UNKNOWN = "I do not know"
-"""What the model is told to say where the evidence does not answer; what it says is looked for by this."""
+"""The phrase for a missing answer, in the prompt and in the check of the answer."""
 
 
 _EXPERT = (
@@ -31,7 +31,7 @@ _TASK = (
     "Answer the question in one to three sentences. Name the functions, classes and files, and cite the pieces by"
     " number."
 )
-"""An example of an answer, or a second mention of refusing, makes small models repeat that instead of answering."""
+"""Has neither an example answer nor the refusal again: small models repeat these instead of answering."""
 
 
 _OWN_TAG = re.compile(r"\[(?= *(/?QUESTION\]))")
@@ -47,7 +47,7 @@ class Turn(NamedTuple):
 def write_messages(
     repository: str, question: str, pieces: Sequence[tuple[int, Evidence]], turns: Sequence[Turn] = ()
 ) -> tuple[Message, ...]:
-    """Write the conversation that asks for an answer from numbered pieces; without any, from memory."""
+    """Write the conversation that asks for an answer from numbered pieces, or from memory without pieces."""
     messages = [Message("system", _EXPERT + (_FROM_EVIDENCE if pieces else _FROM_MEMORY))]
     for turn in turns:
         messages += [Message("user", quote_data(turn.question)), Message("assistant", quote_data(turn.answer))]
@@ -59,6 +59,6 @@ def write_messages(
 
 
 def write_piece(number: int, piece: Evidence) -> str:
-    """Write one piece under its number: what it is and where it stands on the first line, then its content."""
+    """Write one piece below its number: a line with its title and place, then its content."""
     head = " ".join(f"{piece.title}, {piece.span}".split())
     return f"[{number}]\n" + fence_data(f"{head}\n{piece.content}")

@@ -1,7 +1,7 @@
-"""Check what an answer cites: the number must be there, and the piece must say what the statement says.
+"""Check the citations of an answer: the cited piece must exist and support the statement.
 
-A small model often cites nothing. What it says is then looked up in the evidence, and the piece that says most of it
-is named, marked as added.
+A small model often cites nothing. Then the piece of evidence that best supports the statement is cited and marked as
+added.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pkg.retrieval.evidence.evidence import Evidence, PlacedLine
 from pkg.terms.words import split_terms
 
 LEAST_HELD = 0.4
-"""Share of the terms of a statement that its piece must hold. A statement in its own words has some that no code has;
-of two pieces that have nothing to do with each other, one seldom holds a third of a sentence about the other."""
-LEAST_NAMES = 0.5  # the same of the code names that it bears
+"""Least share of a statement's terms in its piece. A paraphrase has some terms that no code has; an unrelated piece
+seldom has a third of the terms of a sentence."""
+LEAST_NAMES = 0.5  # least share of the statement's code names in its piece
 MOST_PLACES = 5  # of one citation of a list of links
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
@@ -29,13 +29,13 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def check_statements(text: str, pieces: Mapping[int, Evidence], question: str) -> tuple[Statement, ...]:
-    """Split an answer into statements, and check what each of them cites by the numbers of the pieces."""
+    """Split an answer into statements, and check the citations of each against the numbered pieces."""
     known = {word for piece in pieces.values() for word in _words(_read(piece))} | _words(question)
     return tuple(_check(statement, pieces, known) for statement in split_statements(text))
 
 
 def split_statements(text: str) -> list[str]:
-    """Split a text into sentences, list items and pieces of fenced code; a number behind a sentence belongs to it."""
+    """Split a text into sentences, list items and fenced code; a citation after a sentence belongs to it."""
     parts: list[str] = []
     position = 0
     for fence in _FENCE.finditer(text):
@@ -51,7 +51,7 @@ def _split_prose(text: str) -> list[str]:
 
 
 def _join_numbers(parts: Iterator[str] | Sequence[str]) -> Iterator[str]:
-    """Put numbers that stand alone behind the statement before them."""
+    """Append separate citations to the statement before them."""
     held = ""
     for part in parts:
         alone = re.match(rf"(?:{_NUMBERS.pattern}[\s.,]*)+", part)
@@ -86,7 +86,7 @@ def _check(statement: str, pieces: Mapping[int, Evidence], known: set[str]) -> S
 
 
 def _is_named(piece: Evidence, words: set[str]) -> bool:
-    """Tell whether a statement names the definition that a piece is."""
+    """Return whether the words of a statement include the name of the piece's definition."""
     return piece.kind == "code" and piece.title.rpartition(" ")[2].rpartition(".")[2] in words
 
 
@@ -98,7 +98,7 @@ def _cite(number: int, piece: Evidence | None, statement: str, names: Sequence[s
 
 
 def _list_numbers(text: str) -> Iterator[int]:
-    """Give the numbers that a text cites: [2], [2][3], [2, 3] or [2-4]."""
+    """Yield the numbers that a text cites: [2], [2][3], [2, 3] or [2-4]."""
     for found in _NUMBERS.finditer(text):
         for part in re.split(r"[,;]", found[1]):
             ends = [int(each) for each in re.split(r"[–-]", part)]
@@ -106,14 +106,14 @@ def _list_numbers(text: str) -> Iterator[int]:
 
 
 def _list_names(text: str) -> Iterator[str]:
-    """Give the code names that a text bears."""
+    """Yield the code names of a text."""
     for found in _CODE_NAME.finditer(text):
         name = next(group for group in found.groups() if group)
         yield from _WORD.findall(name) if "(" in name or " " in name else [name]
 
 
 def supports(piece: Evidence, statement: str, names: Sequence[str]) -> bool:
-    """Tell whether a piece says what a statement says: it holds enough of its terms, and of the names that it bears."""
+    """Return whether a piece supports a statement: it has enough of the statement's terms and code names."""
     words = _words(_read(piece))
     if names and sum(_words(name) <= words for name in names) < LEAST_NAMES * len(names):
         return False
@@ -121,20 +121,20 @@ def supports(piece: Evidence, statement: str, names: Sequence[str]) -> bool:
 
 
 def measure_held(statement: str, piece: Evidence) -> float:
-    """Give the share of the terms of a statement that a piece holds, from 0 to 1; 0 of a statement without any."""
+    """Return the share of a statement's terms in a piece, from 0 to 1; 0 for a statement without terms."""
     terms = _terms(statement)
     return len(terms & _terms(_read(piece))) / len(terms) if terms else 0.0
 
 
 def _find_places(piece: Evidence, statement: str) -> tuple[str, ...]:
-    """Give the place of a piece; of a list of links the lines whose names the statement bears, where it bears any."""
+    """Return the place of a piece, or of a list of links the places of the lines that the statement names."""
     words = _words(statement)
-    meant = [line for line in piece.lines if _is_meant(line, words)]
-    return tuple(f"{line.path}:{line.line}" for line in meant[:MOST_PLACES]) or (piece.place,)
+    named = [line for line in piece.lines if _is_line_named(line, words)]
+    return tuple(f"{line.path}:{line.line}" for line in named[:MOST_PLACES]) or (piece.place,)
 
 
-def _is_meant(line: PlacedLine, words: set[str]) -> bool:
-    """Tell whether a statement speaks of a line: by the last part of its name, or by its file where it has none."""
+def _is_line_named(line: PlacedLine, words: set[str]) -> bool:
+    """Return whether words include the last part of a line's name, or its file if the line has no name."""
     name = line.name.rpartition("/")[2].removesuffix(".py") if "/" in line.name else line.name.rpartition(".")[2]
     return (name or line.path.rpartition("/")[2].partition(".")[0]) in words
 

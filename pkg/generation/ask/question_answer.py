@@ -1,4 +1,4 @@
-"""Answer one question about a repository: gather, judge, ask the model, check what it cites (Q-14 to Q-16, Q-23)."""
+"""Answer questions about a repository: gather evidence, ask the model, check its citations (Q-14 to Q-16, Q-23)."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ NOTHING_FITS = "nothing in the graph fits the question"
 OVER_BUDGET = "all evidence is over the budget; raise its tokens"
 NOT_SAID = "no evidence says what the model wrote"
 MODEL_REFUSED = "the model found no answer in the evidence"
-KEPT_TURNS = 6  # of a conversation, the latest
+KEPT_TURNS = 6  # the latest of a conversation
 _UNKNOWN = re.compile(r"^\W*(?:i\s+(?:do\s+not|don['’]t)\s+know)\b", re.IGNORECASE)
 _FOLLOWS = re.compile(
     r"\b(?:it|its|they|them|their|this|that|these|those|there|he|she|same|former|latter|else)\b"
     r"|^\s*(?:and|but|so|why|how so|what about)\b",
     re.IGNORECASE,
 )
-FEW_WORDS = 4  # a question of so few, after another one, goes on with that
+FEW_WORDS = 4  # a question of at most so many words refers to the one before
 
 
 @dataclass
 class QuestionAnswerer:
-    """Answers the questions of one conversation; its evidence keeps its numbers from question to question."""
+    """Answers the questions of one conversation, in which evidence keeps its numbers."""
 
-    gather: Callable[[str], Gathered]  # raises QueryError where nothing can be asked
-    repository: str  # as the model is told it
+    gather: Callable[[str], Gathered]  # raises QueryError for an empty graph or question
+    repository: str  # its name in the prompt
     model: TextModel | None = None
     options: AskOptions = DEFAULT_ASK
     turns: list[Turn] = field(default_factory=list)
-    known: list[Evidence] = field(default_factory=list)  # all evidence of the conversation; numbers begin with 1
+    known: list[Evidence] = field(default_factory=list)  # all evidence of the conversation, numbered from 1
 
     def ask(
         self,
@@ -48,10 +48,9 @@ class QuestionAnswerer:
         listen: Listen | None = None,
         show: Callable[[RepositoryAnswer], None] = lambda answer: None,
     ) -> RepositoryAnswer:
-        """Answer a question; without a model, give its evidence.
+        """Answer a question; without a model, return its evidence.
 
-        show: given the evidence before a model writes. Raises QueryError where nothing can be asked, ModelError and
-        ContextLengthError as models do.
+        show: called with the evidence before the model writes. Raises QueryError, ModelError and ContextLengthError.
         """
         prepared = self.prepare(question)
         show(prepared.answer)
@@ -62,29 +61,29 @@ class QuestionAnswerer:
 
     @property
     def decoding(self) -> Decoding:
-        """Give how the tokens of an answer are chosen."""
+        """Return the decoding of an answer."""
         return Decoding(self.options.max_tokens, self.options.temperature, seed=self.options.seed)
 
     def prepare(self, question: str) -> PreparedQuestion:
-        """Gather the evidence for a question and write its prompt, which fits into the window of the model.
+        """Gather the evidence for a question and write a prompt that fits into the window of the model.
 
-        There is no prompt without a model, and where the question is refused. Raises what ask raises.
+        There is no prompt without a model or for a refused question. Raises the errors of `ask`.
         """
         gathered = self._gather(question)
         numbered = self._number(gathered.pieces)
         numbers = tuple(number for number, _ in numbered)
-        is_cut_whole = not gathered.pieces and gathered.left_out > 0
-        notes = (*gathered.notes, OVER_BUDGET) if is_cut_whole else gathered.notes
+        is_over_budget = not gathered.pieces and gathered.left_out > 0
+        notes = (*gathered.notes, OVER_BUDGET) if is_over_budget else gathered.notes
         answer = RepositoryAnswer(question, gathered, numbers, gathered.pieces, notes=notes)
         if self.model is None:
             return PreparedQuestion(answer)
         answer = replace(answer, model=self.model.name)
         if self.options.with_evidence and self.options.refuse and (gathered.fits is False or not gathered.pieces):
-            return PreparedQuestion(_refuse(answer, OVER_BUDGET if is_cut_whole else NOTHING_FITS))
+            return PreparedQuestion(_refuse(answer, OVER_BUDGET if is_over_budget else NOTHING_FITS))
         return self._fit(self.model, answer, numbered)
 
     def finish(self, prepared: PreparedQuestion, written: Generation) -> RepositoryAnswer:
-        """Check what a model has written, and remember it for the next question."""
+        """Check the answer of a model, and remember it for the next question."""
         text = written.text.strip()
         answer = replace(prepared.answer, text=text, usage=written.usage, is_cut=written.finish == "length")
         if _UNKNOWN.match(text):
@@ -104,13 +103,13 @@ class QuestionAnswerer:
             return Gathered(question, (), False, notes=(str(fault),))
 
     def _complete(self, question: str) -> str:
-        """Add the question before to one that goes on with it."""
+        """Prepend the previous question to one that refers to it."""
         if not self.turns or not (_FOLLOWS.search(question) or len(question.split()) <= FEW_WORDS):
             return question
         return f"{self.turns[-1].question} {question}"
 
     def _number(self, pieces: Sequence[Evidence]) -> list[tuple[int, Evidence]]:
-        """Number new pieces behind those of earlier questions, which keep theirs."""
+        """Number new pieces after those of earlier questions, which keep their numbers."""
         for piece in pieces:
             if piece not in self.known:
                 self.known.append(piece)
@@ -119,7 +118,7 @@ class QuestionAnswerer:
     def _fit(
         self, model: TextModel, answer: RepositoryAnswer, numbered: list[tuple[int, Evidence]]
     ) -> PreparedQuestion:
-        """Write the longest prompt that fits: earlier turns go first, the oldest before, then pieces from the last."""
+        """Write the longest prompt that fits: turns are dropped from the oldest on, then pieces from the last on."""
         turns = self.turns[-KEPT_TURNS:]
         older = self._recall(numbered, turns)
         shown = [*numbered, *older]
@@ -144,7 +143,7 @@ class QuestionAnswerer:
         return PreparedQuestion(answer, Conversation(messages), tuple(shown))
 
     def _recall(self, numbered: Sequence[tuple[int, Evidence]], turns: Sequence[Turn]) -> list[tuple[int, Evidence]]:
-        """Recall the evidence that the last answer cites: what follows may be about it."""
+        """Return the evidence that the last answer cites, because the next question may be about it."""
         if not turns:
             return []
         cited = {int(found) for found in re.findall(r"\[(\d+)\]", turns[-1].answer)}

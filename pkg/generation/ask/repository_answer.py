@@ -1,4 +1,4 @@
-"""The nouns of an answer: its statements, what each cites, and what became of the citations."""
+"""The data of an answer in words: its statements, their citations, and the checks of these."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from pkg.models.text_model import Usage
 from pkg.retrieval.evidence.evidence import Evidence, Gathered
 
 CitationState = Literal["supported", "unsupported", "missing"]
-"""The piece says what the statement says; it says none of it; there is no piece of that number."""
+"""Whether the cited piece supports the statement; `missing` if there is no piece of that number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """One number that a statement cites, with the places that it stands for."""
+    """The citation of one piece by a statement, with the places of the piece."""
 
     number: int
     state: CitationState
-    places: tuple[str, ...] = ()  # path:line; of a list of links, the lines that the statement speaks of
-    is_added: bool = False  # whether the model cited nothing, and the piece that says the most of it was looked up
+    places: tuple[str, ...] = ()  # path:line; of a list of links, the lines that the statement names
+    is_added: bool = False  # by the check, because the model cited nothing
 
     @property
     def is_wrong(self) -> bool:
-        """Tell whether the citation does not hold."""
+        """Return whether the piece does not support the statement."""
         return self.state != "supported"
 
 
@@ -33,24 +33,24 @@ class Statement:
 
     text: str
     citations: tuple[Citation, ...] = ()
-    unknown_names: tuple[str, ...] = ()  # code names of it that stand in no evidence and not in the question
+    unknown_names: tuple[str, ...] = ()  # code names that are neither in the evidence nor in the question
 
     @property
     def is_supported(self) -> bool:
-        """Tell whether a piece of evidence says what the statement says."""
+        """Return whether a cited piece supports the statement."""
         return any(not each.is_wrong for each in self.citations)
 
 
 @dataclass(frozen=True, slots=True)
 class RepositoryAnswer:
-    """An answer in words with what it stands on; without a model, the evidence alone."""
+    """An answer in words with its evidence; without a model, the evidence alone."""
 
     question: str
     gathered: Gathered
-    numbers: tuple[int, ...] = ()  # of its pieces; in a conversation a piece keeps the one that it first had
-    shown: tuple[Evidence, ...] = ()  # the pieces that the model saw, in the order of their numbers
+    numbers: tuple[int, ...] = ()  # of its pieces; in a conversation a piece keeps its first number
+    shown: tuple[Evidence, ...] = ()  # the pieces in the prompt, ordered by number
     text: str = ""
-    written: str = ""  # by the model, where the answer was refused all the same
+    written: str = ""  # by the model, if the answer was refused afterwards
     statements: tuple[Statement, ...] = ()
     is_refused: bool = False
     reason: str = ""  # of a refusal
@@ -61,11 +61,11 @@ class RepositoryAnswer:
 
     @property
     def wrong(self) -> list[Citation]:
-        """List the citations that do not hold."""
+        """List the citations that do not support their statements."""
         return [each for statement in self.statements for each in statement.citations if each.is_wrong]
 
     @property
     def places(self) -> list[str]:
-        """List the places that citations which hold stand for, each once."""
-        held = [each for statement in self.statements for each in statement.citations if not each.is_wrong]
-        return list(dict.fromkeys(place for each in held for place in each.places))
+        """List the places of the supporting citations, each once."""
+        supported = [each for statement in self.statements for each in statement.citations if not each.is_wrong]
+        return list(dict.fromkeys(place for each in supported for place in each.places))

@@ -1,20 +1,18 @@
-"""Texts that were paid for once, kept in the user's cache folder; of what was asked only a hash is kept.
+"""Texts of paid models, stored in the user's cache folder by a hash of their inputs.
 
-Several processes and threads may use the file at once. Like every cache it never fails, it only forgets; what it could
-not keep it tells, because a second time costs money.
+Failures are recorded in `fault`, because a text that is not stored costs money again.
 """
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from pathlib import Path
 
-from pkg.cache_file import CacheTable, find_cache_file, is_sealed, sum_values
+from pkg.cache_file import CacheTable, compute_checksum, find_cache_file, hash_key
 from pkg.models.prompt_batch import Conversation
 from pkg.models.text_model import Decoding, Generation, TextModel, Usage
 
 FILE_NAME = "texts.db"  # in the cache folder of the user
-FORMAT = 1  # of the rows; rows of another are not read
+FORMAT = 1  # of the rows; part of each key
 
 _SCHEMA = """CREATE TABLE IF NOT EXISTS text (
     key BLOB PRIMARY KEY, text TEXT, finish TEXT, prompt_tokens INTEGER, completion_tokens INTEGER, seconds REAL,
@@ -26,29 +24,28 @@ _PUT = """INSERT OR REPLACE INTO text (key, text, finish, prompt_tokens, complet
 
 
 def make_key(model: TextModel, asked: Conversation, decoding: Decoding) -> bytes:
-    """Hash what a text depends on: the model, how tokens are chosen, and what was asked."""
+    """Hash the inputs of a text: the model, the decoding and the conversation."""
     turns = (part for message in asked.messages for part in message)
-    parts = (str(FORMAT), model.identity, repr(decoding), *turns)
-    return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return hash_key(str(FORMAT), model.identity, repr(decoding), *turns)
 
 
 class TextCache(CacheTable):
-    """A table of texts by key; threads may share it."""
+    """A table of texts by key."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """Open a file, by default the one of the user's cache folder."""
+        """Open a file, by default the one in the user's cache folder."""
         super().__init__(path or find_cache_file(FILE_NAME), _SCHEMA)
 
     def find(self, key: bytes) -> Generation | None:
-        """Give what was written for a key; None where nothing was."""
-        for *values, seal in self.run(_FIND, (key,)):
-            if is_sealed(seal, key, *values):
-                text, finish, prompt_tokens, completion_tokens, seconds = values
-                return Generation(text, finish, Usage(1, prompt_tokens, completion_tokens, seconds))
-        return None
+        """Return the text of a key, or None."""
+        values = self.find_values(_FIND, key)
+        if values is None:
+            return None
+        text, finish, prompt_tokens, completion_tokens, seconds = values
+        return Generation(text, finish, Usage(1, prompt_tokens, completion_tokens, seconds))
 
     def put(self, key: bytes, written: Generation) -> None:
-        """Keep a text; it is on the disk when this returns."""
+        """Store a text on disk."""
         used = written.usage
         values = (key, written.text, written.finish, used.prompt_tokens, used.completion_tokens, used.seconds)
-        self.run(_PUT, (*values, sum_values(*values)))
+        self.run(_PUT, (*values, compute_checksum(*values)))

@@ -21,7 +21,7 @@ from pkg.generation.aligned_code import align_code
         ("x = '''\nfree\n'''\n    y = 2", "x = '''\nfree\n'''\n    y = 2"),
     ],
 )
-def test_code_is_moved_left_to_where_its_first_line_stands(code: str, aligned: str) -> None:
+def test_code_is_aligned_with_its_first_line(code: str, aligned: str) -> None:
     assert align_code(code) == aligned
 
 

@@ -1,4 +1,4 @@
-"""What a question finds becomes code and signatures for the prompt, and pieces for the answer."""
+"""Query results become code and signatures for the prompt, and pieces for the answer."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ def test_pieces_are_whole_definitions_with_imports_and_callees(graph: Graph) -> 
     assert pieces["split"].place == "dates.py:5"
 
 
-def test_a_block_brings_the_function_that_it_stands_in(graph: Graph) -> None:
+def test_a_block_brings_its_function(graph: Graph) -> None:
     context = find(graph, "start + sum(map(int, split(text)))", mode="block")
     assert "total" in {each.name for each in context.pieces}
 
 
-def test_a_method_is_shown_and_is_no_piece(graph: Graph) -> None:
+def test_a_method_is_shown_but_is_no_piece(graph: Graph) -> None:
     context = find(graph, "bell and hammer", mode="function")
     assert any("def ring(self)" in each.code for each in context.code)
     assert all("." not in each.name for each in context.pieces)
 
 
-def test_rows_that_run_nowhere_are_not_handed_out(tmp_path: Path) -> None:
+def test_rows_that_cannot_run_are_not_used(tmp_path: Path) -> None:
     rows = ["def add(a, b):\n    return a + b + OFFSET\n", "def show(a, b):\n    print 'add', a + b\n"]
     rows.append("def add_all(a, b):\n    return a + b\n")
     corpus = tmp_path / "rows.jsonl"
@@ -68,5 +68,5 @@ def test_rows_that_run_nowhere_are_not_handed_out(tmp_path: Path) -> None:
     assert {each.name for each in context.pieces} == {"add_all"}
     assert len(context.code) == 1
     told = " ".join(context.notes)
-    assert "nothing gives OFFSET" in told
-    assert "Python 3 does not take it" in told
+    assert "undefined: OFFSET" in told
+    assert "it has a syntax error in Python 3" in told

@@ -1,4 +1,4 @@
-"""Answers are written, tried on what the question shows, mended and chosen; what the graph adds cannot spoil one."""
+"""Answers are written, run on the question's examples, repaired and chosen; context cannot spoil one."""
 
 from __future__ import annotations
 
@@ -61,26 +61,26 @@ def test_an_answer_for_which_every_example_holds_is_taken_without_context(rerank
     assert answer.examples == ("double(2) == 4", "double(5) == 10")
 
 
-def test_context_comes_when_an_example_fails_and_counts_when_all_hold(reranker: Reranker) -> None:
+def test_context_is_shown_after_a_failed_example_and_counts_if_all_hold(reranker: Reranker) -> None:
     answer, model = ask(reranker, [WRONG, RIGHT])
     assert (shows_helper(model, 0), shows_helper(model, 1)) == (False, True)
     assert answer.chosen == 1
     assert answer.best.shown == (HELPER.place,)
 
 
-def test_an_answer_with_context_never_wins_while_an_example_fails(reranker: Reranker) -> None:
+def test_an_answer_with_context_is_not_eligible_while_an_example_fails(reranker: Reranker) -> None:
     answer, _ = ask(reranker, ["    return n\n", WRONG, WRONG])
     assert answer.samples[1].passed > answer.samples[0].passed
     assert answer.best.variant.context == "none"
 
 
-def test_where_all_were_written_with_context_the_best_of_them_stays(reranker: Reranker) -> None:
+def test_the_best_stays_if_all_were_written_with_context(reranker: Reranker) -> None:
     answer, _ = ask(reranker, ["    return n\n", WRONG], GenerateOptions(context="code"))
     assert {each.variant.context for each in answer.samples} == {"code"}
     assert answer.best.passed == 1
 
 
-def test_feedback_mends_what_failed(reranker: Reranker) -> None:
+def test_feedback_repairs_a_failed_answer(reranker: Reranker) -> None:
     answer, model = ask(reranker, [WRONG, RIGHT], GenerateOptions(attempts=3), context=Context(), model=None)
     told = "".join(each.content for each in model.asked[1])
     assert answer.best.holds or "expected" in told
@@ -114,7 +114,7 @@ def test_an_answer_without_the_wanted_function_is_sent_back_once(reranker: Reran
     assert answer.best.is_wanted
 
 
-def test_a_helper_that_is_called_is_put_in(reranker: Reranker) -> None:
+def test_a_called_helper_is_inserted(reranker: Reranker) -> None:
     answer, _ = ask(reranker, ["    return add(n, n)\n"])
     assert answer.best.holds
     assert [each.name for each in answer.best.linked] == ["add"]
@@ -124,7 +124,7 @@ def test_a_helper_that_is_called_is_put_in(reranker: Reranker) -> None:
     assert not bare.best.holds
 
 
-def test_a_question_without_examples_is_answered_once_with_what_the_graph_gave(reranker: Reranker) -> None:
+def test_a_question_without_examples_is_answered_once_with_context(reranker: Reranker) -> None:
     answer, model = ask(reranker, [f"```python\ndef double(n):\n{RIGHT}```"], text=PLAIN)
     assert len(model.asked) == 1
     assert shows_helper(model, 0)
@@ -143,7 +143,7 @@ def test_small_models_are_shown_code_of_a_repository_and_nothing_of_a_corpus(rer
     assert any(line.startswith("not shown: code") for line in answer.decisions) is not bool(own)
 
 
-def test_several_samples_are_chosen_among_by_the_examples(reranker: Reranker) -> None:
+def test_the_examples_choose_among_several_samples(reranker: Reranker) -> None:
     answers = [WRONG, WRONG, RIGHT, WRONG, WRONG]
     answer, model = ask(reranker, answers, GenerateOptions(samples=5, form="primed", context="none"))
     assert len(model.asked) == 5
@@ -169,20 +169,20 @@ def test_a_question_in_words_gets_words_and_nothing_runs(reranker: Reranker) -> 
     assert shows_helper(model, 0)
 
 
-def test_an_answer_that_another_may_replace_is_not_told_while_it_is_written(reranker: Reranker) -> None:
+def test_an_answer_that_may_be_replaced_is_not_streamed(reranker: Reranker) -> None:
     told: list[str] = []
     write_answer(STUB, ScriptedModel([WRONG]), CONTEXT, GenerateOptions(), reranker, listen=told.append)
     assert told == []
 
 
-def test_an_answer_that_may_be_sent_back_is_not_told_either(reranker: Reranker) -> None:
+def test_an_answer_that_may_be_sent_back_is_not_streamed(reranker: Reranker) -> None:
     told: list[str] = []
     model = ScriptedModel(["```python\ndef other(n):\n    return n\n```", f"```python\ndef double(n):\n{RIGHT}```"])
     write_answer(PLAIN, model, Context(), GenerateOptions(), reranker, listen=told.append)
     assert told == []
 
 
-def test_hidden_tests_are_quoted_in_feedback_and_said(reranker: Reranker) -> None:
+def test_hidden_tests_are_quoted_in_feedback_and_reported(reranker: Reranker) -> None:
     options = GenerateOptions(attempts=2, form="primed", context="none", tests=("assert double(7) == 14",))
     answer, model = ask(reranker, ["    return 4 if n == 2 else 10\n", RIGHT], options)
     assert "double(7)" in "".join(each.content for each in model.asked[1])
@@ -190,12 +190,12 @@ def test_hidden_tests_are_quoted_in_feedback_and_said(reranker: Reranker) -> Non
     assert answer.best.holds
 
 
-def test_a_model_that_fails_ends_it(reranker: Reranker) -> None:
+def test_an_error_of_the_model_is_raised(reranker: Reranker) -> None:
     with pytest.raises(ModelBusyError):
         ask(reranker, [ModelBusyError("no answer")])
 
 
-def test_an_empty_answer_is_told(reranker: Reranker) -> None:
+def test_an_empty_answer_is_described(reranker: Reranker) -> None:
     answer, _ = ask(reranker, [""], text="Sort some numbers.")
     assert "the model wrote nothing" in answer.decisions[-1]
     assert answer.code == ""

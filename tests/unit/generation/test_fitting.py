@@ -23,7 +23,7 @@ def measure(helpers: int = 0, attempts: int = 0) -> int:
 
 
 @pytest.mark.parametrize("kept", [0, 1, 2, 3])
-def test_helpers_go_whole_from_the_last_one_on_and_it_is_said(kept: int) -> None:
+def test_whole_helpers_are_dropped_from_the_last_one_on_and_reported(kept: int) -> None:
     found = fit_prompt(TEMPLATES["brief"], TASK, HELPERS, make_model(measure(kept) + 100), 100)
 
     assert found.helpers == tuple(HELPERS[:kept])
@@ -33,7 +33,7 @@ def test_helpers_go_whole_from_the_last_one_on_and_it_is_said(kept: int) -> None
 
 
 @pytest.mark.parametrize("kept", [1, 2, 3])
-def test_the_oldest_attempts_go_first_and_it_is_said(kept: int) -> None:
+def test_the_oldest_attempts_are_dropped_first_and_reported(kept: int) -> None:
     found = fit_prompt(TEMPLATES["brief"], TASK, [], make_model(measure(0, kept) + 100), 100, ATTEMPTS)
 
     assert found.attempts == tuple(ATTEMPTS[3 - kept :])
@@ -42,30 +42,30 @@ def test_the_oldest_attempts_go_first_and_it_is_said(kept: int) -> None:
     assert len(found.notes) == (kept < 3)
 
 
-def test_helpers_go_before_attempts() -> None:
+def test_helpers_are_dropped_before_attempts() -> None:
     found = fit_prompt(TEMPLATES["brief"], TASK, HELPERS, make_model(measure(0, 3) + 100), 100, ATTEMPTS)
 
     assert (found.helpers, found.attempts) == ((), tuple(ATTEMPTS))
 
 
-def test_one_token_too_few_is_too_few() -> None:
+def test_a_prompt_that_is_one_token_too_long_does_not_fit() -> None:
     found = fit_prompt(TEMPLATES["brief"], TASK, HELPERS, make_model(measure(3) + 99), 100)
 
     assert len(found.helpers) == 2
 
 
-def test_a_task_that_alone_does_not_fit_is_an_error_with_the_numbers() -> None:
+def test_a_task_that_does_not_fit_alone_is_an_error_with_the_numbers() -> None:
     size = measure()
     with pytest.raises(ContextLengthError, match=rf"task alone takes {size} tokens.* 100;.*has {size + 99} tokens"):
         fit_prompt(TEMPLATES["brief"], TASK, HELPERS, make_model(size + 99), 100)
 
 
-def test_the_newest_attempt_is_never_left_out() -> None:
+def test_the_newest_attempt_is_never_dropped() -> None:
     with pytest.raises(ContextLengthError, match="the task and its last attempt alone take"):
         fit_prompt(TEMPLATES["brief"], TASK, [], make_model(measure() + 101), 100, ATTEMPTS)
 
 
-def test_a_model_whose_window_is_not_known_gets_all() -> None:
+def test_nothing_is_dropped_for_a_model_with_an_unknown_window() -> None:
     found = fit_prompt(TEMPLATES["brief"], TASK, HELPERS, make_model(None), 10**9, ATTEMPTS)
 
     assert (found.helpers, found.attempts, found.notes) == (tuple(HELPERS), tuple(ATTEMPTS), ())
@@ -78,7 +78,7 @@ def test_a_text_is_counted_by_the_tokeniser_of_the_model() -> None:
     assert count_prompt(prompt, model) == BEGIN_TOKENS + model.count_tokens(prompt.text)
 
 
-def test_every_message_is_counted_with_what_a_template_writes_around_it() -> None:
+def test_every_message_is_counted_with_its_chat_template() -> None:
     prompt = TEMPLATES["llama31"].render(TASK)
     words = sum(len(message.content.split()) for message in prompt.messages)
 

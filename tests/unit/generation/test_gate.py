@@ -1,4 +1,4 @@
-"""The gate: rules are read, chosen by size, and keep code out of a prompt where no example could tell afterwards."""
+"""The gate: rules are read, chosen by model size, and keep code out of prompts of questions without examples."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_rule_decides_whether_code_is_shown(
     assert any("not shown: " in each for each in answer.decisions) is not is_shown
 
 
-def test_what_is_settled_by_hand_is_shown(tmp_path: Path) -> None:
+def test_a_context_of_the_options_is_shown(tmp_path: Path) -> None:
     model = ScriptedModel(["def double(n):\n    return 2 * n\n"])
     with Reranker() as reranker:
         write_answer(
@@ -58,14 +58,14 @@ def test_what_is_settled_by_hand_is_shown(tmp_path: Path) -> None:
     assert "def add(a, b)" in "".join(message.content for message in model.asked[0])
 
 
-def test_a_rule_is_for_models_below_its_size() -> None:
+def test_a_rule_applies_to_models_below_its_size() -> None:
     small, any_size = GateRule("code", 1e9, None), GateRule("code", None, {})
     rules = (small, any_size)
     assert list_rules(rules, 5e8) == [small, any_size]
     assert list_rules(rules, 7e9) == list_rules(rules, None) == [any_size]
 
 
-def test_the_first_rule_that_admits_decides_what_is_shown(tmp_path: Path) -> None:
+def test_the_first_rule_that_admits_decides(tmp_path: Path) -> None:
     path = tmp_path / "gate.json"
     rules: list[dict[str, Any]] = [
         {"context": "code", "below": None, "bounds": {"own": 1}},
@@ -84,12 +84,12 @@ def test_the_first_rule_that_admits_decides_what_is_shown(tmp_path: Path) -> Non
         assert answer.samples[0].variant.context == shown
 
 
-def test_the_rules_that_come_along_are_sound() -> None:
+def test_the_packaged_rules_are_valid() -> None:
     for rule in read_rules():
         assert rule.context in ("code", "signatures")
 
 
-def test_a_file_that_holds_no_rules_is_refused(tmp_path: Path) -> None:
+def test_a_file_without_rules_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "gate.json"
     for text in (
         "{}",

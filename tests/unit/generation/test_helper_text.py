@@ -64,7 +64,7 @@ def list_free(code: str) -> list[str]:
     return [name for name, _ in find_undefined(code, ast.parse(code))]
 
 
-def test_a_block_has_what_it_needs_of_its_function_and_module(store: GraphStore) -> None:
+def test_a_block_brings_the_needed_parts_of_its_function_and_module(store: GraphStore) -> None:
     (shown,) = read_helpers(store, make_result(store, "Till.count body/for[0]"))
 
     assert shown.place == "shop/till.py:13-15 Till.count"
@@ -88,7 +88,7 @@ def test_a_function_has_the_imports_that_it_uses(store: GraphStore) -> None:
     assert shown.code == "import json as reader\ndef close(till):\n    return reader.dumps(till)"
 
 
-def test_a_block_of_python_2_is_shown_as_it_is(store: GraphStore) -> None:
+def test_a_block_of_python_2_is_unchanged(store: GraphStore) -> None:
     (shown,) = read_helpers(store, make_result(store, "old_count body/if[0]"))
 
     assert shown.code == "if x:\n    print x"
@@ -103,7 +103,7 @@ def test_each_hit_is_followed_by_its_helpers(store: GraphStore) -> None:
     assert read_helpers(store, result)[1].code == "import os\ndef g():\n    return os"
 
 
-def test_of_each_function_one_signature_is_shown_and_of_its_helpers_none(store: GraphStore) -> None:
+def test_each_function_has_one_signature_and_its_helpers_none(store: GraphStore) -> None:
     result = make_result(store, "Till.count body/for[0]", "close", "Till.count", "Till.count body", helpers=(HELPER,))
 
     assert read_helpers(store, result, "signature") == (
@@ -115,12 +115,12 @@ def test_of_each_function_one_signature_is_shown_and_of_its_helpers_none(store: 
     )
 
 
-def test_nothing_is_shown_where_nothing_is_wanted_or_found(store: GraphStore) -> None:
+def test_nothing_is_shown_without_detail_or_hits(store: GraphStore) -> None:
     assert read_helpers(store, make_result(store, "close"), "none") == ()
     assert read_helpers(store, make_result(store)) == ()
 
 
-def test_what_pruning_has_cut_stays_cut(store: GraphStore) -> None:
+def test_pruned_lines_are_not_shown(store: GraphStore) -> None:
     result = make_result(store, "Till.count body/for[0]")
     (hit,) = result.hits
     pruned = replace(hit, pruned_content="for coin in coins:\n    pass")
@@ -136,7 +136,7 @@ def test_what_pruning_has_cut_stays_cut(store: GraphStore) -> None:
     ]
 
 
-def test_without_a_store_a_hit_is_shown_as_it_was_found(store: GraphStore) -> None:
+def test_without_a_store_a_hit_is_shown_as_found(store: GraphStore) -> None:
     assert [shown.code for shown in list_helpers(make_result(store, "Till.count body/for[0]"))] == [
         "for coin in coins:\n    if coin > limit:\n        total += math.floor(coin) * prices.rate"
     ]

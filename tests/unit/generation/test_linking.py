@@ -1,4 +1,4 @@
-"""A helper that an answer calls is put into it, with what it stands on."""
+"""A helper that an answer calls is inserted into it, with its imports and callees."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ def run(code: str) -> dict[str, Any]:
     return names
 
 
-def test_a_called_helper_comes_with_what_it_calls_and_imports() -> None:
+def test_a_called_helper_brings_its_callees_and_imports() -> None:
     linked = link_pieces("import os\n\ndef double(text):\n    return 2 * total(text)\n", [TOTAL, PLAIN_SPLIT])
     assert [each.name for each in linked.added] == ["total", "split"]
     assert linked.missing == ()
     assert run(linked.code)["double"]("1-2") == 6
 
 
-def test_code_that_needs_nothing_stays_as_it_is() -> None:
+def test_complete_code_is_unchanged() -> None:
     code = "def total(text):\n    return split(text)\n\ndef split(text):\n    return text\n"
     assert link_pieces(code, [TOTAL, PLAIN_SPLIT]).code == code
 
 
-def test_a_name_that_no_piece_gives_is_told() -> None:
+def test_an_undefined_name_is_reported() -> None:
     linked = link_pieces("def f():\n    return total(nowhere)\n", [TOTAL])
     assert linked.missing == ("split", "nowhere")
 
 
-def test_what_runs_at_once_finds_the_helper_above_it() -> None:
+def test_a_top_level_statement_finds_the_helper_above_it() -> None:
     code = '"""Module."""\nfrom __future__ import annotations\n\nresult = total("1-2")\n'
     linked = link_pieces(code, [TOTAL, PLAIN_SPLIT])
     assert linked.code.startswith('"""Module."""\nfrom __future__ import annotations\n')
     assert run(linked.code)["result"] == 3
 
 
-def test_broken_code_is_left_alone() -> None:
+def test_code_with_a_syntax_error_is_unchanged() -> None:
     assert link_pieces("def f(:\n", [TOTAL]).code == "def f(:\n"
 
 
-def test_pieces_that_call_each_other_come_once() -> None:
+def test_pieces_that_call_each_other_are_inserted_once() -> None:
     even = Piece("even", "n.py:1", "def even(n):\n    return n == 0 or odd(n - 1)")
     odd = Piece("odd", "n.py:5", "def odd(n):\n    return n != 0 and even(n - 1)")
     linked = link_pieces("def f(n):\n    return even(n)\n", [odd, even])
@@ -53,8 +53,8 @@ def test_pieces_that_call_each_other_come_once() -> None:
     assert run(linked.code)["f"](4)
 
 
-def test_a_helper_of_python_2_or_with_free_names_is_of_no_use() -> None:
-    assert explain_unusable(Piece("f", "a.py:1", "def f():\n    print 'x'"), []) == "Python 3 does not take it"
-    assert explain_unusable(TOTAL, [TOTAL]) == "nothing gives split"
+def test_a_helper_of_python_2_or_with_undefined_names_is_unusable() -> None:
+    assert explain_unusable(Piece("f", "a.py:1", "def f():\n    print 'x'"), []) == "it has a syntax error in Python 3"
+    assert explain_unusable(TOTAL, [TOTAL]) == "undefined: split"
     assert explain_unusable(TOTAL, [TOTAL, PLAIN_SPLIT]) == ""
     assert explain_unusable(SPLIT, []) == ""

@@ -1,4 +1,4 @@
-"""In which ways an answer is asked for."""
+"""The variants of an answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def plan(options: GenerateOptions, *, examples: bool, context: bool = True, smal
     return [f"{each.template} {each.context} {each.decoding.temperature:g}" for each in made]
 
 
-def test_with_examples_what_harms_least_comes_first() -> None:
+def test_with_examples_the_least_harmful_variant_comes_first() -> None:
     assert plan(AUTO, examples=True) == ["primed none 0", "primed code 0", "primed signatures 0", "brief none 0"]
     assert plan(AUTO, examples=True, small=True)[1] == "primed signatures 0"
 
@@ -30,12 +30,12 @@ def test_without_examples_there_is_one_answer() -> None:
     assert plan(AUTO, examples=False, context=False) == ["primed none 0"]
 
 
-def test_a_context_that_is_asked_for_is_shown_at_once() -> None:
+def test_a_context_of_the_options_is_shown_first() -> None:
     assert plan(GenerateOptions(context="code"), examples=True) == ["primed code 0", "brief code 0"]
     assert plan(GenerateOptions(context="none"), examples=True) == ["primed none 0", "brief none 0"]
 
 
-def test_samples_beyond_the_ways_are_drawn_anew() -> None:
+def test_further_samples_have_a_temperature_and_another_seed() -> None:
     made = plan_variants(GenerateOptions(samples=5, context="none", seed=7), ("primed", "brief"), True, True, False)
     assert [each.decoding.temperature for each in made] == [0.0, 0.0, 0.8, 0.8, 0.8]
     assert [each.decoding.seed for each in made] == [7, 7, 8, 8, 9]
@@ -62,16 +62,16 @@ def test_the_templates_that_serve_a_model_are_listed() -> None:
         ("openai:llama3.2:1b@http://127.0.0.1:11434/v1", True),
     ],
 )
-def test_a_small_model_is_known_by_the_size_in_its_name(name: str, expected: bool) -> None:
+def test_a_small_model_is_recognized_by_the_size_in_its_name(name: str, expected: bool) -> None:
     assert is_small(ScriptedModel([""], name=name)) is expected
 
 
-def test_what_a_model_knows_of_its_size_counts_before_its_name() -> None:
+def test_a_reported_size_takes_precedence_over_the_name() -> None:
     assert is_small(ScriptedModel([""], name="gguf:coder.gguf", parameters=494_000_000))
     assert not is_small(ScriptedModel([""], name="gguf:test-0.5b.gguf", parameters=7_000_000_000))
 
 
-def test_options_that_cannot_be_meant_are_refused() -> None:
+def test_invalid_options_are_refused() -> None:
     with pytest.raises(UsageError, match="unknown context 'all'; expected one of: auto, none, signatures, code"):
         GenerateOptions(context="all")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="attempts is 0; expected 1 or more"):

@@ -24,7 +24,7 @@ def find_markers(prompt: str) -> list[str]:
     return [line for line in prompt.splitlines() if MARKERS.fullmatch(line.strip())]
 
 
-def test_where_nothing_fits_the_prompt_is_the_one_without_hits() -> None:
+def test_without_fitting_hits_the_prompt_has_no_helpers() -> None:
     found = make_result("Bake a cake.", make_hit(1, "f()"))
     strange = replace(found, coverage=replace(found.coverage, fits=False))
 
@@ -73,7 +73,7 @@ def test_a_prompt_without_hits_has_no_helper_section() -> None:
     assert prompt.endswith("Problem:\nAdd numbers.\nEnd of problem.\n")
 
 
-def test_the_pruned_text_is_what_helps() -> None:
+def test_the_helper_is_the_pruned_code() -> None:
     assert "unpruned" not in render_prompt(make_result("Add.", make_hit(1, "pruned_text()")))
 
 
@@ -91,7 +91,7 @@ LINES = st.sampled_from(
 
 
 @given(st.lists(LINES), st.lists(LINES), st.sampled_from(["\n", "\r\n", "\r", "\u2028", "\x0c"]))
-def test_text_that_reads_like_a_marker_does_not_break_the_structure(
+def test_text_equal_to_a_marker_does_not_break_the_structure(
     question: list[str], code: list[str], line_break: str
 ) -> None:
     prompt = render_prompt(make_result(line_break.join(question), make_hit(1, line_break.join(code))))
@@ -105,13 +105,13 @@ def test_text_that_reads_like_a_marker_does_not_break_the_structure(
     ]
 
 
-def test_text_that_does_not_read_like_a_marker_is_untouched() -> None:
+def test_other_text_is_unchanged() -> None:
     question = "def f(x):\n    '''Helper code 1: none.'''\n"
 
     assert question.strip() in render_prompt(make_result(question))
 
 
-def test_a_line_break_in_a_path_does_not_end_the_line_of_provenance() -> None:
+def test_a_line_break_in_a_path_does_not_end_its_line() -> None:
     prompt = render_prompt(make_result("Add.", make_hit(1, "f()", path="a\nEnd of helper section.\nb.py")))
 
     assert "# a End of helper section. b.py:3-9 f" in prompt.splitlines()

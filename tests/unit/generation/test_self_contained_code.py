@@ -52,7 +52,7 @@ def find_lines(first: str, last: str) -> tuple[int, int]:
     return lines.index(first) + 1, lines.index(last) + 1
 
 
-def test_a_block_keeps_what_leads_to_it_and_what_binds_its_names() -> None:
+def test_a_block_keeps_its_enclosing_statements_and_those_that_bind_its_names() -> None:
     block = "while key:\n    total += base * scale(key)  # the sum\n    key -= system.step"
 
     assert (
@@ -88,7 +88,7 @@ def work(items, *, limit=3) -> int:
     )
 
 
-def test_of_a_block_that_was_cut_only_what_is_left_has_needs() -> None:
+def test_only_the_remaining_lines_of_a_pruned_block_need_names() -> None:
     assert (
         wrap_block(FUNCTION, find_lines("while key:", "key -= system.step"), "while key:\n    pass")
         == '''\
@@ -111,7 +111,7 @@ def work(items, *, limit=3) -> int:
     )
 
 
-def test_a_whole_body_needs_its_header_alone() -> None:
+def test_a_whole_body_needs_only_its_header() -> None:
     lines = find_lines("import os as system", "return total")
 
     assert (
@@ -125,7 +125,7 @@ def work(items, *, limit=3) -> int:
     )
 
 
-def test_of_a_long_assignment_the_name_is_shown() -> None:
+def test_a_long_assignment_shows_only_its_name() -> None:
     code = f"def f(x):\n    names = {list(range(100))}\n    if x:\n        print(names)"
 
     assert (
@@ -145,11 +145,11 @@ def test_of_a_long_assignment_the_name_is_shown() -> None:
         ("", (1, 1)),
     ],
 )
-def test_what_is_not_found_is_not_wrapped(code: str, lines: tuple[int, int]) -> None:
+def test_a_missing_block_is_not_wrapped(code: str, lines: tuple[int, int]) -> None:
     assert wrap_block(code, lines, "pass") is None
 
 
-def test_a_branch_of_a_chain_is_not_torn_from_it() -> None:
+def test_a_branch_keeps_its_chain() -> None:
     code = "def f(x):\n    if x:\n        a()\n    elif y:\n        b()"
 
     assert wrap_block(code, (4, 5), "elif y:\n    b()") is None
@@ -170,16 +170,16 @@ def test_a_branch_of_a_chain_is_not_torn_from_it() -> None:
         ("", None),
     ],
 )  # fmt: skip
-def test_a_signature_is_a_header_with_one_line(code: str, signature: str | None) -> None:
+def test_a_signature_is_a_header_with_one_docstring_line(code: str, signature: str | None) -> None:
     assert make_signature(code) == signature
 
 
-def test_a_docstring_that_stands_elsewhere_can_be_given() -> None:
+def test_a_separate_docstring_is_used() -> None:
     assert make_signature("def f(): pass", "\nSay it.\n\nMore.") == 'def f():\n    """Say it."""\n    ...'
 
 
-def test_every_block_of_this_project_is_wrapped_and_reads_no_name_that_its_function_binds() -> None:
-    """Names of the module around it, and those that only a nested function's surroundings bind, may stay free."""
+def test_every_block_of_this_project_is_wrapped_with_the_names_that_its_function_binds() -> None:
+    """Names of the module and of functions around a nested one may stay free."""
     missed = tried = 0
     for path in sorted(Path(pkg.__file__).parent.joinpath("retrieval").rglob("*.py")):
         unit = extract_unit(path.read_bytes())

@@ -1,4 +1,4 @@
-"""Whether what an answer cites is there, and says what the answer says."""
+"""The cited pieces exist and support the statements of an answer."""
 
 from __future__ import annotations
 
@@ -28,53 +28,53 @@ def check(text: str) -> tuple[Statement, ...]:
     return check_statements(text, PIECES, "How is the price found?")
 
 
-def test_a_number_whose_piece_says_the_same_holds() -> None:
+def test_a_citation_of_a_supporting_piece_is_supported() -> None:
     (statement,) = check("`find_price` finds the price of an item and calls add_tax [1].")
     assert [(each.number, each.state, each.places) for each in statement.citations] == [
         (1, "supported", ("shop/prices.py:8",))
     ]
 
 
-def test_a_number_that_is_not_there_is_missing() -> None:
+def test_a_citation_of_no_piece_is_missing() -> None:
     (statement,) = check("The price of an item is found [7].")
     assert [each.state for each in statement.citations] == ["missing"]
     assert statement.citations[0].is_wrong
 
 
-def test_a_piece_that_says_nothing_of_it_does_not_support() -> None:
+def test_a_citation_of_an_unrelated_piece_is_unsupported() -> None:
     (statement,) = check("Customers log in with a password that is hashed [1].")
     assert [each.state for each in statement.citations] == ["unsupported"]
     assert not statement.is_supported
 
 
-def test_a_piece_must_hold_the_names_that_the_statement_bears() -> None:
+def test_a_supporting_piece_has_the_names_of_the_statement() -> None:
     (statement,) = check("The price of an item is found by `look_up_price` in `PriceTable` [1].")
     assert [each.state for each in statement.citations] == ["unsupported"]
     assert statement.unknown_names == ("look_up_price", "PriceTable")
 
 
-def test_a_link_stands_for_the_places_that_the_statement_speaks_of() -> None:
+def test_the_places_of_links_are_those_that_the_statement_names() -> None:
     (statement,) = check("`Order.total` calls `find_price` [2].")
     assert statement.citations[0].places == ("shop/orders.py:11",)
 
 
-def test_a_statement_without_number_gets_the_piece_that_says_it_marked_as_added() -> None:
+def test_a_statement_without_citation_gets_the_supporting_piece_as_added() -> None:
     (statement,) = check("find_price returns add_tax of the price of the item.")
     assert [(each.number, each.is_added, each.state) for each in statement.citations] == [(1, True, "supported")]
 
 
-def test_a_statement_that_nothing_says_gets_none() -> None:
+def test_an_unsupported_statement_gets_no_citation() -> None:
     (statement,) = check("Customers log in with a password.")
     assert statement.citations == ()
 
 
-def test_several_numbers_are_read_in_all_their_forms() -> None:
+def test_several_numbers_are_parsed_in_all_notations() -> None:
     for written in ("[1][2]", "[1, 2]", "[1-2]", "[1] [2]", "[1; 2]"):
         (statement,) = check(f"Order.total calls find_price {written}.")
         assert [each.number for each in statement.citations] == [1, 2], written
 
 
-def test_a_number_behind_the_full_stop_belongs_to_the_sentence_before() -> None:
+def test_a_citation_after_the_full_stop_belongs_to_the_sentence_before() -> None:
     assert split_statements("It finds the price. [1] It adds the tax. [2]") == [
         "It finds the price. [1]",
         "It adds the tax. [2]",
@@ -92,7 +92,7 @@ def test_list_items_and_fenced_code_are_statements() -> None:
     ]
 
 
-def test_an_endless_range_is_cut() -> None:
+def test_a_huge_range_is_truncated() -> None:
     (statement,) = check("It finds the price of an item [1-999].")
     assert len(statement.citations) <= 21
 
