@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -606,7 +606,7 @@ class Attributes:
 
     def note_read(self, value: Value, name: str, sites: Sequence[int]) -> bool:
         """Note the functions of properties and descriptors that reading an attribute calls, if it calls any."""
-        found: list[Outcome] = list(self.list_properties(value, name)) if self.may_call(name) else []
+        found: list[Outcome] = list(self.list_called(value, name))
         if not found and isinstance(value, Unknown):
             found.append(Unbound(value.reason))
         for outcome in found:
@@ -624,7 +624,13 @@ class Attributes:
         foreign = self._find_foreign(name)
         return foreign.changed if foreign is not None else None
 
-    def list_properties(self, value: Value, name: str) -> Iterator[Target]:
+    def list_called(self, value: Value, name: str) -> Iterable[Target]:
+        """List the functions that reading an attribute calls: of properties, descriptors, and `__getattr__`."""
+        if isinstance(value, Module):
+            return self._machine.list_fallback(value.path, name)
+        return self._list_properties(value, name) if self.may_call(name) else ()
+
+    def _list_properties(self, value: Value, name: str) -> Iterator[Target]:
         """List the functions of a property that reading an attribute calls, and those that may take their place."""
         if isinstance(value, Super):
             owner = self._hierarchy.find(_info_of(value.receiver, value.info), name, after=value.info)

@@ -194,15 +194,14 @@ class Calls:
         found = machine.attributes.read(receiver, name)
         if isinstance(receiver, Container):
             return self._call_values(found, arguments, site, "container", CERTAIN)
+        for target in machine.attributes.list_called(receiver, name):
+            machine.note(site, target)
         if not isinstance(receiver, Instance | Class | Super):
             rule = _RULES.get(type(receiver), "value")
             if name == "format" and isinstance(receiver, Constant) and isinstance(receiver.value, str):
                 machine.note(site, External("builtins.str().format"))
                 return machine.special.format_text(receiver.value, name, [values for values, _ in arguments.placed])
             return self._call_values(found, arguments, site, rule, CERTAIN)
-        if machine.attributes.may_call(name):
-            for target in machine.attributes.list_properties(receiver, name):
-                machine.note(site, target)
         if isinstance(receiver, Super):
             result = self._call_values(found, arguments, site, "super", CERTAIN)
             self._note_siblings(receiver, name, site)

@@ -338,7 +338,7 @@ def _getattr(library: LibraryCalls, arguments: Arguments, site: int, name: str) 
     for key in library.machine.order(arguments.get(1)):
         if isinstance(key, Constant) and isinstance(key.value, str):
             for owner in library.machine.order(arguments.get(0)):
-                for target in machine.attributes.list_properties(owner, key.value):
+                for target in machine.attributes.list_called(owner, key.value):
                     machine.note(site, target)
     default = arguments.get(2)
     if default and any(isinstance(each, Unknown) for each in found):
@@ -368,7 +368,7 @@ def _hasattr(library: LibraryCalls, arguments: Arguments, site: int, name: str) 
     for key in library.machine.order(arguments.get(1)):
         if isinstance(key, Constant) and isinstance(key.value, str):
             for owner in library.machine.order(arguments.get(0)):
-                for target in machine.attributes.list_properties(owner, key.value):
+                for target in machine.attributes.list_called(owner, key.value):
                     machine.note(site, target._replace(confidence=POSSIBLE))
     return frozenset({PLAIN["bool"]})
 

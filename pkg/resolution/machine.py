@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
@@ -17,7 +17,7 @@ from pkg.resolution.narrowed_values import narrow
 from pkg.resolution.program import BUILTINS, MODULE_TEXTS, Code, ModuleInfo, Program
 from pkg.resolution.pytest_fixtures import Fixtures
 from pkg.resolution.reasons import Reason
-from pkg.resolution.site_outcomes import Outcome, Target, Unbound
+from pkg.resolution.site_outcomes import FALLBACK, Outcome, Target, Unbound
 from pkg.resolution.special import Special
 from pkg.resolution.types import Promise, Types
 from pkg.resolution.value_sets import (
@@ -118,10 +118,10 @@ class Machine:
         if isinstance(home, ModuleInfo) and home.is_outlined:
             home.is_outlined = False
             self.types.consult_bases(home)
-        before = self.code, self.outcomes, self.number, self.site_now, self.calls.depth
+        before = self.code, self.outcomes, self.number, self.calls.depth
         self.calls.depth = 0
         self._evaluate_module(home)
-        self.code, self.outcomes, self.number, self.site_now, self.calls.depth = before
+        self.code, self.outcomes, self.number, self.calls.depth = before
 
     def _evaluate_module(self, home: Home) -> None:
         """Evaluate the code of a module until nothing grows inside of it."""
@@ -322,7 +322,6 @@ class Machine:
         return self.read(self.code.module.codes[node[1]].cell(node[2]))
 
     def _import(self, node: Sequence[Any], values: list[Values]) -> Values:
-        self.site_now = -1
         return self.import_values(self.code.module, node[1])
 
     def import_values(self, module: ModuleInfo, number: int) -> Values:
@@ -382,20 +381,31 @@ class Machine:
             return self.read(own)
         if name in MODULE_TEXTS:
             return frozenset({PLAIN["str"]})
-        fallback = module.names.get("__getattr__")
+        fallback = self._find_fallback(module)
         if fallback is not None:
-            functions = self.read(fallback)
-            for value in functions:
-                if isinstance(value, Function):
-                    self.note(self.site_now, Target(value.code, "__getattr__", LIKELY))
-            result = self.attributes.call_fallback(functions, name)
+            result = self.attributes.call_fallback(self.read(fallback), name)
             return result | unknown(Reason.CHOSEN if result else Reason.DYNAMIC)
         for record in module.stars:
             if not self.program.map.find_import(path, record) and not record.level:
                 return frozenset({self.make(Library, f"{record.module}.{name}")})
         return unknown(Reason.MODULE_ATTRIBUTE)
 
-    site_now = -1
+    def _find_fallback(self, module: ModuleInfo) -> Variable | None:
+        """Find what makes the names that a module lacks."""
+        self.schedule.consulted.add(FALLBACK)
+        return module.names.get(FALLBACK)
+
+    def list_fallback(self, path: str, name: str) -> Iterator[Target]:
+        """List the functions that make a name that a module lacks, where it is read from elsewhere."""
+        module = self.program.modules.get(path)
+        fallback = self._find_fallback(module) if module is not None and name not in module.names else None
+        if module is None or fallback is None or name in MODULE_TEXTS or name == "__dict__":
+            return
+        is_found = bool(module.stars) and self.program.find_star(path, name)
+        if not is_found and not self.program.map.step(self.program.map.open(path), name):
+            for value in self.read(fallback):
+                if isinstance(value, Function):
+                    yield Target(value.code, FALLBACK, LIKELY)
 
     def _brought(self, node: Sequence[Any], values: list[Values]) -> Values:
         star = self.program.find_brought(self.code.module.path, node[3], node[1])
@@ -475,7 +485,6 @@ class Machine:
     # Attributes and items.
 
     def _attribute(self, node: Sequence[Any], values: list[Values]) -> Values:
-        self.site_now = node[3]
         return self.attributes.read_all(values[node[1]], node[2], node[3:]) if node[1] >= 0 else EMPTY
 
     def _item(self, node: Sequence[Any], values: list[Values]) -> Values:
@@ -592,7 +601,6 @@ class Machine:
     def _call_attribute(self, node: Sequence[Any], values: list[Values]) -> Values:
         if node[1] < 0:
             return EMPTY
-        self.site_now = node[5]
         arguments = Arguments.of(self, node[3], node[4], values)
         if node[2] in _ADDING and len(node[3]) == 1:
             for owner in values[node[1]]:

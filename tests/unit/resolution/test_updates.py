@@ -64,6 +64,23 @@ def main():
     Called()(d)
     return call('first', Thing())
 """,
+    "lazy.py": """\
+from things import Thing
+def make(name):
+    return Thing()
+__getattr__ = make
+""",
+    "asks.py": """\
+import lazy, plugins
+from lazy import early
+def ask(module, given):
+    given(module.late.name())
+    return given.last, getattr(module, 'later').name()
+def asks():
+    early.name()
+    plugins.lacking.name()
+    return ask(lazy, lazy)
+""",
     "alone.py": """\
 def alone():
     return 1
@@ -76,6 +93,11 @@ CLASS = "from base import Base\nclass Last(Base):\n    def step(self, item):\n  
 CALLER = "import derived, things\n    return derived.Derived().run(things.Other())"
 METHOD = "    def name(self):\n        return 'x'"
 EDITS = {
+    "module without __getattr__": ("lazy.py", "__getattr__ = make", ""),
+    "module with __getattr__": ("plugins.py", "def first", "from lazy import make as __getattr__\ndef first"),
+    "other __getattr__ of a module": ("lazy.py", "__getattr__ = make", "__getattr__ = lambda name: make(name)"),
+    "other answer of __getattr__": ("lazy.py", "import Thing", "import Other as Thing"),
+    "name beside __getattr__": ("lazy.py", "__getattr__ = make", "__getattr__ = make\nlate = early = make(1)"),
     "comment": ("main.py", "def main", "# said\n\ndef main"),
     "other argument": ("main.py", "d.run(Thing())", "d.run(Other())"),
     "new caller": ("alone.py", "return 1", CALLER),
@@ -170,11 +192,14 @@ def test_what_decides_how_classes_and_modules_hang_together_has_everything_resol
         {"new.py": "from things import Thing\ndef new():\n    return Thing().name()\n"},
         {"other.py": "from base import Base\nclass Late(Base):\n    def step(self, item):\n        return item\n"},
         {"deep/down/inner.py": "def inner():\n    return 1\n"},
+        {"maker.py": "import things\ndef make(name):\n    return things.Thing()\nlater = make\n"},
+        {"late.py": "def name():\n    return 1\n"},
     ],
 )
 def test_files_that_come_and_go_come_out_as_in_a_resolution_from_nothing(others: dict[str, str]) -> None:
     asking = {
-        "asking.py": "import new, other\nfrom deep.down import inner\nnew.new()\nother.Late().run(inner.inner())\n"
+        "asking.py": "import new, other\nfrom deep.down import inner\nnew.new()\nother.Late().run(inner.inner())\n",
+        "lazy.py": "from maker import *\n__getattr__ = make\nimport late\n",
     }
     fewer = {each: read_unit(each, text) for each, text in (FILES | asking).items()}
     more = {**fewer, **{each: read_unit(each, text) for each, text in others.items()}}
