@@ -62,7 +62,7 @@ _TEXTS = frozenset(("__name__", "__qualname__", "__module__", "__doc__"))
 
 def _place(value: Value) -> int:
     """Return where the class of a value stands in the program, to choose one of several by."""
-    return value.info.code.position if isinstance(value, Instance | Class) else -1
+    return value.info.position if isinstance(value, Instance | Class) else -1
 
 
 class _Foreign:

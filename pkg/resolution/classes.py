@@ -34,7 +34,7 @@ class ClassInfo:
     __slots__ = (
         "ancestors", "bases", "code", "declared", "derived", "fields", "has_unknown", "is_enumeration",
         "is_open", "is_protocol", "key", "kinds", "libraries", "lookups", "members", "metaclass", "methods", "module",
-        "order", "outline", "owners", "places", "record", "unset",
+        "order", "outline", "owners", "places", "position", "record", "unset",
     )  # fmt: skip
 
     code: Code
@@ -49,6 +49,7 @@ class ClassInfo:
     def __init__(self, module: ModuleInfo, key: str) -> None:
         self.module = module
         self.key = key  # that of its code
+        self.position = 0  # among all classes, in the order of their code
         self.bases: tuple[ClassInfo, ...] = ()
         self.places: tuple[int, ...] = ()  # of these among all bases, from 1
         self.libraries: tuple[str, ...] = ()
@@ -112,6 +113,12 @@ class Hierarchy:
         self._definers: dict[str, list[ClassInfo]] = {}
         self._assigners: dict[str, list[ClassInfo]] = {}
         self._siblings: dict[tuple[ClassInfo, str], list[ClassInfo]] = {}
+
+    def add(self, infos: Iterable[ClassInfo]) -> None:
+        """Add the classes of the next module."""
+        for position, info in enumerate(infos, len(self.classes)):
+            info.position = position
+            self.classes.append(info)
 
     def order(self) -> None:
         """Order all classes, whose bases are known; then names are indexed."""

@@ -110,7 +110,7 @@ class DuckTypes:
             if not any(found.all.isdisjoint(each.ancestors) for found in owners.values())
         ]
         top: ClassInfo | None = None
-        for each in sorted(having, key=lambda info: info.code.position):
+        for each in sorted(having, key=lambda info: info.position):
             if top is None or has_base(top, each):
                 top = each
         return top if top is not None and all(has_base(each, top) for each in having) else None

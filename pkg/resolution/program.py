@@ -334,7 +334,7 @@ class Program:
                 position, count = position + outline.codes, outline.operations
             self.schedule.owners += [None] * count  # type: ignore[list-item]  # until the module is placed
             self.modules[path] = module
-            self.hierarchy.classes += module.classes.values()
+            self.hierarchy.add(module.classes.values())
             if outline is None:
                 self.place(module)
         for module in self.modules.values():

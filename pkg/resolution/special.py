@@ -151,7 +151,7 @@ class Special:
                 key = value
             other = found.setdefault(key, value)
             if isinstance(value, Instance) and isinstance(other, Instance):
-                found[key] = min(value, other, key=lambda each: each.info.code.position)
+                found[key] = min(value, other, key=lambda each: each.info.position)
         return list(found.values())
 
     def ask_with(self, values: Values, names: Sequence[str], given: Sequence[Values], site: int) -> Values:

@@ -69,7 +69,7 @@ OPEN: Promise = (EMPTY, True)
 def _place_base(value: Value) -> tuple[int, str]:
     """Order what a base may be: classes by where they stand, what is not of the repository by its name."""
     if isinstance(value, Class):
-        return value.info.code.position, ""
+        return value.info.position, ""
     return -1, value.name if isinstance(value, Library) else ""
 
 

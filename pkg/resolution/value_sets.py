@@ -324,11 +324,11 @@ def make_sort_key(value: Value) -> SortKey:
     if isinstance(value, Method | Generator):
         return kind, value.code.position, 0, "", make_sort_key(value.receiver) if value.receiver is not None else ()
     if isinstance(value, Class):
-        return kind, value.info.code.position, int(value.is_open), "", ()
+        return kind, value.info.position, int(value.is_open), "", ()
     if isinstance(value, Instance):
-        return kind, value.info.code.position, 0, value.flavour.value, ()
+        return kind, value.info.position, 0, value.flavour.value, ()
     if isinstance(value, Super):
-        return kind, value.info.code.position, 0, "", make_sort_key(value.receiver)
+        return kind, value.info.position, 0, "", make_sort_key(value.receiver)
     if isinstance(value, Container):
         return kind, value.code.position, value.site, value.kind, _spell_promise(value)
     if isinstance(value, Partial):
