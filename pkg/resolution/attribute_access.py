@@ -204,7 +204,7 @@ class Attributes:
         inner = self._machine.program.map.step(Found(folder=value.folder), name)
         if not inner and self._machine.program.map.is_outer(value.folder):
             return frozenset({self._make(Library, f"{value.folder.replace('/', '.')}.{name}")})
-        return self._machine.open_modules(inner.list_all()) if inner else unknown(Reason.MODULE_ATTRIBUTE)
+        return self._machine.types.list_modules(inner) if inner else unknown(Reason.MODULE_ATTRIBUTE)
 
     def _read_constant(self, value: Value, name: str) -> Values:
         kind = value.kind if isinstance(value, Constant) else "str"
@@ -277,9 +277,6 @@ class Attributes:
         return (
             frozenset({self._make(ContainerMethod, value, name)}) if name in ("setter", "deleter", "getter") else EMPTY
         )
-
-    def _read_register(self, value: Value, name: str) -> Values:
-        return unknown(Reason.EXPRESSION)
 
     def _read_flow(self, value: Value, name: str) -> Values:
         return frozenset({self._make(ContainerMethod, value, name)})
@@ -598,7 +595,7 @@ class Attributes:
     def _run(self, function: Value, receiver: Value, given: list[Values], site: int, rule: str) -> None:
         """Call a function that stands in a class with an object and further arguments."""
         arguments = Arguments(self._machine, [(each, False) for each in given], [])
-        confidence = _confidence(receiver)
+        confidence = LIKELY if isinstance(receiver, Instance) and receiver.is_promised else CERTAIN
         for method in self._machine.order(self.bind(frozenset({function}), receiver)):
             self._machine.calls.call(method, arguments, site, rule, confidence)
 
@@ -644,7 +641,7 @@ class Attributes:
         info = value.info
         lookup = self._hierarchy.look_up(info, name, value.is_open)
         overrides = [each for each in lookup.overrides if any(True for _ in self._list_getters(each, name, POSSIBLE))]
-        confidence = LIKELY if lookup.overrides or value.flavour in (Flavour.TYPED, Flavour.NARROWED) else CERTAIN
+        confidence = LIKELY if lookup.overrides or value.is_promised else CERTAIN
         if lookup.owner is None and not lookup.fields:
             yield from self._list_fallback(value, info, name)
         for target in self._list_getters(lookup.owner, name, confidence):
@@ -717,11 +714,6 @@ def _code_of(value: Value) -> Code | None:
     return _code_of(value.inner) if isinstance(value, Wrapped | Partial) else None
 
 
-def _confidence(receiver: Value) -> str:
-    is_promised = isinstance(receiver, Instance) and receiver.flavour in (Flavour.TYPED, Flavour.NARROWED)
-    return LIKELY if is_promised else CERTAIN
-
-
 _READERS: dict[type[Value], Callable[[Attributes, Any, str], Values]] = {
     Library: Attributes._read_library,
     Module: Attributes._read_module,
@@ -735,7 +727,6 @@ _READERS: dict[type[Value], Callable[[Attributes, Any, str], Values]] = {
     Function: Attributes._read_callable,
     Method: Attributes._read_callable,
     Property: Attributes._read_property,
-    Register: Attributes._read_register,
     Generator: Attributes._read_flow,
     Coroutine: Attributes._read_flow,
     Wrapped: Attributes._read_wrapped,

@@ -245,8 +245,7 @@ class Calls:
         if code.summary.flags & (IS_STUB | IS_RAISING):
             return _Plan(None, None, code, ())
         overrides = self.list_overriding(info, name) if lookup.overrides else ()
-        is_promised = receiver.flavour in (Flavour.TYPED, Flavour.NARROWED)
-        confidence = LIKELY if receiver.is_open and (is_promised or lookup.overrides) else CERTAIN
+        confidence = LIKELY if receiver.is_open and (receiver.is_promised or lookup.overrides) else CERTAIN
         outcomes: list[Outcome] = [Target(code, _FLAVOURS[receiver.flavour], confidence)]
         if overrides:
             outcomes.append(Overriding(overrides))
@@ -268,7 +267,7 @@ class Calls:
         lookup = self._hierarchy.look_up(receiver.info, name, True)
         if lookup.owner is None and not lookup.fields:
             return self._call_values(found, arguments, site, "derived class", POSSIBLE)
-        promised = isinstance(receiver, Instance) and receiver.flavour in (Flavour.TYPED, Flavour.NARROWED)
+        promised = isinstance(receiver, Instance) and receiver.is_promised
         abstract = [each for each in found if isinstance(each, Method) and is_replaced(each.code)]
         overrides = self.list_overriding(receiver.info, name) if lookup.overrides else ()
         exchanged = self._list_exchanged(lookup, name) if any(isinstance(each, Class) for each in found) else EMPTY
@@ -411,7 +410,7 @@ class Calls:
         self._machine.note(site, Target(code, rule, LIKELY if is_generic and confidence == CERTAIN else confidence))
         result = self.run(code, receiver, arguments)
         if is_generic:
-            for each in self.list_registered(code):
+            for each in self._machine.read(code.cell(".registered")):
                 sure = POSSIBLE if confidence == POSSIBLE else LIKELY
                 if isinstance(each, Function) and receiver is not None and each.code.parent is code.parent:
                     result |= self._enter(each.code, receiver, arguments, site, "generic function", sure)
@@ -670,7 +669,7 @@ class Calls:
         if owner is None:
             self._machine.note(site, Unbound(Reason.RESULT))
             return unknown(Reason.RESULT)
-        sure = LIKELY if value.flavour in (Flavour.TYPED, Flavour.NARROWED) else confidence
+        sure = LIKELY if value.is_promised else confidence
         result: Values = EMPTY
         for method in self._machine.order(
             self._machine.attributes.bind(self._machine.read(owner.members["__call__"]), value)
@@ -760,10 +759,6 @@ class Calls:
         """Note functions that a generic one chooses among."""
         code = owner.code  # type: ignore[attr-defined]
         self._machine.write(code.cell(".registered"), functions)
-
-    def list_registered(self, code: Code) -> Values:
-        """List the functions that a generic one chooses among."""
-        return self._machine.read(code.cell(".registered"))
 
     def hand_over(self, arguments: Arguments, site: int, confidence: str) -> None:
         """Note the functions that a call hands over to what is outside: they may be called there."""

@@ -120,16 +120,6 @@ def _group(library: LibraryCalls, arguments: Arguments, site: int, name: str) ->
     return _hold(library, "awaitable" if name == "asyncio.wait" else "list", made, site)
 
 
-@models("itertools.product")
-def _multiply(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
-    containers = library.machine.containers
-    row = containers.open("tuple", library.machine.code, 30_000_000 + site)
-    for place, (values, starred) in enumerate(arguments.placed):
-        items = library.items_of(values, site)
-        containers.put(row, None if starred else place, library.items_of(items, -1) if starred else items)
-    return _hold(library, "iterator", frozenset({row}), site)
-
-
 @models("itertools.accumulate")
 def _accumulate(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     items = library.items_of(arguments.get(0), site) | arguments.get(9, "initial")

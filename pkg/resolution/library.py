@@ -124,7 +124,7 @@ class LibraryCalls:
         if model is not None:
             return model(self, arguments, site, name)
         if not name.startswith(_NOT_CALLING):
-            self.call_back(arguments, site)
+            self.machine.calls.hand_over(arguments, site, LIKELY)
         if name in _TYPES:
             return frozenset({PLAIN[_TYPES[name]]})
         return self.made(name)
@@ -135,10 +135,6 @@ class LibraryCalls:
 
     def _find(self, name: str) -> Model | None:
         return _MODELS.get(name) or _MODELS.get("." + name.rpartition(".")[2])
-
-    def call_back(self, arguments: Arguments, site: int) -> None:
-        """Let functions that are handed to a library be called, with arguments that are not known."""
-        self.machine.calls.hand_over(arguments, site, LIKELY)
 
     def call_with(self, function: Values, given: list[Values], site: int, rule: str = "callback") -> Values:
         """Call functions that a library calls with known arguments."""
@@ -447,7 +443,7 @@ def _enumerate(library: LibraryCalls, arguments: Arguments, site: int, name: str
     return containers.fill("iterator", pair, site)
 
 
-@models("builtins.zip", "itertools.zip_longest")
+@models("builtins.zip", "itertools.zip_longest", "itertools.product")
 def _zip(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     containers = library.machine.containers
     row = containers.open("tuple", library.machine.code, 30_000_000 + site)
@@ -669,7 +665,7 @@ def _import_module(library: LibraryCalls, arguments: Arguments, site: int, name:
             find = machine.program.map
             path = machine.code.module.path
             found = find.find_relative(path, level, dotted) if level else find.find_absolute(path, dotted)
-            result |= machine.open_modules(found.list_all()) if found else library.name(dotted)
+            result |= machine.types.list_modules(found) if found else library.name(dotted)
         else:
             result |= unknown(Reason.CHOSEN)
     return frozenset(result)

@@ -28,12 +28,10 @@ from pkg.resolution.value_sets import (
     Constant,
     Container,
     Flavour,
-    Folder,
     Function,
     Generator,
     Instance,
     Library,
-    Module,
     Text,
     Unknown,
     Value,
@@ -327,12 +325,9 @@ class Machine:
     def import_values(self, module: ModuleInfo, number: int) -> Values:
         """Return what an import binds its name to."""
         record = module.unit.imports[number]
-        found = self.program.find_bound(module.path, number)
         if record.name is None:
-            if not found:
-                name = record.module if record.alias else record.module.partition(".")[0]
-                return frozenset({self.make(Library, name)})
-            return self.open_modules(found.list_all())
+            return self.types.find_import(module, number)
+        found = self.program.find_bound(module.path, number)
         if not found:
             if record.level:
                 return unknown(Reason.MODULE_ATTRIBUTE)
@@ -345,20 +340,10 @@ class Machine:
                 result |= self.member_of(each.module, record.name, module.path)
             else:
                 inner = self.program.map.step(each, record.name)
-                result |= self.open_modules(inner.list_all()) if inner else unknown(Reason.MODULE_ATTRIBUTE)
+                result |= self.types.list_modules(inner) if inner else unknown(Reason.MODULE_ATTRIBUTE)
         if found.may_be_library:  # which has what a module that lies aside lacks
             result -= unknown(Reason.MODULE_ATTRIBUTE)
         return result
-
-    def open_modules(self, found: Sequence[Any]) -> Values:
-        """Return modules as values."""
-        result: set[Value] = set()
-        for each in found:
-            if each.module is not None:
-                result.add(self.make(Module, each.module))
-            elif each.folder is not None:
-                result.add(self.make(Folder, each.folder))
-        return frozenset(result)
 
     def member_of(self, path: str, name: str, importer: str = "") -> Values:
         """Return what a name of a module stands for, read from elsewhere."""
@@ -376,7 +361,7 @@ class Machine:
                 return self._read_stars(star, name)
         inner = self.program.map.step(self.program.map.open(path), name)
         if inner:
-            return self.open_modules(inner.list_all())
+            return self.types.list_modules(inner)
         if own is not None:
             return self.read(own)
         if name in MODULE_TEXTS:

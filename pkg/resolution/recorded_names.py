@@ -111,11 +111,13 @@ class RecordedNames:
         tag, *parts = spelled
         if tag == "v":
             return self._make_value(_KINDS[parts[0]], [self._read(each) for each in parts[1:]])
-        if tag in ("c", "k"):
-            code = self.program.find_code(*parts)
-            if tag == "k" and code.class_info is None:
+        if tag == "c":
+            return self.program.find_code(*parts)
+        if tag == "k":
+            info = self.program.find_class(*parts)
+            if info is None:
                 raise OutdatedNameError(f"{parts[0]}: {parts[1]}")
-            return code if tag == "c" else code.class_info
+            return info
         if tag == "s":
             return frozenset(self._read(each) for each in parts)
         if tag == "t":

@@ -96,7 +96,7 @@ def settle(outcomes: Iterable[Outcome], is_definition: bool) -> tuple[list[Targe
     names = Counter(target.code.name for target in counted)
     settled = [
         _lower(target, names[target.code.name], is_definition or len(counted) <= 1, has_others)
-        if is_definition or _is_loose(target)
+        if is_definition or find_grade(target.rule) is _LOOSE  # called beside those of other names
         else _lower(target, len(counted), True, has_others)
         for target in best
     ]
@@ -111,11 +111,6 @@ def _is_counted(target: Target, is_definition: bool) -> bool:
 def find_grade(rule: str) -> Grade:
     """Return the grade of a rule."""
     return GRADES.get(rule, _PLAIN)
-
-
-def _is_loose(target: Target) -> bool:
-    """Return whether a target is called beside those of other names, as `__exit__` is beside `__enter__`."""
-    return find_grade(target.rule) is _LOOSE
 
 
 def _choose(target: Target) -> Target:

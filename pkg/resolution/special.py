@@ -19,7 +19,6 @@ from pkg.resolution.value_sets import (
     Constant,
     Container,
     Coroutine,
-    Flavour,
     Function,
     Generator,
     Instance,
@@ -94,7 +93,7 @@ class Special:
         if plan.target is not None and len(members) == 1:
             machine.note(site, plan.target)
             return machine.calls.run(plan.target.code, value, arguments)
-        confidence = _find_confidence(value)
+        confidence = LIKELY if value.is_promised else CERTAIN
         result: set[Value] = set()
         for method in machine.order(machine.attributes.bind(members, value)):
             result |= machine.calls.call(method, arguments, site, _RULE, confidence)
@@ -107,7 +106,7 @@ class Special:
         code = owner.methods.get(name)
         if code is None or code.decorators or code.name in OF_CLASSES:
             return _Plan(owner.members[name], None)
-        return _Plan(owner.members[name], Target(code, _RULE, _find_confidence(value)))
+        return _Plan(owner.members[name], Target(code, _RULE, LIKELY if value.is_promised else CERTAIN))
 
     def call_of_metaclass(self, value: Class, name: str, given: Sequence[Values], site: int) -> Values:
         """Call a special method of the metaclass of a class."""
@@ -389,7 +388,3 @@ class Special:
                 self._note_without(value, site)
                 result.add(value)
         return frozenset(result)
-
-
-def _find_confidence(value: Instance) -> str:
-    return LIKELY if value.flavour in (Flavour.TYPED, Flavour.NARROWED) else CERTAIN

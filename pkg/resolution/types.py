@@ -312,7 +312,7 @@ class Types:
             if not found:
                 name = record.module if record.alias else record.module.partition(".")[0]
                 return frozenset({self._make(Library, name)})
-            return self._list_modules(found)
+            return self.list_modules(found)
         if not found:
             return EMPTY if record.level else frozenset({self._make(Library, f"{record.module}.{record.name}")})
         values: set[Any] = set()
@@ -323,7 +323,8 @@ class Types:
                 values.add(self._make(Library, f"{record.module}.{record.name}"))
         return frozenset(values)
 
-    def _list_modules(self, found: Found) -> Values:
+    def list_modules(self, found: Found) -> Values:
+        """List the modules and folders that a name may lead to, as values."""
         values: set[Any] = set()
         for each in found.list_all():
             if each.module is not None:
@@ -340,7 +341,7 @@ class Types:
             if values or name in module.names:
                 return values
         inner = self._program.map.step(found, name)
-        return self._list_modules(inner) if inner else EMPTY
+        return self.list_modules(inner) if inner else EMPTY
 
     def find_attribute(self, values: Values, name: str, depth: int = 0) -> Values:
         """Find what an attribute gives without running anything."""
@@ -352,7 +353,7 @@ class Types:
             elif isinstance(value, Module):
                 found |= self._find_member(self._program.map.open(value.path), name, depth)
             elif isinstance(value, Folder):
-                found |= self._list_modules(self._program.map.step(Found(folder=value.folder), name))
+                found |= self.list_modules(self._program.map.step(Found(folder=value.folder), name))
             elif isinstance(value, Class):
                 owner = next((each for each in self._list_order(value.info) if name in each.members), None)
                 for node in owner.code.summary.nodes if owner is not None else ():

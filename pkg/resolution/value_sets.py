@@ -82,6 +82,11 @@ class Instance(Value):
         """Return whether it may be of a derived class."""
         return self.flavour is not Flavour.EXACT
 
+    @property
+    def is_promised(self) -> bool:
+        """Return whether an annotation or a test says that it is of the class."""
+        return self.flavour in (Flavour.TYPED, Flavour.NARROWED)
+
 
 class Module(Value):
     """A file of the repository as a module."""
@@ -369,7 +374,7 @@ def merge_alike(values: Values) -> Values:
 
 
 def _find_alike(value: Value) -> Value:
-    return _NOT_FOLLOWED if isinstance(value, Unknown) else PLAIN[kind_of(value)]
+    return _NOT_FOLLOWED if isinstance(value, Unknown) else PLAIN[value.kind if isinstance(value, Constant) else "str"]
 
 
 def is_none(value: Value) -> bool:
@@ -390,11 +395,6 @@ def bound(values: Values) -> Values:
         return merge_alike(values)
     merged = merge_alike(values) if len(values) < _MOST_MERGED else MANY
     return MANY if is_large(merged) else merged
-
-
-def kind_of(value: Value) -> str:
-    """Name the type of a constant or text."""
-    return value.kind if isinstance(value, Constant) else "str"
 
 
 class _Plain(dict[str, Constant]):
