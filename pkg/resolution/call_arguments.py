@@ -31,8 +31,8 @@ class Arguments:
         """Read the arguments of an operation."""
         return cls(
             machine,
-            [(values[number] if number >= 0 else EMPTY, bool(starred)) for number, starred in placed],
-            [(name, values[number] if number >= 0 else EMPTY) for name, number in named],
+            [(values[number], bool(starred)) for number, starred in placed],
+            [(name, values[number]) for name, number in named],
         )
 
     def get(self, place: int, name: str = "") -> Values:

@@ -796,7 +796,7 @@ class Calls:
         made = original = values[node[1]]
         is_kept = False
         for index, (number, is_made) in enumerate(reversed(node[2])):
-            callees = values[number] if number >= 0 else EMPTY
+            callees = values[number]
             arguments = Arguments(self._machine, [(made, False)], [])
             came: set[Value] = set()
             for callee in self._machine.order(callees):

@@ -197,8 +197,8 @@ class Containers:
         place: int | None = 0
         for element in node[2]:
             star, first = element[0], element[1]
-            found = values[first] if first >= 0 else EMPTY
-            key = values[element[2]] if len(element) > 2 and element[2] >= 0 else EMPTY
+            found = values[first]
+            key = values[element[2]] if len(element) > 2 else EMPTY
             if star == 0:
                 if kind == "dict":
                     self._put_entry(container, key, found)

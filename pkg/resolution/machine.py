@@ -165,7 +165,7 @@ class Machine:
         values = code.values
         dirty, code.dirty = code.dirty, set()
         if values is None:
-            values = code.values = [EMPTY] * len(nodes)
+            values = code.values = [EMPTY] * (len(nodes) + 1)  # the last is that of an operand that is missing, -1
             code.outcomes = self.outcomes = {}
             for number, node in enumerate(nodes):
                 self.number = number
@@ -394,14 +394,14 @@ class Machine:
 
     def _brought(self, node: Sequence[Any], values: list[Values]) -> Values:
         star = self.program.find_brought(self.code.module.path, node[3], node[1])
-        return self._read_stars(star, node[1]) if star else _get(values, node[2])
+        return self._read_stars(star, node[1]) if star else values[node[2]]
 
     def _read_stars(self, paths: tuple[str, ...], name: str) -> Values:
         """Return what a name is that a star import takes from one of some modules."""
         return EMPTY.union(*(self.member_of(path, name) for path in paths))
 
     def _join(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return EMPTY.union(*(values[each] for each in node[1:] if each >= 0))
+        return EMPTY.union(*(values[each] for each in node[1:]))
 
     def _narrow(self, node: Sequence[Any], values: list[Values]) -> Values:
         return narrow(self, values[node[1]], node[2], bool(node[3]), values) if node[1] >= 0 else EMPTY
@@ -423,7 +423,7 @@ class Machine:
         return frozenset({self.make(Class, info, False)})
 
     def _declare(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.combine(self.types.promise(self.code, node[1]), values[node[2]] if node[2] >= 0 else EMPTY)
+        return self.combine(self.types.promise(self.code, node[1]), values[node[2]])
 
     def combine(self, promise: Promise, given: Values) -> Values:
         """Return what something is that an annotation promises, and that values are given for."""
@@ -458,7 +458,7 @@ class Machine:
 
     def _caught(self, node: Sequence[Any], values: list[Values]) -> Values:
         result: set[Value] = set()
-        for value in self.containers.list_classes(values[node[1]]) if node[1] >= 0 else ():
+        for value in self.containers.list_classes(values[node[1]]):
             if isinstance(value, Class):
                 result.add(self.make(Instance, value.info, Flavour.TYPED))
             elif isinstance(value, Library):
@@ -470,43 +470,35 @@ class Machine:
     # Attributes and items.
 
     def _attribute(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.attributes.read_all(values[node[1]], node[2], node[3:]) if node[1] >= 0 else EMPTY
+        return self.attributes.read_all(values[node[1]], node[2], node[3:])
 
     def _item(self, node: Sequence[Any], values: list[Values]) -> Values:
-        key = values[node[2]] if node[2] >= 0 else EMPTY
-        return self.containers.read_item(values[node[1]], key, node[3]) if node[1] >= 0 else EMPTY
+        return self.containers.read_item(values[node[1]], values[node[2]], node[3])
 
     def _iterate(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.containers.iterate(values[node[1]], node[3], bool(node[2])) if node[1] >= 0 else EMPTY
+        return self.containers.iterate(values[node[1]], node[3], bool(node[2]))
 
     def _unpack(self, node: Sequence[Any], values: list[Values]) -> Values:
-        if node[1] < 0:
-            return EMPTY
         return self.containers.unpack(values[node[1]], node[2], node[3], node[4], node[5])
 
     def _collect(self, node: Sequence[Any], values: list[Values]) -> Values:
         return frozenset({self.containers.collect(node, values, self.number)})
 
     def _set_attribute(self, node: Sequence[Any], values: list[Values]) -> Values:
-        if node[1] >= 0:
-            self.attributes.assign(values[node[1]], node[2], values[node[3]] if node[3] >= 0 else EMPTY, node[4])
+        self.attributes.assign(values[node[1]], node[2], values[node[3]], node[4])
         return EMPTY
 
     def _delete_attribute(self, node: Sequence[Any], values: list[Values]) -> Values:
-        if node[1] >= 0:
-            self.attributes.delete(values[node[1]], node[2], node[3])
+        self.attributes.delete(values[node[1]], node[2], node[3])
         return EMPTY
 
     def _set_item(self, node: Sequence[Any], values: list[Values]) -> Values:
-        if node[1] >= 0:
-            key = values[node[2]] if node[2] >= 0 else EMPTY
-            value = values[node[3]] if node[3] >= 0 else EMPTY
-            self.containers.assign(values[node[1]], key, value, node[4])
+        self.containers.assign(values[node[1]], values[node[2]], values[node[3]], node[4])
         return EMPTY
 
     def _delete_item(self, node: Sequence[Any], values: list[Values]) -> Values:
         if node[1] >= 0:
-            owners, key = values[node[1]], values[node[2]] if node[2] >= 0 else EMPTY
+            owners, key = values[node[1]], values[node[2]]
             self.special.ask_with(owners, ("__delitem__",), (key,), node[3])
             if any(isinstance(each, Container) for each in owners):
                 self.special.ask_key(key, node[3])
@@ -515,8 +507,7 @@ class Machine:
     # Names.
 
     def _set_global(self, node: Sequence[Any], values: list[Values]) -> Values:
-        if node[2] >= 0:
-            self.write(self.code.module.names[node[1]], values[node[2]])
+        self.write(self.code.module.names[node[1]], values[node[2]])
         return EMPTY
 
     def _set_cell(self, node: Sequence[Any], values: list[Values]) -> Values:
@@ -556,8 +547,7 @@ class Machine:
         return EMPTY
 
     def _yield(self, node: Sequence[Any], values: list[Values]) -> Values:
-        if node[1] >= 0:
-            self.write(self.code.yielded, values[node[1]])
+        self.write(self.code.yielded, values[node[1]])
         return unknown(Reason.EXPRESSION)
 
     def _yield_from(self, node: Sequence[Any], values: list[Values]) -> Values:
@@ -571,7 +561,7 @@ class Machine:
         return result or unknown(Reason.EXPRESSION)
 
     def _await(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.calls.await_all(values[node[1]], node[2]) if node[1] >= 0 else EMPTY
+        return self.calls.await_all(values[node[1]], node[2])
 
     # Calls.
 
@@ -597,28 +587,28 @@ class Machine:
         return self.calls.decorate(node, values) if node[1] >= 0 else EMPTY
 
     def _raise(self, node: Sequence[Any], values: list[Values]) -> Values:
-        for value in self.order(values[node[1]]) if node[1] >= 0 else ():
+        for value in self.order(values[node[1]]):
             if isinstance(value, Class):
                 self.calls.call(value, Arguments(self, [], []), node[2], "raise", CERTAIN)
         return EMPTY
 
     def _binary(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.special.operate(node[1], _get(values, node[2]), _get(values, node[3]), node[4], False)
+        return self.special.operate(node[1], values[node[2]], values[node[3]], node[4], False)
 
     def _in_place(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.special.operate(node[1], _get(values, node[2]), _get(values, node[3]), node[4], True)
+        return self.special.operate(node[1], values[node[2]], values[node[3]], node[4], True)
 
     def _unary(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.special.ask_unary(node[1], _get(values, node[2]), node[3])
+        return self.special.ask_unary(node[1], values[node[2]], node[3])
 
     def _compare(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.special.compare(node[1], _get(values, node[2]), _get(values, node[3]), node[4])
+        return self.special.compare(node[1], values[node[2]], values[node[3]], node[4])
 
     def _ask(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.special.ask(node[1], _get(values, node[2]), node[3])
+        return self.special.ask(node[1], values[node[2]], node[3])
 
     def _enter(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.special.enter(_get(values, node[1]), bool(node[2]), node[3])
+        return self.special.enter(values[node[1]], bool(node[2]), node[3])
 
     def _skip(self, node: Sequence[Any], values: list[Values]) -> Values:
         return EMPTY
@@ -651,10 +641,6 @@ SITES = {
     o.SET_ITEM: 4, o.DEL_ATTR: 3, o.DEL_ITEM: 3, o.RAISE: 2,
 }  # fmt: skip
 """By code, where the site stands in an operation, its last part: of reads of attributes, several."""
-
-
-def _get(values: list[Values], number: int) -> Values:
-    return values[number] if number >= 0 else EMPTY
 
 
 def _read_text(values: Values) -> str | None:
