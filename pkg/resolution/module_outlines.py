@@ -6,6 +6,7 @@ A record keeps the outline of a module, so that an edit reads the code of few mo
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -49,12 +50,12 @@ class ModuleOutline(NamedTuple):
 
     def pack(self) -> bytes:
         """Write the outline."""
-        return json.dumps(self, separators=(",", ":")).encode("utf-8", "surrogatepass")
+        return zlib.compress(json.dumps(self, separators=(",", ":")).encode("utf-8", "surrogatepass"), 1)
 
 
 def unpack_outline(packed: bytes) -> ModuleOutline:
     """Read an outline that was packed."""
-    found = ModuleOutline(*json.loads(packed))
+    found = ModuleOutline(*json.loads(zlib.decompress(packed)))
     return found._replace(classes=[ClassOutline(*each) for each in found.classes])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 25
+VERSION = 26
 
 
 def is_outdated(packed: bytes) -> bool:
