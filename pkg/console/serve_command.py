@@ -45,7 +45,7 @@ def _say_state(service: GraphService, given: dict[str, Any]) -> None:
     if not line["ready"]:
         raise StoreMissingError(str(line.get("reason") or f"no source in {service.store}; run: pkg build PATH"))
     say(f"serving {status.text}")
-    if note := status.freshness.say():
+    if note := status.freshness.describe():
         say(note)
     if not is_loopback(given["host"]):
         say(

@@ -1,1 +1,1 @@
-"""The graph as a retriever: as a plain callable (code_retriever), and as what frameworks expect (one module each)."""
+"""The graph as a retriever: a plain callable (code_retriever), and a retriever class for each framework."""

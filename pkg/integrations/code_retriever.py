@@ -1,6 +1,6 @@
-"""Ask a graph for what a retriever gives: texts with metadata, in the order and by the ids of `pkg query`.
+"""Retrieve code from a graph as texts with metadata, with the order and ids of `pkg query`.
 
-The retrievers of the frameworks are thin shells around CodeRetriever, which needs none of them.
+The retrievers of the frameworks are thin wrappers of CodeRetriever, which needs none of them.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ OPTION_NAMES = tuple(each.name for each in fields(QueryOptions))
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One hit as frameworks take it."""
+    """One hit as a text with metadata."""
 
-    id: str  # of the node, as `pkg query` gives it
-    text: str  # code as it was pruned, below what the code does not say of itself, then the code that it calls
+    id: str  # of the node, as in `pkg query`
+    text: str  # the pruned code below its class headers, then the code of its helpers
     score: float
-    metadata: dict[str, str | int | float | bool | None]  # flat, so that every framework and its stores can keep it
+    metadata: dict[str, str | int | float | bool | None]  # flat, as the stores of some frameworks require
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """What came of one question."""
+    """The result of one question."""
 
     passages: tuple[Passage, ...]
-    fits: bool | None  # whether anything fits the question; None where that was not judged
-    notes: tuple[str, ...]  # what is to be said of the whole, such as why nothing fits
-    stale: tuple[str, ...]  # files of the passages that are not what the graph was built from any more
+    fits: bool | None  # whether anything fits the question; None if that was not judged
+    notes: tuple[str, ...]  # such as the reason why nothing fits
+    stale: tuple[str, ...]  # files of the passages that have changed since the build
 
 
 class CodeRetriever:
-    """Find code for a question: call it with a text. Any number of threads may, for each question opens the graph."""
+    """A callable that finds code for a question; safe to use from threads, as each call opens the graph."""
 
     def __init__(
         self,
@@ -51,12 +51,12 @@ class CodeRetriever:
         fresh: bool = False,
         **changes: Any,
     ) -> None:
-        """Take a store and how to ask it; nothing is opened yet.
+        """Configure the retriever without opening the store.
 
-        store: an address such as sqlite:///graph.db; without one PKG_STORE, else the user's own store.
-        options, changes: how to query, as pkg.QueryOptions; each of its fields is a keyword too, such as top_k=5.
-        keep_misfits: give what is nearest where nothing fits the question, instead of nothing.
-        fresh: bring the graph up to date before each question. Raises UsageError for options that cannot be meant.
+        store: an address such as sqlite:///graph.db; default: PKG_STORE, else the user's own store.
+        options, changes: pkg.QueryOptions; each of its fields is a keyword too, such as top_k=5.
+        keep_misfits: return the nearest passages, instead of none, if nothing fits the question.
+        fresh: update the graph before each question. Raises UsageError for invalid options.
         """
         self.store = store
         self.options = change_options(options, changes)
@@ -64,14 +64,14 @@ class CodeRetriever:
         self.fresh = fresh
 
     def __call__(self, text: str, **changes: Any) -> list[Passage]:
-        """Give the best passages for a question, best first; none where nothing fits. changes: as of retrieve."""
+        """Return the passages for a question, best first; none if nothing fits. changes: as in retrieve."""
         return list(self.retrieve(text, **changes).passages)
 
     def retrieve(self, text: str, **changes: Any) -> Retrieval:
-        """Give the passages for a question with what is to be said of them; no word of it that is known fits nothing.
+        """Return the passages for a question with notes; nothing fits a question without a known word.
 
-        changes: fields of pkg.QueryOptions for this question alone. Raises UsageError for an unknown one, StoreError
-        where there is no graph, QueryError where nothing can be asked.
+        changes: fields of pkg.QueryOptions for this question only. Raises UsageError for an unknown one, StoreError
+        without a graph, QueryError for an invalid question.
         """
         options = change_options(self.options, changes)
         with open_graph(self.store) as graph:
@@ -83,7 +83,7 @@ class CodeRetriever:
 
 
 def change_options(options: QueryOptions, changes: Mapping[str, Any]) -> QueryOptions:
-    """Change some fields of options; a UsageError for a name that is none, or a value that cannot be meant."""
+    """Return the options with some fields changed; raises UsageError for an unknown field or an invalid value."""
     unknown = [name for name in changes if name not in OPTION_NAMES]
     if unknown:
         raise UsageError(f"unknown option '{unknown[0]}'; expected one of: {', '.join(OPTION_NAMES)}")
@@ -93,7 +93,7 @@ def change_options(options: QueryOptions, changes: Mapping[str, Any]) -> QueryOp
 
 
 def make_retrieval(result: QueryResult, keep_misfits: bool = False) -> Retrieval:
-    """Turn the answer of a query into passages: the same hits in the same order, or none where nothing fits."""
+    """Convert the result of a query to passages: its hits in their order, or none if nothing fits."""
     coverage = result.coverage
     is_shown = keep_misfits or coverage.fits is not False
     passages = [_make_passage(result, hit) for hit in result.hits] if is_shown else []
@@ -121,9 +121,9 @@ def _make_passage(result: QueryResult, hit: Hit) -> Passage:
 
 
 def write_hit(hit: Hit) -> str:
-    """Write the text of a hit: its code, then each function that it calls under a comment with its place.
+    """Return the text of a hit: its code, then each helper below a comment with its place.
 
-    A section of a text file is given as it stands; a file as its best functions.
+    A section of a text file is returned unchanged, a file as the list of its best functions.
     """
     if hit.label == Label.CHUNK.value:
         return hit.pruned_content
@@ -139,9 +139,9 @@ def _write_place(place: FunctionPlace) -> str:
 
 
 def explain_hit(result: QueryResult, hit: Hit) -> str:
-    """Say in a line why a hit is there: its rank, score and cosine, what came along, and what speaks against it."""
-    said = [f"rank {hit.rank} of {len(result.hits)}", f"score {hit.score:.3f}", f"cosine {hit.cosine:.3f}"]
-    said += [f"{helper.qualname} {helper.reason}" for helper in hit.helpers]
-    said += ["changed since the build"] * hit.is_stale
-    said += ["nothing fits the question; this is but the nearest"] * (result.coverage.fits is False)
-    return "; ".join(said)
+    """Explain a hit in one line: its rank, score, cosine, helpers and caveats."""
+    reasons = [f"rank {hit.rank} of {len(result.hits)}", f"score {hit.score:.3f}", f"cosine {hit.cosine:.3f}"]
+    reasons += [f"{helper.qualname} {helper.reason}" for helper in hit.helpers]
+    reasons += ["changed since the build"] * hit.is_stale
+    reasons += ["nothing fits the question; this is only the nearest code"] * (result.coverage.fits is False)
+    return "; ".join(reasons)

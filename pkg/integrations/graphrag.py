@@ -1,7 +1,7 @@
 """The graph as a retriever of neo4j-graphrag, for its GraphRAG and its tools; needs the extra `graphrag`.
 
-It searches as `pkg query` does, whatever the store. How the retrievers of that package itself search the indexes that
-PKG keeps in Neo4j shows examples/graphrag_retrievers.py.
+It searches like `pkg query`, with any store. examples/graphrag_retrievers.py uses the retrievers of neo4j-graphrag
+itself with the indexes that PKG keeps in Neo4j.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ except ImportError as fault:
 
 
 class PkgRetriever(Retriever):
-    """Find code for a question, as items whose order is that of `pkg query`, with its ids in the metadata."""
+    """A retriever of code whose items have the order of `pkg query`, and its ids in their metadata."""
 
     def __init__(
         self,
@@ -33,20 +33,20 @@ class PkgRetriever(Retriever):
         fresh: bool = False,
         **changes: Any,
     ) -> None:
-        """Take what CodeRetriever takes; PKG opens the store, so that no driver is given to the base."""
+        """Configure the retriever like CodeRetriever; PKG opens the store, so the base class gets no driver."""
         self._find = CodeRetriever(store, options, keep_misfits=keep_misfits, fresh=fresh, **changes)
 
     def get_search_results(self, query_text: str, top_k: int | None = None) -> RawSearchResult:
-        """Find code for a question; what is to be said of it stands in the metadata of the result, as notes and stale.
+        """Return the code for a question; the metadata of the result holds fits, notes and stale.
 
-        Raises what CodeRetriever.retrieve raises.
+        Raises the errors of CodeRetriever.retrieve.
         """
         found = self._find.retrieve(query_text, **({} if top_k is None else {"top_k": top_k}))
         texts = ({"content": each.text, "metadata": each.metadata} for each in found.passages)
         records = [Record(each) for each in texts]  # type: ignore[no-untyped-call]
-        said = {"fits": found.fits, "notes": list(found.notes), "stale": list(found.stale)}
-        return RawSearchResult(records=records, metadata=said)
+        metadata = {"fits": found.fits, "notes": list(found.notes), "stale": list(found.stale)}
+        return RawSearchResult(records=records, metadata=metadata)
 
     def default_record_formatter(self, record: Record) -> RetrieverResultItem:
-        """Give the text of a passage and its metadata."""
+        """Return the text and metadata of a passage."""
         return RetrieverResultItem(content=record["content"], metadata=record["metadata"])

@@ -18,26 +18,26 @@ except ImportError as fault:
 
 @component
 class PkgRetriever:
-    """Find code for a question, as Documents whose ids, scores and order are those of `pkg query`.
+    """A retriever of code as Documents, with the ids, scores and order of `pkg query`.
 
-    Beside the documents it gives what is to be said of them, such as why nothing fits or which files have changed.
+    A second output has notes, such as the reason why nothing fits, or changed files.
     """
 
     def __init__(
         self, store: str | None = None, *, keep_misfits: bool = False, fresh: bool = False, **options: Any
     ) -> None:
-        """Take what CodeRetriever takes; the options are the fields of pkg.QueryOptions, which a pipeline can write."""
+        """Configure the retriever like CodeRetriever; options: fields of pkg.QueryOptions, which can be serialised."""
         self._find = CodeRetriever(store, keep_misfits=keep_misfits, fresh=fresh, **options)
 
     def to_dict(self) -> dict[str, Any]:
-        """Write it for a file of a pipeline; options that are as by default are left out.
+        """Serialise the component, without options that have their default.
 
-        Raises UsageError for a store's address with a password: the file may be read by others.
+        Raises UsageError for a store address with a password, as others may read the file.
         """
-        usual, find = asdict(DEFAULT_OPTIONS), self._find
+        defaults, find = asdict(DEFAULT_OPTIONS), self._find
         if find.store is not None:
             refuse_password(find.store, "the file of the pipeline", "the pipeline")
-        changed = {name: value for name, value in asdict(find.options).items() if value != usual[name]}
+        changed = {name: value for name, value in asdict(find.options).items() if value != defaults[name]}
         written: dict[str, Any] = default_to_dict(
             self, store=find.store, keep_misfits=find.keep_misfits, fresh=find.fresh, **changed
         )
@@ -45,16 +45,16 @@ class PkgRetriever:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> PkgRetriever:
-        """Read it from a file of a pipeline."""
+        """Build the component from its serialised form."""
         read: PkgRetriever = default_from_dict(cls, data)
         return read
 
     @component.output_types(documents=list[Document], notes=list[str])
     def run(self, query: str, filters: dict[str, Any] | None = None, top_k: int | None = None) -> dict[str, Any]:
-        """Find code for a question.
+        """Return the code for a question.
 
-        filters: none; the options source, path, kind and tests narrow a search. Raises UsageError for filters, and what
-        CodeRetriever.retrieve raises.
+        filters: not supported; use the options source, path, kind and tests. Raises UsageError for filters, and the
+        errors of CodeRetriever.retrieve.
         """
         return _make_output(self._find.retrieve(query, **_read_changes(filters, top_k)))
 
@@ -62,13 +62,13 @@ class PkgRetriever:
     async def run_async(
         self, query: str, filters: dict[str, Any] | None = None, top_k: int | None = None
     ) -> dict[str, Any]:
-        """Find code for a question while others run; filters and errors as of run."""
+        """Return the code for a question asynchronously; filters and errors as in run."""
         return _make_output(await asyncio.to_thread(self._find.retrieve, query, **_read_changes(filters, top_k)))
 
 
 def _read_changes(filters: dict[str, Any] | None, top_k: int | None) -> dict[str, Any]:
     if filters:
-        raise UsageError(f"filters {filters} are not for code; expected the options source, path, kind or tests")
+        raise UsageError(f"filters {filters} are not supported; expected the options source, path, kind or tests")
     return {} if top_k is None else {"top_k": top_k}
 
 
@@ -76,5 +76,5 @@ def _make_output(found: Retrieval) -> dict[str, Any]:
     documents = [
         Document(id=each.id, content=each.text, meta=each.metadata, score=each.score) for each in found.passages
     ]
-    notes = [*found.notes, *(f"not as it was built from: {each}" for each in found.stale)]
+    notes = [*found.notes, *(f"changed since the build: {each}" for each in found.stale)]
     return {"documents": documents, "notes": notes}

@@ -18,7 +18,7 @@ except ImportError as fault:
 
 
 class PkgRetriever(BaseRetriever):
-    """Find code for a question, as Documents whose ids and order are those of `pkg query`.
+    """A retriever of code as Documents, with the ids and order of `pkg query`.
 
     The fields of pkg.QueryOptions are keywords of the constructor and of invoke, ainvoke and bind, such as top_k=5.
     """
@@ -34,7 +34,7 @@ class PkgRetriever(BaseRetriever):
         fresh: bool = False,
         **others: Any,
     ) -> None:
-        """Take what CodeRetriever takes, and among the others what every retriever of LangChain takes, such as tags."""
+        """Configure the retriever like CodeRetriever; others: also the fields of BaseRetriever, such as tags."""
         super().__init__(**{name: others.pop(name) for name in BaseRetriever.model_fields if name in others})
         self._find = CodeRetriever(store, options, keep_misfits=keep_misfits, fresh=fresh, **others)
 

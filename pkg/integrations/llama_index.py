@@ -17,11 +17,11 @@ except ImportError as fault:
     raise MissingExtraError("llama-index-core", "llama-index", "a retriever of LlamaIndex") from fault
 
 SHOWN = ("path", "lines", "qualname")
-"""What LlamaIndex writes above the code for a text model; the rest of the metadata is for programs."""
+"""Metadata that LlamaIndex writes above the code for a text model; the rest is for programs."""
 
 
 class PkgRetriever(BaseRetriever):
-    """Find code for a question, as nodes whose ids, scores and order are those of `pkg query`."""
+    """A retriever of code as nodes, with the ids, scores and order of `pkg query`."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class PkgRetriever(BaseRetriever):
         verbose: bool = False,
         **changes: Any,
     ) -> None:
-        """Take what CodeRetriever takes, and what every retriever of LlamaIndex takes."""
+        """Configure the retriever like CodeRetriever and BaseRetriever."""
         super().__init__(callback_manager, verbose=verbose)
         self._find = CodeRetriever(store, options, keep_misfits=keep_misfits, fresh=fresh, **changes)
 

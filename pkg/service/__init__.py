@@ -1,1 +1,1 @@
-"""Serve what PKG does to programs and people over HTTP: for now the page on which people rate."""
+"""Serve a graph to programs, agents and browsers: over HTTP, over the Model Context Protocol, and as a web page."""

@@ -1,7 +1,7 @@
-"""The service: answer operations about one store, for many who ask at once, and say how fresh each answer is.
+"""The service: answers operations on one store for concurrent callers, and reports how fresh each answer is.
 
-Faces (HTTP, MCP, the page) call it and nothing below. Reading never waits for a build: a store gives each reader one
-generation.
+Front ends (HTTP, MCP, the page) call it and nothing below it. Reads never wait for a build: a store gives each reader
+one generation.
 """
 
 from __future__ import annotations
@@ -16,56 +16,56 @@ from pkg.errors import StoreMissingError, UsageError, count_things
 from pkg.graph.generation_memory import GenerationMemory
 from pkg.model import Stale
 from pkg.retrieval.added_files import AddedFiles
-from pkg.service.desk import Desk
 from pkg.service.operations.catalogue import answer_question, find_operation
 from pkg.service.operations.operation import Operation, Reply
+from pkg.service.request_context import RequestContext
 
 if TYPE_CHECKING:
     from pkg.models.text_model import TextModel
     from pkg.service.operations.operation_requests import AskRequest
 
-MOST_REMEMBERED = 16  # answers about whole sources, which have some megabytes
-SEARCHING = ("query", "explore", "prompt")  # operations that may miss what is in a file that was added
-NAMED_FILES = 3  # stale files that a text names; the lines have all
+CACHED_ANSWERS = 16  # outlines and maps of whole sources, of a few megabytes each
+SEARCHES = ("query", "explore", "prompt")  # operations that may miss code in added files
+NAMED_FILES = 3  # stale files named in a text; the lines name all
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceOptions:
-    """What is served, and what is allowed."""
+    """The store and sources to serve, and the operations to allow."""
 
     store: str | None = None  # None: PKG_STORE, else the user's own
-    source: str | None = None  # serve this source alone
-    model: str | TextModel | None = None  # who writes the answers of ask: gguf:FILE or the like, or one that stays open
-    allow_build: bool = False  # whether a caller may have the graph brought up to date
+    source: str | None = None  # serve only this source
+    model: str | TextModel | None = None  # writes the answers of ask: a name such as gguf:FILE, or an open model
+    allow_build: bool = False  # whether callers may update the graph
 
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """How far an answer can be trusted to be about the code as it is now."""
+    """How closely an answer reflects the current code."""
 
-    generation: int  # of the graph; 0 where there is none, or none was needed
-    graph: str = ""  # names this generation of this graph, and no other
-    stale: tuple[Stale, ...] = ()  # files of the answer that have changed since the build, and files added since
-    partial: int = 0  # files of the graph that did not parse as a whole
-    skipped: int = 0  # files that were left out of the graph
-    is_empty: bool = False  # the graph holds no source: that nothing is found means nothing
+    generation: int  # of the graph; 0 if there is no graph or the operation needs none
+    graph: str = ""  # identifies this generation of this graph
+    stale: tuple[Stale, ...] = ()  # files of the answer changed since the build, and files added since
+    partial: int = 0  # files of the graph that parsed only in part
+    skipped: int = 0  # files left out of the graph
+    is_empty: bool = False  # the graph holds no source, so an empty answer proves nothing
 
-    def say(self, is_naming: bool = True) -> str:
-        """Say it in a line; "" where all is as it should be. is_naming: name files, instead of counting them."""
-        said = list[str]()
+    def describe(self, name_files: bool = True) -> str:
+        """Return the caveats in one line, "" if there are none. name_files: name stale files instead of counting."""
+        caveats = list[str]()
         if self.is_empty:
-            said.append("the graph is empty: nothing was built into it, so what is not found may be there; pkg build")
+            caveats.append("the graph is empty, so an empty answer proves nothing; run pkg build")
         if self.stale:
-            stale = self.name_stale() if is_naming else count_things(len(self.stale), "file")
-            said.append(f"changed since the build: {stale}")
+            stale = self.describe_stale() if name_files else count_things(len(self.stale), "file")
+            caveats.append(f"changed since the build: {stale}")
         if self.partial or self.skipped:
             counts = [f"{self.partial} only in part"] * bool(self.partial)
             counts += [f"{self.skipped} left out"] * bool(self.skipped)
-            said.append(f"of the files, {' and '.join(counts)}: what is not found may be in one of these")
-        return "; ".join(said)
+            caveats.append(f"of the files, {' and '.join(counts)}: what is not found may be in one of these")
+        return "; ".join(caveats)
 
-    def name_stale(self) -> str:
-        """Name the first files that have changed since the build, each with what became of it; "" where none has."""
+    def describe_stale(self) -> str:
+        """Return the first NAMED_FILES stale files with their states; "" if there are none."""
         names = ", ".join(f"{each.path or each.root} ({each.state})" for each in self.stale[:NAMED_FILES])
         more = len(self.stale) - NAMED_FILES
         return names + (f" and {more} more" if more > 0 else "")
@@ -73,40 +73,40 @@ class Freshness:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of an operation."""
+    """The result of an operation."""
 
     operation: str
-    lines: tuple[Mapping[str, Any], ...]  # what the command of the same name writes with --json
-    text: str  # for a reader of text, within the budget of the request
+    lines: tuple[Mapping[str, Any], ...]  # as the command of the same name writes with --json
+    text: str  # plain text within the token budget of the request
     freshness: Freshness
-    left_out: tuple[str, ...] = ()  # what the budget had no room for, and how to get it
+    left_out: tuple[str, ...] = ()  # parts that exceeded the budget, and how to get them
 
     def to_json(self) -> dict[str, Any]:
-        """Give it as one object; the lines are not copied, for there may be thousands."""
-        told = {each.name: getattr(self, each.name) for each in fields(self)}
-        return told | {"freshness": asdict(self.freshness)}
+        """Return a JSON-ready object; the lines, of which there may be thousands, are not copied."""
+        members = {each.name: getattr(self, each.name) for each in fields(self)}
+        return members | {"freshness": asdict(self.freshness)}
 
-    def write(self) -> str:
-        """Write the text with all that is to be said of it."""
+    def to_text(self) -> str:
+        """Return the text, followed by what was left out and the caveats."""
         notes = [f"left out: {each}" for each in self.left_out]
-        notes += [f"note: {said}"] if (said := self.freshness.say()) else []
+        notes += [f"note: {caveats}"] if (caveats := self.freshness.describe()) else []
         return "\n".join([self.text, *notes])
 
 
 class GraphService:
-    """Answers operations; any number of threads may call it at once."""
+    """Answers operations; safe to call from any number of threads."""
 
     def __init__(self, options: ServiceOptions = ServiceOptions()) -> None:
         self.options = options
         self.store = find_address(options.store)
         self._lock = threading.Lock()
-        self._writing = threading.Lock()
+        self._write_lock = threading.Lock()
         self._model: TextModel | None = None
-        self._remembered = GenerationMemory(MOST_REMEMBERED)
-        self._added = AddedFiles()
+        self._cache = GenerationMemory(CACHED_ANSWERS)
+        self._added_files = AddedFiles()
 
     def close(self) -> None:
-        """Free the text model, if one was opened."""
+        """Close the text model, if one was opened."""
         with self._lock:
             if self._model is not None:
                 self._model.close()
@@ -115,69 +115,74 @@ class GraphService:
     def run(self, name: str, arguments: Mapping[str, Any]) -> Answer:
         """Answer one operation.
 
-        Raises UsageError for an operation or arguments that there are not, or that this service does not allow, and
-        what the function of pkg.api of the same name raises.
+        Raises UsageError for an unknown operation, for invalid arguments and for an operation that this service does
+        not allow, and the errors of the pkg.api function of the same name.
         """
         operation = find_operation(name)
-        request = self._read(operation, arguments)
-        if not operation.is_writing:
-            return self._answer(operation, lambda desk: self._tell_added(desk, operation, request))
-        with self._writing:
-            return self._answer(operation, lambda desk: operation.answer(desk, request))
+        request = self._read_request(operation, arguments)
+        if not operation.writes_graph:
+            return self._answer(operation, lambda context: self._answer_with_added(context, operation, request))
+        with self._write_lock:
+            return self._answer(operation, lambda context: operation.answer(context, request))
 
-    def _tell_added(self, desk: Desk, operation: Operation, request: Any) -> Reply:
-        """Answer, and where the question was searched for, add the files that came since the build."""
-        reply = operation.answer(desk, request)
-        if operation.name not in SEARCHING:
+    def _answer_with_added(self, context: RequestContext, operation: Operation, request: Any) -> Reply:
+        """Answer, and report files added since the build as stale if the operation searches."""
+        reply = operation.answer(context, request)
+        if operation.name not in SEARCHES:
             return reply
-        added = self._added.find(desk.graph.store, desk.choose_source(request.source))
+        added = self._added_files.find(context.graph.store, context.choose_source(request.source))
         return replace(reply, stale=(*reply.stale, *added))
 
-    def ask_aloud(
+    def stream_answer(
         self,
         arguments: Mapping[str, Any],
-        listen: Callable[[str], None],
-        show: Callable[[Mapping[str, Any]], None] = lambda line: None,
+        on_text: Callable[[str], None],
+        on_evidence: Callable[[Mapping[str, Any]], None] = lambda line: None,
     ) -> Answer:
-        """Answer the operation ask, and tell `listen` the text piece by piece; what it raises ends the writing.
+        """Answer the operation ask, passing each piece of evidence and then each piece of the text to a callback.
 
-        show: given each piece of evidence before that. Raises what run raises.
+        An exception raised by `on_text` stops the model. Raises the errors of run.
         """
         operation = find_operation("ask")
-        request: AskRequest = self._read(operation, arguments)
-        return self._answer(operation, lambda desk: answer_question(desk, request, listen, show))
+        request: AskRequest = self._read_request(operation, arguments)
+        return self._answer(operation, lambda context: answer_question(context, request, on_text, on_evidence))
 
-    def _read(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
-        if operation.is_writing and not self.options.allow_build:
+    def _read_request(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
+        if operation.writes_graph and not self.options.allow_build:
             raise UsageError(
                 f"{operation.name} changes the graph, and this service only reads; start it with --allow-build"
             )
         return operation.read_request(arguments)
 
-    def _answer(self, operation: Operation, answer: Callable[[Desk], Reply]) -> Answer:
-        """Answer, and say of which graph: of a build that ends meanwhile that is the one before."""
-        with Desk(self.store, self.options.source, self._open_model, self._remembered) as desk:
-            before = self._find_freshness(desk) if not operation.is_running else Freshness(0)
-            reply = answer(desk)
-            freshness = self._find_freshness(desk) if operation.is_writing else before
+    def _answer(self, operation: Operation, answer: Callable[[RequestContext], Reply]) -> Answer:
+        """Answer with the freshness from before the reply, as a build may end in between; after it for a build."""
+        with RequestContext(self.store, self.options.source, self._open_model, self._cache) as context:
+            before = self._find_freshness(context) if not operation.runs_code else Freshness(0)
+            reply = answer(context)
+            freshness = self._find_freshness(context) if operation.writes_graph else before
         return Answer(operation.name, reply.lines, reply.text, replace(freshness, stale=reply.stale), reply.left_out)
 
     def _open_model(self) -> TextModel | None:
-        named = self.options.model
-        if not isinstance(named, str):
-            return named
+        model = self.options.model
+        if not isinstance(model, str):
+            return model
         from pkg.models.registry import open_model
 
         with self._lock:
             if self._model is None:
-                self._model = open_model(named)
+                self._model = open_model(model)
             return self._model
 
-    def _find_freshness(self, desk: Desk) -> Freshness:
-        """Tell of all that is served what does not depend on the answer; and is remembered."""
+    def _find_freshness(self, context: RequestContext) -> Freshness:
+        """Return the freshness of the served sources, without the stale files of an answer."""
         try:
-            stamp, stats = desk.graph.store.stamp(), desk.stats
+            stamp, stats = context.graph.store.stamp(), context.stats
         except StoreMissingError:
             return Freshness(0, is_empty=True)
-        left_out = len(stats.skipped)
-        return Freshness(stats.generation, stamp, (), len(stats.partial), left_out, not stats.sources)
+        return Freshness(
+            generation=stats.generation,
+            graph=stamp,
+            partial=len(stats.partial),
+            skipped=len(stats.skipped),
+            is_empty=not stats.sources,
+        )

@@ -1,4 +1,4 @@
-"""Keep the graph of a service up to date: one thread a source waits for changes on disk and builds what changed."""
+"""Keep the graph of a service up to date: one thread per source waits for changes on disk and updates the graph."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pkg.indexing.refresh import read_settings
 from pkg.indexing.watch import check_notices
 from pkg.service.graph_service import GraphService
 
-Tell = Callable[[str, str], None]
-"""Hears the name of a source, and what happened to it."""
+Report = Callable[[str, str], None]
+"""Receives the name of a source and a message about it."""
 
 
-def watch_sources(service: GraphService, tell: Tell, poll: bool = False) -> list[threading.Thread]:
-    """Watch each source of the service that is a folder or file of this machine now, until the process ends.
+def watch_sources(service: GraphService, report: Report, poll: bool = False) -> list[threading.Thread]:
+    """Watch each local source that the served graph holds now, until the process ends.
 
-    poll: look every second, where the system tells of no changes. Readers go on meanwhile, on the graph as it was.
-    Raises MissingExtraError without the package of the system's notices, and what opening the graph raises.
+    poll: check every second, on systems without change notifications. Readers use the previous graph meanwhile.
+    Raises MissingExtraError without the package for change notifications, and the errors of opening the graph.
     """
     if not poll:
         check_notices()
@@ -32,21 +32,21 @@ def watch_sources(service: GraphService, tell: Tell, poll: bool = False) -> list
             if each.root != STDIN and each.revision is None and wanted in (None, each.name)
         ]
     threads = [
-        threading.Thread(target=_watch, args=(service.store, settings, poll, tell), daemon=True) for settings in found
+        threading.Thread(target=_watch, args=(service.store, settings, poll, report), daemon=True) for settings in found
     ]
     for each in threads:
         each.start()
     return threads
 
 
-def _watch(store: str, settings: dict[str, object], poll: bool, tell: Tell) -> None:
+def _watch(store: str, settings: dict[str, object], poll: bool, report: Report) -> None:
     name = str(settings["source"])
     try:
-        rounds = watch_graph(store=store, poll=poll, on_fault=lambda fault: tell(name, str(fault)), **settings)  # type: ignore[arg-type]
-        for report in rounds:
-            if report.changed:
-                tell(name, f"built again: {report.written} written, {report.removed} removed")
-    except PkgError as fault:  # a folder that is gone, or notices that cannot be had: readers keep what there is
-        tell(name, f"not watched any more: {fault}")
-    except Exception as fault:  # nobody waits for the thread, so what it does not tell is never known
-        tell(name, f"not watched any more, by a fault of this program: {type(fault).__name__}: {fault}")
+        builds = watch_graph(store=store, poll=poll, on_fault=lambda fault: report(name, str(fault)), **settings)  # type: ignore[arg-type]
+        for build in builds:
+            if build.changed:
+                report(name, f"rebuilt: {build.written} written, {build.removed} removed")
+    except PkgError as fault:  # such as a removed folder: readers keep the last graph
+        report(name, f"no longer watched: {fault}")
+    except Exception as fault:  # the thread is never joined, so an error that it does not report would be lost
+        report(name, f"no longer watched, because of an internal error: {type(fault).__name__}: {fault}")

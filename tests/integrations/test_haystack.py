@@ -48,7 +48,7 @@ def test_a_file_that_has_changed_is_told(address: str, tmp_path: Path) -> None:
     (tmp_path / "shop" / "mail.py").write_text(f"import os\n\n\n{MAIL}", encoding="utf-8")
     found = PkgRetriever(address, mode="function", top_k=1).run(QUESTION)
     assert found["documents"][0].meta["stale"] is True
-    assert "not as it was built from: mail.py (changed)" in found["notes"]
+    assert "changed since the build: mail.py (changed)" in found["notes"]
 
 
 def test_a_pipeline_is_written_and_read_again(address: str, monkeypatch: pytest.MonkeyPatch) -> None:

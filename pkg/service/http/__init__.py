@@ -1,1 +1,1 @@
-"""The operations of a graph over HTTP: JSON in and out, events for an answer in words, described by OpenAPI."""
+"""The operations of a graph over HTTP: JSON requests and answers, server-sent events for ask, and OpenAPI."""

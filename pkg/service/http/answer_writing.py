@@ -1,4 +1,4 @@
-"""Write an answer as a caller reads it: one object, the lines of the command, or a text."""
+"""Write an answer in the requested media type: one JSON object, JSON lines, or plain text."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ TEXT_TYPE, EVENTS_TYPE = "text/plain", "text/event-stream"
 
 
 def choose_type(accepted: str, offered: tuple[str, ...]) -> str:
-    """Choose what is written: the first of an Accept header that is offered, else what is offered first."""
+    """Return the first media type of an Accept header that is offered, else the first offered one."""
     named = (each.partition(";")[0].strip().lower() for each in accepted.split(","))
     return next((each for each in named if each in offered), offered[0])
 
 
 def write_answer(answer: Answer, kind: str) -> bytes:
-    """Write an answer as JSON, as lines, or as text."""
+    """Return the body of an answer in a media type."""
     if kind == TEXT_TYPE:
-        return (spell_hidden(answer.write()) + "\n").encode()
+        return (spell_hidden(answer.to_text()) + "\n").encode()
     if kind == LINES_TYPE:
         return b"".join(write_json(line) + b"\n" for line in answer.lines)
     return write_json(describe_answer(answer))
 
 
 def describe_answer(answer: Answer) -> dict[str, Any]:
-    """Give an answer as one object, with what is to be said of it."""
+    """Return an answer as a JSON-ready object, with the notice and the caveats in words."""
     described = {"notice": NOTICE, **answer.to_json()}
-    described["freshness"]["note"] = answer.freshness.say()
+    described["freshness"]["note"] = answer.freshness.describe()
     return described
 
 
 def write_json(found: Mapping[str, Any]) -> bytes:
-    """Write JSON as UTF-8; of names of files that are no text every byte is kept, as an escape."""
+    """Return JSON as UTF-8; bytes of file names that are not valid UTF-8 are kept as escapes."""
     return escape_json(json.dumps(found, ensure_ascii=False)).encode()

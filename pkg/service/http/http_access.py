@@ -1,4 +1,4 @@
-"""Let in who has the token, or a browser that came by an address of one time; on loopback perhaps everybody."""
+"""Admit callers by a bearer token, or browsers by a single-use address; without a token, admit every caller."""
 
 from __future__ import annotations
 
@@ -9,49 +9,51 @@ from typing import TYPE_CHECKING
 
 from pkg.service.http.problems import Problem
 from pkg.service.web.web_access import COOKIE_DAYS, BrowserAccess
-from pkg.service.web.web_token import TOKEN_VARIABLE, bears_token
+from pkg.service.web.web_token import TOKEN_VARIABLE, has_bearer_token
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-OPEN = ("/health", "/health/live")
-"""What is told to everybody: that something is served, and whether it can answer."""
-OUTSIDE = (
-    f"no token, or a wrong one; a program sends 'Authorization: Bearer TOKEN' with what {TOKEN_VARIABLE} holds or"
-    " pkg serve has printed, a browser opens the address that the terminal shows"
+PUBLIC_PATHS = ("/health", "/health/live")
+"""Paths that need no token: whether the service is up, and whether it can answer."""
+NO_TOKEN = (
+    "missing or wrong token; a program sends 'Authorization: Bearer TOKEN' with the token that pkg serve printed or"
+    f" {TOKEN_VARIABLE} holds, a browser opens the address shown in the terminal"
 )
-_ON = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/"><a href="/">go on</a>\n'
-USED = "this address was used already, or is none; the terminal shows a new one for another browser"
+_REDIRECT = (
+    '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/"><a href="/">continue</a>\n'
+)
+USED_ADDRESS = "this address is invalid or was used before; the terminal shows a new one for each browser"
 
 
 @dataclass(frozen=True, slots=True)
 class HttpAccess:
-    """Who may ask."""
+    """The callers to admit."""
 
     browsers: BrowserAccess[str]
-    token: str | None = None  # None: everybody who can reach the address
-    let_in: Callable[[], None] = lambda: None  # hears that an address was taken
+    token: str | None = None  # None: every caller that can reach the address
+    on_sign_in: Callable[[], None] = lambda: None  # called when a browser has used an address
 
     def refuse(self, request: Request) -> Problem | None:
-        """Say why a request is not answered; None where it is."""
-        if self.token is None or request.url.path in OPEN:
+        """Return the problem of a request that is refused; None if it is admitted."""
+        if self.token is None or request.url.path in PUBLIC_PATHS:
             return None
-        if bears_token(request.headers.get("authorization", ""), self.token):
+        if has_bearer_token(request.headers.get("authorization", ""), self.token):
             return None
         if self.browsers.find_visitor(request.cookies.get(self.browsers.cookie)) is not None:
             return None
-        return Problem(HTTPStatus.UNAUTHORIZED, OUTSIDE, headers={"www-authenticate": 'Bearer realm="pkg"'})
+        return Problem(HTTPStatus.UNAUTHORIZED, NO_TOKEN, headers={"www-authenticate": 'Bearer realm="pkg"'})
 
 
 class HttpAccessGuard:
-    """Stands before the application: exchanges addresses of one time, and refuses who is not let in."""
+    """Middleware that exchanges single-use addresses for cookies, and refuses other callers without a token."""
 
     def __init__(self, app: ASGIApp, access: HttpAccess) -> None:
         self._app, self._access = app, access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or have it answered."""
+        """Handle one ASGI request."""
         from starlette.requests import Request
 
         request = Request(scope)
@@ -63,19 +65,19 @@ class HttpAccessGuard:
         await answer(scope, receive, send)
 
     def _exchange(self, request: Request) -> ASGIApp:
-        """Take an address for a cookie, and send the browser on to where the token stands no more.
+        """Exchange the token of an address for a cookie, and redirect to an address without the token.
 
-        Sent on by a page and not by a status: a browser that came by a link of another site keeps the cookie back from
-        what it is redirected to.
+        The redirect is a page, not a status: a browser that followed a link of another site withholds a strict cookie
+        from the target of a redirect.
         """
         from starlette.responses import HTMLResponse
 
         access, browsers = self._access, self._access.browsers
         key = browsers.exchange(request.query_params["token"])
         if key is None and access.refuse(request) is not None:
-            return Problem(HTTPStatus.FORBIDDEN, USED).to_response()
-        response = HTMLResponse(_ON)
+            return Problem(HTTPStatus.FORBIDDEN, USED_ADDRESS).to_response()
+        response = HTMLResponse(_REDIRECT)
         if key is not None:
             response.set_cookie(browsers.cookie, key, COOKIE_DAYS * 86_400, httponly=True, samesite="strict")
-            access.let_in()
+            access.on_sign_in()
         return response

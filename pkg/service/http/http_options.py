@@ -1,4 +1,4 @@
-"""Where a graph is served over HTTP, to whom, and how much one request may take."""
+"""Options of the HTTP service: address, token and limits of a request."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from pkg.resources import count_cores
 from pkg.service.web.web_server import LOOPBACK
 
-PORT = 8720  # always the same, so that addresses in settings of other programs stay right
+PORT = 8720  # fixed, so that addresses in the settings of other programs stay valid
 
 
 @dataclass(frozen=True, slots=True)
 class HttpLimits:
-    """What requests may take; whatever is beyond it is refused with the reason."""
+    """Limits of a request; a request that exceeds one is refused with the reason."""
 
-    body_bytes: int = 4_000_000  # a hundred answers to choose from have less
-    body_seconds: float = 20.0  # for the whole of it to arrive
-    seconds: float = 60.0  # of work
-    stream_seconds: float = 600.0  # of an answer whose text comes as it is written
-    at_once: int = 2 * count_cores()  # requests worked on: more of them only take turns on the processors
-    waiting: int = 500  # requests that wait for one of these
-    waiting_seconds: float = 20.0
+    body_bytes: int = 4_000_000  # the hundred candidates of a rerank request are smaller
+    body_seconds: float = 20.0  # to receive the whole body
+    seconds: float = 60.0  # to answer
+    stream_seconds: float = 600.0  # to answer as server-sent events
+    at_once: int = 2 * count_cores()  # concurrent requests; more would only take turns on the processors
+    waiting: int = 500  # queued requests
+    waiting_seconds: float = 20.0  # in the queue
 
 
 DEFAULT_LIMITS = HttpLimits()
@@ -28,9 +28,9 @@ DEFAULT_LIMITS = HttpLimits()
 
 @dataclass(frozen=True, slots=True)
 class HttpOptions:
-    """Where a graph is served, and who is let in."""
+    """Address, token and limits of the service."""
 
     host: str = LOOPBACK
     port: int = PORT
-    token: str | None = None  # None: whoever can reach the address; on loopback alone
+    token: str | None = None  # None: every caller that can reach the address; on loopback only
     limits: HttpLimits = DEFAULT_LIMITS

@@ -1,4 +1,4 @@
-"""Describe what is served as OpenAPI 3.1, from the same classes that check requests and hold answers."""
+"""Describe the service as OpenAPI 3.1, from the classes that validate requests and hold answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pkg.service.operations.operation import Operation
 _REFERENCE = "#/components/schemas/{model}"
 _PROBLEM = {
     "type": "object",
-    "description": "What went wrong (RFC 9457).",
+    "description": "The reason of a failure (RFC 9457).",
     "required": ["type", "title", "status", "detail", "kind"],
     "properties": {
         "type": {"type": "string"},
@@ -33,31 +33,31 @@ _HEALTH = {
     "properties": {
         "live": {"type": "boolean"},
         "ready": {"type": "boolean", "description": "Whether there is a graph that can be opened."},
-        "graph": {"type": "string", "description": "Names this generation of this graph, and no other."},
-        "generation": {"type": "integer", "description": "Of the graph: each write that changes it makes a new one."},
-        "note": {"type": "string", "description": "What is to be known of answers, such as files that were left out."},
+        "graph": {"type": "string", "description": "Identifies this generation of this graph."},
+        "generation": {"type": "integer", "description": "Generation of the graph; each change makes a new one."},
+        "note": {"type": "string", "description": "Caveats of all answers, such as files that were left out."},
     },
 }
 _EVENTS = (
-    "Events: `notice`; `evidence`, one for each piece; `text` with a piece of the answer as the model writes it;"
-    " `answer` with the same object as in JSON, which ends it; or `problem`."
+    "Events: `notice`; `evidence`, one per piece; `text` with a piece of the answer as the model writes it; and last"
+    " `answer` with the same object as in JSON, or `problem`."
 )
-_ALWAYS = (
+_COMMON_PROBLEMS = (
     HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.INTERNAL_SERVER_ERROR,
     HTTPStatus.NOT_IMPLEMENTED, HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT,
     HTTPStatus.BAD_REQUEST,
 )  # fmt: skip
-_OF_BODIES = (
+_BODY_PROBLEMS = (
     HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
 )  # fmt: skip
 
 
 def describe_service(operations: Mapping[str, Operation], needs_token: bool) -> dict[str, Any]:
-    """Give the description as one object."""
+    """Return the OpenAPI document of the service."""
     from pydantic import TypeAdapter
 
     schemas: dict[str, Any] = {"Problem": _PROBLEM, "Health": _HEALTH}
-    schemas |= _take_apart("Answer", TypeAdapter(Answer).json_schema(ref_template=_REFERENCE))
+    schemas |= _split_schema("Answer", TypeAdapter(Answer).json_schema(ref_template=_REFERENCE))
     schemas["Answer"]["properties"]["notice"] = {"type": "string", "const": NOTICE}
     schemas["Freshness"]["properties"]["note"] = {"type": "string", "description": "The same, in words."}
     paths: dict[str, Any] = {
@@ -67,7 +67,7 @@ def describe_service(operations: Mapping[str, Operation], needs_token: bool) -> 
     }
     for operation in operations.values():
         request = operation.adapter.json_schema(ref_template=_REFERENCE)
-        schemas |= _take_apart(operation.request.__name__, request)
+        schemas |= _split_schema(operation.request.__name__, request)
         paths[f"/v1/{operation.name}"] = {
             method.lower(): _describe_operation(operation, method, needs_token) for method in list_methods(operation)
         }
@@ -78,7 +78,7 @@ def describe_service(operations: Mapping[str, Operation], needs_token: bool) -> 
             "title": "PKG",
             "version": __version__,
             "summary": "A graph of Python code that answers questions.",
-            "description": f"Of every answer: {NOTICE}.",
+            "description": f"In every answer, {NOTICE}.",
         },
         "servers": [{"url": "/"}],
         "paths": paths,
@@ -87,8 +87,8 @@ def describe_service(operations: Mapping[str, Operation], needs_token: bool) -> 
     }
 
 
-def _take_apart(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """Take the schemas that one refers to out of it: they stand beside it."""
+def _split_schema(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema without its definitions, and its definitions beside it, by name."""
     return {**schema.pop("$defs", {}), name: schema}
 
 
@@ -98,7 +98,7 @@ def _describe_operation(operation: Operation, method: str, needs_token: bool) ->
         "summary": operation.summary,
         "responses": {
             "200": _describe_answer(operation),
-            **_describe_problems(_ALWAYS + (_OF_BODIES if method == "POST" else ()), needs_token),
+            **_describe_problems(_COMMON_PROBLEMS + (_BODY_PROBLEMS if method == "POST" else ()), needs_token),
         },
     }
     if method == "POST":
@@ -111,7 +111,7 @@ def _describe_operation(operation: Operation, method: str, needs_token: bool) ->
 
 
 def _list_parameters(schema: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """List the arguments as they stand in an address: what may be null is left out there."""
+    """List the arguments as query parameters; a nullable argument is one that may be left out."""
     required = schema.get("required", [])
     return [
         {
@@ -136,10 +136,9 @@ def _drop_null(schema: Mapping[str, Any]) -> dict[str, Any]:
 def _describe_answer(operation: Operation) -> dict[str, Any]:
     schemas: dict[str, Any] = {JSON_TYPE: {"$ref": _REFERENCE.format(model="Answer")}}
     content = {kind: {"schema": schemas.get(kind, {"type": "string"})} for kind in list_types(operation)}
-    told = f" {_EVENTS}" if EVENTS_TYPE in content else ""
-    return {"description": f"The answer: as one object, as the lines of the command, or as a text.{told}"} | {
-        "content": content
-    }
+    events = f" {_EVENTS}" if EVENTS_TYPE in content else ""
+    description = f"The answer as one object, as the lines of the command, or as plain text.{events}"
+    return {"description": description, "content": content}
 
 
 def _describe_problems(statuses: tuple[HTTPStatus, ...], needs_token: bool) -> dict[str, Any]:
@@ -151,28 +150,31 @@ def _describe_problems(statuses: tuple[HTTPStatus, ...], needs_token: bool) -> d
 def _describe_health() -> dict[str, Any]:
     content = {JSON_TYPE: {"schema": {"$ref": _REFERENCE.format(model="Health")}}}
     responses = {
-        "200": {"description": "There is a graph to ask.", "content": content},
-        "503": {"description": "There is none, or it cannot be opened.", "content": content},
+        "200": {"description": "The graph can be searched.", "content": content},
+        "503": {"description": "There is no graph, or it cannot be opened.", "content": content},
         **_describe_problems((HTTPStatus.FORBIDDEN,), False),
     }
-    get = {"operationId": "health", "summary": "Tell whether answers can be had.", "security": []}
+    get = {"operationId": "health", "summary": "Check whether the service can answer.", "security": []}
     return {"get": {**get, "responses": responses}}
 
 
 def _describe_life() -> dict[str, Any]:
     schema = {"type": "object", "required": ["live"], "properties": {"live": {"type": "boolean"}}}
     responses = {
-        "200": {"description": "Something is served.", "content": {JSON_TYPE: {"schema": schema}}},
+        "200": {"description": "The service is running.", "content": {JSON_TYPE: {"schema": schema}}},
         **_describe_problems((HTTPStatus.FORBIDDEN,), False),
     }
-    get = {"operationId": "live", "summary": "Tell that something is served.", "security": []}
+    get = {"operationId": "live", "summary": "Check whether the service is running.", "security": []}
     return {"get": {**get, "responses": responses}}
 
 
 def _describe_metrics(needs_token: bool) -> dict[str, Any]:
     kind = METRICS_TYPE.partition(";")[0]
     responses = {
-        "200": {"description": "The text format of Prometheus.", "content": {kind: {"schema": {"type": "string"}}}},
+        "200": {
+            "description": "Metrics in the text format of Prometheus.",
+            "content": {kind: {"schema": {"type": "string"}}},
+        },
         **_describe_problems((HTTPStatus.FORBIDDEN,), needs_token),
     }
-    return {"get": {"operationId": "metrics", "summary": "Give what is counted.", "responses": responses}}
+    return {"get": {"operationId": "metrics", "summary": "Return the metrics.", "responses": responses}}

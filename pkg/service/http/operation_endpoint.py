@@ -1,4 +1,4 @@
-"""Answer an operation over HTTP: read its arguments, work in a thread, and write what the caller can read."""
+"""Answer an operation over HTTP: read its arguments, run it in a thread, and write the accepted media type."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pkg.service.graph_service import GraphService
 from pkg.service.http.answer_writing import EVENTS_TYPE, JSON_TYPE, LINES_TYPE, TEXT_TYPE, choose_type, write_answer
 from pkg.service.http.ask_stream import AskStream, CallerGoneError
 from pkg.service.http.http_options import HttpLimits
-from pkg.service.http.problems import Problem, SayDefect, describe_defect, describe_fault
+from pkg.service.http.problems import Problem, ReportDefect, describe_defect, describe_fault
 from pkg.service.http.request_reading import read_object, read_query
 from pkg.service.http.work_limit import WorkLimit
 from pkg.service.operations.operation import Operation
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 ASK = "ask"
-CLIENT_GONE = 499  # as servers write it of a request that nobody waits for any more; it is never sent
+CLIENT_GONE = 499  # the customary status of a request whose client has disconnected; it is never sent
 
 
 class OperationEndpoint:
-    """What the addresses of operations answer."""
+    """The handler of all operations."""
 
-    def __init__(self, service: GraphService, limits: HttpLimits, work: WorkLimit, say_defect: SayDefect) -> None:
-        self._service, self._limits, self._work, self._say_defect = service, limits, work, say_defect
+    def __init__(self, service: GraphService, limits: HttpLimits, work: WorkLimit, report_defect: ReportDefect) -> None:
+        self._service, self._limits, self._work, self._report_defect = service, limits, work, report_defect
 
     async def answer(self, request: Request, operation: Operation) -> Response:
-        """Answer one request; what goes wrong is a problem."""
+        """Answer one request; every failure is answered as a problem."""
         from starlette.requests import ClientDisconnect
         from starlette.responses import Response
 
@@ -46,20 +46,20 @@ class OperationEndpoint:
         except ClientDisconnect:
             return Response(status_code=CLIENT_GONE)
         except Exception as fault:
-            self._say_defect(operation.name, fault)
+            self._report_defect(operation.name, fault)
             return describe_defect().to_response()
 
     async def _answer(self, request: Request, operation: Operation) -> Response:
         from starlette.responses import Response
 
-        if operation.is_writing and not self._service.options.allow_build:
+        if operation.writes_graph and not self._service.options.allow_build:
             detail = f"{operation.name} changes the graph, and this service only reads; start it with --allow-build"
             raise Problem(HTTPStatus.FORBIDDEN, detail)
         arguments = await self._read_arguments(request, operation)
         kind = choose_type(request.headers.get("accept", ""), list_types(operation))
         if kind == EVENTS_TYPE:
-            return await AskStream(self._service, self._limits, self._work, self._say_defect).open(arguments)
-        return Response(await self._wait(request, operation.name, arguments, kind), media_type=kind)
+            return await AskStream(self._service, self._limits, self._work, self._report_defect).open(arguments)
+        return Response(await self._run_for(request, operation.name, arguments, kind), media_type=kind)
 
     async def _read_arguments(self, request: Request, operation: Operation) -> Mapping[str, Any]:
         if request.method == "POST":
@@ -68,32 +68,32 @@ class OperationEndpoint:
             return arguments
         return read_query(request, operation.schema)
 
-    async def _wait(self, request: Request, name: str, arguments: Mapping[str, Any], kind: str) -> bytes:
-        """Work in a thread, as long as somebody waits for it and no longer than a request may take.
+    async def _run_for(self, request: Request, name: str, arguments: Mapping[str, Any], kind: str) -> bytes:
+        """Run an operation until it ends, the client disconnects or the time limit passes.
 
-        A model is told to stop then; other work runs to its end.
+        A model is stopped in the latter two cases; other work runs to its end.
         """
         from starlette.requests import ClientDisconnect
 
-        is_left = Event()
+        is_abandoned = Event()
 
-        def stop(_: str) -> None:
-            if is_left.is_set():
+        def check_abandoned(_: str) -> None:
+            if is_abandoned.is_set():
                 raise CallerGoneError
 
         def work() -> bytes:
             if name == ASK:
-                return write_answer(self._service.ask_aloud(arguments, stop), kind)
+                return write_answer(self._service.stream_answer(arguments, check_abandoned), kind)
             return write_answer(self._service.run(name, arguments), kind)
 
-        task, gone = asyncio.ensure_future(self._run(work)), asyncio.ensure_future(_await_gone(request))
+        task, gone = asyncio.ensure_future(self._run(work)), asyncio.ensure_future(_await_disconnect(request))
         try:
             await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
             if not task.done():
                 raise ClientDisconnect
             return task.result()
         finally:
-            is_left.set()
+            is_abandoned.set()
             task.cancel()
             gone.cancel()
 
@@ -109,16 +109,16 @@ class OperationEndpoint:
         )
 
 
-async def _await_gone(request: Request) -> None:
+async def _await_disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
 def list_types(operation: Operation) -> tuple[str, ...]:
-    """List what the answers of an operation may be written as, JSON first."""
+    """List the media types of the answers of an operation, JSON first."""
     return (JSON_TYPE, LINES_TYPE, TEXT_TYPE, *([EVENTS_TYPE] if operation.name == ASK else []))
 
 
 def list_methods(operation: Operation) -> tuple[str, ...]:
-    """List the methods of an operation: what changes the graph or runs code is never done for a link."""
-    return ("POST",) if operation.is_writing or operation.is_running else ("GET", "POST")
+    """List the HTTP methods of an operation; one that changes the graph or runs code needs POST."""
+    return ("POST",) if operation.writes_graph or operation.runs_code else ("GET", "POST")

@@ -1,4 +1,4 @@
-"""Tell what went wrong as problem+json (RFC 9457): what was seen, what was expected and what to do."""
+"""Report failures as problem+json (RFC 9457): what was seen, what was expected and what to do."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 PROBLEM_TYPE = "application/problem+json"
-SayDefect = Callable[[str, Exception], None]
-"""Hears in which operation something went wrong that nobody foresaw."""
-RETRY_SECONDS = 2  # after which what is busy now is mostly free
+ReportDefect = Callable[[str, Exception], None]
+"""Receives the name of an operation and the unexpected exception that it raised."""
+RETRY_SECONDS = 2  # after which a busy service mostly has a free slot
 
 _STATUSES: Mapping[type[errors.PkgError], HTTPStatus] = {
     errors.UsageError: HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -37,21 +37,21 @@ _STATUSES: Mapping[type[errors.PkgError], HTTPStatus] = {
     errors.SandboxError: HTTPStatus.NOT_IMPLEMENTED,
     errors.MissingExtraError: HTTPStatus.NOT_IMPLEMENTED,
 }
-"""By the nearest class of an error; any other is a fault of this program or of what was installed."""
+"""The nearest class in the MRO of an error decides; an error without one is an internal error."""
 
 
 @dataclass(eq=False)
 class Problem(Exception):  # noqa: N818  the word of the standard
-    """Something that is answered with a status and a reason."""
+    """A failure that is answered with a status and a reason."""
 
     status: HTTPStatus
     detail: str
     kind: str = "Request"
-    """The class of the error that PKG raised, as pkg.errors draws them, or Request where the request is refused."""
+    """The class of pkg.errors that was raised, Request for a refused request, or Defect."""
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """Give it as the members that the standard names, and the kind."""
+        """Return the members that RFC 9457 names, and the kind."""
         return {
             "type": "about:blank",
             "title": self.status.phrase,
@@ -61,7 +61,7 @@ class Problem(Exception):  # noqa: N818  the word of the standard
         }
 
     def to_response(self) -> Response:
-        """Make the answer."""
+        """Return the HTTP response."""
         from starlette.responses import Response
 
         content = escape_json(json.dumps(self.to_json(), ensure_ascii=False)).encode()
@@ -69,7 +69,7 @@ class Problem(Exception):  # noqa: N818  the word of the standard
 
 
 def describe_fault(fault: errors.PkgError) -> Problem:
-    """Make the problem of an error that PKG raised."""
+    """Return the problem of an error of pkg.errors."""
     nearest = next((each for each in type(fault).__mro__ if each in _STATUSES), None)
     status = HTTPStatus.INTERNAL_SERVER_ERROR if nearest is None else _STATUSES[nearest]
     headers = {"retry-after": str(RETRY_SECONDS)} if status is HTTPStatus.SERVICE_UNAVAILABLE else {}
@@ -77,6 +77,6 @@ def describe_fault(fault: errors.PkgError) -> Problem:
 
 
 def describe_defect() -> Problem:
-    """Make the problem of what nobody foresaw: a caller is told no more than that."""
-    detail = "a fault of this program; what it was stands where the program was started"
+    """Return the problem of an unexpected exception, without its text: that may quote files."""
+    detail = "internal error; the terminal in which the service was started shows it"
     return Problem(HTTPStatus.INTERNAL_SERVER_ERROR, detail, "Defect")

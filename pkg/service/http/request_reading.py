@@ -1,4 +1,4 @@
-"""Read the arguments of a request: an object of JSON, or what stands behind the question mark of an address."""
+"""Read the arguments of a request: a JSON object in the body, or the query of the URL."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from pkg.service.http.problems import Problem
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-_CLOSE = {"connection": "close"}  # what is still sent is not read
+_CLOSE = {"connection": "close"}  # the rest of the body is not read
 
 
 async def read_object(request: Request, limits: HttpLimits) -> dict[str, Any]:
-    """Read an object of JSON, or nothing, which stands for an empty one.
+    """Read a JSON object from the body; an empty body is an empty object.
 
-    A Problem for anything else, for too much of it, and for one that comes too slowly.
+    Raises Problem for anything else, and for a body that is too long or arrives too slowly.
     """
     try:
         content = await asyncio.wait_for(_read_body(request, limits.body_bytes), limits.body_seconds)
@@ -45,42 +45,42 @@ async def _read_body(request: Request, most: int) -> bytes:
                 break
         else:
             return bytes(content)
-    detail = f"a body of more than {most:,} bytes; expected the arguments of one operation"
+    detail = f"the body is longer than {most:,} bytes; expected the arguments of one operation"
     raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail, headers=_CLOSE)
 
 
 def parse_object(content: bytes) -> dict[str, Any]:
-    """Parse an object of JSON; a Problem for what is none."""
+    """Parse a JSON object; raises Problem for anything else."""
     try:
         found = json.loads(content, parse_float=_read_number, parse_constant=_refuse_constant)
     except UnicodeDecodeError:
-        raise Problem(HTTPStatus.BAD_REQUEST, "the body is no UTF-8; expected an object of JSON") from None
+        raise Problem(HTTPStatus.BAD_REQUEST, "the body is not UTF-8; expected a JSON object") from None
     except json.JSONDecodeError as fault:
         place = f"line {fault.lineno}, column {fault.colno}"
-        raise Problem(HTTPStatus.BAD_REQUEST, f"no JSON: {fault.msg} ({place}); expected an object") from None
+        raise Problem(HTTPStatus.BAD_REQUEST, f"invalid JSON: {fault.msg} ({place}); expected an object") from None
     except (RecursionError, ValueError) as fault:
         reason = "nested too deeply" if isinstance(fault, RecursionError) else str(fault)[:80]
-        raise Problem(HTTPStatus.BAD_REQUEST, f"no JSON that is read: {reason}; expected an object") from None
+        raise Problem(HTTPStatus.BAD_REQUEST, f"unsupported JSON: {reason}; expected an object") from None
     if not isinstance(found, dict):
-        raise Problem(HTTPStatus.BAD_REQUEST, f"JSON, and no object: {type(found).__name__}; expected an object")
+        raise Problem(HTTPStatus.BAD_REQUEST, f"the JSON value is a {type(found).__name__}; expected an object")
     return found
 
 
 def _read_number(written: str) -> int | float:
-    """Read a number; JSON does not tell 3.0 from 3."""
+    """Parse a number: JSON does not distinguish 3.0 from 3."""
     number = float(written)
     return int(number) if number.is_integer() else number
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def read_query(request: Request, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the arguments of an address, each of the type that the schema names; lists repeat their name.
+    """Read the arguments in the query of a URL, converted to the types of the schema; lists repeat their name.
 
-    A value that is none of its type stays text, for the check of the operation to name it. Raises Problem for an
-    argument that is given twice.
+    A value that cannot be converted stays a string, which the validation of the operation reports. Raises Problem for
+    a repeated argument that is not a list.
     """
     query, properties = request.query_params, schema.get("properties", {})
     found = dict[str, Any]()
@@ -89,7 +89,7 @@ def read_query(request: Request, schema: Mapping[str, Any]) -> dict[str, Any]:
         if "array" in kinds:
             found[name] = values
         elif len(values) > 1:
-            detail = f"argument '{name}' {len(values)} times; expected it once"
+            detail = f"argument '{name}' is given {len(values)} times; expected it once"
             raise Problem(HTTPStatus.BAD_REQUEST, detail)
         else:
             found[name] = _read_value(values[0], kinds)

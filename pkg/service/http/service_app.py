@@ -1,4 +1,4 @@
-"""The application: operations, what is told of them and of the service, and the pages that are mounted beside."""
+"""The ASGI application: operations, their description, health, metrics, and the pages mounted beside them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pkg.service.http.answer_writing import JSON_TYPE, write_json
 from pkg.service.http.http_access import HttpAccess, HttpAccessGuard
 from pkg.service.http.http_options import DEFAULT_LIMITS, HttpLimits
 from pkg.service.http.operation_endpoint import OperationEndpoint, list_methods
-from pkg.service.http.problems import Problem, SayDefect
+from pkg.service.http.problems import Problem, ReportDefect
 from pkg.service.http.service_health import HealthCheck
 from pkg.service.http.service_metrics import METRICS_TYPE, ServiceMetrics, read_memory
 from pkg.service.http.work_limit import WorkLimit
@@ -38,12 +38,12 @@ def make_app(
     access: HttpAccess,
     limits: HttpLimits = DEFAULT_LIMITS,
     routes: Sequence[BaseRoute] = (),
-    say_defect: SayDefect = lambda operation, fault: None,
+    report_defect: ReportDefect = lambda operation, fault: None,
 ) -> Starlette:
-    """Make the application.
+    """Build the application.
 
-    routes: such as those of a page, asked after all others and guarded as they are. A MissingExtraError without
-    Starlette.
+    routes: further routes, such as those of a page, matched last and guarded like the others. Raises MissingExtraError
+    without Starlette.
     """
     try:
         from starlette.applications import Starlette
@@ -53,105 +53,113 @@ def make_app(
         from starlette.routing import Route
     except ImportError as fault:
         raise MissingExtraError("starlette", "service", "pkg serve") from fault
-    served = ServedGraph(service, access, limits, say_defect)
+    endpoints = ServiceEndpoints(service, access, limits, report_defect)
     operations = [
-        Route(f"/v1/{name}", partial(served.endpoint.answer, operation=each), methods=list(list_methods(each)))
+        Route(f"/v1/{name}", partial(endpoints.operations.answer, operation=each), methods=list(list_methods(each)))
         for name, each in OPERATIONS.items()
     ]
     return Starlette(
         routes=[
             *operations,
-            Route("/openapi.json", served.describe),
-            Route("/health", served.tell_health),
-            Route("/health/live", served.tell_live),
-            Route("/metrics", served.tell_metrics),
-            *(routes or [Route("/", served.tell_addresses)]),
+            Route("/openapi.json", endpoints.describe),
+            Route("/health", endpoints.get_health),
+            Route("/health/live", endpoints.get_live),
+            Route("/metrics", endpoints.get_metrics),
+            *(routes or [Route("/", endpoints.list_paths)]),
         ],
         middleware=[
             Middleware(WebGuard, hosts=access.browsers.hosts, refuse=_refuse),
-            Middleware(CountingMiddleware, metrics=served.metrics),
+            Middleware(CountingMiddleware, metrics=endpoints.metrics),
             Middleware(HttpAccessGuard, access=access),
             Middleware(GZipMiddleware, minimum_size=GZIP_BYTES, compresslevel=GZIP_LEVEL),
         ],
-        exception_handlers={HTTPException: tell_wrong_address},
+        exception_handlers={HTTPException: answer_http_error},
     )
 
 
-class ServedGraph:
-    """What the addresses beside the operations answer, and what all of them share."""
+class ServiceEndpoints:
+    """The handlers of all paths, and the state that they share."""
 
-    def __init__(self, service: GraphService, access: HttpAccess, limits: HttpLimits, say_defect: SayDefect) -> None:
+    def __init__(
+        self, service: GraphService, access: HttpAccess, limits: HttpLimits, report_defect: ReportDefect
+    ) -> None:
         self.metrics = ServiceMetrics()
         self._work = WorkLimit(limits)
-        self.endpoint = OperationEndpoint(service, limits, self._work, say_defect)
+        self.operations = OperationEndpoint(service, limits, self._work, report_defect)
         self._access = access
         self._health = HealthCheck(service)
-        self._described: bytes | None = None
+        self._description: bytes | None = None
 
     async def describe(self, request: Request) -> Response:
-        """Give the description of all that is served."""
+        """Return the OpenAPI document."""
         from pkg.service.http.openapi import describe_service
 
-        if self._described is None:
-            self._described = write_json(describe_service(OPERATIONS, self._access.token is not None))
-        return _give(self._described)
+        if self._description is None:
+            self._description = write_json(describe_service(OPERATIONS, self._access.token is not None))
+        return _respond(self._description)
 
-    async def tell_live(self, request: Request) -> Response:
-        """Tell that something is served."""
-        return _give(write_json({"live": True}))
+    async def get_live(self, request: Request) -> Response:
+        """Return that the service is running."""
+        return _respond(write_json({"live": True}))
 
-    async def tell_health(self, request: Request) -> Response:
-        """Tell whether there is a graph to ask."""
-        found = await self._health.look()
+    async def get_health(self, request: Request) -> Response:
+        """Return whether the graph can be searched."""
+        found = await self._health.check()
         status = HTTPStatus.OK if found.ready else HTTPStatus.SERVICE_UNAVAILABLE
-        return _give(write_json({"live": True, **asdict(found)}), status)
+        return _respond(write_json({"live": True, **asdict(found)}), status)
 
-    async def tell_metrics(self, request: Request) -> Response:
-        """Give what was counted, and how it is now."""
+    async def get_metrics(self, request: Request) -> Response:
+        """Return the metrics."""
         from starlette.responses import Response
 
-        found = await self._health.look()
+        found = await self._health.check()
         gauges = {
-            "pkg_requests_in_flight": ("Requests that are worked on.", self._work.running),
-            "pkg_requests_waiting": ("Requests that wait for a place.", self._work.waiting),
-            "pkg_store_ready": ("Whether there is a graph to ask.", float(found.ready)),
-            "pkg_store_generation": ("The generation of the graph.", found.generation),
-            "process_resident_memory_bytes": ("Bytes of this process in memory.", read_memory()),
+            "pkg_requests_in_flight": ("Requests in progress.", self._work.running),
+            "pkg_requests_waiting": ("Queued requests.", self._work.waiting),
+            "pkg_store_ready": ("Whether the graph can be searched.", float(found.ready)),
+            "pkg_store_generation": ("Generation of the graph.", found.generation),
+            "process_resident_memory_bytes": ("Resident memory in bytes.", read_memory()),
         }
         return Response(self.metrics.write(gauges), media_type=METRICS_TYPE)
 
-    async def tell_addresses(self, request: Request) -> Response:
-        """Tell a person who has come by a browser what there is."""
+    async def list_paths(self, request: Request) -> Response:
+        """List the paths for a person with a browser."""
         from starlette.responses import PlainTextResponse
 
-        lines = [f"pkg {__version__}", "", "GET /openapi.json   what can be asked", "GET /health", "GET /metrics"]
+        lines = [
+            f"pkg {__version__}",
+            "",
+            "GET /openapi.json   all arguments and answers",
+            "GET /health",
+            "GET /metrics",
+        ]
         lines += [f"{'|'.join(list_methods(each)):8} /v1/{name:10} {each.summary}" for name, each in OPERATIONS.items()]
         return PlainTextResponse("\n".join(lines) + "\n")
 
 
-async def tell_wrong_address(request: Request, fault: Exception) -> Response:
-    """Tell of an address or a method that there is not which there are."""
+async def answer_http_error(request: Request, fault: Exception) -> Response:
+    """Answer an unknown path or method with the known ones."""
     from starlette.exceptions import HTTPException
 
     assert isinstance(fault, HTTPException)
     path, status = request.url.path[:100], HTTPStatus(fault.status_code)
     detail = str(fault.detail)
     if status is HTTPStatus.NOT_FOUND:
-        detail = f"nothing is served at '{path}'; expected /v1/ with one of: {', '.join(OPERATIONS)}; or /openapi.json"
+        detail = f"unknown path '{path}'; expected /v1/ with one of: {', '.join(OPERATIONS)}; or /openapi.json"
     elif status is HTTPStatus.METHOD_NOT_ALLOWED:
         allowed = (fault.headers or {}).get("Allow", "another method")
-        detail = f"{request.method[:20]} is not for '{path}'; expected {allowed}"
+        detail = f"method {request.method[:20]} is not allowed for '{path}'; expected {allowed}"
     return Problem(status, detail, headers=fault.headers or {}).to_response()
 
 
 class CountingMiddleware:
-    """Counts each request with the status of its answer and the seconds that it took."""
+    """Middleware that counts requests by status and measures their seconds."""
 
     def __init__(self, app: ASGIApp, metrics: ServiceMetrics) -> None:
         self._app, self._metrics = app, metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Have a request answered, and count it."""
+        """Handle one ASGI request."""
         start, status = time.perf_counter(), HTTPStatus.INTERNAL_SERVER_ERROR.value
 
         async def send_counted(message: Message) -> None:
@@ -163,11 +171,11 @@ class CountingMiddleware:
         try:
             await self._app(scope, receive, send_counted)
         finally:
-            self._metrics.count(_name_counted(scope["path"]), status, time.perf_counter() - start)
+            self._metrics.count(_name_series(scope["path"]), status, time.perf_counter() - start)
 
 
-def _name_counted(path: str) -> str:
-    """Name what is counted together: whatever callers make up must not make new series."""
+def _name_series(path: str) -> str:
+    """Return the series of a path; all unknown paths share one, so that callers cannot create series."""
     name = path.removeprefix("/v1/")
     return name if name in OPERATIONS and name != path else "other"
 
@@ -176,7 +184,7 @@ def _refuse(status: HTTPStatus, reason: str) -> ASGIApp:
     return Problem(status, reason).to_response()
 
 
-def _give(content: bytes, status: HTTPStatus = HTTPStatus.OK) -> Response:
+def _respond(content: bytes, status: HTTPStatus = HTTPStatus.OK) -> Response:
     from starlette.responses import Response
 
     return Response(content, status, media_type=JSON_TYPE)

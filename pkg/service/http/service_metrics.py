@@ -1,4 +1,4 @@
-"""Count what was asked and how long it took, in the text format of Prometheus (0.0.4)."""
+"""Request counts and durations in the text format of Prometheus (0.0.4)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 
 
 
 class ServiceMetrics:
-    """What is counted; one thread, that of the event loop, counts."""
+    """Counters of requests; used by the thread of the event loop only."""
 
     def __init__(self) -> None:
         self._requests: dict[tuple[str, int], int] = defaultdict(int)
@@ -20,25 +20,25 @@ class ServiceMetrics:
         self._seconds: dict[str, float] = defaultdict(float)
 
     def count(self, operation: str, status: int, seconds: float) -> None:
-        """Count a request that was answered; the operation is one that there is, or a word for all others."""
+        """Count an answered request; the operation is a known one, or one name for all others."""
         self._requests[operation, status] += 1
         self._buckets[operation][bisect_left(BUCKETS, seconds)] += 1
         self._seconds[operation] += seconds
 
     def write(self, gauges: Mapping[str, tuple[str, float]]) -> str:
-        """Write all that was counted, and gauges by name with what they tell and their value."""
+        """Return all metrics as text; gauges: help text and value by name."""
         lines = [*self._write_requests(), *self._write_seconds()]
-        for name, (told, value) in gauges.items():
-            lines += [*_write_head(name, "gauge", told), f"{name} {value:g}"]
+        for name, (description, value) in gauges.items():
+            lines += [*_write_head(name, "gauge", description), f"{name} {value:g}"]
         return "\n".join(lines) + "\n"
 
     def _write_requests(self) -> Iterator[str]:
-        yield from _write_head("pkg_requests_total", "counter", "Requests that were answered.")
+        yield from _write_head("pkg_requests_total", "counter", "Answered requests.")
         for (operation, status), count in sorted(self._requests.items()):
             yield f'pkg_requests_total{{operation="{operation}",status="{status}"}} {count}'
 
     def _write_seconds(self) -> Iterator[str]:
-        yield from _write_head("pkg_request_seconds", "histogram", "Seconds from the first byte to the last.")
+        yield from _write_head("pkg_request_seconds", "histogram", "Seconds from the request to the end of the answer.")
         for operation, counts in sorted(self._buckets.items()):
             total = 0
             for bound, count in zip((*map(str, BUCKETS), "+Inf"), counts, strict=True):
@@ -48,12 +48,12 @@ class ServiceMetrics:
             yield f'pkg_request_seconds_count{{operation="{operation}"}} {total}'
 
 
-def _write_head(name: str, kind: str, told: str) -> Iterable[str]:
-    return f"# HELP {name} {told}", f"# TYPE {name} {kind}"
+def _write_head(name: str, kind: str, description: str) -> Iterable[str]:
+    return f"# HELP {name} {description}", f"# TYPE {name} {kind}"
 
 
 def read_memory() -> int:
-    """Read how many bytes of this process are in memory; 0 where the system does not tell."""
+    """Return the resident memory of this process in bytes; 0 if the system does not report it."""
     import os
 
     try:

@@ -1,4 +1,4 @@
-"""Work on so many requests at once in threads; others wait, so many of them and so long, and are then refused."""
+"""Limit concurrent requests: a fixed number runs in threads, further ones are queued, then refused."""
 
 from __future__ import annotations
 
@@ -16,43 +16,43 @@ Found = TypeVar("Found")
 
 
 class WorkLimit:
-    """The threads that work; a place is free again when its work has ended, whoever still waits for that."""
+    """A thread pool with a bounded queue; a slot is freed when its work has ended, even if the caller has left."""
 
     def __init__(self, limits: HttpLimits) -> None:
         self._limits = limits
         self._threads = ThreadPoolExecutor(limits.at_once, "pkg-serve")
         self._free = limits.at_once
-        self._queue: dict[asyncio.Future[None], None] = {}  # those that wait, the first one first
+        self._queue: dict[asyncio.Future[None], None] = {}  # waiting requests, in order of arrival
 
     @property
     def running(self) -> int:
-        """Count the requests that are worked on."""
+        """Number of requests in progress."""
         return self._limits.at_once - self._free
 
     @property
     def waiting(self) -> int:
-        """Count the requests that wait for a place."""
+        """Number of queued requests."""
         return len(self._queue)
 
     async def start(self, work: Callable[[], Found]) -> asyncio.Future[Found]:
-        """Begin some work when there is a place; give its future. A Problem where that takes too long."""
-        await self._take_place()
+        """Wait for a slot, start the work and return its future; raises Problem if there is no slot in time."""
+        await self._acquire()
         loop = asyncio.get_running_loop()
 
         def free(_: object) -> None:
             with suppress(RuntimeError):  # the loop has ended before the work
-                loop.call_soon_threadsafe(self._free_place)
+                loop.call_soon_threadsafe(self._release)
 
         try:
             submitted = self._threads.submit(work)
         except RuntimeError as fault:
-            raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, "the service ends just now; start it again") from fault
+            raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, "the service is shutting down; start it again") from fault
         submitted.add_done_callback(free)
         started = asyncio.wrap_future(submitted)
-        started.add_done_callback(lambda future: future.cancelled() or future.exception())  # nobody may wait any more
+        started.add_done_callback(lambda future: future.cancelled() or future.exception())  # the caller may have left
         return started
 
-    async def _take_place(self) -> None:
+    async def _acquire(self) -> None:
         if self._free:
             self._free -= 1
             return
@@ -67,13 +67,13 @@ class WorkLimit:
                 raise self._refuse() from None
         except asyncio.CancelledError:
             if turn.done():
-                self._free_place()
+                self._release()
             raise
         finally:
             self._queue.pop(turn, None)
 
-    def _free_place(self) -> None:
-        """Hand the place to who waits longest, or keep it free."""
+    def _release(self) -> None:
+        """Hand the slot to the request that waits longest, or keep it free."""
         for turn in self._queue:
             if not turn.done():
                 turn.set_result(None)
@@ -84,7 +84,7 @@ class WorkLimit:
     def _refuse(self) -> Problem:
         return Problem(
             HTTPStatus.SERVICE_UNAVAILABLE,
-            f"{self.running} requests are worked on and {self.waiting} wait; try again in {RETRY_SECONDS} seconds, or"
-            " ask for less at once",
+            f"{self.running} requests are in progress and {self.waiting} wait; try again in {RETRY_SECONDS} seconds, or"
+            " send fewer requests at once",
             headers={"retry-after": str(RETRY_SECONDS)},
         )

@@ -1,1 +1,1 @@
-"""The service as a server of the Model Context Protocol: few tools, short answers, for programs that write code."""
+"""The service as a server of the Model Context Protocol (MCP): few tools and short answers for coding agents."""

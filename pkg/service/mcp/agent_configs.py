@@ -1,4 +1,4 @@
-"""Where each agent keeps the servers that it starts, in which form, and how ours gets there beside what it has."""
+"""Configuration files of agents: their paths and formats, and adding our server without changing other entries."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pkg.config import default_store
 from pkg.errors import FILE_SCHEME, InputError, PathError, UsageError, refuse_password
 
 NAME = "pkg"
-_MARK = "\ufeff"
-"""Some editors begin a file with it, and it is no part of what the file says."""
+_BOM = "\ufeff"
+"""Byte order mark, which some editors write at the start of a file."""
 Scope = Literal["project", "user"]
 SCOPES: tuple[Scope, ...] = ("project", "user")
 
@@ -29,7 +29,7 @@ def _find_codex() -> Path:
 
 
 def _find_vscode() -> Path:
-    """Find the folder of the user's settings, which each system keeps elsewhere."""
+    """Return the folder of the user's settings of VS Code on this system."""
     home = Path.home()
     if sys.platform == "darwin":
         return home / "Library/Application Support/Code/User"
@@ -40,54 +40,54 @@ def _find_vscode() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """How an agent is told of a server."""
+    """The configuration files of an agent."""
 
-    project_file: str  # below the folder of the project
-    user_file: str
+    project_file: str  # relative to the folder of the project
+    user_file: str  # relative to the user's folder
     advice: str
     table: str = "mcpServers"
-    """The member, or table, of its file that holds the servers by name."""
+    """The member or table of the file that holds the servers by name."""
     is_toml: bool = False
-    more: Mapping[str, str] = field(default_factory=dict)
-    """What the agent wants besides the command."""
+    extra: Mapping[str, str] = field(default_factory=dict)
+    """Further members of an entry."""
     find_user_folder: Callable[[], Path] = _find_home
 
 
 AGENTS: Mapping[str, Agent] = {
     "claude-code": Agent(
-        ".mcp.json", ".claude.json", "start claude in the folder, let it use the server, and look with /mcp"
+        ".mcp.json", ".claude.json", "start claude in the folder, allow the server, and check with /mcp"
     ),
     "cursor": Agent(
-        ".cursor/mcp.json", ".cursor/mcp.json", "restart Cursor, and see that the server is on: Customize, MCPs"
+        ".cursor/mcp.json", ".cursor/mcp.json", "restart Cursor, and check that the server is on: Customize, MCPs"
     ),
     "vscode": Agent(
         ".vscode/mcp.json", "mcp.json", "open the file in VS Code, press Start above the server, and use agent mode",
-        "servers", more={"type": "stdio"}, find_user_folder=_find_vscode,
+        "servers", extra={"type": "stdio"}, find_user_folder=_find_vscode,
     ),
     "codex": Agent(
-        ".codex/config.toml", "config.toml", "start codex, and look with /mcp; the file of a project counts once it is"
-        " trusted", "mcp_servers", is_toml=True, find_user_folder=_find_codex,
+        ".codex/config.toml", "config.toml", "start codex, and check with /mcp; the file of a project is read once the"
+        " project is trusted", "mcp_servers", is_toml=True, find_user_folder=_find_codex,
     ),
     "gemini": Agent(
-        ".gemini/settings.json", ".gemini/settings.json", "start gemini in the folder, and look with /mcp"
+        ".gemini/settings.json", ".gemini/settings.json", "start gemini in the folder, and check with /mcp"
     ),
 }  # fmt: skip
-"""By the name that --install takes."""
+"""Agents by their name in --install."""
 
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """What is to be written, and where."""
+    """The entry to write, and its file."""
 
     agent: str
     scope: Scope
     path: Path
     entry: Mapping[str, Any]
-    snippet: str  # all of the file, if it has nothing else
+    snippet: str  # the content of the file if it has no other entry
     advice: str
 
     def to_json(self, is_written: bool) -> dict[str, Any]:
-        """Give it as a JSON-ready line."""
+        """Return a JSON-ready line."""
         return {
             "type": "installation",
             "agent": self.agent,
@@ -100,20 +100,20 @@ class Installation:
 
 
 def plan_installation(name: str, scope: Scope, words: Sequence[str]) -> Installation:
-    """Say what an agent has to be told so that it starts `pkg mcp` with these words."""
+    """Return the entry with which an agent starts `pkg mcp` with these arguments."""
     agent = AGENTS[name]
     path = Path.cwd() / agent.project_file if scope == "project" else agent.find_user_folder() / agent.user_file
     command, *first = find_command(scope)
-    entry = {**agent.more, "command": command, "args": [*first, "mcp", *words]}
-    needed = "" if scope == "user" or _find_script() else f"put {NAME} on the PATH that the agent starts with, then "
-    return Installation(name, scope, path, entry, _put(agent, "", entry), needed + agent.advice)
+    entry = {**agent.extra, "command": command, "args": [*first, "mcp", *words]}
+    path_advice = "" if scope == "user" or _find_script() else f"put {NAME} on the PATH of the agent, then "
+    return Installation(name, scope, path, entry, _put(agent, "", entry), path_advice + agent.advice)
 
 
 def find_command(scope: Scope) -> list[str]:
-    """Find the words that start this program again.
+    """Return the command line that starts this program.
 
-    A file of a project is read on several machines, so there it is the name alone; what a desktop starts does not know
-    the path of a shell, so for the user it is the path of this program.
+    For a project, whose file is read on several machines, it is the name alone; for a user it is the path, as programs
+    that a desktop starts do not have the PATH of a shell.
     """
     if scope == "project":
         return [NAME]
@@ -125,7 +125,7 @@ def find_command(scope: Scope) -> list[str]:
 
 
 def _find_script() -> str | None:
-    """Find this program on the PATH; None where another one of the name, or none, stands there."""
+    """Return the script on the PATH; None if there is none, or it belongs to another installation."""
     script = shutil.which(NAME)
     is_this = script is not None and Path(script).resolve().parent == Path(sys.executable).parent.resolve()
     return script if is_this else None
@@ -134,10 +134,10 @@ def _find_script() -> str | None:
 def list_words(
     store: str, named: Mapping[str, str | None], flags: Mapping[str, bool], scope: Scope = "user"
 ) -> list[str]:
-    """List the options with which an agent starts the command: those that differ from what it takes by itself.
+    """List the options with which an agent starts the command, without those that equal the defaults.
 
-    A UsageError for an address with a password: the file may be read by others. And for a store that lies outside of
-    the folder of a project whose file is written.
+    Raises UsageError for a store address with a password, as others may read the file, and in a project for a store
+    file outside of its folder.
     """
     refuse_password(store, "the file of the agent", "the agent")
     words = [] if store == default_store() else ["--store", _name_store(store, scope)]
@@ -153,47 +153,47 @@ def _name_store(store: str, scope: Scope) -> str:
 
 
 def name_file(path: Path, what: str, scope: Scope) -> str:
-    """Name a file for an agent: from the root on, for it may start the command anywhere; in a project from its folder.
+    """Return the path of a file for an agent: relative in a project, else absolute, as agents start anywhere.
 
-    A UsageError for a file outside of the project, which other people who work on it do not have.
+    Raises UsageError for a file outside of the project, which its other developers do not have.
     """
-    whole = path.absolute()
+    absolute = path.absolute()
     if scope == "user":
-        return str(whole)
-    if not whole.is_relative_to(Path.cwd()):
+        return str(absolute)
+    if not absolute.is_relative_to(Path.cwd()):
         raise UsageError(
-            f"the {what} {whole} lies outside of the project, and others who work on it do not have it; expected one"
-            f" below {Path.cwd()}; leave it out, or give --scope user for an entry of your own"
+            f"the {what} {absolute} is outside of the project, so its other developers do not have it; expected one"
+            f" below {Path.cwd()}; leave it out, or use --scope user for an entry of your own"
         )
-    return whole.relative_to(Path.cwd()).as_posix()
+    return absolute.relative_to(Path.cwd()).as_posix()
 
 
 def install(plan: Installation) -> None:
-    """Add the server to the file, or put it in the place of an older entry of it; all else stays as it is.
+    """Add or replace the entry of our server in the file, without changing anything else.
 
-    A PathError for a file that cannot be read or written, or that would come out otherwise: then nothing is written.
+    Raises PathError, and writes nothing, if the file cannot be read, changed safely or written.
     """
     agent = AGENTS[plan.agent]
     if plan.scope == "project" and not plan.path.resolve().is_relative_to(Path.cwd().resolve()):
-        raise PathError(f"{plan.path} is a link out of the project, to {plan.path.resolve()}; nothing was written")
+        raise PathError(f"{plan.path} links outside of the project, to {plan.path.resolve()}; nothing was written")
     try:
-        # As bytes: reading as text would make other line ends of those that the file has.
+        # As bytes, since reading text would convert the line ends.
         whole = plan.path.read_bytes().decode("utf-8") if plan.path.exists() else ""
-        text = whole.removeprefix(_MARK)
-        after = whole[: len(whole) - len(text)] + _change(agent, text, plan.entry)
+        text = whole.removeprefix(_BOM)
+        after = whole[: len(whole) - len(text)] + _put_checked(agent, text, plan.entry)
     except (InputError, AttributeError, TypeError, UnicodeDecodeError) as fault:
-        raise PathError(f"{plan.path} is left as it is: {fault}; put this into it:\n{plan.snippet}") from fault
+        raise PathError(f"{plan.path} was not changed: {fault}; add this to it:\n{plan.snippet}") from fault
     except OSError as fault:
         raise PathError(f"cannot read {plan.path}: {fault.strerror}") from fault
     _replace(plan.path, after)
 
 
-def _change(agent: Agent, text: str, entry: Mapping[str, Any]) -> str:
-    """Change a text, and see that it then says what it should."""
+def _put_checked(agent: Agent, text: str, entry: Mapping[str, Any]) -> str:
+    """Put the entry into a text, and check that the result parses to the expected data."""
     expected, after = _read(agent, text), _put(agent, text, entry)
     expected.setdefault(agent.table, {})[NAME] = dict(entry)
     if _read(agent, after) != expected:
-        raise InputError(f"it keeps '{agent.table}' in a form that is not changed here")
+        raise InputError(f"its syntax of '{agent.table}' is not supported")
     return after
 
 
@@ -203,7 +203,7 @@ def _read(agent: Agent, text: str) -> dict[str, Any]:
 
     data = read_toml(text) if agent.is_toml else read_commented(text)
     if not isinstance(data, dict):
-        raise InputError("it holds no object")
+        raise InputError("it does not hold an object")
     return data
 
 
@@ -217,8 +217,8 @@ def _put(agent: Agent, text: str, entry: Mapping[str, Any]) -> str:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write a file in one step, with the permissions that it has: an agent may read it at any time."""
-    target = path.resolve()  # a link stays one
+    """Write a file atomically, as an agent may read it at any time; its permissions are kept."""
+    target = path.resolve()  # so that a link stays one
     fresh = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
-"""The tools that an agent sees: what each is told to be for, and which operation answers it.
+"""The tools that an agent sees: their descriptions, and the operations that answer them.
 
-An agent reads all of this before its first question, and keeps it: a word here is paid for in every conversation.
+An agent keeps all of this text in its context, so each word costs tokens in every conversation.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pkg.service.operations.operation import Operation
 
 Arguments = Mapping[str, Any]
 Call = tuple[str, Arguments]
-"""The name of an operation, and its arguments."""
+"""Name of an operation, and its arguments."""
 
 INSTRUCTIONS = """\
 Answers about Python code from a graph of it: definitions, calls, imports, base classes, text files.
@@ -39,7 +39,7 @@ QUESTIONS: Mapping[str, str] = {
     "cycles": "",
     "unused": "",
 }
-"""What the tool deps is asked; of what is around a name, the direction."""
+"""Questions of the tool deps, each with its direction if it is about the links of a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,11 @@ class Tool:
     properties: Mapping[str, Any]
     required: tuple[str, ...]
     choose: Callable[[Arguments], Call]
-    """Say which operation answers; a UsageError for arguments that mean none."""
+    """Maps arguments to a call of an operation; raises UsageError for invalid ones."""
     hints: Mapping[str, bool] = field(default_factory=lambda: {"read_only_hint": True, "open_world_hint": False})
 
     def describe_input(self) -> dict[str, Any]:
-        """Give the JSON Schema of the arguments."""
+        """Return the JSON Schema of the arguments."""
         schema: dict[str, Any] = {"type": "object", "properties": dict(self.properties)}
         return schema | ({"required": list(self.required)} if self.required else {})
 
@@ -81,9 +81,11 @@ def _choose_more(arguments: Arguments) -> Call:
     if isinstance(given, str):  # some clients send an object as its text
         given = _read_object(given)
     if not isinstance(name, str) or not isinstance(given, Mapping):
-        raise UsageError("more: operation is a name and arguments an object; call it without any for the list")
+        raise UsageError(
+            "more: operation must be a name and arguments an object; call it without arguments for the list"
+        )
     if name == "rerank":
-        raise UsageError("more: rerank runs code, and is a tool of its own; call the tool rerank")
+        raise UsageError("more: rerank is not available here, as it runs code; call the tool rerank")
     return name, drop_nulls(given)
 
 
@@ -136,7 +138,7 @@ RERANK = Tool(
     },
     ("query", "candidates"),
     _choose("rerank"),
-    # It runs what it is given: nothing that a client should let pass without a look.
+    # It runs code, so clients should ask before they call it.
     {"read_only_hint": False, "destructive_hint": False, "open_world_hint": False},
 )
 MORE = Tool(
@@ -148,23 +150,23 @@ MORE = Tool(
 )
 
 TOOLS: Mapping[str, Tool] = {each.name: each for each in (EXPLORE, SHOW, DEPS, RERANK, MORE)}
-"""By name, in the order in which they are listed."""
+"""Tools by name, in the order of the list."""
 
 
 def drop_nulls(arguments: Arguments) -> Arguments:
-    """Leave out arguments that are null: many clients send every property of a schema, and null for those unset."""
+    """Drop null arguments: many clients send every property of a schema, and null for those that are unset."""
     return {name: value for name, value in arguments.items() if value is not None}
 
 
 def is_listing(tool: Tool, arguments: Arguments) -> bool:
-    """Tell whether a call asks for nothing but the list of what else there is."""
+    """Return whether a call is for the list of further operations."""
     return tool is MORE and not any(arguments.values())
 
 
 def list_more(can_build: bool) -> str:
-    """Write what the tool `more` runs, one operation a line, with arguments and their defaults."""
+    """Return the operations of the tool `more`, one per line, with their arguments and defaults."""
     names = [name for name in OPERATIONS if name not in TOOLS or name == "deps"]
-    shown = [OPERATIONS[name] for name in names if can_build or not OPERATIONS[name].is_writing]
+    shown = [OPERATIONS[name] for name in names if can_build or not OPERATIONS[name].writes_graph]
     return "\n".join(
         [
             'call it with operation and arguments, such as {"operation": "outline", "arguments": {"path": "src"}}:',
@@ -176,7 +178,7 @@ def list_more(can_build: bool) -> str:
 def _list_arguments(operation: Operation) -> Iterator[str]:
     for name, facts in operation.schema.get("properties", {}).items():
         if name == "source":
-            continue  # a graph has one most of the time; the error for two of them names it
+            continue  # most graphs have one source; the error for several names them
         value = "|".join(facts.get("enum", ())) or _write_default(facts)
         yield f"{name}={value}" if value else name
 

@@ -1,4 +1,4 @@
-"""Serve over streamable HTTP: on this machine for who can reach it, at any other address for who has the token."""
+"""Serve over streamable HTTP: without a token on loopback, with a token at any other address."""
 
 from __future__ import annotations
 
@@ -10,52 +10,52 @@ from typing import TYPE_CHECKING
 
 from pkg.service.mcp.tool_server import ToolServer
 from pkg.service.web.web_access import WebHosts
-from pkg.service.web.web_guard import WebGuard, refuse_plainly
+from pkg.service.web.web_guard import WebGuard, refuse_as_text
 from pkg.service.web.web_server import LOOPBACK, list_hosts, make_server, open_socket
-from pkg.service.web.web_token import TOKEN_VARIABLE, bears_token, choose_token
+from pkg.service.web.web_token import TOKEN_VARIABLE, choose_token, has_bearer_token
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 PATH = "/mcp"
-PORT = 8721  # beside those of the other commands that serve
-LARGEST_BODY = 4_000_000  # bytes: a hundred candidates of rerank are the longest arguments that there are
+PORT = 8721  # next to the port of pkg serve
+LARGEST_BODY = 4_000_000  # bytes; the longest arguments, a hundred candidates of rerank, are shorter
 
 
 @dataclass(frozen=True, slots=True)
 class HttpAddress:
-    """Where it is served."""
+    """Host and port to listen at."""
 
     host: str = LOOPBACK
     port: int = PORT
 
 
 class TokenGuard:
-    """Lets in what bears the token."""
+    """Middleware that refuses requests without the token."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app, self._token = app, token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or refuse it."""
+        """Handle one ASGI request."""
         given = dict(scope.get("headers", ())).get(b"authorization", b"").decode("latin-1")
-        if scope["type"] == "http" and not bears_token(given, self._token):
-            reason = f"no token, or a wrong one; send 'Authorization: Bearer TOKEN' with what {TOKEN_VARIABLE} holds"
-            await refuse_plainly(HTTPStatus.UNAUTHORIZED, reason)(scope, receive, send)
+        if scope["type"] == "http" and not has_bearer_token(given, self._token):
+            reason = f"missing or wrong token; send 'Authorization: Bearer TOKEN' with the token of {TOKEN_VARIABLE}"
+            await refuse_as_text(HTTPStatus.UNAUTHORIZED, reason)(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
 
 def guard_app(app: ASGIApp, hosts: WebHosts, token: str | None) -> ASGIApp:
-    """Put before an application what refuses other hosts, pages of browsers, and who lacks the token."""
+    """Return an application that refuses other hosts, foreign pages and requests without the token."""
     return WebGuard(app if token is None else TokenGuard(app, token), hosts)
 
 
-def serve_http(tools: ToolServer, address: HttpAddress, tell: Callable[[str, str | None], None]) -> None:
-    """Serve until Ctrl-C, which raises KeyboardInterrupt; `tell` hears the address, and a token that was made for it.
+def serve_http(tools: ToolServer, address: HttpAddress, announce: Callable[[str, str | None], None]) -> None:
+    """Serve until Ctrl-C; announce: receives the address, and the token if a new one was generated.
 
-    Raises UsageError for an address that is none, PkgError for a port that is in use, MissingExtraError without the
-    packages of the extra.
+    Raises KeyboardInterrupt on Ctrl-C, UsageError for an invalid address, PkgError for a port that is in use and
+    MissingExtraError without the packages of the extra.
     """
     import asyncio
 
@@ -73,7 +73,7 @@ def serve_http(tools: ToolServer, address: HttpAddress, tell: Callable[[str, str
             ),
         )
         web = make_server(guard_app(app, hosts, None if token is None else token.text), "the server for agents")
-        tell(f"http://{hosts.first}{PATH}", token.text if token is not None and token.is_new else None)
+        announce(f"http://{hosts.first}{PATH}", token.text if token is not None and token.is_new else None)
 
         async def serve() -> None:
             async with server.session_manager.run():

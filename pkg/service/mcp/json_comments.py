@@ -1,4 +1,4 @@
-"""Change one member of a JSON text with comments, as editors keep their settings, and leave all else as it is."""
+"""Change one member of a JSON text with comments, the format of editor settings, and keep the rest unchanged."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from pkg.errors import InputError
 from pkg.service.mcp.line_ends import find_line_end
 
 _BLANK = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
-_DECODER = json.JSONDecoder(strict=False)  # which lets a text hold a tab, as editors do
+_DECODER = json.JSONDecoder(strict=False)  # accepts tabs inside strings, as editors do
 _WORD = re.compile(r"-?\d[\d.eE+-]*|true|false|null")
 _MARGIN = re.compile(r"\n([ \t]*)\Z")
-DEEPEST = 200  # objects inside of each other; a settings file has a few
+MAX_DEPTH = 200  # nested objects; a settings file has a few
 
 
 @dataclass(slots=True)
 class _Value:
-    """A value, where it stands in the text, and of an object the same for its members."""
+    """A value with its position in the text; of an object also the members."""
 
     start: int
     end: int
     value: Any
     members: dict[str, _Value] = field(default_factory=dict)
-    places: list[int] = field(default_factory=list)  # where the names of the members stand
+    places: list[int] = field(default_factory=list)  # positions of the member names
 
 
 class _Reader:
@@ -41,15 +41,15 @@ class _Reader:
         return value
 
     def _peek(self) -> str:
-        """Go past blanks and comments, and give the next character; "" at the end."""
+        """Skip whitespace and comments, and return the next character; "" at the end."""
         found = _BLANK.match(self._text, self._place)
         self._place = found.end() if found else self._place
         return self._text[self._place : self._place + 1]
 
     def _read(self, depth: int) -> _Value:
         mark = self._peek()
-        if depth > DEEPEST:
-            raise self._fail("fewer objects inside of each other")
+        if depth > MAX_DEPTH:
+            raise self._fail("fewer nested objects")
         if mark == "{":
             return self._read_object(depth)
         start = self._place
@@ -84,7 +84,7 @@ class _Reader:
         return made
 
     def _list_items(self, end: str) -> Any:
-        """Stop before each item of a list or object, a comma behind the last one allowed."""
+        """Yield before each item of a list or object, and allow a comma after the last one."""
         self._place += 1
         while self._peek() != end:
             yield
@@ -96,25 +96,25 @@ class _Reader:
 
     def _read_text(self) -> str:
         if self._peek() != '"':
-            raise self._fail("a text in quotation marks")
+            raise self._fail("a string")
         try:
             text, self._place = _DECODER.raw_decode(self._text, self._place)
         except ValueError:
-            raise self._fail("the end of a text") from None
+            raise self._fail("the end of a string") from None
         return str(text)
 
     def _fail(self, expected: str) -> InputError:
         line = self._text.count("\n", 0, self._place) + 1
-        return InputError(f"no JSON: line {line}: expected {expected}, seen {self._text[self._place :][:20]!r}")
+        return InputError(f"invalid JSON: line {line}: expected {expected}, seen {self._text[self._place :][:20]!r}")
 
 
 def read_commented(text: str) -> Any:
-    """Read JSON with comments, and commas behind last items; an InputError names the line that is none."""
+    """Parse JSON with comments and trailing commas; raises InputError with the line of a syntax error."""
     return _Reader(text).read_all().value if text.strip() else {}
 
 
 def put_member(text: str, path: Sequence[str], value: Any) -> str:
-    """Put a value at a path of names, for what stands there or as a new first member; an InputError for no object."""
+    """Replace the value at a path of names, or insert it as first member; raises InputError for a non-object."""
     text = text if text.strip() else "{}\n"
     place = _Reader(text).read_all()
     for depth, name in enumerate(path):
@@ -147,12 +147,12 @@ def _write(value: Any, margin: str, step: str) -> str:
 
 
 def _find_margin(text: str, place: int) -> str:
-    """Give the blanks at the start of the line of a place."""
+    """Return the indentation of the line at a position."""
     line = text[text.rfind("\n", 0, place) + 1 : place]
     return line[: len(line) - len(line.lstrip())]
 
 
 def _find_step(text: str) -> str:
-    """Give the blanks by which the file moves an inner line to the right."""
+    """Return one level of indentation of the text."""
     found = re.search(r"\n([ \t]+)\S", text)
     return found[1] if found else "  "

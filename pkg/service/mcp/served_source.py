@@ -1,4 +1,4 @@
-"""Which source an agent means that works in a folder."""
+"""Find the source that belongs to the folder of an agent."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pkg.model import Source
 
 
 def find_served_source(store: str, folder: Path) -> str | None:
-    """Find the source of a graph that a folder lies in; None where none is, or the graph cannot be read yet."""
+    """Return the source of a graph that contains a folder; None if there is none, or the graph cannot be read yet."""
     with suppress(PkgError), open_graph(store) as graph:
         return choose_source(graph.store.sources(), folder)
     return None
 
 
 def choose_source(sources: Iterable[Source], folder: Path) -> str | None:
-    """Choose the innermost of the sources whose folder is this one or around it; None where two have the same one."""
+    """Return the innermost source whose folder contains this one; None if there is none, or two share that folder."""
     inside = folder.resolve()
     around = [
         (len(root.parts), each.name)

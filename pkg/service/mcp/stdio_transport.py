@@ -1,4 +1,4 @@
-"""Serve over standard input and output, as agents start servers: until the input ends, or Ctrl-C."""
+"""Serve over standard input and output until the input ends, or Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from typing import Any
 
 from pkg.service.mcp.tool_server import ToolServer
 
-INTERRUPTED = 130  # exit code of a program that Ctrl-C ended
+INTERRUPTED = 130  # exit code after Ctrl-C
 
 
 def serve_stdio(tools: ToolServer) -> None:
-    """Serve until standard input ends; Ctrl-C ends the process at once. MissingExtraError without the protocol."""
+    """Serve until standard input ends; Ctrl-C ends the process at once. Raises MissingExtraError without `mcp`."""
     import asyncio
 
     server = tools.make_server()
-    signal.signal(signal.SIGINT, _leave)  # the thread that waits for input would outlive any other way to end
+    signal.signal(signal.SIGINT, _exit)  # any other way to end would wait for the thread that reads the input
 
     async def serve() -> None:
         from mcp.server.stdio import stdio_server
 
-        from pkg.service.mcp.answered_input import AnsweredInput
+        from pkg.service.mcp.checked_input import CheckedInput
 
         async with stdio_server() as (reading, writing):
-            await server.run(AnsweredInput(reading, writing), writing, server.create_initialization_options())
+            await server.run(CheckedInput(reading, writing), writing, server.create_initialization_options())
 
     try:
         asyncio.run(serve())
     except Exception as fault:
-        if not all(isinstance(each, ConnectionError) for each in _list_causes(fault)):  # the client went away
+        if not all(isinstance(each, ConnectionError) for each in _list_causes(fault)):  # the client disconnected
             raise
 
 
 def _list_causes(fault: BaseException) -> Iterator[BaseException]:
-    """List the faults that a group of them holds, however deep."""
+    """Iterate over the exceptions in nested exception groups."""
     inner: Sequence[BaseException] = getattr(fault, "exceptions", ())
     if not inner:
         yield fault
@@ -45,6 +45,6 @@ def _list_causes(fault: BaseException) -> Iterator[BaseException]:
         yield from _list_causes(each)
 
 
-def _leave(number: int, frame: FrameType | None) -> Any:
+def _exit(number: int, frame: FrameType | None) -> Any:
     print("pkg: interrupted", file=sys.stderr, flush=True)
     os._exit(INTERRUPTED)

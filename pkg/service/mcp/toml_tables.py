@@ -1,4 +1,4 @@
-"""Change one table of a TOML text and leave all else, comments too, as it is."""
+"""Change one table of a TOML text, and keep the rest and all comments unchanged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
 
 
 def read_toml(text: str) -> dict[str, Any]:
-    """Read TOML; an InputError says what is none."""
+    """Parse TOML; raises InputError for a syntax error."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -23,12 +23,12 @@ def read_toml(text: str) -> dict[str, Any]:
     try:
         data: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as fault:
-        raise InputError(f"no TOML: {fault}") from None
+        raise InputError(f"invalid TOML: {fault}") from None
     return data
 
 
 def put_table(text: str, path: Sequence[str], values: Mapping[str, str | Sequence[str]]) -> str:
-    """Put a table of texts and lists of texts at a path of bare names: in its place, or behind all else."""
+    """Replace the table at a path of bare names, or append it; values are strings and lists of strings."""
     header, end = f"[{'.'.join(path)}]", find_line_end(text)
     table = end.join([header, *(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items())])
     found = re.search(rf"^[ \t]*{re.escape(header)}[ \t]*(#[^\n]*)?\r?$", text, re.MULTILINE)

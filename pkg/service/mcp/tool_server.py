@@ -1,7 +1,6 @@
-"""The server: it lists the tools, has the service answer calls of them, and gives each answer as one text.
+"""The MCP server: lists the tools, passes calls to the service, and returns each answer as one text.
 
-The text stands alone, without structured content beside it: clients show a model one of the two, and most of them then
-choose the other.
+Answers have no structured content: clients show a model only one of the two, and most would show that one.
 """
 
 from __future__ import annotations
@@ -28,27 +27,27 @@ if TYPE_CHECKING:
     from pkg.service.graph_service import Answer, GraphService
 
 NAME = "pkg"
-AT_ONCE = 8  # calls that are answered at one time; the others wait
-BEAT_SECONDS = 5  # between signs of life, where a client asks for them: some wait no longer than a minute for any
-NOT_YET = "what was written since the last build is not in the graph"
-_WITHOUT_PLACES = ("rerank", "status", "stats", "build")
+MAX_CONCURRENT_CALLS = 8
+PROGRESS_SECONDS = 5  # between progress notifications; some clients time out after a minute without one
+NOT_YET = "code written since the last build is not in the graph"
+_WITHOUT_PATHS = ("rerank", "status", "stats", "build")
 
 
 class CallCancelled(Exception):  # noqa: N818 - no fault
-    """Say that nobody waits for an answer any more."""
+    """Stops work on a call that the client has cancelled."""
 
 
 class ToolServer:
-    """Answers the calls of any number of clients."""
+    """Answers tool calls of any number of clients."""
 
     def __init__(self, service: GraphService) -> None:
         self.service = service
-        self._slots = threading.BoundedSemaphore(AT_ONCE)
-        self._roots: tuple[str, dict[str, str]] = "", {}  # of a generation of a graph: the folder of each repository
+        self._slots = threading.BoundedSemaphore(MAX_CONCURRENT_CALLS)
+        self._roots: tuple[str, dict[str, str]] = "", {}  # generation of the graph, and folder of each repository
         self._warming = threading.Thread(target=self._warm_up, daemon=True)
 
     def make_server(self) -> Server[Any]:
-        """Make the server of the protocol; a MissingExtraError without its package."""
+        """Build the server of the protocol; raises MissingExtraError without the package `mcp`."""
         try:
             from mcp.server.lowlevel import Server
         except ImportError as fault:
@@ -65,10 +64,10 @@ class ToolServer:
     async def list_tools(
         self, context: ServerRequestContext[Any, Any], params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        """List the tools, and load what the first question needs while the client reads them."""
+        """List the tools, and warm up caches for the first question in the background."""
         import mcp_types as types
 
-        with suppress(RuntimeError):  # it was started before
+        with suppress(RuntimeError):  # already started
             self._warming.start()
         return types.ListToolsResult(tools=[
             types.Tool(
@@ -81,19 +80,19 @@ class ToolServer:
         ])  # fmt: skip
 
     def _warm_up(self) -> None:
-        with suppress(PkgError):  # told when it is asked
+        with suppress(PkgError):  # the first call reports it
             self.service.run("explore", {"text": "main", "budget": 1})
 
     def _choose_hints(self, tool: Tool) -> Mapping[str, bool]:
-        """Say of `more` that it changes something where it may build."""
+        """Return the hints of a tool; `more` may change something if builds are allowed."""
         if tool.name == "more" and self.service.options.allow_build:
             return {"read_only_hint": False, "destructive_hint": False, "open_world_hint": False}
         return tool.hints
 
     async def call_tool(self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams) -> CallToolResult:
-        """Answer a call; what an agent can mend is an answer that says how, and no fault of the protocol.
+        """Answer a call; an error that the agent can correct is an answer, not a protocol error.
 
-        Raises MCPError for a tool that there is not.
+        Raises MCPError for an unknown tool.
         """
         import mcp_types as types
         from anyio import create_task_group
@@ -103,89 +102,91 @@ class ToolServer:
         if tool is None:
             raise MCPError(
                 types.INVALID_PARAMS,
-                f"no tool '{spell_hidden(params.name[:100])}'; expected one of: {', '.join(TOOLS)}",
+                f"unknown tool '{spell_hidden(params.name[:100])}'; expected one of: {', '.join(TOOLS)}",
             )
         async with create_task_group() as group:
-            group.start_soon(self._give_signs, context)
-            text, is_error = await self._answer_aside(tool, drop_nulls(params.arguments or {}))
+            group.start_soon(self._report_progress, context)
+            text, is_error = await self._answer_in_thread(tool, drop_nulls(params.arguments or {}))
             group.cancel_scope.cancel()
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)
 
-    async def _give_signs(self, context: ServerRequestContext[Any, Any]) -> None:
-        """Tell a client that asks for progress how many seconds have passed."""
+    async def _report_progress(self, context: ServerRequestContext[Any, Any]) -> None:
+        """Report the elapsed seconds to a client that asked for progress."""
         from anyio import sleep
 
         seconds = 0
         while True:
-            await sleep(BEAT_SECONDS)
-            seconds += BEAT_SECONDS
-            await context.session.report_progress(seconds, None, "still at it")
+            await sleep(PROGRESS_SECONDS)
+            seconds += PROGRESS_SECONDS
+            await context.session.report_progress(seconds, None, "working")
 
-    async def _answer_aside(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, bool]:
-        """Answer in a thread; one that is cancelled is left to end by itself, and begins nothing new."""
+    async def _answer_in_thread(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, bool]:
+        """Answer in a thread; the thread of a cancelled call is abandoned, and does not start further work."""
         from anyio import to_thread
 
-        gone = threading.Event()
+        cancelled = threading.Event()
         try:
-            return await to_thread.run_sync(self.answer, tool, arguments, gone, abandon_on_cancel=True)
+            return await to_thread.run_sync(self.answer, tool, arguments, cancelled, abandon_on_cancel=True)
         except BaseException:
-            gone.set()
+            cancelled.set()
             raise
 
-    def answer(self, tool: Tool, arguments: Mapping[str, Any], gone: threading.Event) -> tuple[str, bool]:
-        """Answer a call with a text, and tell whether it is that of an error."""
+    def answer(self, tool: Tool, arguments: Mapping[str, Any], cancelled: threading.Event) -> tuple[str, bool]:
+        """Return the text of the answer to a call, and whether it is an error."""
         with self._slots:
-            if gone.is_set():
+            if cancelled.is_set():
                 return "", True
             try:
-                return self._run(tool, arguments, gone), False
+                return self._run(tool, arguments, cancelled), False
             except StoreMissingError as fault:
-                return f"{spell_hidden(str(fault))}\nUntil then nothing can be found here, whatever there is.", True
+                return f"{spell_hidden(str(fault))}\nUntil then nothing can be found, even if it exists.", True
             except QueryError as fault:
-                return self._say_missing(fault), True
+                return self._explain_missing(fault), True
             except PkgError as fault:
                 return spell_hidden(str(fault)), True
             except CallCancelled:
                 return "", True
             except Exception:
                 traceback.print_exc(file=sys.stderr)
-                return "this failed inside of the server, which tells the reason on its standard error", True
+                return "internal error; the server wrote the traceback to its standard error", True
 
-    def _say_missing(self, fault: QueryError) -> str:
-        """Say with what is not found why it may be there nevertheless."""
+    def _explain_missing(self, fault: QueryError) -> str:
+        """Return the error with the reasons why the name may exist nevertheless."""
         with suppress(PkgError):
-            said = self.service.run("status", {}).freshness.say(is_naming=False)
-            notes = [said] if said else []
+            caveats = self.service.run("status", {}).freshness.describe(name_files=False)
+            notes = [caveats] if caveats else []
             return "\n".join([mark_data(str(fault)), *(f"note: {each}" for each in (*notes, NOT_YET))])
         return mark_data(str(fault))
 
-    def _run(self, tool: Tool, arguments: Mapping[str, Any], gone: threading.Event) -> str:
+    def _run(self, tool: Tool, arguments: Mapping[str, Any], cancelled: threading.Event) -> str:
         if is_listing(tool, arguments):
             return list_more(self.service.options.allow_build)
-        name, given = tool.choose(arguments)
+        name, values = tool.choose(arguments)
         if name == "ask":
-            answer = self.service.ask_aloud(given, lambda _: _go_on(gone))
+            answer = self.service.stream_answer(values, lambda _: _check_cancelled(cancelled))
         else:
-            answer = self.service.run(name, given)
-        return write_answer(answer, "" if name in _WITHOUT_PLACES else self._say_roots(answer, given.get("source")))
+            answer = self.service.run(name, values)
+        return render_answer(
+            answer, "" if name in _WITHOUT_PATHS else self._describe_roots(answer, values.get("source"))
+        )
 
-    def _say_roots(self, answer: Answer, asked: object) -> str:
-        """Say below which folders the paths of an answer lie, where that is not the one that the agent works in."""
+    def _describe_roots(self, answer: Answer, requested: object) -> str:
+        """Return a line with the root folders of the paths in an answer; "" if that is the current folder."""
         graph = answer.freshness.graph
         if not graph or self._roots[0] != graph:
             sources = self.service.run("status", {}).lines[0]["sources"]
             self._roots = graph, {each["name"]: each["root"] for each in sources if each["kind"] == "repository"}
         roots = self._roots[1]
-        found = {*_list_sources(answer.lines), asked}
+        found = {*_list_sources(answer.lines), requested}
         named = {name for name in roots if name in found} or roots.keys()
         if {roots[name] for name in named} <= {str(Path.cwd())}:
             return ""
-        said = [roots[name] if len(roots) == 1 else f"{name} in {roots[name]}" for name in sorted(named)]
-        return f"paths are below {', '.join(said)}"
+        listed = [roots[name] if len(roots) == 1 else f"{name} in {roots[name]}" for name in sorted(named)]
+        return f"paths are below {', '.join(listed)}"
 
 
 def _list_sources(part: object) -> Iterator[str]:
-    """List the sources that any part of an answer is of."""
+    """Iterate over all values of the member `source` in the lines of an answer."""
     if isinstance(part, Mapping):
         source = part.get("source")
         yield from (source,) if isinstance(source, str) else ()
@@ -196,21 +197,23 @@ def _list_sources(part: object) -> Iterator[str]:
             yield from _list_sources(each)
 
 
-def _go_on(gone: threading.Event) -> None:
-    if gone.is_set():
+def _check_cancelled(cancelled: threading.Event) -> None:
+    if cancelled.is_set():
         raise CallCancelled
 
 
-def write_answer(answer: Answer, place: str = "") -> str:
-    """Write an answer: what was found, marked as what it is, and then what is to be said of it.
+def render_answer(answer: Answer, roots: str = "") -> str:
+    """Return the text of an answer between data marks, followed by the caveats.
 
-    Files and definitions are named by whoever wrote the code: inside of the marks they are named, outside counted.
+    Names of files and definitions are untrusted text: they are listed inside the marks, and only counted outside.
     """
     freshness, left_out = answer.freshness, answer.left_out
-    stale = f"changed since the build: {freshness.name_stale()}" if freshness.stale else ""
-    ends = [*(f"left out: {each}" for each in left_out), *filter(None, (stale, place))]
+    stale = f"changed since the build: {freshness.describe_stale()}" if freshness.stale else ""
+    ends = [*(f"left out: {each}" for each in left_out), *filter(None, (stale, roots))]
     notes = (
-        [f"left out: {count_things(len(left_out), 'part')}, told where the data ends; raise budget"] if left_out else []
+        [f"left out: {count_things(len(left_out), 'part')}, listed where the data ends; raise budget"]
+        if left_out
+        else []
     )
-    notes += [f"note: {said}"] if (said := freshness.say(is_naming=False)) else []
+    notes += [f"note: {caveats}"] if (caveats := freshness.describe(name_files=False)) else []
     return "\n".join([mark_data("\n".join([answer.text.strip("\n"), *map(spell_line, ends)])), *notes])

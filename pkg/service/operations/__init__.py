@@ -1,1 +1,1 @@
-"""What can be asked of a graph that is served: one catalogue of operations, whoever asks and however."""
+"""The operations of a served graph: one catalogue for all front ends."""

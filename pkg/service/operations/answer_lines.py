@@ -1,4 +1,4 @@
-"""Give answers as JSON-ready lines: what every face of the service and every command writes for a program."""
+"""JSON-ready lines of answers, as every front end of the service and every command writes them for programs."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _HEAD_FIELDS = ("signature", "class_header", "summary")  # of functions and bloc
 
 
 def build_line(report: BuildReport) -> dict[str, Any]:
-    """Give the report of a build as one line."""
+    """Return the report of a build as one line."""
     return {"type": "build", "changed": report.changed, **asdict(report), "errors": _list_errors(report.errors)}
 
 
 def _list_errors(errors: Iterable[LocalError]) -> list[dict[str, Any]]:
-    """List local errors without their traces, which are for a person at a terminal."""
+    """List local errors without their tracebacks, which only a terminal shows."""
     return [{name: value for name, value in asdict(each).items() if name != "trace"} for each in errors]
 
 
 def query_lines(result: QueryResult, explain: bool = False) -> Iterator[dict[str, Any]]:
-    """Give one line a hit, then the line of coverage, as docs/commands.md describes them."""
+    """Yield one line per hit, then the coverage line, as docs/commands.md describes them."""
     for hit in result.hits:
         line = {"type": "hit"} | {name: getattr(hit, name) for name in _HIT_FIELDS}
         line |= {name: text for name in _DOCSTRING_FIELDS + _HEAD_FIELDS if (text := getattr(hit, name)) is not None}
@@ -52,7 +52,7 @@ def query_lines(result: QueryResult, explain: bool = False) -> Iterator[dict[str
 
 
 def explore_lines(found: Exploration) -> Iterator[dict[str, Any]]:
-    """Give one line a piece, then one a call, caller or use, then what was left out and how much was shown."""
+    """Yield one line per piece, then one per call, caller or use, then the coverage line."""
     for piece in found.pieces:
         yield {"type": "piece", **asdict(piece)}
     for name, ties in (("call", found.calls), ("caller", found.callers), ("use", found.uses)):
@@ -70,14 +70,14 @@ def explore_lines(found: Exploration) -> Iterator[dict[str, Any]]:
 
 
 def show_lines(shown: Shown) -> Iterator[dict[str, Any]]:
-    """Give one line a definition of the name, then its links as `pkg deps` does, with the line of coverage last."""
+    """Yield one line per definition of the name, then its links and the coverage line as `pkg deps` does."""
     for definition in shown.definitions:
         yield {"type": "definition", **asdict(definition)}
     yield from deps_lines(shown.links)
 
 
 def outline_lines(outline: CodeOutline) -> Iterator[dict[str, Any]]:
-    """Give one line a folder and one a file with its definitions, then the line of coverage."""
+    """Yield one line per folder, one per file with its definitions, then the coverage line."""
     for folder in outline.folders:
         yield {"type": "folder", **asdict(folder)}
     for file in outline.files:
@@ -89,13 +89,13 @@ def outline_lines(outline: CodeOutline) -> Iterator[dict[str, Any]]:
 
 
 def evidence_lines(answer: RepositoryAnswer) -> Iterator[dict[str, Any]]:
-    """Give the evidence of an answer, one line a piece."""
+    """Yield the evidence of an answer, one line per piece."""
     for number, piece in zip(answer.numbers, answer.gathered.pieces, strict=True):
         yield {"type": "evidence", "number": number, **asdict(piece)}
 
 
 def answer_lines(answer: RepositoryAnswer) -> Iterator[dict[str, Any]]:
-    """Give the evidence, one line a piece, and then the answer with its citations, as docs/ask.md describes them."""
+    """Yield the evidence, one line per piece, then the answer with its citations, as docs/ask.md describes them."""
     yield from evidence_lines(answer)
     yield {
         "type": "answer",
@@ -129,7 +129,7 @@ def _describe(statement: Statement) -> dict[str, Any]:
 
 
 def stats_line(stats: StoreStats) -> dict[str, Any]:
-    """Give the statistics of a store as one line."""
+    """Return the statistics of a store as one line."""
     return {
         "type": "stats",
         **asdict(stats),

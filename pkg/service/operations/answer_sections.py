@@ -1,4 +1,4 @@
-"""Fit lines into a budget of tokens: in sections that share it, so that a long one leaves room for the others."""
+"""Fit lines into a token budget, which sections share so that a long one leaves room for the others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pkg.retrieval.token_count import count_tokens
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Lines of one kind under a title, and how many of them there are with those that are not given."""
+    """Lines of one kind under a title, and their total number with those that are not in `lines`."""
 
     title: str  # a plural, such as callers
     lines: Sequence[str]
@@ -18,9 +18,9 @@ class Section:
 
 
 def fit_lines(lines: Iterable[str], budget: int) -> tuple[str, int]:
-    """Join as many lines as a budget of tokens has room for (0: no limit); give the text, and how many are left out.
+    """Join lines up to a token budget (0: no limit); return the text and the number of lines left out.
 
-    A line may be a text of several: it stays whole, or is left out with all behind it.
+    An item may hold several lines: it is kept whole, or left out with all items after it.
     """
     kept, used, left_out = list[str](), 0, 0
     for line in lines:
@@ -34,7 +34,7 @@ def fit_lines(lines: Iterable[str], budget: int) -> tuple[str, int]:
 
 
 def fit_sections(sections: Sequence[Section], budget: int) -> tuple[str, tuple[str, ...]]:
-    """Write sections that share a budget of tokens (0: no limit); give the text, and what of each is left out."""
+    """Render sections that share a token budget (0: no limit); return the text and what each leaves out."""
     filled = [each for each in sections if each.total]
     texts, left_out = list[str](), list[str]()
     rooms = share_budget([measure_section(each) for each in filled], budget)
@@ -51,7 +51,7 @@ def fit_sections(sections: Sequence[Section], budget: int) -> tuple[str, tuple[s
 
 
 def measure_section(section: Section) -> int:
-    """Count the tokens of a section that is written whole."""
+    """Count the tokens of a whole section."""
     return sum(map(count_tokens, section.lines)) + _count_title(section)
 
 
@@ -60,7 +60,7 @@ def _count_title(section: Section) -> int:
 
 
 def share_budget(costs: Sequence[int], budget: int) -> list[int]:
-    """Share a budget among what costs so much each: what needs less than its share leaves the rest to the others."""
+    """Share a budget among items with these costs: one that needs less than its share leaves the rest to the others."""
     if not budget:
         return list(costs)
     rooms, left = [0] * len(costs), budget

@@ -1,4 +1,4 @@
-"""Write what an operation found as a short text for an agent: places as path:line, no ornament, within a budget."""
+"""Render answers as short texts for agents: places as path:line, without ornament, within a token budget."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from pkg.retrieval.outline_answer import CodeOutline, format_definition, format_
 from pkg.retrieval.show import Definition, Shown
 from pkg.retrieval.token_count import count_tokens
 from pkg.service.operations.answer_sections import fit_lines, fit_sections, measure_section, share_budget
-from pkg.service.operations.link_texts import SURE, list_sections, say_coverage, say_head
+from pkg.service.operations.link_texts import CERTAIN, describe_coverage, format_head, list_sections
 
 Line = Mapping[str, Any]
 Outline = Callable[[Definition], list[str]]
-"""Gives the lines of an outline of a class or file."""
+"""Returns the outline of a class or file as lines."""
 
 LINKS_SHARE = 4
-"""One of so many parts of the budget is kept for what calls a definition and what it calls, where there is as much."""
-NEAREST = 8  # places that are named where nothing fits, which is told of 7 % of the questions that have an answer too
-LONGEST_HEAD = 140  # characters of a line of an outline: a signature of fifteen parameters is not read
+"""A quarter of the budget is reserved for the callers and callees of a definition, if they need as much."""
+NEAREST = 8  # places listed if nothing fits, which is also reported for 7 % of the questions that have an answer
+LONGEST_HEAD = 140  # characters of a line of an outline; longer signatures are not worth their tokens
 _OUTLINED = (Label.CLASS.value, Label.FILE.value)
 
 
 def write_hits(lines: Sequence[Line]) -> Iterator[str]:
-    """Write the hits of a query, each with its code and helpers."""
+    """Yield the lines of the hits of a query, each with its code and helpers."""
     several = len({each["source"] for each in lines if each["type"] == "hit"}) > 1
     for each in lines:
         if each["type"] == "hit":
@@ -43,7 +43,7 @@ def write_hits(lines: Sequence[Line]) -> Iterator[str]:
 
 
 def write_explored(found: Exploration) -> str:
-    """Write what a question found: the pieces, and then a line for each call, by the place where it stands."""
+    """Return the pieces found for a question, then a line for each call, caller and use."""
     several = len({piece.place.source for piece in found.pieces}) > 1
     parts = [write_piece(piece, several) for piece in found.pieces]
     for title, links, is_placed in (
@@ -57,7 +57,7 @@ def write_explored(found: Exploration) -> str:
 
 
 def write_nearest(found: Exploration) -> Iterator[str]:
-    """Write that nothing fits a question, and where that comes nearest to it stands, without its code."""
+    """Yield the notes of a question that nothing fits, and the nearest places without their code."""
     yield from found.notes or ("nothing found",)
     if found.pieces:
         yield "nearest places; show one, or ask in words of the code:"
@@ -65,30 +65,30 @@ def write_nearest(found: Exploration) -> Iterator[str]:
         yield f"  {each.place.path}:{each.place.line} {each.place.qualname}"
 
 
-def say_over_budget(budget: int) -> str:
-    """Say that something was found and the budget has no room for any of it, and what to do."""
+def describe_over_budget(budget: int) -> str:
+    """Return the text of an answer of which nothing fits the budget."""
     return f"found, but over the budget of {count_things(budget, 'token')}; raise budget"
 
 
 def _format_link(link: Connection, is_placed: bool) -> str:
-    """Write a call; where it leads has its place only if it is not shown above."""
-    unsure = "" if link.confidence == SURE else f" ({link.confidence})"
+    """Format a call; is_placed: with the place of the callee, which is not shown above."""
+    unsure = "" if link.confidence == CERTAIN else f" ({link.confidence})"
     place = f" ({link.end.path}:{link.end.line})" if is_placed else ""
     return f"{link.start.path}:{link.line} {link.start.qualname} -> {link.end.qualname}{place}{unsure}"
 
 
 def write_shown(shown: Shown, budget: int, outline: Outline) -> tuple[str, tuple[str, ...]]:
-    """Write definitions with their code, then what needs them and what they need; give also what is left out.
+    """Return definitions with their code and links, and what is left out.
 
-    A class or file over the budget is outlined; of a function the first lines are shown.
+    A class or file over the budget is outlined, a function is cut after its first lines.
     """
-    sections, coverage = list_sections(shown.links), say_coverage(shown.links.coverage)
-    kept = min(sum(map(measure_section, sections)), budget // LINKS_SHARE) + sum(map(count_tokens, coverage))
+    sections, coverage = list_sections(shown.links), describe_coverage(shown.links.coverage)
+    reserved = min(sum(map(measure_section, sections)), budget // LINKS_SHARE) + sum(map(count_tokens, coverage))
     heads = ["\n".join(_write_place(each)) for each in shown.definitions]
     costs = [
         count_tokens(head) + count_tokens(each.content) for head, each in zip(heads, shown.definitions, strict=True)
     ]
-    rooms = share_budget(costs, max(budget - kept, 1) if budget else 0)
+    rooms = share_budget(costs, max(budget - reserved, 1) if budget else 0)
     parts, left_out = list[str](), list[str]()
     for each, head, cost, room in zip(shown.definitions, heads, costs, rooms, strict=True):
         code, missing = (each.content, "") if cost <= room else _cut(each, room - count_tokens(head), outline)
@@ -108,7 +108,7 @@ def _write_place(each: Definition) -> Iterator[str]:
 
 
 def _cut(each: Definition, room: int, outline: Outline) -> tuple[str, str]:
-    """Show a part of a definition, and say how to get the rest."""
+    """Return the part of a definition that fits, and how to get the rest."""
     enough = f"raise budget to {count_tokens(each.content) * 3 // 2}"
     if each.label in _OUTLINED and (lines := outline(each)):
         text, missing = fit_lines(lines, max(room, 1))
@@ -120,7 +120,7 @@ def _cut(each: Definition, room: int, outline: Outline) -> tuple[str, str]:
 
 
 def write_outline(outline: CodeOutline) -> Iterator[str]:
-    """Write folders, files and definitions as the lines that the budget was counted by."""
+    """Yield folders, files and definitions in the lines by which the budget was counted."""
     yield from map(format_folder, outline.folders)
     for file in outline.files:
         yield format_file(file)
@@ -128,15 +128,15 @@ def write_outline(outline: CodeOutline) -> Iterator[str]:
 
 
 def list_inside(outline: CodeOutline, definition: Definition) -> list[str]:
-    """List the lines of an outline that lie inside of a class, or all of a file."""
+    """List the lines of an outline inside the lines of a class or file."""
     first, last = definition.start_line, definition.end_line
     found = (each for file in outline.files if file.path == definition.path for each in file.definitions)
     return [shorten(format_definition(each), LONGEST_HEAD) for each in found if first <= each.start_line <= last]
 
 
 def write_links(answer: Answer, budget: int) -> tuple[str, tuple[str, ...]]:
-    """Write an answer about dependencies; give also how much of each kind is left out."""
-    lines = [*([head] if (head := say_head(answer)) else []), *say_coverage(answer.coverage)]
+    """Return the text of an answer about dependencies, and how much of each kind is left out."""
+    lines = [*([head] if (head := format_head(answer)) else []), *describe_coverage(answer.coverage)]
     used = sum(map(count_tokens, lines))
     body, left_out = fit_sections(list_sections(answer), max(budget - used, 1) if budget else 0)
     text, _ = fit_lines([*lines[:1], body, *lines[1:]] if body else lines, budget)
@@ -144,10 +144,10 @@ def write_links(answer: Answer, budget: int) -> tuple[str, tuple[str, ...]]:
 
 
 def write_ranking(line: Line) -> Iterator[str]:
-    """Write which candidate is chosen, and of each, the best first, what speaks for it or against it."""
-    yield f"chosen: candidate {line['chosen']}" + (" (all were dropped; this came furthest)" * line["fallback"])
+    """Yield the chosen candidate, then each candidate, best first, with the reason of its rank."""
+    yield f"chosen: candidate {line['chosen']}" + (" (all were dropped; it passed most stages)" * line["fallback"])
     for each in sorted(line["candidates"], key=lambda each: each["rank"]):
         dropped = f"dropped at {each['dropped']}: {each['reason']}" if each["dropped"] else each["why"]
-        same = f" (the same code as {each['same_as']})" if each["same_as"] is not None else ""
+        same = f" (same code as {each['same_as']})" if each["same_as"] is not None else ""
         yield f"candidate {each['id']}: {dropped}{same}"
     yield from line["notes"]

@@ -1,4 +1,4 @@
-"""All operations: the same answers as the commands of the same names, as lines and as a short text."""
+"""All operations: the answers of the commands of the same names, as lines and as a short text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pkg.errors import StoreMissingError, UsageError, count_things
 from pkg.service.operations import answer_lines as lines_of
 from pkg.service.operations import answer_texts as texts
-from pkg.service.operations import operation_requests as asked
+from pkg.service.operations import operation_requests as requests
 from pkg.service.operations.answer_sections import fit_lines
 from pkg.service.operations.deps_lines import deps_lines
 from pkg.service.operations.map_lines import map_lines, write_map
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from pkg.models.text_model import Listen
     from pkg.retrieval.deps.answer import Answer
     from pkg.retrieval.show import Definition
-    from pkg.service.desk import Desk
+    from pkg.service.request_context import RequestContext
 
 
-def _give_status(desk: Desk, request: asked.StatusRequest) -> Reply:
-    """Tell what is served; a graph that is not there yet is a state, and no error."""
+def _status(context: RequestContext, request: requests.StatusRequest) -> Reply:
+    """Return the state of the service; a missing graph is a state, not an error."""
     try:
-        stats = desk.stats
+        stats = context.stats
     except StoreMissingError as fault:
         return Reply(({"type": "status", "ready": False, "reason": str(fault), "sources": []},), str(fault))
     sources = [asdict(each) for each in stats.sources]
@@ -45,45 +45,45 @@ def _give_status(desk: Desk, request: asked.StatusRequest) -> Reply:
     return Reply((line,), f"{names}: {counts}; generation {stats.generation}")
 
 
-def _give_stats(desk: Desk, request: asked.StatsRequest) -> Reply:
+def _stats(context: RequestContext, request: requests.StatsRequest) -> Reply:
     from pkg.retrieval.deps.unbound import list_overflows
 
-    source = desk.choose_source(None)
-    overflows = list_overflows(desk.graph.store, source)
-    line = lines_of.stats_line(replace(desk.graph.stats(source), overflows=overflows))
-    if source is not None:  # these are of the whole graph, and tell of sources that are not served
+    source = context.choose_source(None)
+    overflows = list_overflows(context.graph.store, source)
+    line = lines_of.stats_line(replace(context.graph.stats(source), overflows=overflows))
+    if source is not None:  # these cover the whole graph, including sources that are not served
         for name in ("parts", "bytes", "audits", "outdated_audits"):
             del line[name]
     facts = [f"{name}: {value}" for name, value in line.items() if name in ("generation", "encoder", "nodes", "bytes")]
     return Reply((line,), "\n".join(facts))
 
 
-def _explore(desk: Desk, request: asked.ExploreRequest) -> Reply:
+def _explore(context: RequestContext, request: requests.ExploreRequest) -> Reply:
     from pkg.retrieval.explore import MAX_LEFT_OUT
 
-    found = desk.graph.explore(
+    found = context.graph.explore(
         request.text,
         budget=request.budget,
-        source=desk.choose_source(request.source),
+        source=context.choose_source(request.source),
         path=request.path,
         tests=request.tests,
     )
     lines = tuple(lines_of.explore_lines(found))
-    if found.fits is False or not (found.pieces or found.left_out):  # code that does not help would be paid for
+    if found.fits is False or not (found.pieces or found.left_out):  # unhelpful code would cost tokens
         return Reply(lines, "\n".join(texts.write_nearest(found)), found.stale)
     named = ", ".join(f"{place.qualname} ({place.path}:{place.line})" for place in found.left_out[:MAX_LEFT_OUT])
     more = len(found.left_out) - MAX_LEFT_OUT
     left_out = (f"{named}{f' and {more} more' if more > 0 else ''}: raise budget, or show one",) if named else ()
-    text = texts.write_explored(found) or texts.say_over_budget(request.budget)
+    text = texts.write_explored(found) or texts.describe_over_budget(request.budget)
     return Reply(lines, "\n".join([text, *found.notes]), found.stale, left_out)
 
 
-def _query(desk: Desk, request: asked.QueryRequest) -> Reply:
-    result = desk.graph.query(
+def _query(context: RequestContext, request: requests.QueryRequest) -> Reply:
+    result = context.graph.query(
         request.text,
         mode=request.mode,
         top_k=request.top_k,
-        source=desk.choose_source(request.source),
+        source=context.choose_source(request.source),
         path=request.path,
         kind=request.kind,
         blocks=request.blocks,
@@ -101,13 +101,13 @@ def _query(desk: Desk, request: asked.QueryRequest) -> Reply:
     return _reply(lines, (*head, *body, *result.coverage.notes), request.budget, result.coverage.stale, more)
 
 
-def _prompt(desk: Desk, request: asked.PromptRequest) -> Reply:
-    graph = desk.graph
+def _prompt(context: RequestContext, request: requests.PromptRequest) -> Reply:
+    graph = context.graph
     result = graph.query(
         request.text,
         mode=request.mode,
         top_k=request.top_k,
-        source=desk.choose_source(request.source),
+        source=context.choose_source(request.source),
         path=request.path,
         prune=request.prune,
         helpers=request.helpers,
@@ -120,32 +120,29 @@ def _prompt(desk: Desk, request: asked.PromptRequest) -> Reply:
     return Reply((line,), text, result.coverage.stale)
 
 
-def _ask(desk: Desk, request: asked.AskRequest) -> Reply:
-    return answer_question(desk, request)
+def _ask(context: RequestContext, request: requests.AskRequest) -> Reply:
+    return answer_question(context, request)
 
 
 def answer_question(
-    desk: Desk,
-    request: asked.AskRequest,
-    listen: Listen | None = None,
-    show: Callable[[Mapping[str, Any]], None] = lambda line: None,
+    context: RequestContext,
+    request: requests.AskRequest,
+    on_text: Listen | None = None,
+    on_evidence: Callable[[Mapping[str, Any]], None] = lambda line: None,
 ) -> Reply:
-    """Answer a question in words.
-
-    listen: told the text piece by piece as a model writes it. show: given each piece of evidence before that.
-    """
+    """Answer a question in words, passing each piece of evidence and then each piece of the text to a callback."""
     from pkg.generation.ask.ask_options import AskOptions
     from pkg.retrieval.evidence.evidence_options import EvidenceOptions
 
-    source = desk.choose_source(request.source)
+    source = context.choose_source(request.source)
     evidence = EvidenceOptions(request.retriever, request.tokens, 0, source, request.path or None, request.tests)
     options = AskOptions(evidence, max_tokens=request.max_tokens)
 
     def show_evidence(found: RepositoryAnswer) -> None:
         for line in lines_of.evidence_lines(found):
-            show(line)
+            on_evidence(line)
 
-    answer = desk.graph.open_conversation(desk.model, options).ask(request.question, listen, show_evidence)
+    answer = context.graph.open_conversation(context.model, options).ask(request.question, on_text, show_evidence)
     lines = tuple(lines_of.answer_lines(answer))
     stale = answer.gathered.stale
     if answer.model:
@@ -159,22 +156,22 @@ def _write_answer(answer: RepositoryAnswer) -> str:
     return f"{answer.text}\n{answer.reason}\n\n{places}" if answer.is_refused else f"{answer.text}\n\n{places}"
 
 
-def _show(desk: Desk, request: asked.ShowRequest) -> Reply:
-    shown = desk.graph.show(request.name, source=desk.choose_source(request.source), limit=request.limit)
+def _show(context: RequestContext, request: requests.ShowRequest) -> Reply:
+    shown = context.graph.show(request.name, source=context.choose_source(request.source), limit=request.limit)
 
     def outline(definition: Definition) -> list[str]:
-        return texts.list_inside(desk.graph.outline(definition.path, source=definition.source, budget=0), definition)
+        return texts.list_inside(context.graph.outline(definition.path, source=definition.source, budget=0), definition)
 
     text, left_out = texts.write_shown(shown, request.budget, outline)
     return Reply(tuple(lines_of.show_lines(shown)), text, shown.links.coverage.stale, left_out)
 
 
-def _deps(desk: Desk, request: asked.DepsRequest) -> Reply:
-    answer = desk.graph.deps(
+def _deps(context: RequestContext, request: requests.DepsRequest) -> Reply:
+    answer = context.graph.deps(
         request.name,
         question=request.question,
         to=request.to,
-        source=desk.choose_source(request.source),
+        source=context.choose_source(request.source),
         depth=request.depth,
         direction=request.direction,
         limit=request.limit,
@@ -183,13 +180,13 @@ def _deps(desk: Desk, request: asked.DepsRequest) -> Reply:
     return _reply_links(answer, request.budget)
 
 
-def _impact(desk: Desk, request: asked.ImpactRequest) -> Reply:
-    answer = desk.graph.impact(
+def _impact(context: RequestContext, request: requests.ImpactRequest) -> Reply:
+    answer = context.graph.impact(
         *request.names,
         diff=request.diff,
         staged=request.staged,
         entries=request.entries,
-        source=desk.choose_source(request.source),
+        source=context.choose_source(request.source),
         depth=request.depth,
         limit=request.limit,
         relations=tuple(request.relations),
@@ -200,35 +197,35 @@ def _impact(desk: Desk, request: asked.ImpactRequest) -> Reply:
 def _reply_links(answer: Answer, budget: int) -> Reply:
     text, cut = texts.write_links(answer, budget)
     left_out = (f"{', '.join(cut)}: raise budget",) if cut else ()
-    text = text or texts.say_over_budget(budget)
+    text = text or texts.describe_over_budget(budget)
     return Reply(tuple(deps_lines(answer)), text, answer.coverage.stale, left_out)
 
 
-def _outline(desk: Desk, request: asked.OutlineRequest) -> Reply:
+def _outline(context: RequestContext, request: requests.OutlineRequest) -> Reply:
     from pkg.retrieval.outline import mark_outline
 
-    source, budget = desk.choose_source(request.source), request.budget
+    source, budget = context.choose_source(request.source), request.budget
     key = "outline", request.path, source, budget
-    found = desk.remember(key, lambda: desk.graph.outline(request.path, source=source, budget=budget))
-    found = mark_outline(desk.graph.store, found)
+    found = context.get_cached(key, lambda: context.graph.outline(request.path, source=source, budget=budget))
+    found = mark_outline(context.graph.store, found)
     files, definitions = found.left_out_files, found.left_out_definitions
     more = (f"{files} files, {definitions} definitions: raise budget, or outline a folder",)
     left_out = more if files or definitions else ()
-    text = "\n".join(texts.write_outline(found)) or (texts.say_over_budget(budget) if left_out else "")
+    text = "\n".join(texts.write_outline(found)) or (texts.describe_over_budget(budget) if left_out else "")
     return Reply(tuple(lines_of.outline_lines(found)), text, found.stale, left_out)
 
 
-def _map(desk: Desk, request: asked.MapRequest) -> Reply:
+def _map(context: RequestContext, request: requests.MapRequest) -> Reply:
     from pkg.retrieval.deps.package_map import mark_map
 
-    source = desk.choose_source(request.source)
-    found = desk.remember(("map", request.path, source), lambda: desk.graph.map(request.path, source=source))
-    found = mark_map(desk.graph.store, found)
+    source = context.choose_source(request.source)
+    found = context.get_cached(("map", request.path, source), lambda: context.graph.map(request.path, source=source))
+    found = mark_map(context.graph.store, found)
     lines = tuple(map_lines(found, request.files))
     return _reply(lines, write_map(found), request.budget, found.stale, "raise budget, or map a folder")
 
 
-def _rerank(desk: Desk, request: asked.RerankRequest) -> Reply:
+def _rerank(context: RequestContext, request: requests.RerankRequest) -> Reply:
     from pkg.api import rank_candidates
     from pkg.rerank.candidates import STAGES
     from pkg.rerank.tasks import outcome_line
@@ -239,59 +236,59 @@ def _rerank(desk: Desk, request: asked.RerankRequest) -> Reply:
     return _reply((line,), texts.write_ranking(line), request.budget, (), "raise budget")
 
 
-def _build(desk: Desk, request: asked.BuildRequest) -> Reply:
+def _build(context: RequestContext, request: requests.BuildRequest) -> Reply:
     from pkg.model import Skip
 
-    reports = desk.graph.refresh(desk.choose_source(request.source))
-    lines, said = list[Mapping[str, Any]](), list[str]()
+    reports = context.graph.refresh(context.choose_source(request.source))
+    lines, parts = list[Mapping[str, Any]](), list[str]()
     for each in reports:
         if isinstance(each, Skip):
             lines.append({"type": "skipped", "source": each.path, "reason": each.reason})
-            said.append(f"{each.path}: not read, {each.reason}")
+            parts.append(f"{each.path}: not read, {each.reason}")
         else:
             lines.append(lines_of.build_line(each))
-            said.append(f"{each.source}: {each.written} written, {each.removed} removed, {each.unchanged} unchanged")
-    return Reply(tuple(lines), "\n".join(said) or "nothing to build: the graph has no source")
+            parts.append(f"{each.source}: {each.written} written, {each.removed} removed, {each.unchanged} unchanged")
+    return Reply(tuple(lines), "\n".join(parts) or "nothing to build: the graph has no source")
 
 
 def _reply(
     lines: Iterable[Mapping[str, Any]], body: Iterable[str], budget: int, stale: tuple[Any, ...], more: str
 ) -> Reply:
     text, count = fit_lines(body, budget)
-    text = text or (texts.say_over_budget(budget) if count else "")
+    text = text or (texts.describe_over_budget(budget) if count else "")
     return Reply(tuple(lines), text, stale, (f"{count_things(count, 'line')}: {more}",) if count else ())
 
 
 OPERATIONS: Mapping[str, Operation] = {
     each.name: each
     for each in (
-        Operation("explore", "Answer how something works with code and its calls.", asked.ExploreRequest, _explore),
-        Operation("show", "Show the source of a name, its callers and callees.", asked.ShowRequest, _show),
-        Operation("deps", "Tell what depends on what.", asked.DepsRequest, _deps),
-        Operation("impact", "Tell what may break when code changes.", asked.ImpactRequest, _impact),
+        Operation("explore", "Answer how something works with code and its calls.", requests.ExploreRequest, _explore),
+        Operation("show", "Show the source of a name, its callers and callees.", requests.ShowRequest, _show),
+        Operation("deps", "Find what depends on what.", requests.DepsRequest, _deps),
+        Operation("impact", "Find what may break when code changes.", requests.ImpactRequest, _impact),
         Operation(
             "rerank",
             "Choose the best of several answers by running them.",
-            asked.RerankRequest,
+            requests.RerankRequest,
             _rerank,
-            is_running=True,
+            runs_code=True,
         ),
-        Operation("query", "Find blocks or functions for a question.", asked.QueryRequest, _query),
-        Operation("prompt", "Pack a prompt with code for a question.", asked.PromptRequest, _prompt),
-        Operation("ask", "Answer a question in words, with checked citations.", asked.AskRequest, _ask),
-        Operation("outline", "Outline a file, a folder or a source.", asked.OutlineRequest, _outline),
-        Operation("map", "Map which folder imports which, with cycles marked.", asked.MapRequest, _map),
-        Operation("status", "Tell what is served and how fresh it is.", asked.StatusRequest, _give_status),
-        Operation("stats", "Count what the graph holds.", asked.StatsRequest, _give_stats),
-        Operation("build", "Bring the graph up to date.", asked.BuildRequest, _build, is_writing=True),
+        Operation("query", "Find blocks or functions for a question.", requests.QueryRequest, _query),
+        Operation("prompt", "Pack a prompt with code for a question.", requests.PromptRequest, _prompt),
+        Operation("ask", "Answer a question in words, with checked citations.", requests.AskRequest, _ask),
+        Operation("outline", "Outline a file, a folder or a source.", requests.OutlineRequest, _outline),
+        Operation("map", "Map which folder imports which, with cycles marked.", requests.MapRequest, _map),
+        Operation("status", "Report what is served and how fresh it is.", requests.StatusRequest, _status),
+        Operation("stats", "Count what the graph holds.", requests.StatsRequest, _stats),
+        Operation("build", "Update the graph.", requests.BuildRequest, _build, writes_graph=True),
     )
 }
-"""By name, those that are asked for most first."""
+"""Operations by name, the most frequent first."""
 
 
 def find_operation(name: str) -> Operation:
-    """Find an operation; a UsageError for a name that none has."""
+    """Return the operation of a name; raises UsageError for an unknown name."""
     found = OPERATIONS.get(name)
     if found is None:
-        raise UsageError(f"no operation {name[:100]!r}; expected one of: {', '.join(OPERATIONS)}")
+        raise UsageError(f"unknown operation {name[:100]!r}; expected one of: {', '.join(OPERATIONS)}")
     return found

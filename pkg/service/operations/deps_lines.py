@@ -1,4 +1,4 @@
-"""Give answers about dependencies as JSON-ready lines, one kind of answer after the other."""
+"""JSON-ready lines of answers about dependencies, one function per class of answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pkg.retrieval.deps.answer import (
 
 @singledispatch
 def deps_lines(answer: Answer) -> Iterator[dict[str, Any]]:
-    """Give one line for each thing that was found, then the line of coverage; a TypeError for what is no answer."""
+    """Yield one line per result, then the coverage line; raises TypeError for another class."""
     raise TypeError(f"no lines for {type(answer).__name__}; expected an answer of Graph.deps")
 
 

@@ -1,4 +1,4 @@
-"""Give the map of a source as JSON-ready lines: folders, what they import, and files where they are asked for."""
+"""The map of a source as JSON-ready lines and as text: folders, their imports, and optionally files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pkg.retrieval.deps.package_map import MapLevel, PackageMap
 
 
 def map_lines(found: PackageMap, with_files: bool = False) -> Iterator[dict[str, Any]]:
-    """Give one line a folder, one for what a folder imports of another, the same for files, and what was counted."""
+    """Yield one line per folder and per import between folders, the same for files, then the coverage line."""
     yield from _list_level("folder", found.folders)
     if with_files:
         yield from _list_level("file", found.files)
@@ -35,7 +35,7 @@ def _list_level(kind: str, level: MapLevel) -> Iterator[dict[str, Any]]:
 
 
 def write_map(found: PackageMap) -> Iterator[str]:
-    """Write a line a folder with what it imports, most first, and mark what lies on a cycle."""
+    """Yield one line per folder with its imports, most frequent first; folders on a cycle are marked."""
     imported = found.folders.rank_imports()
     for place in found.folders.places:
         listed = ", ".join(each.end for each in imported.get(place.path, ()))

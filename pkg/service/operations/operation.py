@@ -1,4 +1,4 @@
-"""What an operation is: a request with checked fields, and a function that answers it."""
+"""The operation: a request class with validated fields, and a function that answers it."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
     from pydantic_core import ErrorDetails
 
-    from pkg.service.desk import Desk
+    from pkg.service.request_context import RequestContext
 
-LONGEST_VALUE = 80  # characters of a wrong value that its error shows
+LONGEST_VALUE = 80  # characters of an invalid value that its error shows
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What an operation found."""
+    """The result of an operation."""
 
     lines: tuple[Mapping[str, Any], ...]
-    """What the command of the same name writes with --json."""
+    """As the command of the same name writes with --json."""
     text: str
-    """The same for a reader of text, within the budget of the request."""
-    stale: tuple[Stale, ...] = ()  # files of it that are not what the graph was built from any more
-    left_out: tuple[str, ...] = ()  # what the budget had no room for, and how to get it
+    """The same as plain text, within the token budget of the request."""
+    stale: tuple[Stale, ...] = ()  # files of the result that have changed since the build
+    left_out: tuple[str, ...] = ()  # parts that exceeded the budget, and how to get them
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One thing that can be asked."""
+    """One kind of request to a served graph."""
 
     name: str
     summary: str
     """One sentence in the imperative."""
     request: type
     """A frozen dataclass; its fields with their defaults, bounds and descriptions are the arguments."""
-    answer: Callable[[Desk, Any], Reply]
-    is_writing: bool = False  # whether it changes the graph: refused unless the service allows it
-    is_running: bool = False  # whether it runs code that the request brings, in the sandbox, and reads no graph
+    answer: Callable[[RequestContext, Any], Reply]
+    writes_graph: bool = False  # refused unless the service allows it
+    runs_code: bool = False  # runs code of the request in the sandbox, and reads no graph
 
     @cached_property
     def adapter(self) -> TypeAdapter[Any]:
-        """What checks arguments, and describes them."""
+        """The pydantic adapter that validates and describes the arguments."""
         from pydantic import TypeAdapter
 
         return TypeAdapter(self.request)
@@ -58,14 +58,14 @@ class Operation:
         return self.adapter.json_schema()
 
     def read_request(self, arguments: Mapping[str, Any]) -> Any:
-        """Make the request of arguments; a UsageError names each that is missing, unknown or of a wrong type.
+        """Build the request from arguments; numbers and booleans may be strings.
 
-        A number or a truth that is written as text is taken for what it says.
+        Raises UsageError that names each missing, unknown or invalid argument.
         """
         return self._read(lambda: self.adapter.validate_python(dict(arguments)))
 
     def check_strictly(self, arguments: Mapping[str, Any]) -> None:
-        """Raise the UsageError of read_request for a value of another type than the schema names, too."""
+        """Raise UsageError for invalid arguments, and for a value whose type differs from the schema."""
         self._read(lambda: self.adapter.validate_json(json.dumps(arguments), strict=True))
 
     def _read(self, validate: Callable[[], Any]) -> Any:
@@ -80,13 +80,13 @@ class Operation:
 
 
 def _list_faults(faults: Iterable[ErrorDetails]) -> Iterator[str]:
-    """Say one fault of each argument: a union tells one for each of its kinds."""
-    said = set[str]()
+    """Yield the first error of each argument; pydantic reports one for each member of a union."""
+    seen = set[str]()
     for each in faults:
         name = str(each["loc"][0]) if each["loc"] else "arguments"
-        if name in said:
+        if name in seen:
             continue
-        said.add(name)
+        seen.add(name)
         if each["type"] == "missing":
             yield f"'{name}' is missing"
         elif each["type"] == "unexpected_keyword_argument":

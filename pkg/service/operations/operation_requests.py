@@ -1,6 +1,6 @@
-"""The arguments of each operation, with bounds, defaults and descriptions: every face checks and describes by them.
+"""The arguments of each operation, with bounds, defaults and descriptions, as every front end checks them.
 
-Resolved at run time, so nothing here stands behind TYPE_CHECKING.
+Annotations are resolved at run time, so no import here is under TYPE_CHECKING.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from pkg.retrieval.evidence.evidence_options import EVIDENCE_BUDGET, Retriever
 from pkg.retrieval.query_options import BlockChoice, HelperChoice, Mode, PruneChoice, TestChoice
 
 TEXT_BUDGET = 1500
-"""Tokens of a text: who asks may hold it in mind for long, and pays for each."""
-LONGEST_TEXT = 20_000  # characters of a question: an issue with its traceback has fewer
+"""Tokens of a text, which an agent keeps in its context."""
+LONGEST_TEXT = 20_000  # characters of a question; an issue with its traceback has fewer
 LONGEST_NAME = 1_000
 MOST_CANDIDATES = 100
 LONGEST_CANDIDATE = 100_000
@@ -37,21 +37,21 @@ Steps = Annotated[int, Field(ge=1, le=100)]
 
 @dataclass(frozen=True)
 class StatusRequest:
-    """Nothing is needed."""
+    """A request for the state of the service."""
 
     __pydantic_config__ = _STRICT
 
 
 @dataclass(frozen=True)
 class StatsRequest:
-    """Nothing is needed."""
+    """A request for the statistics of the graph."""
 
     __pydantic_config__ = _STRICT
 
 
 @dataclass(frozen=True)
 class ExploreRequest:
-    """A question or names, to be answered with code and how it hangs together."""
+    """A question or names, to be answered with code and its calls."""
 
     __pydantic_config__ = _STRICT
 
@@ -64,7 +64,7 @@ class ExploreRequest:
 
 @dataclass(frozen=True)
 class QueryRequest:
-    """A question that blocks or functions are searched for."""
+    """A question for which blocks or functions are searched."""
 
     __pydantic_config__ = _STRICT
 
@@ -86,7 +86,7 @@ class QueryRequest:
 
 @dataclass(frozen=True)
 class PromptRequest:
-    """A question that a prompt with code is packed for."""
+    """A question for which a prompt with code is packed."""
 
     __pydantic_config__ = _STRICT
 
@@ -103,7 +103,7 @@ class PromptRequest:
 
 @dataclass(frozen=True)
 class AskRequest:
-    """A question that is answered in words, with checked citations; without a model, its evidence."""
+    """A question to be answered in words with checked citations, or without a model by its evidence."""
 
     __pydantic_config__ = _STRICT
 
@@ -121,7 +121,7 @@ class AskRequest:
 
 @dataclass(frozen=True)
 class ShowRequest:
-    """A name whose source is shown."""
+    """A name whose source code is shown."""
 
     __pydantic_config__ = _STRICT
 
@@ -133,7 +133,7 @@ class ShowRequest:
 
 @dataclass(frozen=True)
 class DepsRequest:
-    """What depends on what."""
+    """A question about dependencies."""
 
     __pydantic_config__ = _STRICT
 
@@ -150,14 +150,14 @@ class DepsRequest:
 
 @dataclass(frozen=True)
 class ImpactRequest:
-    """What may break when names change, or what a git diff touches."""
+    """Names, or a git diff, whose change may break other code."""
 
     __pydantic_config__ = _STRICT
 
     names: Annotated[list[Name], Field(max_length=100)] = field(default_factory=list)
     diff: Annotated[Name | None, Field(description="A git revision to compare with, or REV..REV.")] = None
     staged: bool = False
-    entries: Annotated[bool, Field(description="Tell by which routes and commands it is entered.")] = False
+    entries: Annotated[bool, Field(description="List the routes and commands that reach it.")] = False
     relations: list[RelationKind] = field(default_factory=list)
     depth: Steps | None = None
     source: Source = None
@@ -167,7 +167,7 @@ class ImpactRequest:
 
 @dataclass(frozen=True)
 class OutlineRequest:
-    """A file, a folder or a whole source, by its classes and functions."""
+    """A file, folder or source whose classes and functions are outlined."""
 
     __pydantic_config__ = _STRICT
 
@@ -178,12 +178,12 @@ class OutlineRequest:
 
 @dataclass(frozen=True)
 class MapRequest:
-    """A source, or a folder of it, by which folder imports which."""
+    """A source or folder whose imports between folders are mapped."""
 
     __pydantic_config__ = _STRICT
 
     path: Annotated[Name | None, Field(description="Folder of the source; all of it without.")] = None
-    files: Annotated[bool, Field(description="Give files and their imports too.")] = False
+    files: Annotated[bool, Field(description="List files and their imports too.")] = False
     source: Source = None
     budget: Budget = TEXT_BUDGET
 
@@ -207,7 +207,7 @@ class RerankRequest:
 
 @dataclass(frozen=True)
 class BuildRequest:
-    """A source of the graph, or all of them, to be brought up to date."""
+    """A source of the graph to be updated; all sources without one."""
 
     __pydantic_config__ = _STRICT
 

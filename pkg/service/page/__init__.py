@@ -1,1 +1,1 @@
-"""The page to look at a graph: one small web app, served beside the operations or written as a single file."""
+"""The page that shows a graph: a small web app, served beside the operations or written as a single file."""

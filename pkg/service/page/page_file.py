@@ -1,7 +1,7 @@
-"""Write the page as one file that opens from disk: scripts, colours and the answers that it shows stand in it.
+"""Render the page as one file that opens from disk, with its scripts, styles and answers inlined.
 
-A repository may hold any text. Answers stand in an element that no browser runs, with every sign escaped that could
-end it; the page lets nothing run but its own scripts, which are named by their hash.
+Answers quote untrusted code. They are in a script element of type JSON, with all characters escaped that could end it;
+the content security policy allows only our own scripts, by their hash.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ MODULES = (
     "words", "answers", "highlight", "layout", "drawing", "places", "code", "links", "impact", "around", "symbol",
     "search", "map", "app",
 )  # fmt: skip
-"""The scripts of the page, each behind those that it imports."""
+"""The scripts of the page, each after those that it imports."""
 
 Lines = Sequence[Mapping[str, Any]]
-_SIGNS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
+_ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
 _LINK = '<link rel="stylesheet" href="page/page.css" id="__________cytoscape_stylesheet">'
 _APP = '<script type="module" src="page/page.js"></script>'
 _IMPORT = re.compile(r"^import \{[^}]*\} from '[^']*';\n", re.MULTILINE)
 
 
 def name_question(operation: str, arguments: Mapping[str, Any]) -> str:
-    """Name a question as answers.js does."""
+    """Return the key of a question, as answers.js builds it."""
     return json.dumps([operation, dict(sorted(arguments.items()))], separators=(",", ":"), ensure_ascii=False)
 
 
 def render_page(answers: Mapping[str, Lines], start: str) -> str:
-    """Write the page with the answers that it shows, by the names of their questions, and the view to start with."""
+    """Return the page as HTML, with its answers by the key of their question and the view to open first."""
     style, library, app = _read("page.css"), _read("vendor/cytoscape.min.js"), join_modules()
     policy = (
         f"default-src 'none'; script-src {_hash(library)} {_hash(app)}; style-src {_hash(style)};"
@@ -49,7 +49,7 @@ def render_page(answers: Mapping[str, Lines], start: str) -> str:
         {
             _LINK: f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
             f'<style id="__________cytoscape_stylesheet">{style}</style>',
-            _APP: f'<script type="application/json" id="answers">{escape_json(held).translate(_SIGNS)}</script>\n'
+            _APP: f'<script type="application/json" id="answers">{escape_json(held).translate(_ESCAPES)}</script>\n'
             f"<script>{library}</script>\n"
             f'<script type="module">{app}</script>',
         },
@@ -57,7 +57,7 @@ def render_page(answers: Mapping[str, Lines], start: str) -> str:
 
 
 def write_page(path: Path, text: str) -> Path:
-    """Write a page, and give where; a PathError says why it cannot be."""
+    """Write a page and return its path; raises PathError."""
     try:
         path.write_text(text, encoding="utf-8", newline="\n")
     except OSError as fault:
@@ -66,15 +66,15 @@ def write_page(path: Path, text: str) -> Path:
 
 
 def _replace(text: str, parts: Mapping[str, str]) -> str:
-    """Replace each part where it stands; what is put in is not looked at again."""
+    """Replace all parts in one pass, so that inserted text is not replaced again."""
     pattern = "|".join(map(re.escape, parts))
     return re.sub(pattern, lambda found: parts[found[0]], text)
 
 
 def join_modules() -> str:
-    """Put all modules into one: none has a name twice, so what they import is there.
+    """Join all modules into one; their names are unique, so imports can be dropped.
 
-    Fourteen requests, each known only when the one before is answered, would take longer than all the rest.
+    Fourteen requests, each known only after the answer to the last, would take longer than the rest of the page.
     """
     texts = (_read(f"{name}.js") for name in MODULES)
     return "\n".join(_IMPORT.sub("", text) for text in texts)

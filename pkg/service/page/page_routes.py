@@ -1,4 +1,4 @@
-"""Give the files of the page; what it shows it asks of the operations that are served beside it."""
+"""Serve the files of the page, which sends its questions to the operations of the same server."""
 
 from __future__ import annotations
 
@@ -22,47 +22,47 @@ _TYPES = {
     "page.css": "text/css",
     "vendor/cytoscape.min.js": "text/javascript",
 }
-"""The files that are given, and no other, whatever is asked for."""
+"""Media types of the served files; no other file is served."""
 SCRIPT = "page.js"  # all modules in one
-_HEADERS = {"cache-control": "no-cache"}  # asked for again each time, and sent again only after an update
+_HEADERS = {"cache-control": "no-cache"}  # revalidated at each use
 
 
 def make_routes() -> list[BaseRoute]:
-    """Make the routes of the page, for the application that serves a graph; a MissingExtraError without Starlette."""
+    """Return the routes of the page; raises MissingExtraError without Starlette."""
     try:
         from starlette.routing import Route
     except ImportError as fault:
         raise MissingExtraError("starlette", "service", "the page of pkg serve") from fault
-    return [Route("/", give_page), Route("/page/{name:path}", give_file)]
+    return [Route("/", get_page), Route("/page/{name:path}", get_file)]
 
 
 def prepare_page(service: GraphService) -> None:
-    """Read in the background what the first view shows, before anybody asks for it."""
+    """Load the maps that the first view shows into the cache, in the background."""
 
     def read() -> None:
-        with suppress(PkgError):  # who asks will be told
+        with suppress(PkgError):  # the first request reports it
             for source in service.run("status", {}).lines[0]["sources"]:
                 service.run("map", {"source": source["name"], "files": True, "budget": 0})
 
     threading.Thread(target=read, daemon=True).start()
 
 
-async def give_page(request: Request) -> Response:
-    """Give the page itself, which holds no code of anybody."""
-    return _give("page.html")
+async def get_page(request: Request) -> Response:
+    """Return the HTML of the page, which holds no code of a repository."""
+    return _send_file("page.html")
 
 
-async def give_file(request: Request) -> Response:
-    """Give a file that the page is made of."""
+async def get_file(request: Request) -> Response:
+    """Return the script, style sheet or library of the page."""
     from starlette.responses import Response
 
     name = request.path_params["name"]
     if name == SCRIPT:
         return Response(join_modules(), media_type="text/javascript", headers=_HEADERS)
-    return _give(name)
+    return _send_file(name)
 
 
-def _give(name: str) -> Response:
+def _send_file(name: str) -> Response:
     from starlette.exceptions import HTTPException
     from starlette.responses import FileResponse
 

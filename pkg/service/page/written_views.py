@@ -1,4 +1,4 @@
-"""Gather the answers that a page needs which is written as one file: those around a name, or the map of a source."""
+"""Collect the answers for a page written as one file: the neighbourhood of a name, or the map of a source."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
     from pkg.api import Graph
     from pkg.model import Stale
 
-MOST_NEIGHBOURS = 60  # whose source and links come along: each adds some ten kilobytes
-SHOWN_LINKS = 100  # of one relation, as places.js asks for
+MOST_NEIGHBOURS = 60  # included with source and links; each adds about ten kilobytes
+SHOWN_LINKS = 100  # of one relation, as in places.js
 MOST_AFFECTED = 200
-_WHOLE_PATH = ("File", "Folder", "Library", "Module", "Row")  # labels whose nodes are named by their path alone
+_WHOLE_PATH = ("File", "Folder", "Library", "Module", "Row")  # labels whose nodes are named by path only
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenPage:
-    """A page as text, and the files of its answers that are not what the graph was built from any more."""
+    """A page as HTML, and the files of its answers that have changed since the build."""
 
     text: str
     stale: tuple[Stale, ...]
 
 
 def render_symbol_page(graph: Graph, name: str, source: str | None, tab: str = "graph") -> WrittenPage:
-    """Write the page around a name: its source, links, impact, and the same of what it is linked with.
+    """Return the page of a name with its source, links and impact, and the source and links of its neighbours.
 
-    Raises QueryError for a name that the graph does not know, or that may mean several things.
+    Raises QueryError for an unknown or ambiguous name.
     """
     target = asdict(graph.show(name, source=source, limit=1).links.target)
     whole, place = _name(target), target["source"]
@@ -44,15 +44,15 @@ def render_symbol_page(graph: Graph, name: str, source: str | None, tab: str = "
     answers.add_impact(whole, place)
     linked = dict.fromkeys(_name(line) for line in shown if line["type"] == "dependency" and _has_source(line))
     for each in list(linked)[:MOST_NEIGHBOURS]:
-        with suppress(QueryError):  # a name that means several things is shown without a link
+        with suppress(QueryError):  # an ambiguous name is shown without a link
             answers.add_shown(each, place)
     return answers.render("symbol", {"name": whole, "source": place, "tab": tab}, place)
 
 
 def render_map_page(graph: Graph, path: str | None, source: str | None) -> WrittenPage:
-    """Write the page with the map of a source, or of what lies below a path.
+    """Return the page with the map of a source, or of a folder of it.
 
-    Raises QueryError for a path that is not there, and without one where there are several sources.
+    Raises QueryError for an unknown path, and if there are several sources and none is given.
     """
     answers = _Answers(graph)
     found = graph.map(path, source=source)
@@ -62,50 +62,50 @@ def render_map_page(graph: Graph, path: str | None, source: str | None) -> Writt
 
 
 class _Answers:
-    """The answers of a page by the names of their questions."""
+    """The answers of a page by the key of their question."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self.found: dict[str, Lines] = {}
-        self.stale: dict[Stale, None] = {}  # of all answers, each once, in their order
+        self.stale: dict[Stale, None] = {}  # an ordered set, of all answers
 
     def put(self, operation: str, arguments: Mapping[str, Any], lines: Lines, stale: Iterable[Stale]) -> Lines:
-        """Put the lines of an answer where the page looks for it, and keep which files of it are stale."""
+        """Add the lines of an answer and its stale files."""
         self.stale.update(dict.fromkeys(stale))
         self.found[name_question(operation, arguments)] = [_drop_root(line) for line in lines]
         return lines
 
     def add_shown(self, name: str, source: str) -> Lines:
-        """Put what a name is, with its links, and its call sites that are not bound."""
+        """Add the definition of a name with its links, and its unresolved call sites."""
         found = self._graph.show(name, source=source, limit=SHOWN_LINKS)
-        self._add_stops(name, source)
-        asked = {"name": name, "source": source, "limit": SHOWN_LINKS, "budget": 0}
-        return self.put("show", asked, list(show_lines(found)), found.links.coverage.stale)
+        self._add_unresolved(name, source)
+        arguments = {"name": name, "source": source, "limit": SHOWN_LINKS, "budget": 0}
+        return self.put("show", arguments, list(show_lines(found)), found.links.coverage.stale)
 
-    def _add_stops(self, name: str, source: str) -> None:
-        """Put the call sites of a name that are not bound; a constant has none."""
-        asked = {"name": name, "source": source, "direction": "out", "relations": ["unresolved"], "limit": 200}
+    def _add_unresolved(self, name: str, source: str) -> None:
+        """Add the unresolved call sites of a name; a constant has none."""
+        arguments = {"name": name, "source": source, "direction": "out", "relations": ["unresolved"], "limit": 200}
         try:
             found = self._graph.deps(name, source=source, direction="out", relations=("unresolved",), limit=200)
         except QueryError:
             return
-        self.put("deps", asked | {"budget": 0}, list(deps_lines(found)), found.coverage.stale)
+        self.put("deps", arguments | {"budget": 0}, list(deps_lines(found)), found.coverage.stale)
 
     def add_impact(self, name: str, source: str) -> None:
-        """Put what may break when a name changes."""
+        """Add the impact of a name."""
         found = self._graph.impact(name, source=source, limit=MOST_AFFECTED)
-        asked = {"names": [name], "source": source, "limit": MOST_AFFECTED, "budget": 0}
-        self.put("impact", asked, list(deps_lines(found)), found.coverage.stale)
+        arguments = {"names": [name], "source": source, "limit": MOST_AFFECTED, "budget": 0}
+        self.put("impact", arguments, list(deps_lines(found)), found.coverage.stale)
 
     def render(self, view: str, facts: Mapping[str, str], source: str) -> WrittenPage:
-        """Write the page; where the source lies on this machine stays out of it."""
+        """Return the page, without the path of the source on this machine."""
         status = {"type": "status", "ready": True, "sources": [{"name": source, "root": ""}]}
         self.put("status", {}, [status | {"partial": len(self._graph.stats(source).partial)}], ())
         return WrittenPage(render_page(self.found, f"#/{view}?{urlencode(facts)}"), tuple(self.stale))
 
 
 def _drop_root(line: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Leave out where a source lies on this machine: a file is handed on."""
+    """Drop the paths of sources on this machine, as the written page may be shared."""
     return {**line, "stale": [{**each, "root": ""} for each in line["stale"]]} if line.get("stale") else line
 
 
@@ -114,7 +114,7 @@ def _has_source(line: Mapping[str, Any]) -> bool:
 
 
 def _name(place: Mapping[str, Any]) -> str:
-    """Name a place as places.js does."""
+    """Return the name of a place, as places.js builds it."""
     path, qualname = place["path"], place["qualname"]
     is_whole = not path or place["label"] in _WHOLE_PATH or qualname == path
     return str(path or qualname) if is_whole else f"{path}::{qualname}"

@@ -1,1 +1,1 @@
-"""What every face over HTTP shares: who is let in, what is refused, and where it listens."""
+"""Parts that all HTTP front ends share: access, refusal of foreign requests, and the server."""

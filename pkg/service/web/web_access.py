@@ -1,8 +1,8 @@
-"""Let in who has the address that the terminal shows, once; refuse other hosts, other pages and everybody else.
+"""Admit browsers by a single-use address shown in the terminal; refuse requests to other hosts and from other sites.
 
-A page on the network can make a browser ask this machine: by a form, or by a name that it lets point here. So a
-request counts only if it names this machine as its host and, where it changes something, if the page that asks is
-ours. A cookie that an address was exchanged for, or a token, tells who asks.
+A web page can make a browser send requests to this machine: by a form (CSRF), or by a host name that resolves to it
+(DNS rebinding). So a request must name this machine as its host and, if it changes something, come from our own page.
+A cookie that an address was exchanged for, or a token, identifies the caller.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-COOKIE_DAYS = 30  # a browser that was closed comes back, while the command runs
+COOKIE_DAYS = 30  # so that a closed browser can come back while the command runs
 
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
@@ -24,70 +24,70 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-"""What every answer says: nothing from elsewhere, in no frame, kept nowhere."""
+"""Headers of every answer: no content of other sites, no embedding, no caching."""
 
 _SHOWN = 100  # characters of a wrong host or origin that its error shows
 _OWN_SITES = ("same-origin", "none")
-"""What browsers say of what our own page or a person asks for; what others embed they could cause, and not read."""
+"""Values of sec-fetch-site for requests of our own page or of a person; other sites may not embed anything."""
 
 VisitorT = TypeVar("VisitorT")
 
 
 @dataclass(frozen=True, slots=True)
 class WebHosts:
-    """The names under which something is served, and what is refused whoever asks."""
+    """The host names of a server, and the requests to refuse from any caller."""
 
     names: tuple[str, ...]
-    """What a request may name as its host, with the port; the first one stands in addresses."""
+    """Allowed values of the header host, with the port; the first one is used in addresses."""
     has_programs: bool = False
-    """Whether programs ask too: they name no page. A browser names it with all that changes something."""
+    """Whether programs, which send no origin, may change something too; browsers then always send one."""
 
     @property
     def first(self) -> str:
-        """Name the host that stands in addresses."""
+        """The host used in addresses."""
         return self.names[0]
 
     def refuse(self, method: str, headers: Mapping[str, str]) -> str | None:
-        """Say why a request is refused whoever asks; None where it is not."""
+        """Return the reason to refuse a request from any caller, or None."""
         host, origin = headers.get("host", ""), headers.get("origin")
         if host not in self.names:
-            return f"nothing is served here as '{host[:_SHOWN]}'; expected {self.first}"
+            return f"unknown host '{host[:_SHOWN]}'; expected {self.first}"
         is_unnamed = origin is None and (method in ("GET", "HEAD") or self.has_programs)
         if not is_unnamed and origin not in self.list_origins():
-            return f"a page of '{(origin or 'no origin')[:_SHOWN]}' may not ask for anything here"
+            return f"requests from pages of '{(origin or 'no origin')[:_SHOWN]}' are refused"
         if headers.get("sec-fetch-site", "none") not in _OWN_SITES and headers.get("sec-fetch-mode") != "navigate":
-            return "a page of another site may not ask for anything here; open the address itself"
+            return "requests from pages of other sites are refused; open the address itself"
         return None
 
     def list_origins(self) -> list[str]:
-        """List where our own page may have come from."""
+        """List the origins of our own page."""
         return [f"http://{name}" for name in self.names]
 
 
 @dataclass(slots=True)
 class BrowserAccess(Generic[VisitorT]):
-    """The addresses that are given out, each for one browser, and the browsers that came in by them."""
+    """The single-use addresses of browsers, and the browsers that have used one."""
 
     hosts: WebHosts
     purpose: str
-    """A word for the name of the cookie: two commands may run side by side."""
+    """Part of the cookie's name, as two commands may run side by side."""
     _tokens: dict[str, VisitorT] = field(default_factory=dict)
     _visitors: dict[str, VisitorT] = field(default_factory=dict)
 
     @property
     def cookie(self) -> str:
-        """Name the cookie: browsers do not tell the ports of one host apart, so the port is in the name."""
+        """Name of the cookie; it includes the port, as browsers share cookies between the ports of a host."""
         return f"pkg_{self.purpose}_{self.hosts.first.rpartition(':')[2]}"
 
     def make_address(self, visitor: VisitorT) -> str:
-        """Make an address that lets one browser in, as the visitor that is given."""
+        """Return a new address that admits one browser as the given visitor."""
         token = secrets.token_urlsafe(32)
         self._tokens[token] = visitor
         return f"http://{self.hosts.first}/?token={token}"
 
     def exchange(self, token: str) -> str | None:
-        """Take a token back for the value of a cookie; None if it is none or was used."""
-        known = next((each for each in self._tokens if equals(each, token)), None)
+        """Exchange a token for the value of a cookie; None for a token that is unknown or was used."""
+        known = next((each for each in self._tokens if compare_secrets(each, token)), None)
         if known is None:
             return None
         key = secrets.token_urlsafe(32)
@@ -95,10 +95,10 @@ class BrowserAccess(Generic[VisitorT]):
         return key
 
     def find_visitor(self, key: str | None) -> VisitorT | None:
-        """Find the browser that has a cookie of this value."""
-        return next((found for each, found in self._visitors.items() if equals(each, key or "")), None)
+        """Return the visitor with this value of the cookie, or None."""
+        return next((found for each, found in self._visitors.items() if compare_secrets(each, key or "")), None)
 
 
-def equals(one: str, other: str) -> bool:
-    """Compare a secret with what was given for it, in a time that tells nothing of it."""
+def compare_secrets(one: str, other: str) -> bool:
+    """Return whether two secrets are equal, in constant time."""
     return hmac.compare_digest(one.encode(), other.encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""Stand before an application: refuse what comes from elsewhere, and put the headers of safety on every answer."""
+"""Middleware that refuses foreign requests and adds security headers to every answer."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 Refuse = Callable[[HTTPStatus, str], "ASGIApp"]
-"""Makes the answer to a request that is refused, of a status and a reason."""
+"""Builds the answer to a refused request from a status and a reason."""
 
 
-def refuse_plainly(status: HTTPStatus, reason: str) -> ASGIApp:
-    """Answer with the reason alone, for a person."""
+def refuse_as_text(status: HTTPStatus, reason: str) -> ASGIApp:
+    """Answer with the reason as plain text."""
     from starlette.responses import PlainTextResponse
 
     return PlainTextResponse(reason + "\n", status)
 
 
 class WebGuard:
-    """Refuses what comes from elsewhere, and puts the headers of safety on every answer."""
+    """Refuses requests to other hosts and from other sites, and adds security headers to every answer."""
 
     def __init__(
         self,
         app: ASGIApp,
         hosts: WebHosts,
-        refuse: Refuse = refuse_plainly,
+        refuse: Refuse = refuse_as_text,
         headers: Mapping[str, str] = HEADERS,
     ) -> None:
         self._app, self._hosts, self._refuse = app, hosts, refuse
         self._added = [(name.encode(), value.encode()) for name, value in headers.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or have it answered."""
+        """Handle one ASGI request."""
         if scope["type"] != "http":
             return
         from starlette.datastructures import Headers

@@ -99,6 +99,6 @@ def test_a_ranking_says_of_each_candidate_what_speaks_for_it() -> None:
         "chosen: candidate 1",
         "candidate 1: 2 of 2 hold",
         "candidate 0: dropped at syntax: line 1",
-        "candidate 2: 2 of 2 hold (the same code as 1)",
+        "candidate 2: 2 of 2 hold (same code as 1)",
         "no sandbox",
     ]

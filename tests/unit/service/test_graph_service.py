@@ -78,7 +78,7 @@ def test_a_text_names_places_and_keeps_to_its_budget(service: GraphService, name
 def test_what_a_budget_leaves_out_is_told_with_the_way_to_it(service: GraphService) -> None:
     answer = service.run("show", {"name": "shop/orders.py", "budget": 30})
     assert answer.left_out
-    assert "raise budget" in answer.write()
+    assert "raise budget" in answer.to_text()
     assert not service.run("show", {"name": "shop/orders.py", "budget": 0}).left_out
 
 
@@ -92,7 +92,7 @@ def test_what_a_budget_leaves_out_is_told_with_the_way_to_it(service: GraphServi
         ("query", {"text": "x", "mode": "everything"}, "seen 'everything'"),
         ("show", {"name": "x" * 5_000}, "xx..."),
         ("deps", {"question": "path", "name": "find_price"}, "a path has two ends"),
-        ("drop", {}, "no operation 'drop'"),
+        ("drop", {}, "unknown operation 'drop'"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(
@@ -118,7 +118,7 @@ def test_a_file_that_has_changed_is_told(service: GraphService, tmp_path: Path) 
     prices.write_text(prices.read_text() + "\n# more\n")
     answer = service.run("show", {"name": "add_tax"})
     assert [each.path for each in answer.freshness.stale] == ["shop/prices.py"]
-    assert "changed since the build: shop/prices.py" in answer.write()
+    assert "changed since the build: shop/prices.py" in answer.to_text()
 
 
 def test_files_that_were_added_are_told_to_who_searches(
@@ -140,7 +140,7 @@ def test_files_that_were_added_are_told_to_who_searches(
     write_tree(tmp_path / "repo", {"shop/deep/new.py": "def new():\n    pass\n", "shop/notes.bin": "no code"})
     assert [list_added(), list_added("explore")] == [["shop/deep/new.py"]] * 2
     assert len(walks) == 2
-    assert "shop/deep/new.py (added)" in service.run("query", {"text": "price"}).write()
+    assert "shop/deep/new.py (added)" in service.run("query", {"text": "price"}).to_text()
     (tmp_path / "repo/shop/deep/new.py").unlink()
     assert list_added() == []
     write_tree(tmp_path / "repo", {"shop/later.py": "def later():\n    pass\n"})
@@ -154,14 +154,14 @@ def test_a_file_that_was_understood_in_part_is_told(store: str, tmp_path: Path) 
     pkg.build_graph(tmp_path / "repo", store=store)
     answer = GraphService(ServiceOptions(store)).run("query", {"text": "the price of an item"})
     assert answer.freshness.partial == 1
-    assert "what is not found may be in one of these" in answer.write()
+    assert "what is not found may be in one of these" in answer.to_text()
 
 
 def test_a_graph_that_is_not_there_is_a_state_and_no_answer(tmp_path: Path) -> None:
     service = GraphService(ServiceOptions(f"sqlite:///{tmp_path}/none.db"))
     status = service.run("status", {})
     assert status.freshness.is_empty
-    assert "pkg build" in status.write()
+    assert "pkg build" in status.to_text()
     with pytest.raises(StoreMissingError):
         service.run("explore", {"text": "anything"})
     assert not list(tmp_path.iterdir())
@@ -241,7 +241,7 @@ def test_a_model_writes_the_answer_piece_by_piece(store: str) -> None:
     text = "An item's price has the tax added by add_tax [1]."
     service = GraphService(ServiceOptions(store, model=ScriptedModel([text])))
     told = list[str]()
-    answer = service.ask_aloud({"question": "how is the price of an item found?"}, told.append)
+    answer = service.stream_answer({"question": "how is the price of an item found?"}, told.append)
     assert "".join(told) == text
     assert answer.lines[-1]["type"] == "answer"
     assert "shop/prices.py:" in answer.text
@@ -303,7 +303,7 @@ def test_answers_are_chosen_among_without_a_graph(tmp_path: Path) -> None:
     (tmp_path / "graph.db").write_bytes(b"no store at all" * 100)
     service = GraphService(ServiceOptions(f"sqlite:///{tmp_path}/graph.db"))
     answer = service.run("rerank", {"query": "Write one().", "candidates": ["def one():\n    return 1\n"]})
-    assert "empty" not in answer.write()
+    assert "empty" not in answer.to_text()
 
 
 def test_a_service_for_a_source_that_is_not_there_is_empty_and_names_no_other(store: str) -> None:

@@ -29,13 +29,13 @@ def test_a_change_is_built_and_answered(tmp_path: Path) -> None:
     (thread,) = watch_sources(service, lambda *each: told.put(each), poll=True)
     time.sleep(1)
     (root / "cups.py").write_text("def pour():\n    return 2\n")
-    assert told.get(timeout=WAIT_SECONDS) == ("tea", "built again: 1 written, 0 removed")
+    assert told.get(timeout=WAIT_SECONDS) == ("tea", "rebuilt: 1 written, 0 removed")
     assert "cups.py:1" in service.run("show", {"name": "pour"}).text
 
     (root / "cups.py").unlink()
     (root / "tea.py").unlink()
     root.rmdir()
-    while not told.get(timeout=WAIT_SECONDS)[1].startswith("not watched any more"):
+    while not told.get(timeout=WAIT_SECONDS)[1].startswith("no longer watched"):
         pass
     thread.join(WAIT_SECONDS)
     assert not thread.is_alive()
@@ -66,4 +66,4 @@ def test_a_watch_that_breaks_down_is_told(tmp_path: Path, monkeypatch: pytest.Mo
     watch_sources(GraphService(ServiceOptions(store)), lambda *each: told.put(each), poll=True)
     source, said = told.get(timeout=WAIT_SECONDS)
     assert source == "tea"
-    assert said == "not watched any more, by a fault of this program: RecursionError: too deep"
+    assert said == "no longer watched, because of an internal error: RecursionError: too deep"

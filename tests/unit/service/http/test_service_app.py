@@ -67,9 +67,9 @@ def test_lines_and_text_are_given_where_they_are_asked_for(client: TestClient) -
 @pytest.mark.parametrize(
     ("content", "headers", "status", "said"),
     [
-        (b"{", {}, 400, "no JSON"),
+        (b"{", {}, 400, "invalid JSON"),
         (b"[1]", {}, 400, "expected an object"),
-        (b"\xff", {}, 400, "no UTF-8"),
+        (b"\xff", {}, 400, "not UTF-8"),
         (b"[" * 100_000, {}, 400, "nested too deeply"),
         (b'{"text": NaN}', {}, 400, "NaN"),
         (b"{}", {}, 422, "'text' is missing"),
@@ -77,7 +77,7 @@ def test_lines_and_text_are_given_where_they_are_asked_for(client: TestClient) -
         (b'{"text": "x", "shell": "ls"}', {}, 422, "'shell' is unknown"),
         (b'{"text": "\\ud800"}', {}, 422, "hex escape"),
         (b'{"text": "x"}', {"content-type": "text/plain"}, 415, "expected application/json"),
-        (b'{"text": "' + b"a" * 4_000_000 + b'"}', {}, 413, "more than 4,000,000 bytes"),
+        (b'{"text": "' + b"a" * 4_000_000 + b'"}', {}, 413, "longer than 4,000,000 bytes"),
     ],
     ids=range(11),
 )

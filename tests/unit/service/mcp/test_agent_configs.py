@@ -140,7 +140,7 @@ def test_a_link_out_of_the_project_is_not_followed(tmp_path: Path) -> None:
     outside = tmp_path / "outside.json"
     plan = plan_installation("claude-code", "project", [])
     plan.path.symlink_to(outside)
-    with pytest.raises(PathError, match=r"\.mcp\.json is a link out of the project, to .*outside\.json"):
+    with pytest.raises(PathError, match=r"\.mcp\.json links outside of the project, to .*outside\.json"):
         install(plan)
     assert not outside.exists()
 
@@ -176,7 +176,7 @@ def test_a_file_that_cannot_be_changed_safely_is_left_as_it_is(agent: str, text:
     plan = plan_installation(agent, "project", [])
     plan.path.parent.mkdir(exist_ok=True)
     plan.path.write_text(text)
-    with pytest.raises(PathError, match=r"is left as it is: .*; put this into it:"):
+    with pytest.raises(PathError, match=r"was not changed: .*; add this to it:"):
         install(plan)
     assert plan.path.read_text() == text
 
@@ -205,7 +205,7 @@ def test_the_command_is_a_name_in_a_project_and_a_path_for_the_user(
     monkeypatch.setenv("PATH", str(script.parent))
     assert find_command("project") == ["pkg"]  # whatever stands there on this machine
     assert Path(find_command("user")[0]).parent == Path(sys.executable).parent  # another program of that name
-    assert plan_installation("cursor", "project", []).advice.startswith("put pkg on the PATH that the agent starts")
+    assert plan_installation("cursor", "project", []).advice.startswith("put pkg on the PATH of the agent")
     monkeypatch.setattr(sys, "executable", str(script.parent / "python"))
     assert find_command("user") == [str(script)]
     assert plan_installation("cursor", "project", []).advice.startswith("restart Cursor")
@@ -223,7 +223,7 @@ def test_an_entry_of_a_project_names_nothing_of_one_machine(tmp_path: Path, monk
     }  # fmt: skip
     outside = plan("--store", f"sqlite:///{tmp_path}/graph.db")
     assert outside.exit_code == 2
-    assert "lies outside of the project" in outside.stderr
+    assert "is outside of the project" in outside.stderr
     monkeypatch.setenv("PKG_STORE", f"sqlite:///{tmp_path}/graph.db")
     assert json.loads(plan().stdout)["server"]["args"] == ["mcp"]
     assert json.loads(plan("--scope", "user").stdout)["server"]["args"][2] == f"sqlite:///{tmp_path}/graph.db"
@@ -307,7 +307,7 @@ def test_a_member_is_put_in_and_the_rest_is_the_same(data: dict[str, Any], inden
     "text", ["{,}", '{"a"}', '{"a": }', "{} {}", '{"a": "x}', "{'a': 1}", '{"a": 1, /* }', '{"a": -}']
 )
 def test_what_is_no_json_is_told_with_its_line(text: str) -> None:
-    with pytest.raises(InputError, match="no JSON: line 1: expected"):
+    with pytest.raises(InputError, match="invalid JSON: line 1: expected"):
         read_commented(text)
 
 

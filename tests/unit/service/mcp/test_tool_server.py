@@ -155,7 +155,7 @@ def test_only_what_runs_code_or_builds_is_no_reading(options: ServiceOptions) ->
         ("deps", {"question": "path", "name": "find_price"}, "a path has two ends"),
         ("deps", {"question": "impact", "name": 3}, "input should be a valid string"),
         ("rerank", {"query": "x", "candidates": "def f(): pass"}, "should be a valid list"),
-        ("more", {"operation": "drop"}, "no operation 'drop'"),
+        ("more", {"operation": "drop"}, "unknown operation 'drop'"),
         ("more", {"operation": "outline", "arguments": ["src"]}, "arguments an object"),
         ("more", {"operation": "outline", "arguments": "no json"}, "arguments an object"),
         ("more", {"operation": "outline", "arguments": {"path": "../.."}}, "../.."),
@@ -207,7 +207,7 @@ def test_an_object_may_come_as_its_text(options: ServiceOptions) -> None:
 
 def test_an_unknown_tool_is_a_fault_of_the_protocol(options: ServiceOptions) -> None:
     async def ask(client: Client) -> None:
-        with pytest.raises(MCPError, match="no tool 'grep'; expected one of: explore, show"):
+        with pytest.raises(MCPError, match="unknown tool 'grep'; expected one of: explore, show"):
             await client.call_tool("grep", {})
 
     ask_in_process(options, ask)
@@ -228,7 +228,7 @@ def test_a_graph_that_is_missing_is_told_and_no_reason_not_to_start(tmp_path: Pa
     missing = ServiceOptions(f"sqlite:///{tmp_path}/none.db")
     text = fail(missing, "explore", {"text": "anything"})
     assert "pkg build" in text
-    assert "nothing can be found here, whatever there is" in text
+    assert "nothing can be found, even if it exists" in text
     assert "pkg build" in call(missing, "more", {"operation": "status"})
 
 
@@ -305,7 +305,7 @@ def test_what_was_not_understood_is_told_with_every_answer(tmp_path: Path, optio
     assert "note: of the files, 1 only in part" in call(options, "explore", {"text": "xyzzy plugh"})
     text = fail(options, "show", {"name": "half"})
     assert "note: of the files, 1 only in part" in text
-    assert "what was written since the last build is not in the graph" in text
+    assert "code written since the last build is not in the graph" in text
 
 
 def test_an_agent_may_build_where_it_is_allowed(tmp_path: Path, options: ServiceOptions) -> None:
@@ -370,7 +370,7 @@ def test_what_the_budget_has_no_room_for_is_told_with_the_way_to_it(options: Ser
     inside, _, outside = text.partition("\n</data-")
     assert "\nleft out: the code of shop/orders.py" in inside
     assert "raise budget to" in inside
-    assert outside.endswith("\nleft out: 2 parts, told where the data ends; raise budget")
+    assert outside.endswith("\nleft out: 2 parts, listed where the data ends; raise budget")
     whole = call(options, "show", {"name": "shop/orders.py", "budget": 0})
     assert "left out" not in whole
     assert "class GiftOrder(Order):" in whole
@@ -416,7 +416,7 @@ def test_a_model_stops_writing_for_who_has_gone(options: ServiceOptions) -> None
 
 
 def test_who_waits_long_hears_that_it_goes_on(options: ServiceOptions, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tool_server, "BEAT_SECONDS", 0.05)
+    monkeypatch.setattr(tool_server, "PROGRESS_SECONDS", 0.05)
     run = GraphService.run
 
     def run_slowly(self: GraphService, name: str, arguments: Any) -> Any:

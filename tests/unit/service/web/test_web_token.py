@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pkg.errors import UsageError
-from pkg.service.web.web_token import TOKEN_VARIABLE, WebToken, bears_token, choose_token
+from pkg.service.web.web_token import TOKEN_VARIABLE, WebToken, choose_token, has_bearer_token
 
 KEPT = "kept-by-the-person"
 
@@ -55,4 +55,4 @@ def test_a_token_that_can_be_guessed_or_not_be_sent_is_refused(monkeypatch: pyte
     ],
 )
 def test_a_header_bears_the_token_or_not(header: str, is_borne: bool) -> None:
-    assert bears_token(header, KEPT) is is_borne
+    assert has_bearer_token(header, KEPT) is is_borne

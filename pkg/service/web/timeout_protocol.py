@@ -1,4 +1,4 @@
-"""Speak HTTP/1.1 with clients that may be slow, but not for ever: each would keep a connection."""
+"""HTTP/1.1 with timeouts for slow clients, each of which would keep a connection."""
 
 from __future__ import annotations
 
@@ -9,50 +9,50 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_BYTES = 65_536  # of a request line with all headers
-HEAD_SECONDS = 10.0  # for the head of a request to arrive
-TAKE_SECONDS = 30.0  # in which a client that is given an answer takes none of it, until it is cut off
+HEAD_SECONDS = 10.0  # to receive the head of a request
+WRITE_SECONDS = 30.0  # without reading any of its answer, after which a client is disconnected
 
 
-class PatientProtocol(H11Protocol):
-    """Cuts off who sends no whole head of a request, and who takes nothing of an answer."""
+class TimeoutProtocol(H11Protocol):
+    """Disconnects clients that do not send a complete request head, or do not read their answer."""
 
-    _arriving: asyncio.TimerHandle | None = None  # until a whole head is there
-    _taking: asyncio.TimerHandle | None = None  # until the client takes some of its answer
+    _head_timer: asyncio.TimerHandle | None = None  # runs until the request head is complete
+    _write_timer: asyncio.TimerHandle | None = None  # runs until the client reads some of its answer
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request."""
+        """Start the timeout of the request head."""
         super().connection_made(transport)
-        self._arriving = self._abort_after(HEAD_SECONDS)
+        self._head_timer = self._abort_after(HEAD_SECONDS)
 
     def data_received(self, data: bytes) -> None:
-        """Wait no more once a request is whole enough to be answered."""
+        """Stop the timeout when the request head is complete."""
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:
-            _cancel(self._arriving)
-            self._arriving = None
-        elif self._arriving is None:
-            self._arriving = self._abort_after(HEAD_SECONDS)
+            _cancel(self._head_timer)
+            self._head_timer = None
+        elif self._head_timer is None:
+            self._head_timer = self._abort_after(HEAD_SECONDS)
 
     def pause_writing(self) -> None:
-        """Begin to wait for the client to take what it is given."""
+        """Start the timeout of the answer."""
         super().pause_writing()
-        _cancel(self._taking)
-        self._taking = self._abort_after(TAKE_SECONDS)
+        _cancel(self._write_timer)
+        self._write_timer = self._abort_after(WRITE_SECONDS)
 
     def resume_writing(self) -> None:
-        """Wait no more."""
+        """Stop the timeout of the answer."""
         super().resume_writing()
-        _cancel(self._taking)
+        _cancel(self._write_timer)
 
     def timeout_keep_alive_handler(self) -> None:
-        """Close a connection that asks for nothing, even if its last answer was not taken."""
+        """Close an idle connection, even if the client did not read its last answer."""
         super().timeout_keep_alive_handler()
-        _cancel(self._taking)
-        self._taking = self._abort_after(TAKE_SECONDS)
+        _cancel(self._write_timer)
+        self._write_timer = self._abort_after(WRITE_SECONDS)
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no request, before any application sees it, as the applications answer."""
-        detail = f"no request that can be read, or a head of more than {HEAD_BYTES:,} bytes; POST what is long"
+        """Answer an invalid request, which no application sees, with a problem as the applications do."""
+        detail = f"invalid HTTP request, or a head of more than {HEAD_BYTES:,} bytes; send long arguments by POST"
         problem = {"type": "about:blank", "title": "Bad Request", "status": 400, "detail": detail, "kind": "Request"}
         content = json.dumps(problem).encode()
         headers = [(b"content-type", b"application/problem+json"), (b"connection", b"close")]
@@ -65,9 +65,9 @@ class PatientProtocol(H11Protocol):
         self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
-        _cancel(self._arriving)
-        _cancel(self._taking)
+        """Stop all timeouts."""
+        _cancel(self._head_timer)
+        _cancel(self._write_timer)
         super().connection_lost(exc)
 
     def _abort_after(self, seconds: float) -> asyncio.TimerHandle:

@@ -1,4 +1,4 @@
-"""Answer the lines of standard input that are no message: the protocol's package passes them over without a word."""
+"""Answer invalid lines on standard input with an error; the package `mcp` ignores them silently."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from mcp.shared.message import SessionMessage
     from mcp_types import JSONRPCError
 
-EXPECTED = "expected one JSON-RPC 2.0 message a line, in UTF-8, and no half of a surrogate pair such as \\ud800"
+EXPECTED = "expected one JSON-RPC 2.0 message per line, in UTF-8, without lone surrogates such as \\ud800"
 
 
-class AnsweredInput:
-    """The messages of a client; a fault that is read in place of a message is answered with an error."""
+class CheckedInput:
+    """A stream of messages that answers each invalid one with an error."""
 
     def __init__(self, reading: ReadStream[SessionMessage | Exception], writing: WriteStream[SessionMessage]) -> None:
         self._reading, self._writing = reading, writing
@@ -39,7 +39,7 @@ class AnsweredInput:
         """Close the stream."""
         await self._reading.aclose()
 
-    def __aiter__(self) -> AnsweredInput:
+    def __aiter__(self) -> CheckedInput:
         return self
 
     async def __anext__(self) -> SessionMessage | Exception:
@@ -50,7 +50,7 @@ class AnsweredInput:
         except EndOfStream:
             raise StopAsyncIteration from None
 
-    async def __aenter__(self) -> AnsweredInput:
+    async def __aenter__(self) -> CheckedInput:
         await self._reading.__aenter__()
         return self
 
@@ -61,24 +61,24 @@ class AnsweredInput:
 
 
 def make_error(fault: ValidationError) -> JSONRPCError | None:
-    """Make the answer to a line that is no message; None for an empty line and for a response, which has no answer."""
+    """Return the answer to an invalid line; None for an empty line and for a response, which are not answered."""
     import mcp_types as types
 
     errors = fault.errors(include_url=False, include_context=False)
     is_text = errors[0]["type"] == "json_invalid"
-    said = errors[0]["msg"] if is_text else "no request, notification or response of JSON-RPC 2.0"
+    reason = errors[0]["msg"] if is_text else "not a request, notification or response of JSON-RPC 2.0"
     message = _read_message(errors[0]["input"]) if is_text else _find_message(errors)
     if message is None or (message and "method" not in message and message.keys() & {"result", "error"}):
         return None
     number = message.get("id") if "method" in message else None
     is_id = isinstance(number, (int, str)) and not isinstance(number, bool) and _is_writable(number)
     code = types.PARSE_ERROR if is_text else types.INVALID_REQUEST
-    error = types.ErrorData(code=code, message=f"{said}; {EXPECTED}")
+    error = types.ErrorData(code=code, message=f"{reason}; {EXPECTED}")
     return types.JSONRPCError(jsonrpc="2.0", id=number if is_id else None, error=error)
 
 
 def _read_message(line: str | bytes) -> Mapping[str, Any] | None:
-    """Read a line as an object where Python, which is more lenient, can: {} where not, None for an empty line."""
+    """Parse a line by Python's more lenient parser; {} if that fails too, None for an empty line."""
     if not line.strip():
         return None
     try:
@@ -89,12 +89,12 @@ def _read_message(line: str | bytes) -> Mapping[str, Any] | None:
 
 
 def _find_message(errors: list[Any]) -> Mapping[str, Any]:
-    """Find the object that was read: it is the input of an error about a member that it lacks; {} for no object."""
+    """Return the parsed object, which is the input of an error about a missing member; {} if there is none."""
     return next((each["input"] for each in errors if each["type"] == "missing" and len(each["loc"]) == 2), {})
 
 
 def _is_writable(number: int | str) -> bool:
-    """Return whether an answer can name an id: one with half of a surrogate pair is no text of UTF-8."""
+    """Return whether an id can be encoded as UTF-8, which has no lone surrogates."""
     try:
         str(number).encode()
     except (UnicodeEncodeError, ValueError):
