@@ -17,7 +17,7 @@ from evaluation_code import STANDARD_LIBRARY, read_files
 from question_sets import Question, QuestionSet, keep_set, take_lowest
 
 from pkg.extract.python import extract_unit
-from pkg.extract.recipe.docstring_removal import is_outer, is_question, remove_spans, summarise_docstring
+from pkg.extract.recipe.docstring_removal import is_outermost, is_question, remove_spans, summarise_docstring
 from pkg.model import CodeUnit, Function, Status
 
 FUNCTIONS = 20_000
@@ -110,7 +110,7 @@ def _list_documented(cache: Path) -> Iterator[Documented]:
     for path, text in read_files(cache):
         code = extract_unit(text, with_summary=False)
         for definition in code.definitions:
-            if isinstance(definition, Function) and is_outer(code, definition):
+            if isinstance(definition, Function) and is_outermost(code, definition):
                 yield from _strip(path, code, definition)
 
 

@@ -788,9 +788,9 @@ class Graph:
         if not name:
             raise StoreMissingError(f"no graph in {self.store.address} yet; run: pkg build PATH")
         if self._encoder is None or self._encoder[0] != name:
-            from pkg.indexing.store_encoder import keep_encoder
+            from pkg.indexing.store_encoder import choose_query_encoder
 
-            self._encoder = name, load_encoder(keep_encoder(self.store))
+            self._encoder = name, load_encoder(choose_query_encoder(self.store))
         return self._encoder[1]
 
 

@@ -45,7 +45,7 @@ def view_build(report: BuildReport, stats: StoreStats) -> Iterator[RenderableTyp
         + (f" ({seconds:.1f} CPU-seconds)" if seconds else "")
     )
     if report.reencoded:
-        yield f"  {report.reencoded:,} nodes of the graph encoded anew with {_escape(stats.encoder)}"
+        yield f"  {report.reencoded:,} nodes of the graph re-encoded with {_escape(stats.encoder)}"
     for skip in report.skipped[:SHOWN_SKIPS]:
         yield f"  left out {_escape(skip.path)}: {_escape(skip.reason)}"
     if len(report.skipped) > SHOWN_SKIPS:

@@ -1,7 +1,7 @@
 """Find the Python code of an answer: in fences, tags, console sessions, prose, or the whole text (P-02).
 
-The code has as many lines as the answer and each line keeps its number; what is no code is blank. Columns may move:
-prompts, the indentation that a piece has in common, and what stands before a tag on its line are removed.
+The code has as many lines as the answer, and each line keeps its number; other lines are blank. Columns may change:
+prompts, common indentation, and text before a tag on its line are removed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MAX_NOTES = 3
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The code of one answer, on the lines where it stood; its tree when it was parsed; how much was understood."""
+    """The code of an answer, at its original lines; its syntax tree if it was parsed; how much was understood."""
 
     code: bytes
     tree: Tree | None
@@ -32,21 +32,21 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Lines that may be code: from a fence that says so or not, or from around the fences."""
+    """Lines that may be code: from a fence, or from the text around the fences."""
 
     start: int  # row of the first line in the answer
     lines: list[bytes]
     name: str | None  # such as "fence 2"; None outside fences
-    is_python: bool  # the fence says that it is Python
+    is_python: bool  # the fence is labelled as Python
 
 
 def find_code(text: str) -> Answer:
-    """Find the Python code of an answer; never fails, whatever the text."""
+    """Find the Python code of an answer; never raises."""
     code = text.encode("utf-8", "replace").removeprefix(_BOM)
     if b"\0" in code:
         code = code.replace(b"\0", b" ")
     if not _is_marked(code):
-        answer = _take_whole(code)
+        answer = _parse_whole(code)
         if answer is not None:
             return answer
     lines = keep_tagged(code).split(b"\n")
@@ -54,13 +54,13 @@ def find_code(text: str) -> Answer:
 
 
 def _is_marked(code: bytes) -> bool:
-    """Tell whether a fence or tag stands in the text before any docstring that it may belong to."""
+    """Return whether a fence or tag occurs before any docstring that may contain it."""
     marks = [place for mark in (b"```", b"~~~", b"[PYTHON]") if (place := code.find(mark)) >= 0]
     return bool(marks) and not any(quotes in code[: min(marks)] for quotes in (b'"""', b"'''"))
 
 
-def _take_whole(code: bytes) -> Answer | None:
-    """Take the text as it stands when all of it is code: most rows end here, after one parse."""
+def _parse_whole(code: bytes) -> Answer | None:
+    """Return the whole text if it is code, as in most rows, after one parse."""
     if has_prose(code):
         return None
     is_body = code[:1] in b" \t\r\n" and code != (dedented := b"\n".join(dedent(code.split(b"\n"))))
@@ -71,7 +71,7 @@ def _take_whole(code: bytes) -> Answer | None:
 
 
 def _cut_pieces(lines: list[bytes]) -> list[_Piece]:
-    """Cut the text into fences and what stands around them; fences of other languages are left out."""
+    """Cut the text into fences and the text around them; fences of other languages are skipped."""
     around = list(lines)
     pieces = []
     for fence in find_fences(lines):
@@ -92,17 +92,17 @@ def _strip_session(lines: list[bytes]) -> list[bytes]:
 
 
 def _read_pieces(pieces: list[_Piece], count: int) -> Answer:
-    """Join the fences when they parse as they are; else settle each piece, and say what was repaired or dropped."""
+    """Join the fences if they parse as they are; else repair each piece, and report repairs and losses."""
     if pieces and all(piece.name for piece in pieces):
         answer = _join(pieces, [], count)
         if answer.status is Status.OK:
             return answer
-    settled = [_settle(piece) for piece in pieces]
-    return _join([piece for piece, _ in settled], [note for _, note in settled if note], count)
+    repaired_pieces = [_repair_piece(piece) for piece in pieces]
+    return _join([piece for piece, _ in repaired_pieces], [note for _, note in repaired_pieces if note], count)
 
 
 def _join(pieces: list[_Piece], notes: list[str], count: int) -> Answer:
-    """Put the pieces on their lines and parse what comes out."""
+    """Put the pieces on their lines and parse the result."""
     lines = [b""] * count
     for piece in pieces:
         lines[piece.start : piece.start + len(piece.lines)] = piece.lines
@@ -120,8 +120,8 @@ def _describe_all(notes: list[str]) -> str:
     return "; ".join(notes[:_MAX_NOTES] + rest)
 
 
-def _settle(piece: _Piece) -> tuple[_Piece, str | None]:
-    """Make a piece parse: without the prose at its ends, repaired, or with its broken statements dropped."""
+def _repair_piece(piece: _Piece) -> tuple[_Piece, str | None]:
+    """Make a piece parse: without surrounding prose, repaired, or without its broken statements."""
     core = trim_prose(piece.lines)
     for lines in (piece.lines, core):
         if any(lines) and is_sound_text(lines):
@@ -135,14 +135,14 @@ def _settle(piece: _Piece) -> tuple[_Piece, str | None]:
 
 
 def _keep(piece: _Piece, lines: list[bytes]) -> _Piece:
-    """Give the piece other lines; around fences a lone assignment or call may be prose and is dropped."""
+    """Replace the lines of a piece; around fences a lone assignment or call may be prose and is dropped."""
     lines = _add_sessions(lines, piece.lines)
     told = piece.name or any(DEFINES.match(line) for line in lines) or any(PROMPT.match(line) for line in piece.lines)
     return replace(piece, lines=lines if told else [b""] * len(lines))
 
 
 def _add_sessions(kept: list[bytes], lines: list[bytes]) -> list[bytes]:
-    """Add the console sessions among the lines that were not kept."""
+    """Add the console sessions among the dropped lines."""
     others = [b"" if code.strip() else line for code, line in zip(kept, lines, strict=True)]
     if not any(map(PROMPT.match, others)):
         return kept
@@ -153,7 +153,7 @@ def _add_sessions(kept: list[bytes], lines: list[bytes]) -> list[bytes]:
 
 
 def _describe_loss(piece: _Piece, kept: list[bytes]) -> str | None:
-    """Name the first statement that was dropped; None when it was prose only."""
+    """Describe the first dropped statement; return None if only prose was dropped."""
     expected = BEGINS if piece.is_python else DEFINES
     lost = (row for row, line in enumerate(piece.lines) if expected.match(line) and not kept[row].strip())
     row = next(lost, None)

@@ -1,8 +1,7 @@
-"""Read wheels, source distributions and plain zip and tar files where they lie; nothing is unpacked by name.
+"""Read wheels, source distributions and plain zip and tar files in place; nothing is unpacked by name.
 
-A compressed tar can only be read from its beginning, while files are asked for in the order of their paths. So the one
-pass that lists it also copies the files that are read into a spool: in memory while small, then in an unnamed
-temporary file. Reading is then free in any order.
+A compressed tar can only be read from the beginning, but files are read in the order of their paths. So the pass that
+lists it also copies the chosen files into a spool, in memory or, if large, in an unnamed temporary file.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from pkg.model import Skip
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One file in an archive; without ``read`` it is either not chosen or there is a reason not to read it."""
+    """A file in an archive; ``read`` is None if it is not chosen, or cannot be read for a given reason."""
 
     name: str  # as the archive spells it
     size: int
@@ -40,7 +39,7 @@ class Member:
     reason: str | None = None
 
 
-# What zipfile lets out when bytes are damaged: it trusts lengths, dates and names of the archive.
+# What zipfile raises for damaged bytes: it trusts lengths, dates and names of the archive.
 _ZIP_DAMAGE: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError)
 _ZIP_DAMAGE += (RuntimeError, OverflowError)  # an unknown compression or a password; a number out of range
 with suppress(ImportError):  # an optional part of Python, like the compression itself
@@ -52,9 +51,9 @@ _ENCRYPTED = 0x1  # bit of the general purpose flags
 
 
 def list_zip(place: str, choice: FileChoice) -> list[Member]:
-    """List the files of a zip or wheel from its directory; contents stay packed until they are asked for.
+    """List the files of a zip or wheel from its directory; contents are unpacked when they are read.
 
-    The archive stays open as long as one of the members lives. A PathError says what is wrong with it.
+    The archive stays open as long as one of the members lives. Raises PathError for a damaged archive.
     """
     try:
         archive = zipfile.ZipFile(place)
@@ -86,7 +85,7 @@ def _find_zip_obstacle(info: zipfile.ZipInfo, max_file_size: int) -> str | None:
 
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    """Unpack one member, never further than the size that its header promised; the checksum is verified."""
+    """Unpack one member, up to the size in its header; the checksum is verified."""
     try:
         with archive.open(info) as file:
             data = file.read(info.file_size + 1)
@@ -103,17 +102,17 @@ def _describe_damage(archive: zipfile.ZipFile, info: zipfile.ZipInfo, what: str)
 
 
 _SPOOL_IN_MEMORY = 64_000_000  # the Python of all but the largest source distributions
-_SPOOL_LIMIT = 2_000_000_000  # a packed bomb must not fill the disk
-_MAX_HEADER = 16_000_000  # a real extended header has some hundred bytes
-_MAX_MEMBERS = 300_000  # the Linux kernel has 90,000; headers pack so well that a bomb could fill the memory
+_SPOOL_LIMIT = 2_000_000_000  # a decompression bomb must not fill the disk
+_MAX_HEADER = 16_000_000  # real extended headers have a few hundred bytes
+_MAX_MEMBERS = 300_000  # the Linux kernel has 90,000; headers compress so well that a bomb could fill the memory
 
 _TAR_DAMAGE = (tarfile.TarError, EOFError, OSError, zlib.error, ValueError, OverflowError)
 
 
 def list_tar(place: str, choice: FileChoice) -> list[Member]:
-    """List the files of a .tar, .tar.gz or .tar.bz2; the compression is known by its first bytes.
+    """List the files of a .tar, .tar.gz or .tar.bz2; the first bytes determine the compression.
 
-    A PathError says what is wrong with it.
+    Raises PathError for a damaged archive.
     """
     spool = _Spool()
     try:
@@ -177,7 +176,7 @@ def _find_tar_obstacle(info: tarfile.TarInfo, spool: _Spool, max_file_size: int)
 
 
 class _Spool:
-    """Texts put one behind the other, each given back by its place; closed when the last reader is gone."""
+    """Concatenated texts, read back by offset; closed when the last reader is gone."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -185,7 +184,7 @@ class _Spool:
         weakref.finalize(self, self._file.close)
 
     def put(self, data: bytes) -> partial[bytes]:
-        """Keep a text and give the function that reads it."""
+        """Store a text and return the function that reads it."""
         self._file.seek(self.size)
         self._file.write(data)
         reader = partial(self._read, self.size, len(data))
@@ -198,7 +197,7 @@ class _Spool:
 
 
 class _BoundedReader:
-    """A file that refuses a single read beyond a bound: tarfile reads extended headers whole, at any claimed size."""
+    """A file that refuses reads beyond a bound: tarfile reads whole extended headers of any claimed size."""
 
     def __init__(self, file: io.BufferedIOBase, bound: int) -> None:
         self._file = file
@@ -213,14 +212,14 @@ class _BoundedReader:
         return self._file.read(size)
 
 
-_MAX_NAME = 4_096  # PATH_MAX; no file system would hold a longer name, so only an attack has one
+_MAX_NAME = 4_096  # PATH_MAX; no file system holds longer names
 
 _ARCHIVE_SUFFIX = re.compile(r"\.(zip|whl|tgz|tar(\.gz|\.bz2)?)$", re.IGNORECASE)
 _VERSION_SUFFIX = re.compile(r"(?<=.)-v?\d[\w.+!]*$")
 
 
 def discover_archive(place: str, choice: FileChoice) -> Discovery:
-    """Find the files of an archive; a damaged one is a PathError, a member that cannot be read a Skip."""
+    """Find the files of an archive; a damaged one raises PathError, an unreadable member is a Skip."""
     members, skipped = _label_members(_list_members(place, choice))
     if not place.lower().endswith(".whl"):
         members = _strip_top_folder(members)
@@ -235,12 +234,12 @@ def discover_archive(place: str, choice: FileChoice) -> Discovery:
             entries.append(Entry(path, member.fingerprint, member.size, member.read))
     name = name_archive(os.path.basename(place))
     is_package = "__init__.py" in members and "PKG-INFO" not in members and not place.lower().endswith(".whl")
-    package = name if is_package and name.isidentifier() else ""  # what lay in the folder itself was packed
+    package = name if is_package and name.isidentifier() else ""  # the contents of the folder itself were packed
     return Discovery(print_path(place), name, "repository", None, tuple(entries), sort_skips(skipped), package)
 
 
 def name_archive(filename: str) -> str:
-    """Name the project of an archive: django-5.2.8-py3-none-any.whl is django, spyder-6.0.0a4.tar.gz is spyder."""
+    """Return the project of an archive: django for django-5.2.8-py3-none-any.whl, spyder for spyder-6.0.0a4.tar.gz."""
     stem = _ARCHIVE_SUFFIX.sub("", filename)
     if filename.lower().endswith(".whl"):
         return print_path(stem.split("-")[0])
@@ -254,7 +253,7 @@ def _list_members(place: str, choice: FileChoice) -> Iterable[Member]:
 
 
 def _label_members(members: Iterable[Member]) -> tuple[dict[str, Member], list[Skip]]:
-    """Key members by a clean relative path; of equal ones the last counts, as it does for every unpacker."""
+    """Key members by a clean relative path; of equal ones the last counts, as in every unpacker."""
     labelled: dict[str, Member] = {}
     skipped = []
     for member in members:
@@ -269,13 +268,13 @@ def _label_members(members: Iterable[Member]) -> tuple[dict[str, Member], list[S
 
 
 def _clean_name(name: str) -> str:
-    """Make a member's name a label below the root: no leading slash, no empty part, no dots that climb."""
+    """Turn a member's name into a path below the root: no leading slash, no empty or dotted parts."""
     parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..")]
     return print_path("/".join(parts))
 
 
 def _strip_top_folder(members: dict[str, Member]) -> dict[str, Member]:
-    """Drop the one folder that holds all of a source distribution, unless that folder is a package itself."""
+    """Drop the one top folder of a source distribution, unless that folder is a package itself."""
     tops = {path.partition("/")[0] + "/" for path in members}
     if len(tops) != 1:
         return members

@@ -1,7 +1,7 @@
-"""How far links may lead: the one decision that discovery, reading, revisions and the watch ask for.
+"""The policy on links, shared by discovery, reading, revisions and the watch.
 
-A repository that was cloned can hold a link to any file of its reader. What such a link leads to is not a part of the
-source, and must not get into a graph that others read, or to a service that encodes it.
+A cloned repository can contain a link to any file of its reader. The target is not part of the source, and must not
+get into a graph that others read, or to a service that encodes it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pkg.extract.files import print_path
 
-_OPENED = "/proc/self/fd"  # where Linux tells what a descriptor leads to
+_OPENED = "/proc/self/fd"  # links to the files of open descriptors, on Linux
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +19,14 @@ class Boundary:
     """The folders that a real path may lie in: the source, and with --follow-links the user's home."""
 
     source: str  # real path
-    home: str | None = None  # real path; None where links that lead out of the source are not followed
+    home: str | None = None  # real path; None if links out of the source are not followed
 
-    def find_fault(self, place: str) -> str | None:
-        """Tell why what a place leads to, through whatever links, must not be read; None when it may be."""
+    def find_violation(self, place: str) -> str | None:
+        """Return why the target of a place must not be read; None if it may."""
         return self._judge(os.path.realpath(place))
 
-    def find_opened_fault(self, descriptor: int, place: str) -> str | None:
-        """Tell the same of what was opened at a place, which may have become a link since it was found."""
+    def find_opened_violation(self, descriptor: int, place: str) -> str | None:
+        """Return the same for an open descriptor; the place may have become a link since it was found."""
         try:
             real = os.readlink(f"{_OPENED}/{descriptor}")
         except OSError:  # no Linux, or a sandbox without /proc
@@ -48,13 +48,13 @@ def _holds(folder: str, real: str) -> bool:
     return real == folder or real.startswith(folder.rstrip(os.sep) + os.sep)
 
 
-def draw_boundary(root: str, follow_links: bool) -> Boundary:
-    """Draw the boundary of a folder, whatever links lead to it: who names a link as the root means what it leads to."""
+def make_boundary(root: str, follow_links: bool) -> Boundary:
+    """Return the boundary of a folder; a root that is a link stands for its target."""
     return Boundary(os.path.realpath(root), _find_home() if follow_links else None)
 
 
 def _find_home() -> str | None:
-    """Give the real path of the user's home; None for a user without one, to whom the root folder may be given."""
+    """Return the real path of the user's home; None for a user without one, whose home may be the root folder."""
     home = os.path.expanduser("~")
     real = os.path.realpath(home)
     return real if os.path.isabs(home) and real != os.path.dirname(real) else None

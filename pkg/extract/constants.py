@@ -1,4 +1,4 @@
-"""Find what is in no function: the names that module and class code gives values, and the code of a module itself."""
+"""Find code outside of functions: the names that module and class code binds, and the code of a module itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pkg.extract.docstring_places import find_docstring, is_docstring, make_span
 from pkg.extract.parser import find_first_child
 from pkg.model import Constant, ConstantKind, Module
 
-MAX_DEPTH = 100  # of branches in branches; CPython refuses deeper indentation
+MAX_DEPTH = 100  # of nested branches; CPython refuses deeper indentation
 
 _BRANCHES = frozenset(
     {
@@ -25,13 +25,13 @@ _BRANCHES = frozenset(
 _DEFINITIONS = frozenset({"function_definition", "class_definition", "decorated_definition"})
 _IMPORTS = frozenset({"import_statement", "import_from_statement", "future_import_statement"})
 _SAYS_NOTHING = frozenset({*_DEFINITIONS, *_IMPORTS, "pass_statement", "ERROR"})
-_LEFT_OUT = re.compile(r"_|__\w*__")  # what is thrown away, and what is Python's own, such as __all__
+_LEFT_OUT = re.compile(r"_|__\w*__")  # placeholders, and Python's own names, such as __all__
 _ENUM = re.compile(r"(?:.*\.)?\w*(?:Enum|Flag|Choices)")
 Range = tuple[int, int]
 
 
 class ClassScope(NamedTuple):
-    """The class that constants stand in."""
+    """The class around constants."""
 
     qualname: str
     number: int  # among the definitions of the text
@@ -39,29 +39,29 @@ class ClassScope(NamedTuple):
 
 
 def is_enum(bases: tuple[str, ...], known: set[str]) -> bool:
-    """Tell by its bases whether a class is an enumeration; known: the enumerations that the text has had so far."""
+    """Return whether a class is an enumeration, given its bases and the enumerations found before in the text."""
     return any(base in known or _ENUM.fullmatch(base) for base in bases)
 
 
 def list_constants(text: bytes, body: Node, scope: ClassScope | None) -> Iterator[Constant]:
-    """List the names that the statements of a module or class bind, those in branches too, in their order."""
-    for statement, behind in _list_statements(body, 0):
-        yield from _read_statement(text, statement, behind, scope)
+    """List the names that the statements of a module or class bind, including branches, in their order."""
+    for statement, following in _list_statements(body, 0):
+        yield from _read_statement(text, statement, following, scope)
 
 
 def _list_statements(body: Node, depth: int) -> Iterator[tuple[Node, Node | None]]:
-    """Give the plain statements of a block and of the branches in it, each with the one that stands behind it."""
+    """Yield the plain statements of a block and its branches, each with the statement that follows."""
     children = [child for child in body.named_children if child.type != "comment"]
-    for child, behind in zip_longest(children, children[1:]):
+    for child, following in zip_longest(children, children[1:]):
         if child.type in ("expression_statement", "type_alias_statement"):
-            yield child, behind
+            yield child, following
         elif child.type in _BRANCHES and depth < MAX_DEPTH:
             for block in _list_blocks(child):
                 yield from _list_statements(block, depth + 1)
 
 
 def _list_blocks(branch: Node) -> Iterator[Node]:
-    """Give the blocks of a branching statement, those of its clauses too."""
+    """Yield the blocks of a branching statement, including those of its clauses."""
     for child in branch.named_children:
         if child.type == "block":
             yield child
@@ -69,12 +69,14 @@ def _list_blocks(branch: Node) -> Iterator[Node]:
             yield from _list_blocks(child)
 
 
-def _read_statement(text: bytes, statement: Node, behind: Node | None, scope: ClassScope | None) -> Iterator[Constant]:
+def _read_statement(
+    text: bytes, statement: Node, following: Node | None, scope: ClassScope | None
+) -> Iterator[Constant]:
     names, value, annotation = _split_statement(text, statement)
     if not names or statement.has_error:
         return
     span = make_span(statement, statement)
-    said = behind if behind is not None and is_docstring(text, behind) else None
+    said = following if following is not None and is_docstring(text, following) else None
     for name in dict.fromkeys(names):
         if not _LEFT_OUT.fullmatch(name):
             qualname = f"{scope.qualname}.{name}" if scope else name
@@ -84,7 +86,7 @@ def _read_statement(text: bytes, statement: Node, behind: Node | None, scope: Cl
 
 
 def _split_statement(text: bytes, statement: Node) -> tuple[list[str], Node | None, Node | None]:
-    """Give the names that a statement binds, its value and its annotation."""
+    """Return the names that a statement binds, its value and its annotation."""
     if statement.type == "type_alias_statement":
         alias, value = statement.child_by_field_id(f.LEFT), statement.child_by_field_id(f.RIGHT)
         return (_list_names(text, alias) if alias else []), value, None
@@ -102,12 +104,12 @@ def _split_statement(text: bytes, statement: Node) -> tuple[list[str], Node | No
 def _list_names(text: bytes, target: Node) -> list[str]:
     if target.type == "identifier":
         return [text[target.start_byte : target.end_byte].decode("utf-8", "replace")]
-    if target.type == "type":  # of an alias: X, or X[T]
+    if target.type == "type":  # type alias: X, or X[T]
         first = re.match(r"\w+", text[target.start_byte : target.end_byte].decode("utf-8", "replace"))
         return [first[0]] if first else []
     if target.type in ("pattern_list", "tuple_pattern", "list_pattern", "list_splat_pattern"):
         return [name for child in target.named_children for name in _list_names(text, child)]
-    return []  # an attribute or an item of something
+    return []  # an attribute or an item
 
 
 def _choose_kind(name: str, scope: ClassScope | None, has_plain_value: bool) -> ConstantKind:
@@ -121,7 +123,7 @@ def _place(node: Node | None) -> Range | None:
 
 
 def find_module(text: bytes, root: Node) -> Module | None:
-    """Find the code of a module that is in no definition and no import; None where there is none."""
+    """Find the code of a module outside of definitions and imports; None if there is none."""
     runs: list[tuple[Node, Node]] = []
     is_open = False
     for child in root.named_children:
@@ -141,7 +143,7 @@ def find_module(text: bytes, root: Node) -> Module | None:
 
 
 def _holds_code(statement: Node, depth: int) -> bool:
-    """Tell whether a statement is more than a definition, an import, or branches around such."""
+    """Return whether a statement is more than a definition, an import, or branches around such."""
     if statement.type not in _BRANCHES or depth > MAX_DEPTH:
         return statement.type not in _SAYS_NOTHING and statement.type != "comment"
     blocks = _list_blocks(statement)

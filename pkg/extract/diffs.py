@@ -1,4 +1,4 @@
-"""Read which files differ between two states of a git repository, with both of their texts; git runs no filter."""
+"""Read the files that differ between two states of a git repository, with both texts; git runs no filter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pkg.errors import PathError
-from pkg.extract.boundary import draw_boundary
+from pkg.extract.boundary import make_boundary
 from pkg.extract.files import SUFFIXES, decode_source, print_path
 from pkg.extract.revisions import Blobs, Object, first_line, resolve_commit, run_git
 
@@ -25,22 +25,22 @@ _ANOTHER_TYPE = "a link in the place of a file, or a file in that of a link"
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One Python file that differs; a path and a text are None on the side that lacks the file."""
+    """A Python file that differs; path and text are None on a side that lacks the file."""
 
     old_path: str | None
     new_path: str | None
     old: bytes | None
     new: bytes | None
-    fault: str | None = None  # why the new text cannot be read, though the file is there
+    fault: str | None = None  # why the new text of a present file cannot be read
 
     @property
     def path(self) -> str:
-        """Give the path that it has, or had."""
+        """Return the new path, or the old one of a deleted file."""
         return self.new_path or self.old_path or ""
 
     @property
     def status(self) -> str:
-        """Tell what became of it: added, deleted, renamed or changed."""
+        """Return added, deleted, renamed or changed."""
         if self.old_path is None:
             return "added"
         if self.new_path is None:
@@ -50,25 +50,25 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """What differs between two states below a folder."""
+    """The difference between two states below a folder."""
 
     old: str  # in words
     new: str
-    is_of_files: bool  # whether it is compared with the files as they lie there
-    files: tuple[FileChange, ...]  # Python files alone, by path
+    is_of_files: bool  # whether the new state is that of the files on disk
+    files: tuple[FileChange, ...]  # Python files only, by path
     others: int  # changed files that are not Python
 
 
 def read_diff(folder: str, revision: str | None = None, is_staged: bool = False) -> Diff:
-    """Compare a revision with the files below a folder, with what is staged, or with another (REV..REV, REV...REV).
+    """Compare a revision with the files below a folder, with the index, or with another revision (REV..REV, REV...REV).
 
-    revision: without one HEAD. Files that git does not know yet count as added, where the files are compared.
-    Raise PathError where the folder is in no git repository, or git lacks a revision.
+    revision: default HEAD. Untracked files count as added if the new state is that of the files.
+    Raises PathError if the folder is in no git repository, or git lacks a revision.
     """
     root = os.path.abspath(folder)
     if not os.path.isdir(root):
         raise PathError(f"{print_path(folder)} is no folder; a diff is read in the git work tree that was built")
-    fault = draw_boundary(root, False).find_fault(os.path.join(root, ".git"))
+    fault = make_boundary(root, False).find_violation(os.path.join(root, ".git"))
     if fault is not None:
         raise PathError(f"{print_path(folder)}: .git is {fault}")
     old, new = _find_ends(root, revision or "HEAD", is_staged)
@@ -78,7 +78,7 @@ def read_diff(folder: str, revision: str | None = None, is_staged: bool = False)
 
 
 def _find_ends(root: str, revision: str, is_staged: bool) -> tuple[str, str | None]:
-    """Give the commits of both ends; of the end that is no commit None."""
+    """Return the commits of both ends; None for an end that is no commit."""
     first, dots, second = revision.partition("...") if "..." in revision else revision.partition("..")
     for each in (first, second):
         if each.startswith("-"):  # git would read it as an option
@@ -97,30 +97,30 @@ def _find_ends(root: str, revision: str, is_staged: bool) -> tuple[str, str | No
 
 
 class _Raw(NamedTuple):
-    """One line of what git says differs; paths and object ids are as git gives them."""
+    """A line of git's raw diff; paths and object ids are as git writes them."""
 
     old_path: str | None
     new_path: str | None
     old_oid: str
-    new_oid: str  # zeros for a file that is read as it lies there
-    is_link: bool  # on each side that it has
-    status: str  # a letter of git's
+    new_oid: str  # zeros for a file on disk
+    is_link: bool  # on any side
+    status: str  # letter of git
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Give the paths of both sides."""
+        """Return the paths of both sides."""
         return tuple(path for path in (self.old_path, self.new_path) if path is not None)
 
 
 def _split_raw(raw: str) -> Iterator[_Raw]:
-    """Take the lines of --raw -z apart: a head, a path, and for what was renamed or copied another path."""
+    """Parse the output of --raw -z: a head, a path, and a second path for renamed or copied files."""
     words = iter(raw.split("\0"))
     for head in words:
         if head:
             old_mode, new_mode, old_oid, new_oid, status = head[1:].split()
             old: str | None = next(words)
             new = next(words) if status[0] in "RC" else old
-            old = None if status[0] in "AC" else old  # the original of a copy stays as it is
+            old = None if status[0] in "AC" else old  # the original of a copy is unchanged
             new = None if status[0] == "D" else new
             is_link = {old_mode, new_mode} <= {_LINK, _NO_FILE}
             yield _Raw(old, new, old_oid, new_oid, is_link, status[0])
@@ -132,7 +132,7 @@ class _Reader:
     def __init__(self, root: str, old: str, new: str | None) -> None:
         self._root = root
         self._old = old
-        self._new = new  # None for the files as they lie there
+        self._new = new  # None for the files on disk
         self._blobs = Blobs(root)
 
     def read(self, *ends: str) -> Diff:
@@ -151,7 +151,7 @@ class _Reader:
         return result.stdout.decode("utf-8", "surrogateescape")
 
     def _forbid_filters(self) -> Iterator[str]:
-        """Empty the programs that a repository's settings name for reading its files."""
+        """Disable the programs that a repository's settings name for reading its files."""
         listed = run_git(self._root, "config", "-z", "--name-only", "--get-regexp", r"^filter\..*\.(clean|process)$")
         for name in sorted(set(listed.stdout.decode("utf-8", "surrogateescape").split("\0")) - {""}):
             yield from ("-c", f"{name}=", "-c", f"{name.rpartition('.')[0]}.required=false")
@@ -171,7 +171,7 @@ class _Reader:
         if place is None:
             new = None if raw.new_path is None else self._read_blob(raw.new_path, raw.new_oid)
             return FileChange(old_path, new_path, old, new)
-        try:  # also of what git says is deleted: it may lie behind a folder that cannot be entered
+        try:  # also for deleted files, which may be in a folder that cannot be entered
             if os.path.lexists(place) and not place.is_file():  # a FIFO would make the reader wait
                 return FileChange(old_path, new_path or old_path, old, None, "cannot be read: no file lies there")
             return FileChange(old_path, new_path or old_path, old, decode_source(place.read_bytes())[0])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pkg.errors import PathError
-from pkg.extract.boundary import draw_boundary
+from pkg.extract.boundary import make_boundary
 from pkg.extract.files import (
     DEFAULT_MAX_FILE_SIZE,
     SUFFIXES,
@@ -45,9 +45,9 @@ LINK_REASON = "its rules are not applied: a link, which git does not follow eith
 
 
 def discover_folder(folder: str, choice: FileChoice, follow_links: bool = False) -> Discovery:
-    """Find the files of a folder (P-02); the folder itself is read whatever its name or the rules above say.
+    """Find the files of a folder (P-02); the root is read whatever its name or the ignore rules above it.
 
-    Links that lead out of the folder are left out and named; with follow_links those that stay in the user's home are
+    Links that lead out of the folder are skipped and reported; with follow_links those that stay in the user's home are
     followed.
     """
     root = os.path.abspath(folder)
@@ -62,7 +62,7 @@ def discover_folder(folder: str, choice: FileChoice, follow_links: bool = False)
 
 
 class _Folder(NamedTuple):  # a tree has thousands, and a frozen dataclass takes four times as long to make
-    """A folder to be listed: its place on disk, its path below the root ("" or "a/b/"), the rules from above."""
+    """A folder to list: its place on disk, its path below the root ("" or "a/b/"), the rules from above."""
 
     place: str
     path: str
@@ -82,7 +82,7 @@ class _Found(NamedTuple):
 
 @dataclass(slots=True)
 class _Listing:
-    """What one folder holds, as far as discovery cares."""
+    """The entries of a folder that matter to discovery."""
 
     folders: list[os.DirEntry[str]] = field(default_factory=list)
     files: list[tuple[os.DirEntry[str], int]] = field(default_factory=list)  # with the size cap of each
@@ -93,7 +93,7 @@ class _Listing:
 
 
 def _list_folder(place: str, choice: FileChoice) -> _Listing:
-    """List a folder without a system call for an entry: most of a tree is neither read nor a folder."""
+    """List a folder without a system call per entry: most entries are neither read nor folders."""
     listing = _Listing()
     with os.scandir(place) as entries:
         for entry in entries:
@@ -116,27 +116,27 @@ def _list_folder(place: str, choice: FileChoice) -> _Listing:
 def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
-    except OSError:  # a link to itself, or through a folder that may not be searched
+    except OSError:  # a link to itself, or through an inaccessible folder
         return False
 
 
 class _FolderWalk:
-    """One walk: folders first, then round by round the links to folders that the round before brought up."""
+    """A breadth-first walk: first folders, then, round by round, the links to folders found before."""
 
     def __init__(self, root: str, choice: FileChoice, follow_links: bool) -> None:
         self.skipped: list[Skip] = []
-        self.folders: list[tuple[str, int]] = []  # with their times of change
+        self.folders: list[tuple[str, int]] = []  # with modification times
         self._root = root
         self._choice = choice
-        self._boundary = draw_boundary(root, follow_links)
+        self._boundary = make_boundary(root, follow_links)
         self._found: list[_Found] = []
         self._links: list[_Folder] = []
         self._walked: dict[str, str] = {self._boundary.source: "the root"}
         self._is_venv = os.path.lexists(os.path.join(root, VENV_FILE))
 
     def run(self) -> None:
-        """Walk the root, then what its links lead to."""
-        # A virtual environment brings a .gitignore that hides all of it; who names it as the root wants it read.
+        """Walk the root, then the targets of its links."""
+        # A virtual environment has a .gitignore that hides all of it; one named as the root is read.
         rules = IgnoreRules() if self._is_venv else load_outer_rules(self._root)
         self._walk(_Folder(self._root, "", rules, linked=False))
         while self._links:
@@ -145,13 +145,13 @@ class _FolderWalk:
                 self._follow(link)
 
     def collect_entries(self) -> tuple[Entry, ...]:
-        """Take every real file once, by its own path rather than a link's, then by the first path in order."""
+        """Return each real file once: by its own path rather than a link's, then by the first path in order."""
         paths: dict[tuple[int, int], str] = {}
-        entries, judge = [], self._boundary.find_opened_fault
+        entries, judge = [], self._boundary.find_opened_violation
         for found in sorted(self._found, key=lambda found: (found.linked, found.path)):
             path = print_path(found.path)
             file_id = (found.info.st_dev, found.info.st_ino)
-            first = paths.setdefault(file_id, path) if found.info.st_ino else path  # 0: the system has no such number
+            first = paths.setdefault(file_id, path) if found.info.st_ino else path  # 0: no inode number on this system
             if first != path:
                 self.skipped.append(Skip(path, f"same file as {first}"))
             else:
@@ -163,7 +163,7 @@ class _FolderWalk:
         while pending:
             folder = pending.pop()
             try:
-                changed = os.stat(folder.place).st_mtime_ns  # before it is listed: what comes later is noticed
+                changed = os.stat(folder.place).st_mtime_ns  # before listing, so that later changes are noticed
                 listing = _list_folder(folder.place, self._choice)
             except OSError as error:
                 self._skip_folder(folder, error)
@@ -189,7 +189,7 @@ class _FolderWalk:
         for name in listing.ignore_files:
             try:
                 text = read_file(
-                    os.path.join(folder.place, name), MAX_IGNORE_FILE_SIZE, self._boundary.find_opened_fault
+                    os.path.join(folder.place, name), MAX_IGNORE_FILE_SIZE, self._boundary.find_opened_violation
                 )
             except PathError as error:
                 self._skip(folder.path + name, f"its rules are not applied: {error}")
@@ -222,8 +222,8 @@ class _FolderWalk:
                 continue
             is_link = entry.is_symlink()
             obstacle = find_obstacle(info, limit)
-            if is_link and stat.S_ISREG(info.st_mode):  # how large another's file is, is not told
-                obstacle = self._boundary.find_fault(entry.path) or obstacle
+            if is_link and stat.S_ISREG(info.st_mode):  # do not reveal the size of another's file
+                obstacle = self._boundary.find_violation(entry.path) or obstacle
             if obstacle is not None:
                 self._skip(path, obstacle)
             else:
@@ -235,7 +235,7 @@ class _FolderWalk:
             real = os.path.realpath(os.path.join(folder.place, name))
             if self._is_left_out(name) or self._is_left_out(os.path.basename(real)) or rules.ignores(path):
                 continue
-            fault = self._boundary.find_fault(real)
+            fault = self._boundary.find_violation(real)
             if fault is not None:
                 self._skip(path, fault)
             else:
@@ -281,7 +281,7 @@ ARCHIVE_SUFFIXES = (".zip", ".whl", ".tar.gz", ".tgz", ".tar", ".tar.bz2")
 _EXPECTED = "expected a folder, a Python file, an archive (.zip, .whl, .tar.gz) or PATH@REVISION"
 
 _MEAN_LINE = 2_000  # bytes; functions of long formulas reach 1,500
-_HEAD = 65_536  # minified text shows it at once
+_HEAD = 65_536  # enough to recognise minified text
 
 
 def discover(
@@ -290,13 +290,13 @@ def discover(
     follow_links: bool = False,
     max_text_size: int | None = None,
 ) -> Discovery:
-    """Find every Python file at a path without reading any content of a file on disk (P-02).
+    """Find the Python files at a path without reading files on disk (P-02).
 
-    Folders are walked with their ignore rules; archives and PATH@REVISION are read where they are, never unpacked.
-    max_text_size: bytes up to which text files are found as well; None leaves them out.
-    follow_links: take links that lead out of a folder, as far as the user's home; those of an archive or a revision
-    are never followed.
-    Raise PathError when there is nothing to read at the path; a single bad file is only a Skip.
+    Folders are walked with their ignore rules; archives and PATH@REVISION are read in place.
+    max_text_size: maximal bytes of text files, which are found as well; None excludes them.
+    follow_links: follow links out of a folder within the user's home; those of an archive or a revision are never
+    followed.
+    Raises PathError if the path has nothing to read; a single bad file is only a Skip.
     """
     try:
         os.path.abspath(path)
@@ -311,16 +311,16 @@ def discover(
 
 
 def looks_minified(text: bytes) -> bool:
-    """Tell whether the lines of the first 64 KB are 2,000 bytes long on average: minified or data, not written.
+    """Return whether the first 64 KB have lines of 2,000 bytes on average: minified or data, not written.
 
-    One long line says nothing: hand-written modules hold such strings and tables.
+    A single long line is not enough: hand-written modules hold such strings and tables.
     """
     head = text[:_HEAD]
     return len(head) > _MEAN_LINE * (head.count(b"\n") + head.count(b"\r") + 1)
 
 
 def is_archive(path: str) -> bool:
-    """Tell whether a path is a file that holds others."""
+    """Return whether a path is an archive."""
     return path.lower().endswith(ARCHIVE_SUFFIXES) and os.path.isfile(path)
 
 
@@ -358,7 +358,7 @@ def _discover_revision(path: str, choice: FileChoice, follow_links: bool) -> Dis
 
 
 def split_revision(path: str) -> tuple[str, str] | None:
-    """Split PATH@REVISION at the first @ that follows the path of a folder; None where there is no such folder."""
+    """Split PATH@REVISION at the first @ that follows the path of a folder; None if there is no such folder."""
     at = path.find("@")
     while at >= 0:
         if os.path.isdir(path[:at]):

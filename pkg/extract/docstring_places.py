@@ -1,4 +1,4 @@
-"""Find where the docstring of a suite stands, and where its code begins (A-02)."""
+"""Find the docstring of a suite, and the beginning of its code (A-02)."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _STRING_PREFIX = re.compile(rb"[A-Za-z]*")
 
 
 def make_span(first: Node, last: Node) -> Span:
-    """Give the span from the start of one node to the end of another; its last line is that of its last byte."""
+    """Return the span from the start of one node to the end of another; its last line is that of its last byte."""
     end = last.end_point
     return Span(first.start_byte, last.end_byte, first.start_point.row + 1, end.row + 1 if end.column else end.row)
 
 
 def split_docstring(text: bytes, body: Node) -> tuple[Node | None, Node | None]:
-    """Find the docstring of a suite and the first comment or statement of the rest (A-02); None for what is not there.
+    """Find the docstring of a suite and the first comment or statement of the rest (A-02); None if missing.
 
-    Comments alone are no rest.
+    A rest of comments alone does not count.
     """
     docstring: Node | None = None
     rest: Node | None = None
@@ -44,7 +44,7 @@ def find_docstring(text: bytes, body: Node) -> Node | None:
 
 
 def is_docstring(text: bytes, statement: Node) -> bool:
-    """Tell whether a statement is a plain string: an f-string or bytes, even in part, is no docstring."""
+    """Return whether a statement is a plain string: f-strings and bytes, even in part, are no docstrings."""
     child = find_first_child(statement) if statement.type == "expression_statement" else None
     if child is None or child.type not in ("string", "concatenated_string"):
         return False

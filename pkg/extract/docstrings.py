@@ -1,4 +1,4 @@
-"""Put a docstring into the source of a function that has none; every other statement stays as it is (P-07)."""
+"""Insert a docstring into the source of a function that has none; all other statements stay unchanged (P-07)."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from pkg.extract import node_fields as f
 from pkg.extract.docstring_places import find_docstring
 from pkg.extract.parser import find_first_child, parse
 
-_SURROGATE = re.compile("[\ud800-\udfff]")  # a byte that was no text; UTF-8 has no form for it
+_SURROGATE = re.compile("[\ud800-\udfff]")  # a byte that did not decode; UTF-8 cannot encode it
 _INDENTED_HEADER = re.compile(r"^([ \t]+)(?:@|async\b|def\b)", re.MULTILINE)
 _REST_OF_HEADER = re.compile(r"[ \t\f]*(?:#[^\n]*)?\r?\n")
-_TYPE_COMMENT = re.compile(r"[ \t]*# *type:[^\n]*\n")  # of the whole function: it counts in the line below the header
-_ESCAPED = re.compile("[\\\\\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")  # all control characters but tab and line feed
-_WRAP = "if 1:\n"  # what stood behind white space needs something to belong to
+_TYPE_COMMENT = re.compile(r"[ \t]*# *type:[^\n]*\n")  # of the whole function, on the line below the header
+_ESCAPED = re.compile("[\\\\\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")  # control characters except tab and line feed
+_WRAP = "if 1:\n"  # indented code needs an enclosing statement
 
 
 def insert_docstring(content: str, text: str, indent: str = "") -> str:
-    """Write a docstring of this text below the header of a function (P-07).
+    """Write a docstring below the header of a function (P-07).
 
-    The content is as the graph keeps it: the first line without the white space that stood before it, which may be
-    given as indent, the others with theirs. Read back, the docstring is exactly the text as inspect.cleandoc gives it.
-    Raises InputError where the content is no function, or one that has a docstring.
+    The content is as the graph keeps it: the first line without its indentation, which may be given as indent, the
+    others with theirs. The docstring reads back as exactly the text that inspect.cleandoc returns.
+    Raises InputError if the content is no function, or has a docstring.
     """
     code = _SURROGATE.sub("?", content)
     header, colon, body = _find_places(code, indent)
     newline = "\r\n" if "\r\n" in content else "\n"
     rest = _REST_OF_HEADER.match(code, colon)
-    if rest is None:  # the body stands on the line of the header
+    if rest is None:  # the body is on the line of the header
         outer = _read_indent(code, header) or indent
         inner = outer + ("\t" if "\t" in outer else "    ")
         literal = render_docstring(text, inner, newline)
@@ -44,7 +44,7 @@ def insert_docstring(content: str, text: str, indent: str = "") -> str:
 
 
 def render_docstring(text: str, indent: str, newline: str = "\n") -> str:
-    """Render a text as the literal of a docstring, whose later lines stand behind the given white space."""
+    """Render a text as the literal of a docstring, whose later lines have the given indentation."""
     escaped = _ESCAPED.sub(_escape, cleandoc(text)).replace('"""', '\\"\\"\\"')
     if escaped.endswith('"'):
         escaped = escaped[:-1] + '\\"'
@@ -55,14 +55,14 @@ def render_docstring(text: str, indent: str, newline: str = "\n") -> str:
 
 
 def _escape(found: re.Match[str]) -> str:
-    sign = found.group()
-    if sign == "\\":
+    character = found.group()
+    if character == "\\":
         return "\\\\"
-    return f"\\x{ord(sign):02x}" if ord(sign) < 0x100 else f"\\u{ord(sign):04x}"
+    return f"\\x{ord(character):02x}" if ord(character) < 0x100 else f"\\u{ord(character):04x}"
 
 
 def _find_places(code: str, indent: str) -> tuple[int, int, int]:
-    """Give where the header of a function begins, where its colon ends, and where its first statement begins."""
+    """Return the starts of a function's header and of its first statement, and the end of the header's colon."""
     for before in _list_indents(code, indent):
         start = _WRAP + before if before else ""
         text = (start + code).encode()
@@ -85,12 +85,12 @@ def _find_places(code: str, indent: str) -> tuple[int, int, int]:
 
 
 def _list_indents(code: str, indent: str) -> Iterator[str]:
-    """Give the white space that may have stood before the first line; below a decorator the header shows it."""
+    """Yield the possible indentations of the first line; below a decorator the header shows it."""
     yield from dict.fromkeys((indent, "", *_INDENTED_HEADER.findall(code)))
 
 
 def _find_function(module: Node) -> Node | None:
-    """Give the function that is the first statement of a module, or of the block that was put around it."""
+    """Return the function that is the first statement of a module, or of the block added around it."""
     first = find_first_child(module)
     if first is not None and first.type == "if_statement":
         block = first.child_by_field_id(f.CONSEQUENCE)
@@ -101,7 +101,7 @@ def _find_function(module: Node) -> Node | None:
 
 
 def _read_indent(code: str, place: int) -> str:
-    """Give the white space between the start of a line and a place, as far as there is nothing else."""
+    """Return the white space between the start of a line and a place; "" if there is anything else."""
     before = code[code.rfind("\n", 0, place) + 1 : place]
     return before if not before.strip() else ""
 

@@ -1,4 +1,4 @@
-"""Find the fenced pieces of an answer: Markdown fences with their language, and [PYTHON] tags (P-21)."""
+"""Find the fenced parts of an answer: Markdown fences with their language, and [PYTHON] tags (P-21)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BEGINS = re.compile(
     rb"|[\w.\x80-\xff]+\()",
     re.MULTILINE,
 )
-"""A line that a statement may begin with; whether it does, the parser says."""
+"""A line that may begin a statement; the parser decides."""
 
 _WORD = rb"(?!(?:" + _KEYWORDS + rb")\b)[A-Za-z]+"
 _PROSE = re.compile(rb"^" + _WORD + rb"(?:[ ]" + _WORD + rb"[ ,.:;!]|:[ \t\r]*$)", re.MULTILINE)
@@ -55,27 +55,27 @@ _TOKEN = re.compile(
 
 
 def has_prose(code: bytes) -> bool:
-    """Tell whether a line begins with two words that are no keywords, or is one word with a colon: no Python is.
+    """Return whether a line begins with two words that are no keywords, or is one word with a colon: not Python.
 
-    The parser lets `Then:` pass, as a name whose annotation stands on the next line.
-    It spares parsing prose, the slowest text to parse. A triple-quoted string may hold such lines: then it says no.
+    The parser accepts `Then:` as a name with its annotation on the next line. The check saves parsing prose, which is
+    slow. A triple-quoted string may contain such lines: then the result is False.
     """
     return _PROSE.search(code) is not None and b'"""' not in code and b"'''" not in code
 
 
 def measure_indent(line: bytes) -> int:
-    """Count the columns before the first character; a tab goes to the next multiple of eight, as for Python."""
+    """Return the column of the first character; tabs advance to multiples of eight, as in Python."""
     return len(take_indent(line).expandtabs(8))
 
 
 def take_indent(line: bytes) -> bytes:
-    """Cut the white space that a line begins with."""
+    """Return the white space at the beginning of a line."""
     found = _INDENT.match(line)
     return found.group() if found else b""
 
 
 def dedent(lines: list[bytes]) -> list[bytes]:
-    """Remove the white space that all lines have in common."""
+    """Remove the common indentation of all lines."""
     indents = [take_indent(line) for line in lines if line.strip()]
     common = min(indents, key=len, default=b"")
     while not all(indent.startswith(common) for indent in indents):
@@ -95,10 +95,10 @@ def strip_prompts(lines: list[bytes]) -> list[bytes]:
 
 
 def find_continued(lines: list[bytes]) -> set[int]:
-    """Find the rows that begin inside a string or bracket, or behind a backslash.
+    """Find the rows that begin inside a string or bracket, or after a backslash.
 
-    A bracket that is still open where a definition begins, or a statement behind a blank line, was prose or was
-    never closed: it ends there.
+    A bracket still open at a definition, or at a statement after a blank line, was prose or was never closed: it ends
+    there.
     """
     continued: set[int] = set()
     row = depth = 0
@@ -111,14 +111,14 @@ def find_continued(lines: list[bytes]) -> set[int]:
             text = token.group()
             inner = text.count(b"\n")
             first, row = row + 1, row + inner
-            if token.lastgroup == "end" and depth and _starts_anew(lines, row):
+            if token.lastgroup == "end" and depth and _starts_statement(lines, row):
                 depth = 0
             if token.lastgroup == "text" or depth or text.startswith(b"\\"):
                 continued.update(range(first, row + 1))
     return continued
 
 
-def _starts_anew(lines: list[bytes], row: int) -> bool:
+def _starts_statement(lines: list[bytes], row: int) -> bool:
     line = lines[row]
     return bool(DEFINES.match(line) or (not lines[row - 1].strip() and line[:1].strip() and BEGINS.match(line)))
 
@@ -129,28 +129,28 @@ _OPENING = re.compile(
 _LEAD = re.compile(rb"[ \t]*(?:(?:[-*+]|\d+[.)])[ \t]+)?$")  # a fence may open a list item
 _LABEL = re.compile(rb"[{. \t]*([\w+#-]+)")
 _PYTHON = re.compile(rb"(?:i?python[23]?(?:-?(?:repl|console|session))?|py[23]?|pyi|pycon|doctest)$", re.IGNORECASE)
-_TRANSPARENT = frozenset({b"markdown", b"md"})  # an answer inside a fence: what counts are the fences in it
+_TRANSPARENT = frozenset({b"markdown", b"md"})  # an answer inside a fence: the inner fences count
 _TAGGED = re.compile(rb"\[PYTHON\](.*?)(?:\[/PYTHON\]|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """One fenced piece: its place among the fences, the rows from mark to mark, and the lines between."""
+    """A fence: its number, the rows from mark to mark, and the lines between."""
 
     number: int
     start: int  # row of the opening mark
-    end: int  # row behind the closing mark
-    label: bytes  # lower case; empty when the fence names no language
+    end: int  # row after the closing mark
+    label: bytes  # lower case; empty without a language
     lines: list[bytes]
 
     @property
     def is_python(self) -> bool:
-        """Tell whether the label says Python."""
+        """Return whether the label names Python."""
         return bool(_PYTHON.match(self.label))
 
 
 def keep_tagged(code: bytes) -> bytes:
-    """Blank what stands outside [PYTHON] tags, and the tags; a text without tags stays as it is."""
+    """Blank the text outside [PYTHON] tags, and the tags; a text without tags stays unchanged."""
     if b"[PYTHON]" not in code:
         return code
     kept = []
@@ -164,7 +164,7 @@ def keep_tagged(code: bytes) -> bytes:
 
 
 def find_fences(lines: list[bytes]) -> Iterator[Fence]:
-    """Find the fences from top to bottom; one that is never closed ends with the text."""
+    """Find the fences from top to bottom; an unclosed one ends with the text."""
     number = row = 0
     while row < len(lines):
         opening = _open_fence(lines[row])
@@ -177,14 +177,14 @@ def find_fences(lines: list[bytes]) -> Iterator[Fence]:
             row += 1
         body = lines[start:row]
         if row < len(lines) and _closes(lines[row], mark, indent):
-            body.append(lines[row].rstrip().rstrip(mark[:1]))  # code may stand before the closing mark
+            body.append(lines[row].rstrip().rstrip(mark[:1]))  # code may precede the closing mark
             row += 1
         number += 1
         yield Fence(number, start - 1, row, label, body)
 
 
 def _open_fence(line: bytes) -> tuple[bytes, bytes, int] | None:
-    """Read an opening mark: the mark, the label and the indentation; behind words only a Python label opens."""
+    """Parse an opening mark: the mark, the label and the indentation; after words only a Python label opens."""
     if b"```" not in line and b"~~~" not in line:
         return None
     found = _OPENING.match(line)
@@ -198,7 +198,7 @@ def _open_fence(line: bytes) -> tuple[bytes, bytes, int] | None:
 
 
 def _ends_fence(line: bytes, mark: bytes, indent: int) -> bool:
-    """Tell whether a line closes the fence, or opens the next one because this one was never closed."""
+    """Return whether a line closes the fence, or opens the next one because this one was never closed."""
     if mark[:3] not in line:
         return False
     if _closes(line, mark, indent):
@@ -208,7 +208,7 @@ def _ends_fence(line: bytes, mark: bytes, indent: int) -> bool:
 
 
 def _closes(line: bytes, mark: bytes, indent: int) -> bool:
-    """Tell whether the line is the mark alone, not much deeper than it opened, or code with the mark behind it."""
+    """Return whether a line is the mark alone, not much deeper than the opening, or code followed by the mark."""
     text = line.strip()
     if not text.endswith(mark):
         return False

@@ -1,4 +1,4 @@
-"""Files on disk and elsewhere: identity, a cheap fingerprint, a read that notices changes, and decoding."""
+"""Files on disk and elsewhere: identity, cheap fingerprints, reads that notice changes, and decoding."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _RETURN = re.compile(rb"\r(?!\n)")
 
 
 def decode_source(raw: bytes) -> tuple[bytes, str | None]:
-    """Give a source as UTF-8, and what is to be told of how it was read; an unknown coding changes nothing."""
+    """Return a source as UTF-8, and a note on how it was decoded, if any; an unknown coding changes nothing."""
     if raw.startswith(_MARKS):
-        return end_lines(raw.decode("utf-16", "replace").encode("utf-8")), _describe("UTF-16")
-    raw = end_lines(raw)
+        return normalise_newlines(raw.decode("utf-16", "replace").encode("utf-8")), _describe("UTF-16")
+    raw = normalise_newlines(raw)
     if raw.isascii() or _is_utf_8(raw):
         return raw, None
     cookie = _COOKIE.match(raw)
@@ -39,8 +39,8 @@ def decode_source(raw: bytes) -> tuple[bytes, str | None]:
         return raw, f"not UTF-8, and not {coding} as it declares; letters that are not are replaced"
 
 
-def end_lines(text: bytes) -> bytes:
-    """Put a line feed in the place of each carriage return that stands alone: Python ends a line there."""
+def normalise_newlines(text: bytes) -> bytes:
+    """Replace each lone carriage return by a line feed: Python ends a line there."""
     return _RETURN.sub(b"\n", text) if b"\r" in text else text
 
 
@@ -57,43 +57,43 @@ def _describe(coding: str) -> str:
 
 
 SUFFIXES = (".py", ".pyi", ".pyw")
-"""What a Python file's name ends with."""
+"""Suffixes of Python files."""
 
 DEFAULT_MAX_FILE_SIZE = 5_000_000
-"""Hand-written modules stay far below this; what is larger is data or generated, and costs more than it tells."""
+"""Hand-written modules are far smaller; larger files are data or generated, and cost more than they tell."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileChoice:
-    """Which files are read, by their names, and how large they may be; everything else is never looked at."""
+    """The files to read, by name, and their size limits; all others are ignored."""
 
     max_file_size: int = DEFAULT_MAX_FILE_SIZE  # bytes of a Python file
     max_text_size: int | None = None  # bytes of a text file; None reads none of these
 
     def find_limit(self, name: str) -> int | None:
-        """Give the size cap of the file of a name or path; None for one that is not read."""
+        """Return the size limit of a file by name or path; None if it is not read."""
         if name.endswith(SUFFIXES):
             return self.max_file_size
         return None if self.max_text_size is None or find_text_kind(name) is None else self.max_text_size
 
 
-Judge: TypeAlias = Callable[[int, str], str | None]
-"""Tell why what was opened (descriptor, place) must not be read, as pkg.extract.boundary does; None when it may be."""
+ReadCheck: TypeAlias = Callable[[int, str], str | None]
+"""Returns why an open file (descriptor, place) must not be read, as pkg.extract.boundary does; None if it may."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file that was found; its content is read later, and only when somebody asks."""
+    """A file that was found; its content is read later, on demand."""
 
     path: str  # relative posix path inside the source, printable
-    fingerprint: str  # changes whenever the content may have changed; made without reading the content
+    fingerprint: str  # changes whenever the content may have; made without reading the content
     size: int
     read: Callable[[], bytes] = field(repr=False, compare=False)  # raises PathError when it cannot be read
 
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """One repository as it was found: what will be read and what was left out, both sorted by path."""
+    """A discovered repository: the files to read and the skipped ones, both sorted by path."""
 
     root: str  # absolute path, with @REV for a revision
     name: str  # default name of the source
@@ -101,25 +101,25 @@ class Discovery:
     revision: str | None  # full commit id when a revision is read
     entries: tuple[Entry, ...]
     skipped: tuple[Skip, ...]
-    package: str = ""  # dotted name of the package that the root is the folder of
-    folders: tuple[tuple[str, int], ...] = ()  # that were walked, each with its time of change before that
+    package: str = ""  # dotted name of the root's package
+    folders: tuple[tuple[str, int], ...] = ()  # walked folders, with modification times before the walk
 
 
 def sort_skips(skipped: list[Skip]) -> tuple[Skip, ...]:
-    """Put what was left out into an order that does not depend on the order of finding."""
+    """Sort skips, so that they do not depend on the order of discovery."""
     return tuple(sorted(skipped, key=lambda skip: (skip.path, skip.reason)))
 
 
 def describe_oversize(size: int, max_file_size: int) -> str:
-    """Say that a file is over the size cap, how large it is, and what raises the cap."""
+    """Describe a file over the size limit: its size, the limit, and how to raise it."""
     return f"larger than {max_file_size / 1e6:.1f} MB (seen {size / 1e6:.1f} MB); raise it with --max-file-size"
 
 
 def print_path(path: str) -> str:
-    r"""Spell a path so that it prints everywhere and no two paths look the same.
+    r"""Escape a path so that it prints everywhere and no two paths look the same.
 
     A byte that is not UTF-8 becomes \xNN, another unprintable character \xNN or \uNNNN, and a backslash is doubled
-    so that a name which really holds such a sequence stays apart.
+    so that a name which contains such a sequence remains distinct.
     """
     if path.isprintable() and "\\" not in path:
         return path
@@ -130,7 +130,7 @@ _PRINTED = re.compile(r"\\(?:(\\)|x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))"
 
 
 def restore_path(printed: str) -> str:
-    """Give the path that print_path has spelled so."""
+    """Return the path that print_path has escaped."""
     return _PRINTED.sub(_restore_character, printed) if "\\" in printed else printed
 
 
@@ -148,7 +148,7 @@ def _print_character(character: str) -> str:
     if character.isprintable():
         return character
     code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:  # how Python keeps a byte that is not UTF-8 (PEP 383)
+    if 0xDC80 <= code <= 0xDCFF:  # surrogate of a byte that is not UTF-8 (PEP 383)
         return f"\\x{code - 0xDC00:02x}"
     return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
@@ -162,23 +162,25 @@ _KINDS = {
     stat.S_IFDIR: "folder",
 }
 
-# A FIFO that took the file's place must not make open() wait for a writer. Windows has neither flag, but O_BINARY.
+# A FIFO that replaced the file must not make open() wait for a writer. Windows has only O_BINARY of these flags.
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
-def make_entry(path: str, place: str, info: os.stat_result, max_file_size: int, judge: Judge | None = None) -> Entry:
-    """Describe the regular file at a place on disk under the path that the source knows it by.
+def make_entry(
+    path: str, place: str, info: os.stat_result, max_file_size: int, check: ReadCheck | None = None
+) -> Entry:
+    """Return the entry of a regular file on disk under its path in the source.
 
-    judge: asked once more when the file is read; None for a file that the user has named.
+    check: called again when the file is read; None for a file that the user has named.
     """
-    return Entry(path, make_fingerprint(info), info.st_size, partial(read_file, place, max_file_size, judge))
+    return Entry(path, make_fingerprint(info), info.st_size, partial(read_file, place, max_file_size, check))
 
 
 def make_fingerprint(info: os.stat_result) -> str:
-    """Tell a file's content from another's without reading it.
+    """Return a fingerprint that changes with the content, without reading it.
 
-    A file written within the last clock tick could be written again without a new time: its fingerprint is marked, so
-    that it equals no later one and the content is compared at the next build.
+    A file written within the last clock tick could change again without a new time: its fingerprint is marked, so
+    that it equals no later one and the next build compares the content.
     """
     fingerprint = f"{info.st_size}-{info.st_mtime_ns}-{info.st_ctime_ns}-{info.st_ino}"
     is_fresh = time.time_ns() - max(info.st_mtime_ns, info.st_ctime_ns) < CLOCK_TICK_NS
@@ -186,20 +188,20 @@ def make_fingerprint(info: os.stat_result) -> str:
 
 
 def find_obstacle(info: os.stat_result, max_file_size: int) -> str | None:
-    """Tell why a file must not be read, if so: it is no regular file, or it is over the size cap."""
+    """Return why a file must not be read: it is not regular, or over the size limit; None if it may."""
     if not stat.S_ISREG(info.st_mode):
         return f"not a regular file ({_KINDS.get(stat.S_IFMT(info.st_mode), 'special file')})"
     return describe_oversize(info.st_size, max_file_size) if info.st_size > max_file_size else None
 
 
-def read_file(place: str, max_file_size: int, judge: Judge | None = None) -> bytes:
-    """Read a whole file; one that changes while it is read is read once more, then it is a PathError.
+def read_file(place: str, max_file_size: int, check: ReadCheck | None = None) -> bytes:
+    """Read a whole file; one that changes while it is read is read again once.
 
-    So is one that cannot be read, is no regular file, is over the size cap, or that the judge refuses.
+    Raises PathError if it changes again, cannot be read, is not regular, is over the size limit, or fails the check.
     """
     for _ in range(2):
         try:
-            data, size = _read_once(place, max_file_size, judge)
+            data, size = _read_once(place, max_file_size, check)
         except FileNotFoundError:
             raise PathError(f"{print_path(place)}: vanished after it was found; run the build again") from None
         except OSError as error:
@@ -212,10 +214,10 @@ def read_file(place: str, max_file_size: int, judge: Judge | None = None) -> byt
     )
 
 
-def _read_once(place: str, max_file_size: int, judge: Judge | None) -> tuple[bytes, int]:
+def _read_once(place: str, max_file_size: int, check: ReadCheck | None) -> tuple[bytes, int]:
     with open(os.open(place, _OPEN_FLAGS), "rb", buffering=0) as file:
         info = os.fstat(file.fileno())
-        obstacle = judge(file.fileno(), place) if judge else None
+        obstacle = check(file.fileno(), place) if check else None
         obstacle = obstacle or find_obstacle(info, max_file_size)
         if obstacle is not None:
             raise PathError(f"{print_path(place)}: {obstacle}")

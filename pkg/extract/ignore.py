@@ -1,4 +1,4 @@
-"""Which files are a project's own code: the rules of .gitignore and .pkgignore files, and folders that never are."""
+"""The files that are a project's own code: rules of .gitignore and .pkgignore files, and excluded folders."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ PKGIGNORE = ".pkgignore"
 IGNORE_FILES = (GITIGNORE, PKGIGNORE)
 
 MAX_IGNORE_FILE_SIZE = 1_000_000
-"""Every rule is tried on every file; a rule file beyond this is a mistake or an attack."""
+"""Every rule is tried on every file; a larger rule file is a mistake or an attack."""
 
-_FOLDER_MARK = "ps_d"  # pathspec's name of the group that a folder's slash is in
+_FOLDER_MARK = "ps_d"  # pathspec's group of a folder's slash
 
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """The rules that hold in one folder: those of the folders above it, then its own.
+    """The rules of a folder: those of the folders above it, then its own.
 
-    Paths are relative to the root that is read; a folder's path ends with a slash. As in git the nearest file
-    decides and in a file the last rule; any .pkgignore outranks any .gitignore, so it can bring back what git ignores.
+    Paths are relative to the root that is read; a folder's path ends with a slash. As in git the nearest file decides,
+    and in a file the last rule; any .pkgignore outranks any .gitignore, so it can include what git ignores.
     """
 
-    prefix: str = ""  # where the root lies inside the git work tree: "" or "a/b/"
+    prefix: str = ""  # path of the root inside the git work tree: "" or "a/b/"
     git: tuple[tuple[str, IgnoreFile], ...] = ()  # (folder of the rules, rules), outermost first
     pkg: tuple[tuple[str, IgnoreFile], ...] = ()
 
     def ignores(self, path: str) -> bool:
-        """Tell whether the rules leave out a file, or a folder when the path ends with a slash."""
+        """Return whether the rules ignore a file, or a folder if the path ends with a slash."""
         if not self.git and not self.pkg:
             return False
         full = self.prefix + path
@@ -46,7 +46,7 @@ class IgnoreRules:
         return False
 
     def add(self, folder: str, name: str, text: bytes) -> IgnoreRules:
-        """Add the rules of one ignore file that lies in a folder below the root ("" for the root itself)."""
+        """Add the rules of an ignore file in a folder below the root ("" for the root itself)."""
         level = (self.prefix + folder, compile_rules(text))
         if name == PKGIGNORE:
             return IgnoreRules(self.prefix, self.git, (*self.pkg, level))
@@ -54,18 +54,18 @@ class IgnoreRules:
 
 
 class _Rule(NamedTuple):
-    """One line of an ignore file."""
+    """A line of an ignore file."""
 
     number: int
     pattern: re.Pattern[str]
-    ignores: bool  # False for a rule that brings back
-    by_name: bool  # without a slash inside: it looks at the last part of a path alone
+    ignores: bool  # False for a negated rule
+    by_name: bool  # without a slash inside: applies to the last part of a path
 
 
 class IgnoreFile:
     """The rules of one ignore file; the last one that matches decides.
 
-    Most rules look at names alone and a tree repeats few names, so what those say is worked out once for each name.
+    Most rules apply to names and a tree repeats few names, so the results for names are cached.
     """
 
     def __init__(self, rules: list[_Rule]) -> None:
@@ -74,7 +74,7 @@ class IgnoreFile:
         self._by_name: dict[str, _Rule | None] = {}
 
     def decide(self, path: str) -> bool | None:
-        """Tell whether a path relative to the file's folder is ignored; None when no rule speaks of it."""
+        """Return whether a path relative to the file's folder is ignored; None if no rule matches."""
         decisive = self._match_name(path[path.rfind("/", 0, -1) + 1 :])
         for rule in self._path_rules:
             if decisive is not None and decisive.number > rule.number:
@@ -91,10 +91,10 @@ class IgnoreFile:
 
 
 def _is_whole(match: re.Match[str], path: str) -> bool:
-    """Tell whether a pattern matched the path itself and not only a folder above it.
+    """Return whether a pattern matched the path itself and not only a folder above it.
 
-    pathspec marks the slash at which a folder's match ends, because to it a folder's match goes for all inside. Git,
-    and the walk here, decide on each folder before they enter it, so that ``!folder/`` says nothing of its files.
+    pathspec marks the slash at which a folder's match ends, because it applies such a match to all inside. Git, and the
+    walk here, decide on each folder before they enter it, so that ``!folder/`` does not apply to its files.
     """
     if _FOLDER_MARK not in match.re.groupindex or match.end(_FOLDER_MARK) in (-1, len(path)):
         return True
@@ -102,8 +102,8 @@ def _is_whole(match: re.Match[str], path: str) -> bool:
 
 
 def compile_rules(text: bytes) -> IgnoreFile:
-    """Compile the lines of an ignore file; a line that is no valid pattern is passed over, as in git."""
-    from pathspec import GitIgnoreSpec  # 10 ms that a tree without ignore files need not spend
+    """Compile the lines of an ignore file; invalid patterns are skipped, as in git."""
+    from pathspec import GitIgnoreSpec  # takes 10 ms, which a tree without ignore files saves
 
     lines = text.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape").split("\n")
     rules = []
@@ -118,7 +118,7 @@ def compile_rules(text: bytes) -> IgnoreFile:
 
 
 def _spell_for_pathspec(line: str) -> str:
-    """Write ``a/**`` as ``a/**/*``: to git both mean what lies inside a, to pathspec the first means a as well."""
+    """Write ``a/**`` as ``a/**/*``: in git both match the contents of a, in pathspec the first matches a as well."""
     line = line.removesuffix("\r")
     words = line.rstrip(" ")
     if words.endswith("/**"):
@@ -127,9 +127,9 @@ def _spell_for_pathspec(line: str) -> str:
 
 
 def load_outer_rules(root: str) -> IgnoreRules:
-    """Gather the rules that reach into a root from its git work tree: those above it and .git/info/exclude.
+    """Load the rules of the git work tree that apply to a root: those above it and .git/info/exclude.
 
-    A root that these rules leave out was named on purpose: then none of them hold.
+    A root that these rules ignore was named on purpose: then none of them apply.
     """
     root = os.path.realpath(root)
     top = find_work_tree(root)
@@ -158,7 +158,7 @@ def _list_levels(prefix: str) -> Iterator[tuple[str, str]]:
 
 
 def find_work_tree(folder: str) -> str | None:
-    """Find the folder with .git, a folder or file, that a folder is or lies in; None outside of git."""
+    """Return the folder with .git, a folder or file, that is or contains a folder; None outside of git."""
     while not os.path.lexists(os.path.join(folder, ".git")):
         parent = os.path.dirname(folder)
         if parent == folder:
@@ -168,7 +168,7 @@ def find_work_tree(folder: str) -> str | None:
 
 
 def find_git_folder(top: str) -> str:
-    """Find where info/exclude lies: .git, or what a linked work tree's or submodule's .git file points to."""
+    """Return the folder of info/exclude: .git, or the target of a linked work tree's or submodule's .git file."""
     place = os.path.join(top, ".git")
     pointer = _read_rules(place)
     if pointer is not None and pointer.startswith(b"gitdir:"):
@@ -178,7 +178,7 @@ def find_git_folder(top: str) -> str:
 
 
 def _read_rules(place: str) -> bytes | None:
-    """Read a small regular file; None when there is none, or it is a link, which git does not follow either."""
+    """Read a small regular file; None if there is none, or it is a link, which git does not follow either."""
     from pkg.errors import PathError
     from pkg.extract.files import read_file
 
@@ -204,19 +204,19 @@ BUILD_REASON = "build output beside pyproject.toml or setup.py; name it as PATH 
 
 
 def is_left_out(name: str) -> bool:
-    """Tell whether a folder of that name holds version control, caches or installed packages."""
+    """Return whether a folder of that name holds version control, caches or installed packages."""
     return name in _LEFT_OUT or name.endswith(".egg-info")
 
 
 def is_build_output(folder: str, siblings: Collection[str]) -> bool:
-    """Tell whether a folder (path with a slash at its end) is the build output of the project at the root."""
+    """Return whether a folder (path with a slash at its end) is the build output of the project at the root."""
     return folder in _BUILD_OUTPUT and not PROJECT_FILES.isdisjoint(siblings)
 
 
 def choose_files(
     paths: Collection[str], choice: FileChoice, pkgignore: Mapping[str, bytes] | None = None
 ) -> tuple[list[str], list[Skip]]:
-    """Choose the files of an archive or a revision, by the same rules that a folder on disk is read by.
+    """Choose the files of an archive or a revision by the rules for a folder on disk.
 
     pkgignore maps a folder ("" or "a/b/") to the text of its .pkgignore. The second list has one Skip for each
     virtual environment and each folder of build output.
@@ -227,7 +227,7 @@ def choose_files(
 
 
 class _Listing:
-    """The folders of a flat listing, each judged once."""
+    """The folders of a flat listing, each checked once."""
 
     def __init__(self, paths: Collection[str], pkgignore: Mapping[str, bytes]) -> None:
         self.skipped: list[Skip] = []
@@ -235,10 +235,10 @@ class _Listing:
         self._top_files = [name for name in PROJECT_FILES if name in paths]
         self._pkgignore = pkgignore
         top = IgnoreRules()
-        self._rules: dict[str, IgnoreRules | None] = {"": self._add_rules(top, "")}  # None: the folder is left out
+        self._rules: dict[str, IgnoreRules | None] = {"": self._add_rules(top, "")}  # None: the folder is excluded
 
     def keeps(self, path: str) -> bool:
-        """Tell whether a file lies in no folder that is left out and no rule names it."""
+        """Return whether a file lies in no excluded folder and no rule ignores it."""
         rules = self._rules_of(path[: path.rfind("/") + 1])
         return rules is not None and not rules.ignores(path)
 

@@ -1,4 +1,4 @@
-"""Read what an import statement binds (A-11, Q-04)."""
+"""Parse import statements (A-11, Q-04)."""
 
 from __future__ import annotations
 
@@ -47,4 +47,4 @@ def _split_level(module: str) -> tuple[str, int]:
 
 def _read(node: Node, text: bytes) -> str:
     name = read_name(text[node.start_byte : node.end_byte])
-    return "".join(name.replace("\\", " ").split())  # a name may go on behind a line continuation
+    return "".join(name.replace("\\", " ").split())  # a name may continue after a line continuation

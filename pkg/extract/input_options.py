@@ -1,4 +1,4 @@
-"""How an input is read; the fingerprint of an input keeps that, so that it can be read again in the same way."""
+"""Options of reading an input, kept in its fingerprint so that it can be read again in the same way."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ STDIN = "-"  # root of rows that came through a pipe, and cannot be read again
 
 @dataclass(frozen=True, slots=True)
 class InputOptions:
-    """What was chosen about the reading of an input; the defaults choose nothing."""
+    """Options of reading an input that differ from the defaults."""
 
-    field: str | None = None  # of a corpus row that holds code
+    field: str | None = None  # field of a corpus row that holds code
     max_file_size: int | None = None  # bytes
     follow_links: bool = False
-    code_only: bool = False  # no text files
+    code_only: bool = False  # without text files
 
 
-def seal_fingerprint(stamp: str, options: InputOptions) -> str:
-    """Make the fingerprint of an input from what tells its content, and how it is read where anything is chosen."""
+def format_fingerprint(stamp: str, options: InputOptions) -> str:
+    """Return the fingerprint of an input: that of its content, followed by options other than the defaults."""
     chosen = {name: value for name, value in asdict(options).items() if value}
     return f"{stamp} {json.dumps(chosen, sort_keys=True)}" if chosen else stamp
 
 
 def parse_fingerprint(fingerprint: str) -> tuple[str, InputOptions]:
-    """Give what tells the content of an input, and how it was read."""
+    """Return the fingerprint of an input's content, and the options of reading it."""
     stamp, _, chosen = fingerprint.partition(" ")
     return stamp, InputOptions(**json.loads(chosen)) if chosen else InputOptions()
 
 
 def is_same_file(stamp: str, info: os.stat_result) -> bool:
-    """Tell whether a file of many units is the one of a stamp by its size and time: a copy of it will do."""
+    """Return whether the fingerprint of a file of many units has its size and time; a copy may qualify."""
     return stamp.split("-")[:2] == make_fingerprint(info).split("-")[:2]

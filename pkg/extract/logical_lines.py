@@ -1,6 +1,6 @@
-"""Cut a text into logical lines without a syntax tree: what stands in strings, comments and brackets ends none.
+"""Split a text into logical lines without a syntax tree; strings, comments and brackets may span lines.
 
-A tree takes a hundred times the memory of its text where the text is dense, a logical line a few numbers.
+A tree takes a hundred times the memory of a dense text, a logical line a few numbers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 _STOP = re.compile(rb"[\"'#\n\\()\[\]{}]")
 _SEPARATOR = re.compile(rb"[\"',:()\[\]{}]")
-_INK = re.compile(rb"[^ \t\f\r\n]")
+_VISIBLE = re.compile(rb"[^ \t\f\r\n]")
 _TOKEN = re.compile(rb"[\w\x80-\xff]+|[^\w\s\x80-\xff]")
 _TOP_HEADER = re.compile(rb"(?:async[ \t]+def|def|class)[ \t]+\w")
 _STRING_ENDS = {quote: re.compile(rb"[\\\n%c]" % quote) for quote in b"\"'"}
@@ -19,17 +19,17 @@ _BACKSLASH, _NEWLINE, _HASH = b"\\\n#"
 
 
 class LogicalLine(NamedTuple):
-    """One statement, or the header of one that has a suite, without a comment at its end."""
+    """A statement, or the header of a compound one, without a comment at its end."""
 
     start: int  # byte offsets [start, end)
     end: int
     first_line: int
     last_line: int
-    tokens: int  # names, numbers, strings and signs
+    tokens: int  # names, numbers, strings and operators
 
 
 def list_logical_lines(text: bytes) -> Iterator[LogicalLine]:
-    """Yield the logical lines of a text in one pass; a definition at the margin ends brackets that were left open."""
+    """Yield the logical lines of a text in one pass; a definition at column 0 ends open brackets."""
     position, line, depth = 0, 1, 0
     start, end, first_line, last_line, tokens = -1, 0, 1, 1, 0
     size = len(text)
@@ -37,41 +37,41 @@ def list_logical_lines(text: bytes) -> Iterator[LogicalLine]:
         found = _STOP.search(text, position)
         stop = found.start() if found else size
         code = text[position:stop]
-        if ink := _INK.search(code):
+        if ink := _VISIBLE.search(code):
             if start < 0:
                 start, first_line = position + ink.start(), line
             end, last_line = position + len(code.rstrip()), line
             tokens += len(_TOKEN.findall(code))
-        sign = text[stop] if found else _NEWLINE
+        character = text[stop] if found else _NEWLINE
         position = stop + 1
-        if sign == _NEWLINE:
+        if character == _NEWLINE:
             if depth and _TOP_HEADER.match(text, position):
                 depth = 0
             if start >= 0 and (not depth or not found):
                 yield LogicalLine(start, end, first_line, last_line, tokens)
                 start, tokens = -1, 0
             line += 1
-        elif sign == _HASH:
+        elif character == _HASH:
             newline = text.find(b"\n", stop)
             position = newline if newline >= 0 else size
-        elif sign == _BACKSLASH:
+        elif character == _BACKSLASH:
             position += text.startswith(b"\r\n", position)
             line += text.startswith(b"\n", position)
             position += 1
         else:
             if start < 0:
                 start, first_line = stop, line
-            if sign in b"\"'":
+            if character in b"\"'":
                 position = skip_string(text, stop)
                 line += text.count(b"\n", stop, position)
             else:
-                depth = max(depth + (1 if sign in b"([{" else -1), 0)
+                depth = max(depth + (1 if character in b"([{" else -1), 0)
             end, last_line = position, line
             tokens += 1
 
 
 def skip_string(text: bytes, start: int) -> int:
-    """Return where the string ends whose first quote is at a place; one that is never closed ends with its line."""
+    """Return the end of the string that starts at a quote; an unclosed one ends with its line."""
     quote = text[start : start + 1]
     if text.startswith(quote * 3, start):
         return _skip_long_string(text, start + 3, quote * 3)
@@ -81,7 +81,7 @@ def skip_string(text: bytes, start: int) -> int:
             return found.end()
         if found[0] == b"\n":
             return found.start()
-        position = found.end() + 1  # what a backslash stands before
+        position = found.end() + 1  # an escaped character
     return len(text)
 
 
@@ -98,7 +98,7 @@ def _skip_long_string(text: bytes, position: int, quotes: bytes) -> int:
 
 
 def split_arguments(text: bytes, start: int, end: int) -> list[bytes]:
-    """Split what stands between brackets at its own commas."""
+    """Split a bracketed text at its top-level commas."""
     parts, first, depth, position = [], start, 0, start
     while found := _SEPARATOR.search(text, position, end):
         position = found.end()
@@ -114,7 +114,7 @@ def split_arguments(text: bytes, start: int, end: int) -> list[bytes]:
 
 
 def find_colon(text: bytes, start: int, end: int) -> int:
-    """Return where the colon stands that ends a header; the end of the line where there is none."""
+    """Return the place of the colon that ends a header; the end of the line if there is none."""
     depth, position = 0, start
     while found := _SEPARATOR.search(text, position, end):
         position = found.end()

@@ -1,7 +1,7 @@
-"""Extract the definitions and imports of a text that is too long to extract whole, without a syntax tree of it.
+"""Extract the definitions and imports of a text that is too long to extract whole, without a syntax tree.
 
-A tree and all that is made of it take up to a thousand times the memory of a dense text. So of one over the budget only
-classes, functions and imports are kept, found line by line; a class or function ends where the indentation does.
+A tree and its extraction take up to a thousand times the memory of a dense text. So only classes, functions and imports
+of longer texts are kept, found line by line; a class or function ends with its indentation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pkg.extract.summary.outline_summary import summarise_outline
 from pkg.extract.token_budget import ONLY_OUTLINE, TOKEN_BUDGET
 from pkg.model import Class, CodeUnit, Function, Import, Span, Status
 
-MAX_DEPTH = 100  # of definitions in definitions; CPython refuses deeper indentation
+MAX_DEPTH = 100  # of nested definitions; CPython refuses deeper indentation
 
 _HEADER = re.compile(rb"(?P<async>async[ \t]+)?(?P<kind>def|class)[ \t]+(?P<name>[A-Za-z_\x80-\xff][\w\x80-\xff]*)")
 _IMPORT = re.compile(rb"(?:import|from)\b")
@@ -28,7 +28,7 @@ _LINE_BREAKS = re.compile(rb"[ \t\f\r\n\\]*")
 
 
 def is_over_budget(text: bytes) -> bool:
-    """Return whether a text has more tokens than are extracted whole; one with fewer bytes is not looked at."""
+    """Return whether a text has more tokens than are extracted whole; one with fewer bytes is not scanned."""
     tokens = 0
     for line in list_logical_lines(text) if len(text) > TOKEN_BUDGET else ():
         tokens += line.tokens
@@ -38,7 +38,7 @@ def is_over_budget(text: bytes) -> bool:
 
 
 def extract_long_text(text: bytes) -> CodeUnit:
-    """Extract the classes, functions and imports of a text, and sum them up for resolution."""
+    """Extract the classes, functions and imports of a text, and summarise them for resolution."""
     outline = _Outline(text)
     for line in list_logical_lines(text):
         outline.add(line)
@@ -55,9 +55,9 @@ def extract_long_text(text: bytes) -> CodeUnit:
 
 
 class _Open(NamedTuple):
-    """A class or function whose suite goes on."""
+    """An open class or function."""
 
-    column: int  # of its header: what stands further right is inside
+    column: int  # of its header: code further right is inside
     number: int  # among the definitions
 
 
@@ -69,12 +69,12 @@ class _Outline:
         self.definitions: list[Class | Function] = []
         self.imports: list[Import] = []
         self._stack: list[_Open] = []
-        self._decorators: list[LogicalLine] = []  # of the definition that follows
+        self._decorators: list[LogicalLine] = []  # of the next definition
         self._waiting: tuple[int, LogicalLine] | None = None  # a header whose suite begins with the next line
         self._end = LogicalLine(0, 0, 1, 1, 0)  # the line before
 
     def add(self, line: LogicalLine) -> None:
-        """Take the next logical line."""
+        """Add the next logical line."""
         text, column = self._text, self._measure(line.start)
         if self._waiting is not None:
             (at, header), self._waiting = self._waiting, None
@@ -87,8 +87,8 @@ class _Outline:
         elif _HEADER.match(text, line.start, line.end):
             if text[line.end - 1] == ord(":"):
                 self._waiting = column, line
-            else:  # the suite stands on the line of the header
-                body = self._find_ink(find_colon(text, line.start, line.end) + 1, line.end)
+            else:  # the suite is on the line of the header
+                body = self._find_visible(find_colon(text, line.start, line.end) + 1, line.end)
                 if body < line.end:
                     first_line = line.first_line + text.count(b"\n", line.start, body)
                     self._open(column, line, line._replace(start=body, first_line=first_line))
@@ -100,7 +100,7 @@ class _Outline:
         self._end = line
 
     def close(self, column: int) -> None:
-        """End the definitions whose suites a line at a column is not in."""
+        """Close the definitions that do not contain a line at a column."""
         while self._stack and self._stack[-1].column >= column:
             found = self._stack.pop()
             definition = self.definitions[found.number]
@@ -109,11 +109,11 @@ class _Outline:
             self.definitions[found.number] = definition._replace(span=span)
 
     def _measure(self, start: int) -> int:
-        """Return the column of a place, tabs expanded as Python does."""
+        """Return the column of a place, with tabs expanded as in Python."""
         indentation = self._text[self._text.rfind(b"\n", 0, start) + 1 : start]
         return len(indentation.expandtabs(8)) if b"\t" in indentation else len(indentation)
 
-    def _find_ink(self, start: int, end: int) -> int:
+    def _find_visible(self, start: int, end: int) -> int:
         found = _LINE_BREAKS.match(self._text, start, end)
         return found.end() if found else start
 
@@ -151,7 +151,7 @@ class _Outline:
                 yield each.decode("utf-8", "replace")
 
     def _find_docstring(self, line: LogicalLine) -> Span | None:
-        """Return the span of a statement that is a string and nothing else."""
+        """Return the span of a statement that is only a string."""
         prefix = _DOCSTRING.match(self._text, line.start, line.end)
         if prefix is None or skip_string(self._text, prefix.end()) != line.end:
             return None
@@ -166,13 +166,13 @@ class _Outline:
 
 
 def _skip_brackets(text: bytes, start: int, end: int) -> int:
-    """Return the place behind the bracket that closes what was opened before a place."""
+    """Return the place after the bracket that closes the one opened before a place."""
     depth, position = 1, start
     while depth and position < end:
-        sign = text[position]
-        if sign in b"\"'":
+        character = text[position]
+        if character in b"\"'":
             position = skip_string(text, position)
             continue
-        depth += (sign in b"([{") - (sign in b")]}")
+        depth += (character in b"([{") - (character in b")]}")
         position += 1
     return position

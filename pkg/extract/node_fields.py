@@ -1,4 +1,4 @@
-"""The fields of syntax nodes by number: tree-sitter compares a name with every field that there is."""
+"""Numbers of the fields of syntax nodes: tree-sitter compares a name with all names of fields."""
 
 from __future__ import annotations
 

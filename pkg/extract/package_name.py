@@ -1,4 +1,4 @@
-"""The name of the package that a folder is: its own, and those of the packages above it."""
+"""The dotted name of a folder's package: its own name, and those of the packages above it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _INITS = ("__init__.py", "__init__.pyi")
 
 
 def name_package(folder: str, is_package: Callable[[str], bool]) -> str:
-    """Give the dotted name that a folder is imported by; "" for one that is neither a package nor inside of one.
+    """Return the dotted name that a folder is imported by; "" if it is neither a package nor inside one.
 
-    folder: absolute path. is_package: tells of a folder whether it holds an __init__.py. A folder right inside of a
-    package needs none; one whose name no import can spell is no package, whatever it holds.
+    folder: absolute path. is_package: returns whether a folder holds an __init__.py. A direct subfolder of a package
+    needs none; a folder whose name cannot be imported is no package.
     """
     names: list[str] = []
     above, name = os.path.split(folder)
@@ -28,10 +28,10 @@ def _is_named(folder: str) -> bool:
 
 
 def holds_init(folder: str) -> bool:
-    """Tell whether a folder on disk holds an __init__.py; nothing is read of it."""
+    """Return whether a folder on disk holds an __init__.py, which is not read."""
     return any(os.path.isfile(os.path.join(folder, name)) for name in _INITS)
 
 
 def list_inits(folder: str) -> list[str]:
-    """Give the paths, with slashes, of the files that make a folder a package."""
+    """Return the paths, with slashes, of the files that make a folder a package."""
     return [f"{folder}/{name}" if folder else name for name in _INITS]

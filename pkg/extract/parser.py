@@ -1,7 +1,7 @@
-"""The one tree-sitter parser of a process, named patterns that one pass over a tree finds, and how sound a tree is.
+"""The tree-sitter parser of the process, named patterns found in one pass over a tree, and checks of trees.
 
-The parser forgives what Python does not: a header without a body, a `return` after a function that lost its
-indentation. And prose parses by accident: `Sure` is a name and `Note: this` an annotation.
+The parser accepts more than Python: a header without a body, a `return` after a function that lost its indentation.
+And prose may parse by accident: `Sure` is a name and `Note: this` an annotation.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ def _parser() -> Parser:
 
 
 def parse(code: bytes) -> Tree:
-    """Parse Python source; a broken text still gives a tree, with ERROR nodes."""
+    """Parse Python source; a broken text still yields a tree, with ERROR nodes."""
     return _parser().parse(_blank_long_runs(code))
 
 
 def find_first_child(node: Node) -> Node | None:
-    """Return the first named child that is no comment; None where there is none, as in empty brackets."""
-    first = node.named_child(0) if node.named_child_count else None  # a list of all is made only where it is needed
+    """Return the first named child that is no comment; None if there is none, as in empty brackets."""
+    first = node.named_child(0) if node.named_child_count else None  # avoids a list of all children in most cases
     if first is None or first.type != "comment":
         return first
     return next((child for child in node.named_children if child.type != "comment"), None)
 
 
 def parses(code: bytes) -> bool:
-    """Tell whether the whole text is syntactically right, Python 2 print statements included."""
+    """Return whether the whole text is syntactically valid, Python 2 print statements included."""
     return not parse(code).root_node.has_error
 
 
 def _blank_long_runs(code: bytes) -> bytes:
-    """Blank what the parser needs time for by the square of its length: thousands of lines of comment in a row."""
+    """Blank thousands of comment lines in a row, for which the parser takes quadratic time."""
     return code if code.count(b"#") + code.count(b"\\") < _LONG_RUN else _RUN.sub(_blank_run, code)
 
 
@@ -55,19 +55,19 @@ def _blank_run(found: re.Match[bytes]) -> bytes:
 
 
 class Patterns:
-    """Patterns of tree-sitter queries by kind, each of which captures one node as its kind; a kind may have several."""
+    """Tree-sitter queries by kind, each of which captures one node as its kind; a kind may have several."""
 
     def __init__(self, patterns: Sequence[tuple[str, str]]) -> None:
         self._kinds = dict.fromkeys(kind for kind, _ in patterns)
         self._query = Query(PYTHON, "\n".join(pattern for _, pattern in patterns))
 
     def find(self, root: Node) -> dict[str, list[Node]]:
-        """Give the nodes of every kind, in no particular order."""
+        """Return the nodes of every kind, in no particular order."""
         captured = QueryCursor(self._query).captures(root)
         return {kind: captured.get(kind, []) for kind in self._kinds}
 
 
-# A header that ends its line and is not followed by a deeper line; most of these are words in a docstring.
+# A header that ends its line without a deeper line after it; most of these are words in a docstring.
 _BODILESS = re.compile(
     rb"^([ \t]*)(?:async[ \t]+)?(?:def|class|if|elif|else|for|while|with|try|except|finally|match|case)\b"
     rb"[^\n]{0,500}(?=:[ \t]*(?:\#[^\n]*)?\r?(?:\n(?:[ \t]*\r?\n)*(?!\1[ \t])[ \t]*(?:\S|\Z)|\Z))",
@@ -95,13 +95,13 @@ _CODE_STATEMENTS = frozenset(
 
 
 def is_sound(tree: Tree, code: bytes, is_body: bool = False) -> bool:
-    """Tell whether the text parses and keeps its bodies under their headers; the body of a function may return."""
+    """Return whether the text parses and keeps its bodies under their headers; the body of a function may return."""
     root = tree.root_node
     return not (root.has_error or (not is_body and _returns_outside(root)) or _has_empty_body(root, code))
 
 
 def holds_code(tree: Tree) -> bool:
-    """Tell code from prose: a definition, import, assignment, call or compound statement is code."""
+    """Return whether a text has a definition, import, assignment, call or compound statement, and so is no prose."""
     return any(
         child.type in _CODE_STATEMENTS or (bool(child.children) and _is_code(child))
         for child in tree.root_node.children
@@ -109,7 +109,7 @@ def holds_code(tree: Tree) -> bool:
 
 
 def _is_code(statement: Node) -> bool:
-    """Judge a simple statement; `return value` and `Thanks (all)` may be prose, `return value + 1` is not."""
+    """Return whether a simple statement is code: `return value` and `Thanks (all)` may be prose."""
     if statement.type == "return_statement":
         return statement.children[-1].type not in ("return", "identifier")
     inner = statement.children[0]
@@ -123,7 +123,7 @@ def _is_code(statement: Node) -> bool:
 
 
 def _returns_outside(root: Node) -> bool:
-    """Find a `return` of the module behind a function: it has fallen out of it."""
+    """Return whether the module has a `return` after a function, which has lost it."""
     kinds = [child.type for child in root.children]
     return "return_statement" in kinds and "function_definition" in kinds[: kinds.index("return_statement")]
 

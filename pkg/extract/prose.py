@@ -1,4 +1,4 @@
-"""Pick code out of prose (P-02): the line ranges that parse stay; what copying does to code is repaired."""
+"""Pick code out of prose (P-02): line ranges that parse are kept; damage from copying is repaired."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from pkg.extract.fences import (
 from pkg.extract.parser import is_sound, parse
 
 MAX_REPAIRED_BYTES = 100_000
-"""Longer text is generated or not code; guessing at it costs more than it finds."""
+"""Longer text is generated or not code; repairing it costs more than it finds."""
 
 _SPACES = dict.fromkeys(map(ord, "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"), " ")
 _SPACES |= dict.fromkeys(map(ord, "\u2028\u2029\u202f\u205f\u3000\x0b\x0c\x1c\x1d\x1e\x85"), " ")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"), "")
-_TYPESET = {ord(sign): plain for sign, plain in zip("‘’‚“”„–—−", "'''\"\"\"---", strict=True)}
+_TYPESET = {ord(each): plain for each, plain in zip("‘’‚“”„–—−", "'''\"\"\"---", strict=True)}
 _CHARACTERS: dict[int, str] = {**_SPACES, **_INVISIBLE, **_TYPESET}
 
 _BARE_HEADER = re.compile(rb"[ \t]*(?:async[ \t]+)?(?:def|class)\b.*:[ \t]*(?:\#.*)?\r?$")
@@ -33,17 +33,17 @@ _AFTER_CLASS = re.compile(rb"(?:class\b|if[ \t]+__name__)")
 
 
 def replace_characters(lines: list[bytes]) -> list[bytes]:
-    """Replace typeset quotes and dashes, odd spaces and invisible characters by what Python reads."""
+    """Replace typographic quotes and dashes, odd spaces and invisible characters by those of Python."""
     return [line.decode("utf-8", "replace").translate(_CHARACTERS).encode() for line in lines]
 
 
 def expand_tabs(lines: list[bytes]) -> list[bytes]:
-    """Read a tab of the indentation as four spaces."""
+    """Expand tabs of the indentation to four spaces."""
     return [take_indent(line).expandtabs(4) + line.lstrip(b" \t") for line in lines]
 
 
 def align_dedents(lines: list[bytes]) -> list[bytes]:
-    """Move a line whose indentation fits no open block into the innermost block that is deeper."""
+    """Move a line whose indentation matches no open block into the innermost deeper block."""
     continued = find_continued(lines)
     aligned = list(lines)
     levels = [0]
@@ -61,7 +61,7 @@ def align_dedents(lines: list[bytes]) -> list[bytes]:
 
 
 def indent_bodies(lines: list[bytes]) -> list[bytes]:
-    """Move what follows a bare `def` or `class` under it, up to the next definition."""
+    """Indent the lines after a bare `def` or `class`, up to the next definition."""
     repaired = list(lines)
     continued = find_continued(lines)
     for row, line in enumerate(repaired):
@@ -78,7 +78,7 @@ def _lacks_body(lines: list[bytes], header: int) -> bool:
 
 
 def _find_body_end(lines: list[bytes], header: int) -> int:
-    """Find the row behind a body that stands as deep as its header: a new definition or two blank lines end it."""
+    """Return the row after a body at the depth of its header: a new definition or two blank lines end it."""
     depth = measure_indent(lines[header])
     is_class = lines[header].lstrip().startswith(b"class")
     stop = _AFTER_CLASS if is_class else _AFTER_BODY
@@ -98,11 +98,11 @@ REPAIRS: tuple[tuple[str, Callable[[list[bytes]], list[bytes]]], ...] = (
     ("indentation", align_dedents),
     ("indentation", indent_bodies),
 )
-"""What is tried, in this order, with the word for it; each but the first begins at the text with plain characters."""
+"""Repairs in the order of trial, with their names; each but the first starts from the text with plain characters."""
 
 
 def repair(lines: list[bytes], accepts: Callable[[list[bytes]], bool]) -> tuple[list[bytes], str, int] | None:
-    """Find the first repair that is accepted: the repaired lines, what was repaired and the first row that changed."""
+    """Return the first accepted repair: the repaired lines, its name and the first changed row; None if none is."""
     if sum(map(len, lines)) > MAX_REPAIRED_BYTES:
         return None
     start = lines
@@ -116,35 +116,35 @@ def repair(lines: list[bytes], accepts: Callable[[list[bytes]], bool]) -> tuple[
     return None
 
 
-_MAX_DEPTH = 3  # classes inside a broken class that are looked into
-_MAX_SHRINKS = 5  # paragraphs that are cut from the end of a range
+_MAX_DEPTH = 3  # nesting of broken classes that are searched
+_MAX_SHRINKS = 5  # paragraphs cut from the end of a range
 
 
 def is_sound_text(lines: list[bytes]) -> bool:
-    """Tell whether the lines parse as they stand."""
+    """Return whether the lines parse as they are."""
     code = b"\n".join(lines)
     return not has_prose(code) and is_sound(parse(code), code)
 
 
 def trim_prose(lines: list[bytes]) -> list[bytes]:
-    """Blank what stands before the first line and behind the last line that may be code."""
+    """Blank the lines before the first and after the last line that may be code."""
     first = next((row for row, line in enumerate(lines) if BEGINS.match(line)), len(lines))
     end = next((row for row in range(len(lines), first, -1) if _may_end(lines[row - 1])), first)
     return [b""] * first + lines[first:end] + [b""] * (len(lines) - end)
 
 
 def _may_end(line: bytes) -> bool:
-    """Tell whether code may end with the line: indented (by a wide space too), closing, a comment or a statement."""
+    """Return whether code may end with the line: indented (by a wide space too), closing, a comment or a statement."""
     return bool(line.strip() and (line[:1] in b" \t)]}\"'#" or line[0] >= 0x80 or BEGINS.match(line)))
 
 
 def pick_code(lines: list[bytes]) -> list[bytes]:
-    """Keep the statements that parse, a broken one dropped as a whole; the lines keep their number."""
+    """Keep the statements that parse and drop broken ones whole; the lines keep their number."""
     return _pick_ranges(lines, 0)
 
 
 def split_ranges(lines: list[bytes]) -> list[tuple[int, int]]:
-    """Cut the lines into statements with all that stands deeper; what no statement begins with is left out."""
+    """Split the lines into statements with their deeper lines; lines that begin no statement are dropped."""
     continued = find_continued(lines)
     ranges = []
     row = 0
@@ -182,7 +182,7 @@ def _pick_ranges(lines: list[bytes], depth: int) -> list[bytes]:
         if depth == 0 and lines[start].lstrip().startswith(b"return"):  # it has lost its function
             continue
         statement = lines[start:end]
-        if depth == 0:  # so that it does not become the body of what stands above the prose
+        if depth == 0:  # so that it does not become the body of code above the prose
             indent = take_indent(lines[start])
             statement = [line.removeprefix(indent) for line in statement]
         kept[start:end] = _rescue(statement, depth)
@@ -190,7 +190,7 @@ def _pick_ranges(lines: list[bytes], depth: int) -> list[bytes]:
 
 
 def _rescue(lines: list[bytes], depth: int) -> list[bytes]:
-    """Keep a range as it is, without prose behind it, repaired, or (a class) without its broken members."""
+    """Keep a range as it is, without prose after it, repaired, or (a class) without its broken members."""
     if is_sound_text(lines):
         return lines
     shorter = _shrink(lines)
@@ -203,7 +203,7 @@ def _rescue(lines: list[bytes], depth: int) -> list[bytes]:
 
 
 def _shrink(lines: list[bytes]) -> list[bytes] | None:
-    """Drop paragraphs from the end while they hold no statement, until the rest parses."""
+    """Drop paragraphs without statements from the end, until the rest parses."""
     ends = [row for row in range(len(lines) - 1, 0, -1) if not lines[row].strip()]
     for end in ends[:_MAX_SHRINKS]:
         if any(BEGINS.match(line) for line in lines[end:]):

@@ -1,7 +1,7 @@
-"""Cut Python source into classes, functions, blocks, constants, imports and call sites (P-02 to P-04, A-11, Q-04).
+"""Split Python source into classes, functions, blocks, constants, imports and call sites (P-02 to P-04, A-11, Q-04).
 
-One pass over the syntax tree finds every node of interest; what makes up the unit is sorted by position and walked once
-with a stack of open scopes.
+One pass over the syntax tree finds the nodes; those of the unit are sorted by position and walked once with a stack of
+open scopes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pkg.extract.parser import PYTHON, Patterns, find_first_child, parse
 from pkg.model import BLOCK_KINDS, Block, Call, Class, CodeUnit, Constant, Function, Import, Span, Status
 from pkg.units import render_callee
 
-MAX_DEPTH = 100  # CPython refuses deeper indentation, so nothing below is real code; it bounds path lengths too
+MAX_DEPTH = 100  # CPython refuses deeper indentation; it bounds path lengths too
 
 _PATTERNS = Patterns((
     ("function", "(function_definition name: (identifier) body: (block)) @function"),
@@ -32,18 +32,18 @@ _PATTERNS = Patterns((
     ("comment", "(comment) @comment"),
     *(("python2", f"({kind}_statement) @python2") for kind in ("print", "exec")),
 ))  # fmt: skip
-_FAULTS = Query(PYTHON, "(ERROR) @fault (MISSING) @fault")  # by captures: matches name some sound nodes as missing
-EXPRESSIONS_LIMIT = 50_000  # callees remembered
+_FAULTS = Query(PYTHON, "(ERROR) @fault (MISSING) @fault")  # by captures: matches report some sound nodes as missing
+EXPRESSIONS_LIMIT = 50_000  # size of the cache
 
 Found = Mapping[str, list[Node]]  # by kind
 
 
 def extract_unit(text: bytes, tree: Tree | None = None, with_summary: bool = True) -> CodeUnit:
-    """Extract everything of one Python text; what does not parse is left out and said in status and reason.
+    """Extract a Python text; code that does not parse is skipped and reported in status and reason.
 
-    Functions that hold a syntax error are dropped, the others of the same file are kept (status partial); of a text
-    over the budget, definitions and imports are kept alone. The summary is for resolution, which rows of a corpus
-    go without.
+    Functions with a syntax error are dropped, the others of the file are kept (status partial); of a text over the
+    token budget, only definitions and imports are kept. Rows of a corpus are not
+    resolved, and need no summary.
     """
     if b"\0" in text:
         return CodeUnit(text, "python", Status.FAILED, "binary content (NUL bytes)")
@@ -77,7 +77,7 @@ def _summarise(root: Node, walk: _Walk) -> bytes:
 
 
 def _judge(walk: _Walk, root: Node, language: str) -> tuple[Status, str | None]:
-    """Say how much of a text was understood, and where the first fault lies."""
+    """Return how much of a text was understood, and the line of the first fault."""
     if root.has_error:
         faults = QueryCursor(_FAULTS).captures(root).get("fault", [])
         line = min((node.start_point.row for node in faults), default=0) + 1
@@ -91,7 +91,7 @@ def _judge(walk: _Walk, root: Node, language: str) -> tuple[Status, str | None]:
 
 
 class _Expressions(dict[bytes, str]):
-    """The callees of calls as they are kept, the last ones remembered: most recur."""
+    """Cache of the stored texts of callees, as most recur."""
 
     def __missing__(self, callee: bytes) -> str:
         if len(self) > EXPRESSIONS_LIMIT:
@@ -104,7 +104,7 @@ _EXPRESSIONS = _Expressions()
 
 
 class _Scope:
-    """One open class, function or block while the nodes of a text are walked."""
+    """An open class, function or block while the nodes of a text are walked."""
 
     __slots__ = ("block", "counts", "definition", "depth", "end", "function", "in_class", "path", "qualname")
 
@@ -120,7 +120,7 @@ class _Scope:
     ) -> None:
         self.end = end
         self.definition = definition  # innermost class or function
-        self.function = function  # the function whose blocks are open; None in module and class code
+        self.function = function  # function whose blocks are open; None in module and class code
         self.block = block
         self.qualname = qualname
         self.path = path
@@ -130,7 +130,7 @@ class _Scope:
 
 
 class _Walk:
-    """Walk sorted nodes once and collect what they make up."""
+    """Walk sorted nodes once and collect the pieces of the unit."""
 
     def __init__(self, text: bytes, found: Found, faulty: bool) -> None:
         self.text = text
@@ -160,7 +160,7 @@ class _Walk:
                 self._add_imports(node)
 
     def _events(self, found: Found) -> Iterator[tuple[int, int, int, Node, str, Node]]:
-        """Yield (position, kind, -end, node, name, body); definitions stand at their body, where their scope opens."""
+        """Yield (position, kind, -end, node, name, body); definitions are at their body, where their scope opens."""
         text = self.text
         for kind, event in (("function", _FUNCTION), ("class", _CLASS)):
             for node in found[kind]:
@@ -182,10 +182,10 @@ class _Walk:
             yield node.start_byte, _CALL, -node.end_byte, node, "", node
 
     def _place_faulty(self, event: int, node: Node, name: Node, body: Node) -> tuple[int, int]:
-        """Choose the position and kind of event of a definition in a text with faults.
+        """Return the position and kind of the event of a definition in a text with faults.
 
-        A function with a fault, its decorators included, is left out; a class keeps what is sound in it. Where the
-        fault is in the header of the class, its scope opens there: recovery may have put definitions into it.
+        A function with a fault, its decorators included, is dropped; a class keeps its sound parts. If the header of
+        a class is faulty, its scope opens there: recovery may have put definitions into it.
         """
         decoration = self._decorations.get(node.start_byte, node)
         if event == _FUNCTION:
@@ -208,7 +208,7 @@ class _Walk:
         return True
 
     def _outline(self, name: str, node: Node) -> tuple[str, Span, tuple[str, ...]]:
-        """Give the qualified name, the span with its decorators, and the decorators of a definition."""
+        """Return the qualified name, the span with decorators, and the decorators of a definition."""
         scope = self._stack[-1]
         qualname = f"{scope.qualname}.{name}" if scope.qualname else name
         decoration = self._decorations.get(node.start_byte)
@@ -266,9 +266,9 @@ class _Walk:
         self._stack.append(_Scope(body.end_byte, index, index, block, qualname, "body", scope.depth + 1))
 
     def _enter_faulty(self, body: Node) -> None:
-        """Open the scope of a definition that is left out: what is sound inside belongs to what is around it.
+        """Open the scope of a dropped definition: its sound parts belong to the scope around it.
 
-        Its name does not count: names depend on what is kept alone, so that equal pieces of rows stay equal.
+        Its name does not count: names depend only on what is kept, so that equal pieces of rows stay equal.
         """
         scope = self._stack[-1]
         self._stack.append(
@@ -296,15 +296,15 @@ class _Walk:
         )
 
     def _add_call(self, start: int, node: Node) -> None:
-        expression = _EXPRESSIONS[self.text[start : node.end_byte].lstrip(b"* ")]  # a star that the parser counts to it
+        expression = _EXPRESSIONS[self.text[start : node.end_byte].lstrip(b"* ")]  # the parser includes a star
         self.calls.append(Call(expression, node.start_point.row + 1, self._stack[-1].function))
 
 
-_CLASS, _FUNCTION, _FAULTY, _BLOCK, _IMPORT, _CALL = range(6)  # the order of events that stand at one position
+_CLASS, _FUNCTION, _FAULTY, _BLOCK, _IMPORT, _CALL = range(6)  # order of events at one position
 
 
 def _pair_decorations(found: Found) -> Iterator[tuple[int, Node]]:
-    """Yield (start of a definition, its decorated form), the innermost last where a fault has nested them."""
+    """Yield (start of a definition, its decorated node), the innermost last if a fault has nested them."""
     for outer in sorted(found["decoration"], key=lambda node: (node.start_byte, -node.end_byte)):
         definition = outer.child_by_field_id(f.DEFINITION)
         if definition is not None:

@@ -1,6 +1,6 @@
-"""Corpus files: JSON lines, a JSON array, CSV or Parquet in; one object a record out, with bounded memory (P-01).
+"""Read corpus files, JSON lines, JSON arrays, CSV or Parquet, record by record in bounded memory (P-01).
 
-Each reader yields (index, fields) for a record and a Skip for what cannot be read, and goes on behind it.
+Each reader yields (index, fields) for a record and a Skip for one that cannot be read, and continues after it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gzip import GzipFile
 
 MAX_ROW_BYTES = 2_000_000
-"""A larger row is data, not an answer; the longest row of the corpora that we know is 60 KB."""
+"""A larger row is data, not an answer; the longest row of known corpora has 60 KB."""
 
 Fields: TypeAlias = dict[str, object]
 Record: TypeAlias = tuple[int, Fields]
@@ -43,20 +43,20 @@ _EXPECTED = {
     ".jsonl": "one JSON object a line",
     ".ndjson": "one JSON object a line",
 }
-_decode_json = json.JSONDecoder().decode  # what json.loads calls, without its checks
-_DAMAGED = (EOFError, zlib.error, OSError)  # what a truncated or broken gzip stream raises
+_decode_json = json.JSONDecoder().decode  # json.loads without its checks
+_DAMAGED = (EOFError, zlib.error, OSError)  # raised for a truncated or broken gzip stream
 
 
 def is_corpus(path: str) -> bool:
-    """Tell by its name whether a path is a corpus; `-` is standard input, read as JSON lines."""
+    """Return whether a path has the name of a corpus; `-` is standard input, read as JSON lines."""
     name = path.lower()
     return path == "-" or name.endswith(".parquet") or name.removesuffix(".gz").endswith(_SUFFIXES)
 
 
 def open_records(path: str) -> Generator[Item, None, None]:
-    """Choose the reader of a corpus by its name; gzip is recognised by its first byte.
+    """Open a corpus with the reader for its name; gzip is recognised by its first byte.
 
-    A PathError names what cannot be opened or is no corpus.
+    Raises PathError for a file that cannot be opened or is no corpus.
     """
     if path == "-":
         return _read_stream(nullcontext(sys.stdin.buffer), _read_json_lines)
@@ -70,22 +70,22 @@ def open_records(path: str) -> Generator[Item, None, None]:
 
 
 def name_place(path: str, index: int) -> str:
-    """Name the place of a record for a person: its line, or its number where records are not lines."""
+    """Return the place of a record for messages: its line, or its number if records are not lines."""
     return _name_line(index) if _find_kind(path) in (".jsonl", ".ndjson") else name_row(index)
 
 
 def name_row(index: int) -> str:
-    """Give an id to a record that has none of its own; it counts from 0, blank lines included."""
+    """Return an id for a record without one; it counts from 0, blank lines included."""
     return f"row-{index:07d}"
 
 
 def describe_excess(size: int, unit: str) -> str:
-    """Say how large a row is and how large it may be."""
+    """Describe the size of a row and the limit."""
     return f"{size:,} {unit}; a row may hold {MAX_ROW_BYTES:,}"
 
 
 def describe_expected(path: str) -> str:
-    """Say what a corpus of that name should hold."""
+    """Describe the expected content of a corpus by its name."""
     return _EXPECTED[_find_kind(path)]
 
 
@@ -113,7 +113,7 @@ def _read_stream(
 ) -> Generator[Item, None, None]:
     with opened as raw:
         stream = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, raw), _CHUNK)
-        # No row begins with this byte, so one byte of gzip's magic is enough even when a pipe gives no more.
+        # No row begins with this byte, so the first byte of gzip's magic is enough if a pipe returns no more.
         if stream.peek(1)[:1] == b"\x1f":
             from gzip import GzipFile
 
@@ -123,7 +123,7 @@ def _read_stream(
 
 
 def _read_json_lines(stream: Stream) -> Iterator[Item]:
-    """Read one object a line; a line that is too large is counted but never held."""
+    """Read one object per line; a line that is too large is counted but never held."""
     index = -1
     try:
         for index, line in enumerate(iter(partial(stream.readline, MAX_ROW_BYTES + 2), b"")):
@@ -138,7 +138,7 @@ def _read_json_lines(stream: Stream) -> Iterator[Item]:
 
 
 def _measure_line(stream: Stream, line: bytes) -> int:
-    """Read on to the end of a line that is too large and tell its size."""
+    """Read to the end of a line that is too large and return its size."""
     size = len(line)
     while line and not line.endswith(b"\n"):
         line = stream.readline(_CHUNK)
@@ -147,7 +147,7 @@ def _measure_line(stream: Stream, line: bytes) -> int:
 
 
 def _decode(line: bytes) -> str:
-    """Decode UTF-8; only a line with wrong bytes pays for their replacement."""
+    """Decode UTF-8; only lines with invalid bytes pay for replacing them."""
     try:
         return line.decode()
     except UnicodeDecodeError:
@@ -155,7 +155,7 @@ def _decode(line: bytes) -> str:
 
 
 def _parse_row(index: int, text: str, place: Callable[[int], str]) -> Item | None:
-    """Parse the JSON of one row; None when there is only white space."""
+    """Parse the JSON of one row; return None for white space."""
     if text[:1] == "\ufeff":
         text = text[1:]
     if not text or text.isspace():
@@ -175,13 +175,13 @@ def _read_json(stream: Stream) -> Iterator[Item]:
     """Read a .json file: one array of rows, or JSON lines under that name."""
     try:
         head = stream.peek(_CHUNK).removeprefix(_BOM).lstrip()
-    except _DAMAGED:  # the reader meets the same damage again, and reports it
+    except _DAMAGED:  # the reader meets the damage again, and reports it
         head = b""
     return _read_json_array(stream) if head[:1] == b"[" else _read_json_lines(stream)
 
 
 def _read_json_array(stream: Stream) -> Iterator[Item]:
-    """Read the elements of an array, of which never more than one is held."""
+    """Read the elements of an array, one at a time."""
     splitter = _ArraySplitter()
     index, size, pieces = 0, 0, list[str]()
     try:
@@ -207,7 +207,7 @@ def _read_json_array(stream: Stream) -> Iterator[Item]:
 
 
 def _decode_chunks(stream: Stream) -> Iterator[str]:
-    """Decode what stands behind the opening bracket; read1 gives what there is before it meets damage."""
+    """Decode the text after the opening bracket; read1 returns the bytes before any damage."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
     opened = False
     while data := stream.read1(_CHUNK):
@@ -223,16 +223,16 @@ def _parse_element(index: int, pieces: Iterable[str], size: int) -> Item | None:
 
 
 class _ArraySplitter:
-    """Find where the elements of a JSON array end, chunk by chunk, without building them."""
+    """Find the ends of the elements of a JSON array, chunk by chunk, without building them."""
 
     _structure = re.compile(r'["{}\[\],]')
     _string = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
 
     def __init__(self) -> None:
         self.closed = False
-        self._closers: list[str] = []  # what closes the brackets that are open
+        self._closers: list[str] = []  # closing brackets of the open ones
         self._in_string = False
-        self._escaped = False  # the last chunk ended between a backslash and what it escapes
+        self._escaped = False  # the last chunk ended with a backslash
 
     def find_ends(self, chunk: str) -> Iterator[int]:
         """Yield the offset of each comma or closing bracket that ends an element."""
@@ -256,15 +256,15 @@ class _ArraySplitter:
         self._escaped = chunk[end : end + 1] == "\\"
         return end + 1
 
-    def _ends_element(self, sign: str) -> bool:
-        """Take one sign outside strings; a bracket that closes nothing is part of a broken element."""
-        self._in_string = sign == '"'
-        if not self._closers and sign in ",]":
-            self.closed = sign == "]"
+    def _ends_element(self, character: str) -> bool:
+        """Handle a character outside strings; an unmatched closing bracket is part of a broken element."""
+        self._in_string = character == '"'
+        if not self._closers and character in ",]":
+            self.closed = character == "]"
             return True
-        if sign in "[{":
-            self._closers.append("]" if sign == "[" else "}")
-        elif self._closers and sign == self._closers[-1]:
+        if character in "[{":
+            self._closers.append("]" if character == "[" else "}")
+        elif self._closers and character == self._closers[-1]:
             self._closers.pop()
         return False
 
@@ -297,11 +297,11 @@ def _read_csv(stream: Stream) -> Iterator[Item]:
 
 
 class _CsvLines:
-    """Give the lines of a CSV file, and know whether a record goes on in the next one."""
+    """Iterate over the lines of a CSV file, and track whether a record continues in the next one."""
 
     def __init__(self, stream: Stream) -> None:
-        self.quotes = 0  # seen since the record began
-        self._ended = True  # the last line was read to its end
+        self.quotes = 0  # number since the record began
+        self._ended = True  # the last line was read completely
         self._lines = iter(partial(stream.readline, MAX_ROW_BYTES + 1), b"")
 
     def __iter__(self) -> Iterator[str]:
@@ -315,13 +315,13 @@ class _CsvLines:
         return _decode(line.replace(b"\0", b"")).removeprefix("\ufeff")
 
     def finish_record(self) -> None:
-        """Pass over the lines of a record that csv gave up, so that the next one is read from its start."""
+        """Skip the rest of a record that csv gave up, so that the next one is read from its start."""
         while (self.quotes % 2 or not self._ended) and next(self, None) is not None:
             pass
 
 
 def _read_parquet(path: str, opened: BinaryIO) -> Generator[Item, None, None]:
-    """Read a Parquet file batch by batch; needs the extra `parquet`."""
+    """Read a Parquet file in batches; requires the extra `parquet`."""
     try:
         import pyarrow
         from pyarrow import parquet

@@ -1,4 +1,4 @@
-"""Read a git revision from the object database, with all switched off by which a repository could make git act."""
+"""Read a git revision from the object database, with all settings disabled by which a repository could run code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from pkg.errors import PathError
-from pkg.extract.boundary import draw_boundary
+from pkg.extract.boundary import make_boundary
 from pkg.extract.files import Discovery, Entry, FileChoice, describe_oversize, print_path, sort_skips
 from pkg.extract.ignore import MAX_IGNORE_FILE_SIZE, PKGIGNORE, choose_files
 from pkg.extract.package_name import list_inits, name_package
@@ -19,7 +19,7 @@ from pkg.model import Skip
 
 _OPTIONS = ("--no-pager", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
 
-# Variables of a surrounding git process (a hook, say) that would point git to another repository than the named one.
+# Variables of a surrounding git process (such as a hook) that would point git to another repository.
 _FOREIGN = {"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE"} | {
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_PREFIX",
@@ -29,9 +29,9 @@ _FOREIGN = {"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT
 }
 _SETTINGS = {
     "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_NO_REPLACE_OBJECTS": "1",  # an object id is the fingerprint: it must stand for its own content
-    "GIT_NO_LAZY_FETCH": "1",  # a partial clone names a program or a server for what it lacks
-    "GIT_ALLOW_PROTOCOL": "none",  # the same for a git that is too old for the line above
+    "GIT_NO_REPLACE_OBJECTS": "1",  # an object id is the fingerprint of its own content
+    "GIT_NO_LAZY_FETCH": "1",  # a partial clone names a program or a server for missing objects
+    "GIT_ALLOW_PROTOCOL": "none",  # the same for older versions of git
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
@@ -39,19 +39,19 @@ _SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Object:
-    """One line of a tree: a file, a link or a submodule."""
+    """A line of a tree: a file, a link or a submodule."""
 
     path: str
     mode: str
     kind: str  # "blob" or "commit"
     oid: str
-    size: int  # -1 where git knows none
+    size: int  # -1 if unknown
 
 
 def resolve_commit(folder: str, revision: str) -> str:
-    """Find the full commit id of a branch, tag or other name.
+    """Return the full commit id of a branch, tag or other name.
 
-    A PathError where git knows no such commit.
+    Raises PathError if git has no such commit.
     """
     result = run_git(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     if result.returncode == 0:
@@ -79,9 +79,9 @@ def _is_shallow(folder: str) -> bool:
 
 
 def list_tree(folder: str, commit: str) -> Iterator[Object]:
-    """List every file of a commit below a folder, paths relative to it; bytes that are not UTF-8 become surrogates.
+    """List the files of a commit below a folder, with relative paths; bytes that are not UTF-8 become surrogates.
 
-    A PathError where the commit cannot be read.
+    Raises PathError if the commit cannot be read.
     """
     result = run_git(folder, "ls-tree", "-r", "-z", "--long", commit)
     if result.returncode != 0:
@@ -95,7 +95,7 @@ def list_tree(folder: str, commit: str) -> Iterator[Object]:
 
 
 class Blobs:
-    """Read file contents through one git process that starts with the first read and ends with this object."""
+    """Read file contents through one git process, from the first read to the end of this object."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -103,7 +103,7 @@ class Blobs:
         self._end: Callable[[], object] = lambda: None
 
     def read(self, label: str, item: Object) -> bytes:
-        """Read the content of one blob; a missing or damaged one is a PathError."""
+        """Read the content of a blob; raise PathError if it is missing or damaged."""
         data = _ask(self._process or self._start(), item)
         if data is None:
             self._stop()
@@ -123,13 +123,13 @@ class Blobs:
         return process
 
     def _stop(self) -> None:
-        """End a process whose answer was not understood; the next read starts another one."""
+        """Stop a process after an unexpected response; the next read starts another one."""
         self._end()
         self._process = None
 
 
 def _ask(process: subprocess.Popen[bytes], item: Object) -> bytes | None:
-    """Exchange an id for its content; None when the answer is not a blob of the size that is known of it."""
+    """Return the content of an object; None if the response is not a blob of the known size."""
     if process.stdin is None or process.stdout is None:
         return None
     try:
@@ -140,7 +140,7 @@ def _ask(process: subprocess.Popen[bytes], item: Object) -> bytes | None:
         if size < 0 or item.size not in (-1, size):
             return None
         data = process.stdout.read(size + 1)[:-1]
-    except OSError:  # git ended
+    except OSError:  # git has ended
         return None
     return data if len(data) == size else None
 
@@ -151,7 +151,7 @@ def _end_process(process: subprocess.Popen[bytes]) -> None:
 
 
 def run_git(folder: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    """Run git on a folder with all switched off that would act on its own; a PathError where there is no git."""
+    """Run git on a folder with all automatic actions disabled; raise PathError without git."""
     command = _spell_command(folder, *arguments)
     try:
         return subprocess.run(
@@ -174,7 +174,7 @@ def _make_environment() -> dict[str, str]:
 
 
 def first_line(text: bytes) -> str:
-    """Give the first line of what git said, as it can be printed."""
+    """Return the first line of git's output, printable."""
     return print_path(text.decode("utf-8", "surrogateescape").strip().split("\n")[0])
 
 
@@ -182,15 +182,15 @@ _LINK = "120000"  # git's file mode of a symbolic link
 
 
 def discover_revision(folder: str, revision: str, choice: FileChoice, follow_links: bool = False) -> Discovery:
-    """Find the files of a folder at a revision: tracked files, so only .pkgignore files rule some out.
+    """Find the files of a folder at a revision: tracked files, so that only .pkgignore files exclude some.
 
-    follow_links: let .git be a link that leads out of the folder; links inside of a revision are never followed.
-    Raise PathError where git has no such revision, or the folder has its history elsewhere by such a link.
+    follow_links: .git may be a link that leads out of the folder; links inside a revision are never followed.
+    Raises PathError if git has no such revision, or the history of the folder is elsewhere by such a link.
     """
     root = os.path.abspath(folder)
     if not revision or revision.startswith("-"):  # git would read a leading dash as an option
         raise PathError(f"{print_path(folder)}@{revision}: no revision after the @; expected a branch, tag or commit")
-    fault = draw_boundary(root, follow_links).find_fault(os.path.join(root, ".git"))
+    fault = make_boundary(root, follow_links).find_violation(os.path.join(root, ".git"))
     if fault is not None:
         raise PathError(f"{print_path(folder)}@{print_path(revision)}: .git is {fault}")
     commit = resolve_commit(root, revision)
@@ -220,7 +220,7 @@ def discover_revision(folder: str, revision: str, choice: FileChoice, follow_lin
 
 
 def _name_package(root: str, commit: str) -> str:
-    """Give the dotted name that a folder is imported by at a commit; packages end where the repository does."""
+    """Return the dotted name that a folder is imported by at a commit; packages end at the repository's root."""
     below = run_git(root, "rev-parse", "--show-prefix").stdout.decode("utf-8", "surrogateescape").strip("/\n")
     parts = below.split("/") if below else []
     top = root

@@ -1,7 +1,7 @@
-"""Corpus rows: the fields of each record in; one id, text and query a row out (P-01).
+"""Corpus rows: turn the fields of each record into id, text and query (P-01).
 
-The field that holds the code is named by the user or detected from the first rows; then every record becomes a Row
-or a Skip that says why not. How records are read from files is in records.py.
+The field with the code is named by the user or detected from the first rows; every record becomes a Row or a Skip
+with the reason. records.py reads records from files.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ CODE_FIELDS = (
     "func_code_string",
     "whole_func_string",
 )
-"""Where code lies when no field is named, best first; Alpaca's answer side is `output` (P-01)."""
+"""Fields that hold code if none is named, best first; Alpaca's answers are in `output` (P-01)."""
 
 CHAT_FIELDS = ("messages", "conversations")
 ID_FIELDS = ("id", "_id", "task_id", "row_id", "uid")
 _ASSISTANTS = frozenset({"assistant", "gpt", "model", "bot", "chatbot"})
-_SAMPLE = 100  # rows that a field is detected from
+_SAMPLE = 100  # rows for the detection of a field
 
 
 class _Missing:
-    """Stand for a field that a row does not have, which null is not."""
+    """The value of a missing field, as distinct from null."""
 
 
 _MISSING = _Missing()
@@ -61,28 +61,28 @@ _MISSING = _Missing()
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a corpus: its id, the text that may hold code, and the instruction that it answers."""
+    """A row of a corpus: its id, the text that may hold code, and the instruction that it answers."""
 
     id: str
     text: str
-    query: str  # Alpaca's instruction and input, "" when there is none
+    query: str  # Alpaca's instruction and input, or ""
 
 
 class _IdTable:
-    """Remember the ids of all rows on disk, in a file without a name, so that memory does not grow with the rows."""
+    """The ids of all rows, in a temporary file, so that memory does not grow with the rows."""
 
     def __init__(self) -> None:
         self._connection = open_scratch(_CREATE_IDS)
         self._run = self._connection.execute
 
     def make_unique(self, row_id: str) -> str:
-        """Number an id that has come before: `#2`, `#3`, ..."""
+        """Number repeated ids: `#2`, `#3`, ..."""
         while (times := self._run(_COUNT_ID, (row_id,)).fetchone()[0]) > 1:
             row_id = f"{row_id}#{times}"
         return row_id
 
     def close(self) -> None:
-        """Delete the file."""
+        """Delete the temporary file."""
         self._connection.close()
 
 
@@ -91,10 +91,10 @@ _COUNT_ID = "INSERT INTO seen VALUES (?, 1) ON CONFLICT DO UPDATE SET times = ti
 
 
 def read_rows(path: str, field: str | None = None) -> Iterator[Row | Skip]:
-    """Read the rows of a corpus one after the other; what cannot be read comes as a Skip (P-01).
+    """Iterate over the rows of a corpus; a record that cannot be read is a Skip (P-01).
 
     A repeated id gets `#2`, `#3`, in the order of the rows.
-    Raises PathError for what cannot be opened and CorpusError when no row or no field can be read.
+    Raises PathError for a file that cannot be opened and CorpusError if no row or no field can be read.
     """
     with closing(open_records(path)) as items, closing(_IdTable()) as ids:
         first, sample = yield from _read_sample(path, items)
@@ -104,7 +104,7 @@ def read_rows(path: str, field: str | None = None) -> Iterator[Row | Skip]:
 
 
 def _read_sample(path: str, items: Iterator[Item]) -> Generator[Skip, None, tuple[list[Item], list[Fields]]]:
-    """Take items until some are rows, and give both; what was skipped before them is yielded at once."""
+    """Read items until some are rows; return items and rows, and yield the skips before them at once."""
     skip: Skip | None = None
     while first := list(islice(items, _SAMPLE)):
         sample = [item[1] for item in first if not isinstance(item, Skip)]
@@ -145,7 +145,7 @@ def _find_query(fields: Fields, chosen: str) -> str:
 
 
 def _as_text(value: object) -> str | None:
-    """Turn a field into text: a string, a list of strings, or the assistant's part of a chat."""
+    """Convert a field to text: a string, a list of strings, or the assistant's part of a chat."""
     if isinstance(value, str):
         return value
     if not isinstance(value, list) or not value:
@@ -156,7 +156,7 @@ def _as_text(value: object) -> str | None:
 
 
 def _join_answers(messages: list[object]) -> str | None:
-    """Join what the assistant said in a chat, with blank lines; None when nothing was said."""
+    """Join the assistant's messages of a chat with blank lines; None if there are none."""
     answers = []
     for message in messages:
         if isinstance(message, dict) and (message.get("role") or message.get("from")) in _ASSISTANTS:
@@ -190,7 +190,7 @@ def _describe_value(fields: Fields, chosen: str, value: object) -> str:
 
 
 def _look_up(fields: Fields, name: str) -> object:
-    """Find a field by its name, or by a dotted path into nested objects."""
+    """Return a field by its name, or by a dotted path into nested objects."""
     value = fields.get(name, _MISSING)
     if value is not _MISSING or "." not in name:
         return value
@@ -201,7 +201,7 @@ def _look_up(fields: Fields, name: str) -> object:
 
 
 def _choose_field(path: str, field: str | None, sample: list[Fields]) -> str:
-    """Take the field that the user named, or the first known name that holds text in a sampled row."""
+    """Return the field that the user named, or the first known name that holds text in a sampled row."""
     if field is not None:
         if all(_look_up(fields, field) is _MISSING for fields in sample):
             raise CorpusError(

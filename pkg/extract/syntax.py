@@ -1,4 +1,4 @@
-"""Ask Python whether it takes a text as code, and what names the text uses; nothing is run."""
+"""Parse texts with the running Python, and list the names that they use; nothing is run."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 
 
 _ONE_AT_A_TIME = threading.RLock()
-"""The filters of warnings are one for all threads. So is in Python 3.11 the count of how deep a tree goes: where
-collecting garbage lets another thread make one meanwhile, a SystemError comes of it."""
+"""Warning filters are shared by all threads. So is, in Python 3.11, the depth counter of the parser: if garbage
+collection lets another thread parse meanwhile, it raises SystemError."""
 
 
 @contextmanager
 def silence_warnings() -> Iterator[None]:
-    """Let nothing be warned of in the block."""
+    """Suppress warnings in the block."""
     with _ONE_AT_A_TIME, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
 def parse_tree(text: str | bytes, mode: Literal["exec", "eval"] = "exec", name: str = "<text>") -> ast.AST:
-    """Make the tree of a text as ast.parse does, safely beside other threads; raises what compile raises."""
+    """Parse a text as ast.parse does, safely in several threads; raises what compile raises."""
     with _ONE_AT_A_TIME:
         return compile(text, name, mode, ast.PyCF_ONLY_AST, dont_inherit=True)
 
 
 def read_literal(text: str) -> object:
-    """Give the value of a literal as ast.literal_eval does, safely beside other threads; raises what that raises."""
+    """Evaluate a literal as ast.literal_eval does, safely in several threads; raises what that raises."""
     return ast.literal_eval(parse_tree(text.lstrip(" \t"), "eval"))
 
 
@@ -43,12 +43,12 @@ _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 
 
 def is_python(text: bytes, indent: bytes = b"") -> bool:
-    """Tell whether the running Python parses a text whose first line stood behind the given white space."""
+    """Return whether the running Python parses a text whose first line had the given indentation."""
     return parse_piece(text, indent) is not None
 
 
-def is_hollow(text: bytes, indent: bytes = b"") -> bool:
-    """Tell whether a text does nothing: headers and docstrings with `pass` below them, and no other statement."""
+def is_noop(text: bytes, indent: bytes = b"") -> bool:
+    """Return whether a text does nothing: headers and docstrings with `pass` below them, and no other statement."""
     tree = parse_piece(text, indent)
     if tree is None:
         return False
@@ -57,14 +57,14 @@ def is_hollow(text: bytes, indent: bytes = b"") -> bool:
 
 
 def is_string_statement(statement: ast.stmt) -> bool:
-    """Tell whether a statement is a string alone: a docstring, or a comment in its clothes."""
+    """Return whether a statement is only a string: a docstring, or a string used as a comment."""
     value = statement.value if isinstance(statement, ast.Expr) else None
     return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
-@lru_cache(maxsize=2)  # who asks whether a text is right goes on to ask what it does
+@lru_cache(maxsize=2)  # callers check a text, then look at its tree
 def parse_piece(text: bytes, indent: bytes = b"") -> ast.Module | None:
-    """Parse a text whose first line stood behind the given white space; None where the running Python does not."""
+    """Parse a text whose first line had the given indentation; None if the running Python does not parse it."""
     with silence_warnings():
         try:
             tree = parse_tree(_as_module(text, indent))
@@ -74,18 +74,18 @@ def parse_piece(text: bytes, indent: bytes = b"") -> ast.Module | None:
 
 
 def parse_statements(text: bytes, indent: bytes = b"") -> list[ast.stmt]:
-    """Give the statements of a text that parse_piece parses, without what that puts around it; else none.
+    """Return the statements of a text, without the wrapper of parse_piece; none if it does not parse.
 
-    Behind white space their lines count from 2 on.
+    Lines of an indented text count from 2.
     """
     tree = parse_piece(text, indent)
     body = tree.body if tree else []
     return body[0].body if indent and body and isinstance(body[0], ast.If) else body
 
 
-@lru_cache(maxsize=1000)  # helpers come again from question to question
+@lru_cache(maxsize=1000)  # helpers recur from question to question
 def find_global_names(text: bytes, indent: bytes = b"") -> frozenset[str]:
-    """List the names that a text uses and does not bind itself; without a parse, every word that is no attribute."""
+    """List the names that a text uses and does not bind; without a parse, every word that is no attribute."""
     import symtable
 
     with silence_warnings():
@@ -97,7 +97,7 @@ def find_global_names(text: bytes, indent: bytes = b"") -> frozenset[str]:
 
 
 def list_read_globals(table: symtable.SymbolTable) -> frozenset[str]:
-    """List the global names that the code of a module reads, in itself and in all that it defines."""
+    """List the global names that the code of a module reads, including nested scopes."""
     return frozenset(
         each.get_name()
         for inner in walk_tables(table)
@@ -107,7 +107,7 @@ def list_read_globals(table: symtable.SymbolTable) -> frozenset[str]:
 
 
 def walk_tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
-    """Give a symbol table and all inside it."""
+    """Iterate over a symbol table and all nested ones."""
     waiting = [table]
     while waiting:
         current = waiting.pop()
@@ -116,16 +116,16 @@ def walk_tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
 
 
 def is_python_like(text: bytes, indent: bytes = b"") -> bool:
-    """Tell whether tree-sitter finds no fault: takes Python 2 and newer syntax, but empty suites as well."""
+    """Return whether tree-sitter finds no fault: accepts Python 2 and newer syntax, but empty suites as well."""
     from pkg.extract.parser import parses
 
     return parses(_as_module(text, indent).encode("utf-8", "replace"))
 
 
 def find_indent(content: bytes, column: int) -> bytes:
-    """Guess the white space before the first line of a content that stood at this byte column.
+    """Guess the indentation of the first line of a content at a byte column.
 
-    The lines below tell tabs from spaces; without such a line spaces will do.
+    The following lines distinguish tabs from spaces; without such a line spaces are assumed.
     """
     if column == 0:
         return b""
@@ -137,29 +137,29 @@ def find_indent(content: bytes, column: int) -> bytes:
 
 
 def _as_module(text: bytes, indent: bytes) -> str:
-    """Give the text as a module of its own; as text, so that a coding comment inside it has no effect."""
+    """Return the text as a module; decoded, so that a coding comment inside it has no effect."""
     code = text.decode("utf-8", "replace")
     return f"if 1:\n{indent.decode('ascii', 'replace')}{code}" if indent else code
 
 
-MAX_CODE = 200_000  # characters; a longer answer is no answer, and the compiler's memory grows with it
+MAX_CODE = 200_000  # characters; the compiler's memory grows with the text
 
-_MOST_CUTS = 100  # tries to find the break; an answer that was cut off needs one for each open block, a few in all
-_MOST_COMPILED = 2_000_000  # characters, in all tries together
+_MAX_CUTS = 100  # attempts to find the break; a truncated answer needs one for each open block
+_MAX_COMPILED = 2_000_000  # characters, in all attempts together
 
 _REFUSED = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
 
 
 @lru_cache(maxsize=64)
-def find_fault(code: str) -> tuple[str, int] | None:
-    """Say why Python does not take a text, and on which line; None when it does (P-23).
+def find_syntax_error(code: str) -> tuple[str, int] | None:
+    """Return the syntax error of a text and its line; None if there is none (P-23).
 
-    Remembered for a while: several stages ask of the same code.
+    Cached, because several stages check the same code.
     """
     if len(code) > MAX_CODE:
         return f"{len(code):,} characters; an answer may have {MAX_CODE:,}", 1
     try:
-        with silence_warnings():  # an escape that Python dislikes is no fault
+        with silence_warnings():  # an invalid escape is no error
             compile(code, "<candidate>", "exec", dont_inherit=True)
     except _REFUSED as fault:
         line = getattr(fault, "lineno", None) or 1
@@ -168,8 +168,8 @@ def find_fault(code: str) -> tuple[str, int] | None:
 
 
 def parse_code(code: str) -> ast.Module | None:
-    """Parse code; None where Python does not take it."""
-    if find_fault(code) is not None:
+    """Parse code; None if it has a syntax error."""
+    if find_syntax_error(code) is not None:
         return None
     with silence_warnings():
         tree = parse_tree(code)
@@ -177,14 +177,14 @@ def parse_code(code: str) -> ast.Module | None:
 
 
 def cut_tail(code: str) -> str:
-    """Give the longest run of lines from the start that Python takes, as of an answer that was cut off; maybe none."""
+    """Return the longest prefix of lines that parses, such as of a truncated answer; possibly empty."""
     lines = code[:MAX_CODE].split("\n")
-    count, left = len(lines), _MOST_COMPILED
+    count, left = len(lines), _MAX_COMPILED
     while left > 0:
         kept = "\n".join(lines[:count])
-        fault = find_fault(kept)
+        fault = find_syntax_error(kept)
         if fault is None:
             return kept
-        left -= len(kept) + _MOST_COMPILED // _MOST_CUTS
+        left -= len(kept) + _MAX_COMPILED // _MAX_CUTS
         count = min(count - 1, max(fault[1] - 1, 0))
     return ""

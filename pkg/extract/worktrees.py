@@ -1,6 +1,6 @@
-"""Find folders below a root that are further work trees of its git repository: copies of code that is read already.
+"""Find folders below a root that are other work trees of its git repository: copies of the same code.
 
-`git worktree add` puts a .git file there that points into the repository. The .git file of a submodule points to a
+`git worktree add` creates a .git file there that points into the repository. The .git file of a submodule points to a
 repository of its own, and a clone has a .git folder; both are other code.
 """
 
@@ -13,7 +13,7 @@ from pkg.extract.ignore import find_git_folder, find_work_tree
 
 WORKTREE_REASON = "another work tree of this git repository; name it as PATH to read it"
 GIT_FILE = ".git"
-_WORKTREES = "worktrees"  # the folder of a repository that holds what its linked work trees have for themselves
+_WORKTREES = "worktrees"  # folder of a repository with the private files of its linked work trees
 
 
 def is_other_work_tree(place: str, root: str) -> bool:
@@ -27,7 +27,7 @@ def is_other_work_tree(place: str, root: str) -> bool:
 
 
 def _find_repository(top: str) -> str:
-    """Find the folder that all work trees of a repository share; of one that git has forgotten, where it was."""
+    """Return the folder that all work trees of a repository share; its former place if git has forgotten one."""
     folder = os.path.realpath(find_git_folder(top))
     holder = os.path.dirname(folder)
     return os.path.dirname(holder) if os.path.basename(holder) == _WORKTREES else folder

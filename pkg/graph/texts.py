@@ -33,7 +33,7 @@ def parse_docstring(literal: bytes) -> str:
         return literal.decode("utf-8", "replace")
 
 
-MOST_OF_A_VALUE = 200  # characters of a value that a node tells; its content has all of it
+MAX_VALUE_BYTES = 200  # characters of a value that a node tells; its content has all of it
 
 
 def cut_value(text: bytes, start: int, place: Any) -> str:
@@ -42,8 +42,8 @@ def cut_value(text: bytes, start: int, place: Any) -> str:
     place: byte offsets [start, end) from the start of the constant in the text, which is at `start`.
     """
     first, last = place
-    found = " ".join(text[start + first : start + last][: 8 * MOST_OF_A_VALUE].decode("utf-8", "replace").split())
-    return found if len(found) <= MOST_OF_A_VALUE else f"{found[:MOST_OF_A_VALUE]}..."
+    found = " ".join(text[start + first : start + last][: 8 * MAX_VALUE_BYTES].decode("utf-8", "replace").split())
+    return found if len(found) <= MAX_VALUE_BYTES else f"{found[:MAX_VALUE_BYTES]}..."
 
 
 def describe_docstring(docstring: Docstring | None) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""The use case that makes a graph: discover, extract, encode, store, resolve; only what changed is done again.
+"""The use case that builds or updates a graph: discover, extract, encode, store, resolve.
 
-This module imports nothing heavy, so that a build that finds nothing to do ends in a tenth of a second.
+Only changed units are processed. Nothing heavy is imported here, so that a build without changes ends in 0.1 s.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from pkg.indexing.build_plan import (
     BuildSession,
     KnownUnits,
     compare,
-    gather_docstrings,
     is_current,
+    load_docstrings,
 )
 from pkg.indexing.report import BuildReport, CutCount, StageClock
 from pkg.local_errors import list_outdated
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pkg.indexing.inputs import Input
     from pkg.model import LocalError, Skip, Source
 
-NAMES_AT_ONCE = 4096  # function names encoded together; all of a large corpus would take hundreds of megabytes
+NAMES_AT_ONCE = 4096  # function names encoded per batch; all of a large corpus at once would take hundreds of megabytes
 
 
 def build(
@@ -46,10 +46,10 @@ def build(
 ) -> BuildReport:
     """Build or update the graph of a repository, an archive, a git revision or a corpus (docs/papers.md, 9.1).
 
-    text: whether the text files of a repository are read beside its code.
+    text: whether to read the text files of a repository as well.
 
-    Raises InputError, StoreError or UsageError; the store then holds what it held before. A Ctrl-C is a
-    BuildInterrupted, which tells what it holds.
+    Raises InputError, StoreError or UsageError, and leaves the store as it was. Ctrl-C raises BuildInterrupted, which
+    says whether the store has changed.
     """
     from pkg.indexing.inputs import find_input
 
@@ -63,7 +63,7 @@ def build(
 
 
 def build_export(path: str, store: GraphStore, options: BuildOptions = DEFAULT_OPTIONS) -> list[BuildReport]:
-    """Build every source of an export again; the graph comes out byte-equal."""
+    """Build every source of an export again; the resulting graph is byte-equal."""
     from pkg.indexing.export import open_export
 
     with open_export(path) as inputs:
@@ -71,7 +71,7 @@ def build_export(path: str, store: GraphStore, options: BuildOptions = DEFAULT_O
 
 
 def _build_exported(found: Input, store: GraphStore, options: BuildOptions) -> BuildReport:
-    """Build a source of an export; code that the store has already gets the docstrings of the export, and no others."""
+    """Build a source of an export; code that the store already has gets exactly the docstrings of the export."""
     was_there = found.source in store.sources()
     report = build_input(found, store, options, StageClock())
     if was_there:
@@ -83,7 +83,7 @@ def _build_exported(found: Input, store: GraphStore, options: BuildOptions) -> B
 
 
 def drop_source(store: GraphStore, source: str) -> BuildReport:
-    """Remove a source with everything in it; a UsageError that lists the sources where there is none of that name."""
+    """Remove a source and its contents; an unknown name raises UsageError, which lists the sources."""
     known = [each.name for each in store.sources()]
     if source not in known:
         raise UsageError(f"no source '{source}' in {store.address}; expected one of: {', '.join(known) or 'none'}")
@@ -95,10 +95,10 @@ def drop_source(store: GraphStore, source: str) -> BuildReport:
 
 def build_input(found: Input, store: GraphStore, options: BuildOptions, clock: StageClock) -> BuildReport:
     """Bring one source of the store up to date with its input."""
-    from pkg.indexing.store_encoder import settle_encoder
+    from pkg.indexing.store_encoder import set_encoder
 
     _check_source(store, found)
-    encoder, reencoded = settle_encoder(found, store, options, clock)
+    encoder, reencoded = set_encoder(found, store, options, clock)
     if is_current(found, store):
         counts = 0, found.count, 0, 0
         stages = clock.rounded() if reencoded else {}
@@ -106,13 +106,13 @@ def build_input(found: Input, store: GraphStore, options: BuildOptions, clock: S
             found.source.name, store.address, store.generation(), *counts, found.skipped, stages, reencoded,
             store.errors(found.source.name),
         )  # fmt: skip
-    # Compared only inside the write: another build of the same source may have ended while this one waited for it.
+    # Compared only inside the transaction: another build of the same source may end while this one waits for it.
     with _without_collector(), store.write() as writer:
         is_moved = any(
             each.package != found.source.package for each in store.sources() if each.name == found.source.name
         )
         errors = store.errors(found.source.name)
-        writer.put_source(found.source)  # before its units are listed: what a load from elsewhere left is removed first
+        writer.put_source(found.source)  # first: this removes leftovers of another import
         with closing(KnownUnits(store.fingerprints(found.source.name), list_outdated(errors))) as known:
             plan = replace(compare(found, known), is_moved=is_moved, errors=errors)
             session = write_units(store, writer, found, plan, replace(options, encoder=encoder), clock)
@@ -123,17 +123,19 @@ def build_input(found: Input, store: GraphStore, options: BuildOptions, clock: S
 def write_units(
     store: GraphStore, writer: StoreWriter, found: Input, plan: BuildPlan, options: BuildOptions, clock: StageClock
 ) -> BuildSession:
-    """Extract, encode, store and resolve what is to be done for a source; give what became of each unit.
+    """Extract, encode, store and resolve the new and changed units of a source; return the finished session.
 
-    The store is read for what the writer does not change: the texts of files that are as they were.
+    The store is read only for data that the writer does not change: the texts of unchanged files.
     """
-    from pkg.indexing.prepare import forget_encoder, prepare_all
+    from pkg.indexing.prepare import prepare_all, release_encoder
     from pkg.resolution.record_version import is_outdated
 
     encoder = options.encoder or store.encoder()[0]
     is_resolved = found.source.kind != "corpus"
-    records = dict(store.link_notes(found.source.name)) if is_resolved else {}  # gone when their files are put anew
-    docstrings = gather_docstrings(found, store)  # of functions that come again
+    records = (
+        dict(store.link_notes(found.source.name)) if is_resolved else {}
+    )  # read now: replacing a file deletes its record
+    docstrings = load_docstrings(found, store)  # kept for functions whose code is unchanged
     session = BuildSession(found, plan, store, writer, options.progress)
     cut = CutCount(encoder)
 
@@ -148,7 +150,7 @@ def write_units(
     with clock.stage("names"):
         _put_names(writer, found.source.name, encoder)
     session.skipped += cut.describe(found.source.name)
-    forget_encoder(encoder, plan.size)  # resolution needs much memory of its own
+    release_encoder(encoder, plan.size)  # make room for resolution
     with clock.stage("resolve"):
         is_old = any(map(is_outdated, records.values())) or bool(list_outdated(plan.errors))
         is_resolved = is_resolved and (session.has_changed or is_old)
@@ -157,13 +159,13 @@ def write_units(
             from pkg.indexing.solved_links import put_links
 
             put_links(store, writer, found.source.name, session.change(), records, session.errors)
-    left_out: list[Skip | LocalError] = [*session.skipped, *session.settle_errors(is_resolved)]
+    left_out: list[Skip | LocalError] = [*session.skipped, *session.collect_errors(is_resolved)]
     writer.put_source(found.source, found.fingerprint, left_out, clock.rounded())
     return session
 
 
 def _put_names(writer: StoreWriter, source: str, encoder: str) -> None:
-    """Give every new function name its node and vector (P-03)."""
+    """Create node and vector of every new function name (P-03)."""
     from pkg.encode.registry import load_encoder
     from pkg.vectors.quantised import round_vectors
 
@@ -175,7 +177,7 @@ def _put_names(writer: StoreWriter, source: str, encoder: str) -> None:
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Spare the cycle collector: a build makes many objects and no cycles, and its rounds cost a tenth of the time."""
+    """Disable the cycle collector: a build makes many objects and no cycles, and collecting takes 10 % of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -186,7 +188,7 @@ def _without_collector() -> Iterator[None]:
 
 
 def _check_source(store: GraphStore, found: Input) -> None:
-    """Refuse an input without Python, and to pour two different inputs into one source."""
+    """Raise PathError for an input without Python files, StoreError for a source that was built from another input."""
     from pkg.extract.text_files.text_kinds import find_text_kind
 
     source = found.source
@@ -203,7 +205,7 @@ def _check_source(store: GraphStore, found: Input) -> None:
 
 
 def _is_revision_of_same(one: Source, other: Source) -> bool:
-    """Tell whether two sources are revisions of one folder: the same source then moves from one to the other."""
+    """Return whether two sources are revisions of one folder, so that a build may move from one to the other."""
     from pkg.extract.discovery import split_revision
     from pkg.extract.files import restore_path
 

@@ -1,6 +1,6 @@
-"""What a build has to do, and what becomes of each unit while it does it.
+"""The plan of a build, and the session that carries it out.
 
-What the store knows of a source's units is kept on disk: memory does not grow with the rows.
+The known units of a source are kept on disk, so that memory does not grow with the number of rows.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pkg.units import UnitGraph, UnitText
 
 
-RESOLVING = ("resolve", "link")  # stages whose errors a resolution tells again
+RESOLVING = ("resolve", "link")  # stages whose errors every resolution reports again
 _CREATE = "CREATE TABLE unit (path TEXT PRIMARY KEY, fingerprint TEXT, content TEXT, is_seen INTEGER) WITHOUT ROWID"
 _PUT = "INSERT INTO unit VALUES (?, ?, ?, 0)"
 _GET = "SELECT fingerprint, content FROM unit WHERE path = ?"
@@ -34,48 +34,48 @@ _UNSEEN = "SELECT path FROM unit WHERE NOT is_seen ORDER BY path"
 
 
 class KnownUnits:
-    """The units that a source had, and which of them the input still has."""
+    """The units that the store has of a source, and which of them the input still has."""
 
     def __init__(self, units: Iterable[tuple[str, str, str]], outdated: Collection[str] = ()) -> None:
-        """Keep (path, fingerprint, content hash) of each unit in a file without a name; outdated ones are read."""
+        """Store (path, fingerprint, content hash) of each unit in a temporary file; outdated units are read again."""
         self._connection = open_scratch(_CREATE)
         self._connection.executemany(_PUT, ((unit[0], "", "") if unit[0] in outdated else unit for unit in units))
 
     def find(self, path: str) -> tuple[str, str]:
-        """Give fingerprint and content hash of the unit at a path; two empty strings when there was none."""
+        """Return fingerprint and content hash of the unit at a path; two empty strings if it is unknown."""
         row: tuple[str, str] | None = self._connection.execute(_GET, (path,)).fetchone()
         return row or ("", "")
 
-    def see(self, path: str) -> None:
-        """Note that the input still has the unit."""
+    def mark_seen(self, path: str) -> None:
+        """Mark a unit as present in the input."""
         self._connection.execute(_SEE, (path,))
 
-    def seen(self) -> Iterator[str]:
-        """Give the paths that the input still has, in their order."""
+    def list_seen(self) -> Iterator[str]:
+        """Iterate over the paths that the input still has, sorted."""
         return (path for (path,) in self._connection.execute(_SEEN))
 
-    def unseen(self) -> Iterator[str]:
-        """Give the paths that the input no longer has, in their order."""
+    def list_unseen(self) -> Iterator[str]:
+        """Iterate over the paths that the input no longer has, sorted."""
         return (path for (path,) in self._connection.execute(_UNSEEN))
 
     def close(self) -> None:
-        """Delete the file."""
+        """Delete the temporary file."""
         self._connection.close()
 
 
-Progress = Callable[[int, int], None]  # bytes done, bytes in all (0 when that is not known)
+Progress = Callable[[int, int], None]  # bytes done, bytes in total (0 if unknown)
 
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """How a build works, whatever it reads."""
+    """Options of a build that do not depend on the input."""
 
-    encoder: str | None = None  # without a name the store's own, or for a new store the default
-    jobs: int = 1  # worker processes; 0 takes one for each processor when there is enough to do
+    encoder: str | None = None  # None: that of the store, or the default for a new store
+    jobs: int = 1  # worker processes; 0: one per processor if there is enough to do
     progress: Progress | None = None
-    say: Callable[[str], None] = lambda text: None  # told what takes long before it begins
-    agree: Callable[[str], bool] | None = None  # asked before code is sent to a service; nothing is sent without it
-    enter: Callable[[str], None] = lambda stage: None  # told each stage behind the reading when it begins
+    say: Callable[[str], None] = lambda text: None  # called before slow steps
+    agree: Callable[[str], bool] | None = None  # asked for consent before code is sent to a service
+    enter: Callable[[str], None] = lambda stage: None  # called at the start of each stage after reading
 
 
 DEFAULT_OPTIONS = BuildOptions()
@@ -83,36 +83,36 @@ DEFAULT_OPTIONS = BuildOptions()
 
 @dataclass(frozen=True, slots=True)
 class BuildPlan:
-    """What a build has to do for one source."""
+    """The work of a build for one source."""
 
     units: Iterable[RawUnit | Skip]
-    known: KnownUnits  # what the store has; units that need not be read are marked as seen
-    size: int  # bytes to read; 0 when that is not known
-    is_moved: bool = False  # the root is the folder of another package than before
+    known: KnownUnits  # units in the store; unchanged ones are marked as seen
+    size: int  # bytes to read; 0 if unknown
+    is_moved: bool = False  # the root belongs to another package than before
     errors: Sequence[LocalError] = ()  # of the last build
 
 
 def is_current(found: Input, store: GraphStore) -> bool:
-    """Tell whether the last build of the source read this very input, of the same revision."""
+    """Return whether the last build of the source read this input at this revision."""
     name = found.source.name
     before = store.source_fingerprint(name)
     is_same = bool(before) and before == found.fingerprint and found.source in store.sources()
-    return is_same and not list_outdated(store.errors(name))  # which this version may not make
+    return is_same and not list_outdated(store.errors(name))  # an outdated error may not occur in this version
 
 
-def gather_docstrings(found: Input, store: GraphStore) -> Docstrings:
-    """Give the docstrings that are known of a source: those in the store, and in the export that it is built from."""
+def load_docstrings(found: Input, store: GraphStore) -> Docstrings:
+    """Return the known docstrings of a source: those in the store, and those of the export that it is built from."""
     return dict(store.docstrings(found.source.name)) | dict(found.docstrings)
 
 
 def compare(found: Input, known: KnownUnits) -> BuildPlan:
-    """Find the units whose fingerprint is new."""
+    """Return the plan for an input: units with a new fingerprint are read."""
     if found.entries is None:
         return BuildPlan(found.stream(), known, 0)
     fresh = []
     for unit in found.entries:
         if known.find(unit.path)[0] == unit.fingerprint:
-            known.see(unit.path)
+            known.mark_seen(unit.path)
         else:
             fresh.append(unit)
     return BuildPlan(fresh, known, sum(unit.size for unit in fresh))
@@ -120,22 +120,22 @@ def compare(found: Input, known: KnownUnits) -> BuildPlan:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a build changes in a repository."""
+    """The changes that a build makes to a repository."""
 
-    fresh: Mapping[str, UnitText]  # files that were put, as resolution wants them
-    before: Mapping[str, bytes]  # texts of files that were put anew or removed, as they were
-    unchanged: Sequence[str]  # paths of the files that are as they were
-    package: str = ""  # that the root of the repository is the folder of
-    is_moved: bool = False  # the package is another than before, so that every import may lead elsewhere
+    fresh: Mapping[str, UnitText]  # files that were stored
+    before: Mapping[str, bytes]  # previous texts of replaced or removed files
+    unchanged: Sequence[str]  # paths of unchanged files
+    package: str = ""  # package of the root of the repository
+    is_moved: bool = False  # the package has changed, so every import may lead elsewhere
 
 
 class BuildSession:
-    """Pass units on, store them, and count what becomes of each."""
+    """Load units, store them, and count the outcomes."""
 
     def __init__(
         self, found: Input, plan: BuildPlan, store: GraphStore, writer: StoreWriter, progress: Progress | None
     ) -> None:
-        """Begin a build; local errors of the last one stay as long as their files are not read again."""
+        """Begin a build; local errors of the last one remain until their files are read again."""
         self._found, self._plan, self._store, self._writer, self._progress = found, plan, store, writer, progress
         self._source = found.source.name
         self._has_units = self._has_changed = False
@@ -143,13 +143,13 @@ class BuildSession:
         self._written = self._removed = self._partial = self._same = 0
         self.skipped = list(found.skipped)
         self.errors = LocalErrors()
-        self._faulty = {error.path for error in plan.errors}  # files that were not read again, nor went
-        self._long: list[Skip] = []  # files over the budget; the store names them among those understood in part
+        self._faulty = {error.path for error in plan.errors}  # files that were neither read again nor removed
+        self._long: list[Skip] = []  # files over the token budget; stored as partial
         self._fresh: dict[str, UnitText] = {}
         self._before: dict[str, bytes] = {}
 
     def load(self, units: Iterable[RawUnit | Skip]) -> Iterator[LoadedUnit]:
-        """Load units and pass on those whose content is new; count and name those that cannot be read."""
+        """Yield the units with new content; count and report those that cannot be read."""
         for unit in units:
             loaded = unit if isinstance(unit, Skip) else self._load_one(unit)
             self._tick(unit)
@@ -157,7 +157,7 @@ class BuildSession:
                 self.skipped.append(loaded)
                 continue
             self._has_units = True
-            self._plan.known.see(loaded.path)
+            self._plan.known.mark_seen(loaded.path)
             fingerprint, content_hash = self._plan.known.find(loaded.path)
             if content_hash != loaded.content_hash:
                 yield loaded
@@ -186,10 +186,10 @@ class BuildSession:
         if unit.reason is not None and unit.reason.endswith(ONLY_OUTLINE):
             self._long.append(Skip(unit.path, unit.reason))
 
-    def settle_errors(self, is_resolved: bool) -> list[LocalError]:
-        """Return the local errors of the source: those of this build, and what remains of earlier ones.
+    def collect_errors(self, is_resolved: bool) -> list[LocalError]:
+        """Return the local errors of the source: those of this build, and remaining ones of earlier builds.
 
-        is_resolved: whether calls were resolved again, which tells all errors of that again.
+        is_resolved: whether calls were resolved again, which reports all errors of resolution again.
         """
         self.errors.add(
             error
@@ -199,20 +199,20 @@ class BuildSession:
         return self.errors.sorted()
 
     def remove_unseen(self) -> None:
-        """Delete the units that the input no longer has; a CorpusError where not one row of a corpus could be read."""
+        """Delete the units that the input no longer has; raise CorpusError if no row of a corpus could be read."""
         if not self._has_units and self._found.entries is None and self._found.source.kind == "corpus":
             first = f"; first: {self.skipped[0]}" if self.skipped else ""
             raise CorpusError(
                 f"no row of {self._found.source.root} can be read ({len(self.skipped)} left out{first});"
                 " expected one JSON object a line, with code in one of its fields"
             )
-        for path in self._plan.known.unseen():
+        for path in self._plan.known.list_unseen():
             self._keep(path)
             self._writer.delete_file(self._source, path)
             self._removed += 1
 
     def _keep(self, path: str) -> None:
-        """Keep the text of a file that is about to change: what it defined tells what else is to be resolved again."""
+        """Remember the text of a file that is about to change: its definitions decide what is resolved again."""
         self._faulty.discard(path)
         if self._found.source.kind != "corpus" and find_text_kind(path) is None:
             self._has_changed = True
@@ -220,17 +220,17 @@ class BuildSession:
 
     @property
     def has_changed(self) -> bool:
-        """Tell whether any file of code was put or removed, or all are imported by other names."""
+        """Return whether a code file was stored or removed, or the package of all files has changed."""
         return self._has_changed or self._plan.is_moved
 
     def change(self) -> Change:
-        """Give what has changed, as resolution wants it: text files refer to nothing that it knows."""
-        code = (path for path in self._plan.known.seen() if find_text_kind(path) is None)
+        """Return the changes for resolution, which ignores text files."""
+        code = (path for path in self._plan.known.list_seen() if find_text_kind(path) is None)
         unchanged = [path for path in code if path not in self._fresh]
         return Change(self._fresh, self._before, unchanged, self._found.source.package, self._plan.is_moved)
 
     def report(self, store: GraphStore, stages: dict[str, float]) -> BuildReport:
-        """Sum up the build."""
+        """Return the report of the build."""
         untouched = self._found.count - len(self._plan.units) if isinstance(self._plan.units, list) else 0
         return BuildReport(
             self._source,

@@ -1,4 +1,4 @@
-"""Write the graph of a store as files for `neo4j-admin database import`: its units are built again from its export."""
+"""Write the graph of a store as files for `neo4j-admin database import`, rebuilding its units from its export."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from pkg.graph.neo4j.bulk_import import BulkWriter
     from pkg.graph.store import GraphStore
 
-_READ = (Label.SOURCE.value, Label.FILE.value, Label.ROW.value)  # first in an export; the rest is derived again
+_READ = (Label.SOURCE.value, Label.FILE.value, Label.ROW.value)  # first in an export; the rest is derived from them
 
 
 @dataclass(frozen=True, slots=True)
 class BulkReport:
-    """What was written for an import: where, and how many of what."""
+    """The files written for an import: their folder and their counts."""
 
     folder: str
     nodes: dict[str, int]
@@ -39,7 +39,7 @@ class BulkReport:
 def export_bulk(store: GraphStore, folder: str | os.PathLike[str], jobs: int = 1) -> BulkReport:
     """Write CSV files, the command that imports them and the schema into a new or empty folder (P-10).
 
-    jobs: worker processes, 0 for one per processor. A folder that could not be filled is left empty.
+    jobs: worker processes, 0 for one per processor. If writing fails, the folder is left empty.
     Raises StoreMissingError without a graph, UsageError for vectors of a service, and PathError or StoreFullError
     for the folder.
     """
@@ -61,7 +61,7 @@ def export_bulk(store: GraphStore, folder: str | os.PathLike[str], jobs: int = 1
 
 
 def _check_offline(encoder: str) -> None:
-    """Refuse to make vectors again that a service made: nobody was asked whether the code may be sent once more."""
+    """Raise UsageError if the vectors come from a service: no one has consented to sending the code again."""
     from pkg.encode.registry import find_service
 
     address = find_service(encoder)
@@ -74,7 +74,7 @@ def _check_offline(encoder: str) -> None:
 
 @contextmanager
 def _fill_folder(folder: Path) -> Iterator[Path]:
-    """Make the folder; when filling it fails, remove what was written."""
+    """Create the folder; if writing fails, remove the written files."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
@@ -95,7 +95,7 @@ def _fill_folder(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def _spool_units(store: GraphStore) -> Iterator[str]:
-    """Write the part of an export that the rest is derived from into a temporary file."""
+    """Write the part of an export from which the rest is derived to a temporary file."""
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".jsonl") as spool:
         with store.snapshot():
             for line in takewhile(_is_read, store.export()):
@@ -109,7 +109,7 @@ def _is_read(line: dict[str, Any]) -> bool:
 
 
 def _write_source(writer: BulkWriter, store: GraphStore, found: Input, options: BuildOptions) -> None:
-    """Write one source; its files keep their fingerprints, so that the next build reads only what has changed."""
+    """Write one source; its files keep their fingerprints, so that the next build reads only changed files."""
     with closing(KnownUnits(store.fingerprints(found.source.name))) as before, closing(KnownUnits(())) as nothing:
         marked = replace(found, stream=lambda: _mark_units(found, before))
         writer.put_source(found.source)
@@ -117,7 +117,7 @@ def _write_source(writer: BulkWriter, store: GraphStore, found: Input, options: 
 
 
 def _mark_units(found: Input, before: KnownUnits) -> Iterator[RawUnit | Skip]:
-    """Give each unit the fingerprint that it had."""
+    """Yield each unit with its stored fingerprint."""
     for unit in found.stream():
         loaded = unit if isinstance(unit, Skip) else unit.load()
         if isinstance(loaded, LoadedUnit):

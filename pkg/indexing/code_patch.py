@@ -1,4 +1,4 @@
-"""Show written docstrings in the files that they are for, as a unified diff; the files themselves are never written."""
+"""Render written docstrings as a unified diff of their files; the files themselves are never changed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pkg.model import Docstring, Label, Node, Skip, Source
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-FILES_AT_ONCE = 100  # whose texts are in memory together
+FILES_AT_ONCE = 100  # texts held in memory at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class FilePatch:
 def list_all_patches(
     store: GraphStore, source: str | None, fresh: Mapping[str, Docstring] | None = None
 ) -> Iterator[FilePatch | Skip]:
-    """Give the diffs of a repository, or of all, against the files on disk; a corpus has none.
+    """Iterate over the diffs of one repository, or of all, against the files on disk; a corpus has none.
 
-    fresh is that of list_patches. Raises UsageError for a source that is unknown or has no files, and what reading a
+    fresh: as for list_patches. Raises UsageError for a source that is unknown or has no files, and what reading a
     store raises.
     """
     known = {each.name: each for each in store.sources()}
@@ -57,10 +57,10 @@ def list_patches(
     read: Callable[[str, bytes], bytes | Skip],
     fresh: Mapping[str, Docstring] | None = None,
 ) -> Iterator[FilePatch | Skip]:
-    """Give a diff of each file of a repository in which docstrings were written, in the order of the paths.
+    """Iterate over the diffs of the files of a repository in which docstrings were written, sorted by path.
 
-    read: gives the text of a file by its path and the text that the graph holds, or why it cannot be changed.
-    fresh: docstrings by content hash, as 16 hex digits, that the graph does not hold yet; then only these.
+    read: returns the text of a file by its path and its text in the graph, or a Skip if it cannot be changed.
+    fresh: docstrings by content hash (16 hex digits) that are not in the graph yet; then only these are included.
     Raises what reading a store raises.
     """
     found: dict[str, list[tuple[Node, Docstring]]] = defaultdict(list)
@@ -76,18 +76,18 @@ def list_patches(
 
 
 def read_stored(path: str, stored: bytes) -> bytes:
-    """Take the text that the graph holds for the file: what was built from a revision or an archive does not change."""
+    """Return the text in the graph: the files of a revision or an archive do not change."""
     return stored
 
 
 class FileReader:
-    """Read the files that a source was built from, as long as they are what the graph holds."""
+    """Read the files that a source was built from, as long as they match the graph."""
 
     def __init__(self, source: Source) -> None:
         self._root = Path(source.root)
 
     def __call__(self, path: str, stored: bytes) -> bytes | Skip:
-        """Read the file at a path of the source; a Skip says why it cannot be patched."""
+        """Read the file at a path of the source; return a Skip if it cannot be patched."""
         place = self._root if self._root.is_file() else self._root / path
         try:
             text = place.read_bytes()
@@ -101,23 +101,23 @@ class FileReader:
 
 
 def choose_reader(source: Source) -> Callable[[str, bytes], bytes | Skip]:
-    """Choose where the text of a file is read that a patch is for: on disk, but for revisions and archives."""
+    """Return the reader of a source's files: from the graph for revisions and archives, else from disk."""
     root = Path(source.root)
     is_on_disk = source.revision is None and (root.is_dir() or root.suffix in SUFFIXES)
     return FileReader(source) if is_on_disk else read_stored
 
 
 def make_patch(path: str, text: bytes, functions: Sequence[tuple[Node, Docstring]]) -> FilePatch:
-    """Make the diff of a file whose functions get docstrings, and comments where there are any."""
+    """Return the diff of a file whose functions get docstrings, and comments if there are any."""
     edits: dict[tuple[int, int, int], bytes] = {}
     for node, written in sorted(functions, key=lambda each: each[0].start, reverse=True):
         for place, new in _list_edits(text, node, written):
-            edits.setdefault(place, new)  # a block of an inner function may have a comment for either: one is enough
+            edits.setdefault(place, new)  # an inner function's block may have a comment from each: keep one
     return FilePatch(path, render_diff(path, text, apply_edits(text, edits)), len(functions))
 
 
 def _list_edits(text: bytes, node: Node, written: Docstring) -> Iterator[tuple[tuple[int, int, int], bytes]]:
-    """List what a docstring changes in a file; functions lie inside of each other, but never their changes."""
+    """Yield the edits that insert a docstring; functions may be nested, but their edits never overlap."""
     content = text[node.start : node.end]
     filled = fill_function(content, replace(written, comments=()), node.start_col)
     if filled is None:
@@ -126,7 +126,7 @@ def _list_edits(text: bytes, node: Node, written: Docstring) -> Iterator[tuple[t
     rest = _count_same(content[same:][::-1], filled[same:][::-1])
     new = filled[same : len(filled) - rest]
     indent = content[content.rfind(b"\n", 0, same) + 1 : same]
-    if same + rest == len(content) and new.endswith(indent):  # whole lines: comments may come behind them
+    if same + rest == len(content) and new.endswith(indent):  # whole lines: comments may follow
         same, rest, new = same - len(indent), rest + len(indent), indent + new[: len(new) - len(indent)]
     yield (node.start + same, node.end - rest, 0), new
     lines = content.splitlines(keepends=True)
@@ -138,13 +138,13 @@ def _list_edits(text: bytes, node: Node, written: Docstring) -> Iterator[tuple[t
 
 
 def _count_same(one: bytes, other: bytes) -> int:
-    """Count the bytes that two texts begin with alike."""
+    """Return the length of the common prefix of two texts."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def apply_edits(text: bytes, edits: Mapping[tuple[int, int, int], bytes]) -> bytes:
-    """Put texts in the place of spans that do not overlap; a third number orders those of one place."""
+    """Replace spans that do not overlap; the third number of a span orders edits at the same place."""
     parts, end = [], 0
     for (start, stop, _), new in sorted(edits.items()):
         parts += [text[end:start], new]
@@ -153,11 +153,11 @@ def apply_edits(text: bytes, edits: Mapping[tuple[int, int, int], bytes]) -> byt
 
 
 def render_diff(path: str, before: bytes, after: bytes) -> bytes:
-    """Render a unified diff as git and patch read it; lines end at line feeds alone."""
-    # Bytes as characters of Latin-1, which is one to one: difflib compares any sequences, but writes text.
+    """Render a unified diff as git and patch read it; only line feeds end lines."""
+    # Bytes as Latin-1 characters, which is one to one: difflib compares any sequences, but writes text.
     old, new = (_split_lines(text.decode("latin-1")) for text in (before, after))
     name = path.encode("utf-8", "surrogateescape").decode("latin-1")
-    end = "\t" if " " in name else ""  # as git writes it: the name ends there, whatever comes
+    end = "\t" if " " in name else ""  # as git does: the tab marks the end of the name
     lines = difflib.unified_diff(old, new, f"a/{name}{end}", f"b/{name}{end}")
     return "".join(map(_end_line, lines)).encode("latin-1")
 

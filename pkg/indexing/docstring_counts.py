@@ -1,4 +1,4 @@
-"""Tell which docstrings a graph holds that nobody wrote by hand, and which functions a model failed at (A-13)."""
+"""Count the generated docstrings of a graph by model, and list the functions for which a model failed (A-13)."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DocstringCount:
-    """How many functions of a source have a docstring of one model and prompt."""
+    """Number of functions of a source with a docstring of one model and prompt."""
 
     source: str
     docstring_source: str  # fim or template
     model: str
     prompt: str
     functions: int
-    first: str  # the days of the first and of the last of them
+    first: str  # dates of the first and the last of them
     last: str
 
 
 def count_docstrings(store: GraphStore, source: str) -> list[DocstringCount]:
-    """Count the written docstrings of a source by model and prompt; raises what reading a store raises."""
+    """Count the generated docstrings of a source by model and prompt; raises what reading a store raises."""
     dates: dict[tuple[str, str, str], list[str]] = {}
     for _, each in store.docstrings(source):
         dates.setdefault((each.model, each.prompt, each.source), []).append(each.date)
@@ -43,7 +43,7 @@ def count_docstrings(store: GraphStore, source: str) -> list[DocstringCount]:
 def list_failures(
     missing: Undocumented, writer: DocstringWriter, cache: DocstringCache
 ) -> Iterator[tuple[Target, Failure]]:
-    """Give the functions without docstring that the writer has failed at before, and why."""
+    """Yield the functions without docstring for which the writer has failed before, and the reason."""
     for target in missing.list_called():
         found = cache.find(make_key(target.text, writer))
         if isinstance(found, Failure):

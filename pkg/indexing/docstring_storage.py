@@ -1,4 +1,4 @@
-"""Put written docstrings into a graph, some in each write, or take them out again."""
+"""Store generated docstrings in a graph, or remove them, in batches."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from pkg.graph.texts import find_docstring
-from pkg.indexing.redrafting import list_changes
+from pkg.indexing.fragment_changes import list_changes
 from pkg.indexing.written_docstrings import Docstrings
 from pkg.model import Docstring, Label
 
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 Choose: TypeAlias = Callable[[int, "Docstring | None"], "Docstring | None"]
-"""Chooses by content hash, and by the docstring that a function has, the one that it is to have."""
+"""Returns the new docstring of a function, given its content hash and its present docstring."""
 
-AT_ONCE = 2_000  # functions of one write: few enough that an undo of 100,000 stays small, and can be interrupted
+AT_ONCE = 2_000  # functions per transaction: removing 100,000 stays small in memory, and can be interrupted
 
 
 class DocstringStorage:
-    """Store docstrings of one source by the code that they are of.
+    """Store docstrings of one source by the hash of their functions' code.
 
-    What the source has is kept in memory, because a fragment is drafted with all docstrings of its functions; it is
-    read again when somebody else has written.
+    The source's docstrings are kept in memory, because rebuilding a fragment needs those of all its functions; they are
+    read again after another process has written.
     """
 
     def __init__(self, store: GraphStore, source: str, encoder: Encoder) -> None:
         self._store, self._source, self._encoder = store, source, encoder
         self._known: dict[int, Docstring] = {}
-        self._generation: int | None = None  # that what is known is of
+        self._generation: int | None = None  # of the store when the docstrings were read
 
     def put(self, docstrings: Mapping[int, Docstring | None], ids: Iterable[str]) -> None:
-        """Let the functions of some content hashes have their docstrings, or none; ids are those of the functions.
+        """Set or remove the docstrings of functions by content hash; ids are those of the functions.
 
-        What has changed meanwhile is left alone. Raises what writing to a store raises.
+        Functions that have changed since are skipped. Raises what writing to a store raises.
         """
         with self._store.write() as writer:
             if self._generation != self._store.generation():
@@ -49,9 +49,9 @@ class DocstringStorage:
 
 
 def remove_docstrings(store: GraphStore, source: str, model: str, encoder: Encoder) -> int:
-    """Take the docstrings of a model out of a source; give how many functions had one.
+    """Remove the docstrings of a model from a source; return the number of functions that had one.
 
-    Without them it is the paper's graph without an enhancer (P-11).
+    The result is the paper's graph without an enhancer (P-11).
 
     Raises what reading and writing a store raises.
     """
@@ -63,7 +63,7 @@ def remove_docstrings(store: GraphStore, source: str, model: str, encoder: Encod
 
 
 def match_docstrings(store: GraphStore, source: str, wanted: Docstrings, encoder: Encoder) -> int:
-    """Let the functions of a source have those docstrings and no others; give how many have changed.
+    """Set the docstrings of a source to exactly these; return the number of changed functions.
 
     Raises what reading and writing a store raises.
     """
@@ -71,7 +71,7 @@ def match_docstrings(store: GraphStore, source: str, wanted: Docstrings, encoder
 
 
 def _change(store: GraphStore, source: str, choose: Choose, encoder: Encoder) -> int:
-    """Choose the docstring of each function anew, and store those that have changed, some in each write."""
+    """Store the chosen docstring of each function if it has changed, in batches."""
     changed: dict[int, tuple[Docstring | None, list[str]]] = {}
     for node in store.nodes([Label.FUNCTION], source):
         if node.properties.get("docstring_source") != "human":

@@ -1,4 +1,4 @@
-"""The use case that documents functions: choose, write, store; what was written once is never paid for again (P-07)."""
+"""The use case that documents functions: choose, write, store; no docstring is paid for twice (P-07)."""
 
 from __future__ import annotations
 
@@ -26,53 +26,53 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 STORE_SECONDS = 30.0
-"""How long what was written waits to be stored: each write makes the files beside the database anew, a second for
-40,000 functions. What a kill finds unstored is in the cache."""
-STORE_AT_ONCE = 2_000  # codes of one write, where they come faster than a model writes
+"""Interval between writes to the store: each rebuilds the files beside the database, a second for 40,000 functions.
+Docstrings not stored when the process is killed are in the cache."""
+STORE_AT_ONCE = 2_000  # distinct functions per write, where a cache is faster than the interval
 
 
 class Outcome(NamedTuple):
-    """What became of a code, which one or more functions have."""
+    """Result for one distinct function, which may occur several times."""
 
     target: Target
     result: Docstring | Failure
-    is_new: bool  # asked for now; else an earlier run was, and it cost nothing
+    is_new: bool  # requested in this run; else it comes from the cache and costs nothing
 
 
 class Progress(NamedTuple):
-    """How far a run is."""
+    """Progress of a run."""
 
-    done: int  # codes, failed ones included
-    total: int  # that the budget allows, as far as it counts functions
+    done: int  # distinct functions, failed ones included
+    total: int  # distinct functions within the limit of the budget
     seconds: float
     usage: Usage
     cost: float | None
 
 
 EnhancementListen = Callable[[Outcome, Progress], None]
-"""Told of each code when it is done."""
+"""Called with each outcome."""
 
 
 @dataclass(frozen=True, slots=True)
 class EnhanceReport:
-    """What one run did for a source."""
+    """Report of one run for a source."""
 
     source: str
     store: str
     generation: int
     model: str
     prompt: str
-    written: int = 0  # codes that got a docstring
-    functions: int = 0  # that have these codes
+    written: int = 0  # distinct functions that got a docstring
+    functions: int = 0  # occurrences of these
     failed: tuple[Skip, ...] = ()
-    asked: int = 0  # of the codes, those that this run asked for
-    known_failures: int = 0  # of the failed, those at which an earlier run had failed
-    left: int = 0  # codes that the budget did not reach
-    stopped: str = ""  # the limit that was reached
-    human: int = 0  # functions that a person has documented
-    documented: int = 0  # functions that had a written docstring before
+    asked: int = 0  # distinct functions requested in this run
+    known_failures: int = 0  # failures known from an earlier run
+    left: int = 0  # distinct functions beyond the budget
+    stopped: str = ""  # limit that was reached
+    human: int = 0  # functions with a docstring in their source
+    documented: int = 0  # functions that already had a generated docstring
     usage: Usage = field(default_factory=Usage)
-    cost: float | None = None  # where a price is known
+    cost: float | None = None  # None without a price
     seconds: float = 0.0
 
 
@@ -88,37 +88,37 @@ def enhance(
     retry_failed: bool = False,
     is_stored: bool = True,
 ) -> EnhanceReport:
-    """Write docstrings for the functions of a source that have none, the most called first, and store them (P-07).
+    """Generate and store docstrings for the functions of a source that have none, most called first (P-07).
 
-    Functions of equal code get the same docstring. What is written is stored every half minute, and when the run ends
-    for whatever reason; without is_stored it goes into the cache alone. Raises what model, store and encoder raise.
+    Functions of equal code get the same docstring. Docstrings are stored every 30 s and when the run ends for any
+    reason; without is_stored they go to the cache only. Raises what model, store and encoder raise.
     """
-    with closing(Undocumented(store, source, partial(needs_writing, writer.name, writer.prompt))) as missing:
+    with closing(Undocumented(store, source, partial(needs_docstring, writer.name, writer.prompt))) as missing:
         run = _Run(store, source, writer, encoder, budget, listen, missing, is_stored)
         run.write(cache, retry_failed)
         return run.report()
 
 
-def needs_writing(model: str, prompt: str | None, found: Docstring | None) -> bool:
-    """Tell whether a function is to be written for: it has no docstring, a template's, or one of an older prompt.
+def needs_docstring(model: str, prompt: str | None, found: Docstring | None) -> bool:
+    """Return whether a function needs a docstring: it has none, a template's, or one of an older prompt.
 
-    prompt: that of the model now; without one any of its prompts will do.
+    prompt: the model's current prompt; None accepts any of its prompts.
     """
     if found is None or (found.source == "template" and model != TEMPLATE):
         return True
     if found.model != model or prompt is None:
         return False
     wanted = _list_versions(prompt)
-    return _list_versions(found.prompt)[: len(wanted)] != wanted  # one with comments will do where none are wanted
+    return _list_versions(found.prompt)[: len(wanted)] != wanted  # additional comments do no harm
 
 
 def _list_versions(prompt: str) -> list[str]:
-    """Give the versions in a prompt's name: a second try may have taken another form, but is of the same version."""
+    """Return the versions in the name of a prompt; a retry may use another template, but has the same version."""
     return re.findall(r"/(\d+)", prompt)
 
 
 class _Run:
-    """One run over the functions of a source: what is handed out, what has come back, and what waits to be stored."""
+    """One run over the functions of a source: pending requests, results, and docstrings to store."""
 
     def __init__(
         self,
@@ -135,8 +135,8 @@ class _Run:
         self._missing = missing
         self._storage = DocstringStorage(store, source, encoder) if is_stored else None
         self._total, _ = missing.count()
-        self._handed: dict[int, Target] = {}  # out to be written, by their place in the order
-        self._waiting: dict[int, Docstring] = {}  # written, not stored
+        self._handed: dict[int, Target] = {}  # pending requests, by position
+        self._waiting: dict[int, Docstring] = {}  # generated, not stored
         self._start = self._stored = time.monotonic()
         self._before = writer.usage
         self._done = self._written = self._functions = self._asked = self._known_failures = 0
@@ -144,7 +144,7 @@ class _Run:
         self._stopped = ""
 
     def write(self, cache: DocstringCache | None, retry_failed: bool) -> None:
-        """Write until all is done or the budget is spent; what was written is stored whatever ends it."""
+        """Generate docstrings until all are done or the budget is spent; results are stored however it ends."""
         try:
             for each in write_all(self._hand_out(), self._writer, cache, retry_failed=retry_failed):
                 self._take(Outcome(self._handed.pop(each.index), each.result, each.is_new))
@@ -154,9 +154,9 @@ class _Run:
             self._put_waiting()
 
     def _hand_out(self) -> Iterator[FunctionText]:
-        """Give functions to be written, the most called first, until the budget ends."""
+        """Yield the functions to document, most called first, within the budget."""
         for place, target in enumerate(self._missing.list_called()):
-            self._stopped = self._budget.find_end(place - self._known_failures, self._seconds, self._usage)
+            self._stopped = self._budget.find_reached_limit(place - self._known_failures, self._seconds, self._usage)
             if self._stopped:
                 return
             self._handed[place] = target
@@ -179,7 +179,7 @@ class _Run:
 
     @property
     def _usage(self) -> Usage:
-        """Tell what this run has cost; the writer may have served others before."""
+        """Return the cost of this run; the writer may have served others before."""
         return self._writer.usage - self._before
 
     @property
@@ -193,7 +193,7 @@ class _Run:
         self._waiting, self._stored = {}, time.monotonic()
 
     def report(self) -> EnhanceReport:
-        """Sum up the run."""
+        """Return the report of the run."""
         usage, census = self._usage, self._missing.census
         return EnhanceReport(
             self._source,

@@ -1,4 +1,4 @@
-"""What a run may spend on text models: functions, time, money."""
+"""Limits of a run on text models: functions, time, money."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pkg.models.usage import Price
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a run may take; None is without limit. What is being written when it ends is still finished."""
+    """Limits of a run; None means no limit. Requests in progress at the end are finished."""
 
-    limit: int | None = None  # functions to be written for, but for those at which an earlier run has failed
+    limit: int | None = None  # functions to document, without known failures
     seconds: float | None = None
     max_cost: float | None = None
     price: Price | None = None
@@ -23,11 +23,11 @@ class Budget:
             raise UsageError("a cost is limited by what tokens cost; give the price of a million too: --price IN/OUT")
 
     def count_cost(self, usage: Usage) -> float | None:
-        """Tell what a usage costs; None where no price is known."""
+        """Return the cost of a usage; None without a price."""
         return None if self.price is None else self.price.count_cost(usage.prompt_tokens, usage.completion_tokens)
 
     def take(self, functions: int, seconds: float, cost: float | None) -> Budget:
-        """Give what is left of it after something was taken."""
+        """Return the remaining budget after some use."""
         return replace(
             self,
             limit=None if self.limit is None else max(0, self.limit - functions),
@@ -35,8 +35,8 @@ class Budget:
             max_cost=None if self.max_cost is None else max(0.0, self.max_cost - (cost or 0.0)),
         )
 
-    def find_end(self, functions: int, seconds: float, usage: Usage) -> str:
-        """Name the limit that is reached; "" where there is none."""
+    def find_reached_limit(self, functions: int, seconds: float, usage: Usage) -> str:
+        """Return the name of the limit that is reached; "" if none is."""
         cost = self.count_cost(usage)
         if self.limit is not None and functions >= self.limit:
             return f"--limit {self.limit}"

@@ -1,4 +1,4 @@
-"""What documenting functions would take: from their sizes alone, or from a sample that is really written."""
+"""Estimates of the cost of documenting functions: from their sizes, or from a generated sample."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ if TYPE_CHECKING:
     from pkg.enhance.writer import DocstringWriter
     from pkg.indexing.undocumented import Undocumented
 
-SAMPLE = 20  # functions that an estimate has written
-INSTRUCTIONS = 150  # tokens of a prompt beside the function
+SAMPLE = 20  # functions generated for an estimate
+INSTRUCTIONS = 150  # tokens of a prompt without the function
 DOCSTRING = 60  # tokens of a docstring: the mean of a small model's was 55
 
 
 @dataclass(frozen=True, slots=True)
 class EnhanceEstimate:
-    """What writing takes for all functions that lack a docstring."""
+    """Estimated cost of documenting all functions that lack a docstring."""
 
     model: str
-    codes: int  # to be written for; equal ones count once
+    codes: int  # distinct functions to document
     functions: int
     prompt_tokens: int
     completion_tokens: int
-    cost: float | None  # where a price is known
-    seconds: float | None  # where a sample was written
-    sample: int = 0  # functions that were written for it; they are in the cache
+    cost: float | None  # None without a price
+    seconds: float | None  # None without a sample
+    sample: int = 0  # functions generated for the estimate, kept in the cache
     failed: int = 0  # of the sample
 
     def describe(self) -> str:
-        """Say in one sentence what it is about."""
+        """Describe the estimate in one sentence."""
         tokens = f"about {self.prompt_tokens:,} tokens to read and {self.completion_tokens:,} to write"
         cost = "" if self.cost is None else f", at a price of {self.cost:,.2f}"
         return f"{count_things(self.codes, 'function')}, {tokens}{cost}"
 
 
 def estimate_by_size(model: str, sources: Sequence[Undocumented], budget: Budget) -> EnhanceEstimate:
-    """Estimate from the sizes of the functions; nobody is asked."""
+    """Estimate from the sizes of the functions, without a request to the model."""
     codes, size, functions = _count(sources)
     allowed = codes if budget.limit is None else min(codes, budget.limit)
     prompt = (estimate_tokens("x" * (size // codes)) + INSTRUCTIONS) * allowed if codes else 0
@@ -57,7 +57,7 @@ def estimate_by_size(model: str, sources: Sequence[Undocumented], budget: Budget
 def estimate_by_sample(
     writer: DocstringWriter, sources: Sequence[Undocumented], budget: Budget, cache: DocstringCache | None = None
 ) -> EnhanceEstimate:
-    """Let a sample be written, which stays in the cache, and take the rest for alike; raises what the model raises."""
+    """Extrapolate from a generated sample, which stays in the cache; raises what the model raises."""
     plain = estimate_by_size(writer.name, sources, budget)
     share = max(1, SAMPLE // max(1, len(sources)))
     texts = [target.text for each in sources for target in each.list_sample(share)]
@@ -68,7 +68,7 @@ def estimate_by_sample(
     seconds, new = time.monotonic() - start, sum(each.is_new for each in written)
     failed = sum(isinstance(each.result, Failure) for each in written)
     prompt = sum(map(writer.count_prompt_tokens, texts)) * plain.codes // len(texts)
-    if new:  # else all of the sample was in the cache, and tells nothing of answers and time
+    if new:  # a sample from the cache says nothing of length and time
         completion = (writer.usage.completion_tokens - before.completion_tokens) * plain.codes // new
         duration = round(seconds / new * plain.codes, 1)
     else:
@@ -79,7 +79,7 @@ def estimate_by_sample(
 
 
 def _count(sources: Sequence[Undocumented]) -> tuple[int, int, int]:
-    """Count the codes, their bytes and the functions that have them."""
+    """Count the distinct functions, their bytes and their occurrences."""
     counts = [each.count() for each in sources]
     codes, size = (sum(column) for column in zip(*counts, strict=True)) if counts else (0, 0)
     return codes, size, sum(each.census.missing for each in sources)

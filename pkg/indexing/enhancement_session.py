@@ -1,4 +1,4 @@
-"""Enhance the sources of a graph: with whose consent, by which model, within one budget for all of them."""
+"""Document the functions of a graph's sources: consent, model, and one budget for all sources."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pkg.enhance.writer import TEMPLATE, open_writer
 from pkg.errors import StoreMissingError, UsageError
 from pkg.indexing.docstring_counts import list_failures
 from pkg.indexing.docstring_storage import remove_docstrings
-from pkg.indexing.enhancement import EnhancementListen, EnhanceReport, enhance, needs_writing
+from pkg.indexing.enhancement import EnhancementListen, EnhanceReport, enhance, needs_docstring
 from pkg.indexing.enhancement_budget import NO_LIMIT, Budget
 from pkg.indexing.enhancement_estimate import EnhanceEstimate, estimate_by_sample, estimate_by_size
 from pkg.indexing.undocumented import Target, Undocumented
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EnhanceOptions:
-    """How functions are documented."""
+    """Options of documenting functions."""
 
     model: str  # such as gguf:FILE, or template
-    form: str | None = None  # of the prompt; else the best that the model can be asked in
-    comments: bool = False  # before the blocks of each function as well (P-08)
+    form: str | None = None  # prompt template; None: the best that the model supports
+    comments: bool = False  # also comment the blocks of each function (P-08)
     budget: Budget = NO_LIMIT
     retry_failed: bool = False
-    is_stored: bool = True  # else what is written goes into the cache alone
+    is_stored: bool = True  # False: docstrings go to the cache only
     listen: EnhancementListen = lambda outcome, progress: None
-    agree: Callable[[str], bool] | None = None  # asked before code is sent anywhere; nothing is sent without it
+    agree: Callable[[str], bool] | None = None  # asked for consent before code is sent to a service
     settings: ModelOptions | None = None
 
 
 def run_enhancement(store: GraphStore, source: str | None, options: EnhanceOptions) -> Iterator[EnhanceReport]:
-    """Document the functions of a source, or of all, one source after the other; give a report of each.
+    """Document the functions of a source, or of all sources one by one; yield a report for each.
 
-    Raises UsageError where code would be sent away without consent, and what model, store and encoder raise.
+    Raises UsageError if code would be sent to a service without consent, and what model, store and encoder raise.
     """
     names, encoder = list_sources(store, source), open_encoder(store)
     _check_consent(store, names, options, encoder)
@@ -65,9 +65,9 @@ def run_enhancement(store: GraphStore, source: str | None, options: EnhanceOptio
 
 
 def estimate_enhancement(store: GraphStore, source: str | None, options: EnhanceOptions) -> EnhanceEstimate:
-    """Estimate what run_enhancement takes: from a sample of functions that are really written, which stay in the cache.
+    """Estimate the cost of run_enhancement from a generated sample of functions, which stays in the cache.
 
-    Where code may not be sent to the model, from sizes alone. Raises what model and store raise.
+    Without consent to send code, estimate from sizes. Raises what model and store raise.
     """
     names = list_sources(store, source)
     with ExitStack() as opened:
@@ -81,7 +81,7 @@ def estimate_enhancement(store: GraphStore, source: str | None, options: Enhance
 
 
 def list_sources(store: GraphStore, source: str | None) -> list[str]:
-    """List the sources that are meant: one, or all; a UsageError that lists them where there is none of that name."""
+    """Return the named source, or all; an unknown name raises UsageError, which lists the sources."""
     known = [each.name for each in store.sources()]
     if source is not None and source not in known:
         raise UsageError(f"no source '{source}' in {store.address}; expected one of: {', '.join(known) or 'none'}")
@@ -91,9 +91,9 @@ def list_sources(store: GraphStore, source: str | None) -> list[str]:
 def undo_enhancement(
     store: GraphStore, source: str | None, model: str, agree: Callable[[str], bool] | None = None
 ) -> dict[str, int]:
-    """Take the docstrings of a model out of a source, or of all; give how many by source.
+    """Remove the docstrings of a model from a source, or from all; return the count by source.
 
-    Raises UsageError, with the models that there are, where none is by that one, and what writing to a store raises.
+    Raises UsageError, which lists the models, if there are none of that model, and what writing to a store raises.
     """
     names, encoder = list_sources(store, source), open_encoder(store)
     models = {docstring.model for name in names for _, docstring in store.docstrings(name)}
@@ -110,7 +110,7 @@ def undo_enhancement(
 
 
 def list_known_failures(store: GraphStore, source: str | None, options: EnhanceOptions) -> Iterator[tuple[Target, str]]:
-    """Give the functions that a model has failed at before, and why; nothing is asked of it."""
+    """Yield the functions for which a model has failed before, and the reason, without a request to it."""
     with _open_writer(options) as writer, _open_cache() as cache:
         for name in list_sources(store, source):
             with _look(store, name, options) as missing:
@@ -118,16 +118,16 @@ def list_known_failures(store: GraphStore, source: str | None, options: EnhanceO
 
 
 def open_encoder(store: GraphStore) -> Encoder:
-    """Load the encoder of a graph; a StoreMissingError where nothing was built yet."""
-    from pkg.indexing.store_encoder import keep_encoder
+    """Load the encoder of a graph; raise StoreMissingError if nothing was built yet."""
+    from pkg.indexing.store_encoder import choose_query_encoder
 
     if not store.encoder()[0]:
         raise StoreMissingError(f"no graph in {store.address} yet; run: pkg build PATH")
-    return load_encoder(keep_encoder(store))
+    return load_encoder(choose_query_encoder(store))
 
 
 def find_remote(model: str) -> str | None:
-    """Give the address of another machine that a model's prompts go to; None for a model on this one."""
+    """Return the address of the machine that serves a model; None for a model on this machine."""
     word, detail = split_name(model)
     if word != "openai":
         return None
@@ -136,7 +136,7 @@ def find_remote(model: str) -> str | None:
 
 
 def _check_consent(store: GraphStore, names: Sequence[str], options: EnhanceOptions, encoder: Encoder) -> None:
-    """See that sending code to the machine of the model, and to that of the encoder, is agreed to."""
+    """Raise UsageError without consent to send code to the service of the model or of the encoder."""
     remote, service = find_remote(options.model), find_service(encoder.name)
     if remote is None and service is None:
         return
@@ -149,7 +149,7 @@ def _check_consent(store: GraphStore, names: Sequence[str], options: EnhanceOpti
     places += [f"encoder '{encoder.name}' gets it with its docstrings sent to {service}"] if service else []
     plain = [each for each in (remote, service) if each and not each.startswith("https://")]
     message = f"{'; '.join(places)}: {estimate.describe()}{', not encrypted on the way' if plain else ''}; they leave"
-    message += " this machine, and the service may charge for them (its price list tells what a token costs)"
+    message += " this machine, and the service may charge for them (see its price list)"
     if not _is_agreed(options, message):
         raise UsageError(f"{message}; nothing was sent: agree with --yes, or choose a model of this machine")
 
@@ -164,8 +164,8 @@ def _is_agreed(options: EnhanceOptions, message: str) -> bool:
 
 @contextmanager
 def _look(store: GraphStore, source: str, options: EnhanceOptions) -> Iterator[Undocumented]:
-    """Look through a source for what is to be written, before there is a writer."""
-    with closing(Undocumented(store, source, partial(needs_writing, options.model, None))) as found:
+    """Find the functions to document, before a writer is opened."""
+    with closing(Undocumented(store, source, partial(needs_docstring, options.model, None))) as found:
         yield found
 
 

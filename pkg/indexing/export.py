@@ -1,4 +1,4 @@
-"""Read an export back: its files and rows become inputs that build the same graph again."""
+"""Read an export: its files and rows become inputs that build the same graph again."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_export(path: str) -> Iterator[list[Input]]:
-    """List the sources of an export as inputs, their units streamed; - is standard input, kept in a temporary file.
+    """List the sources of an export as inputs with streamed units; - is standard input, kept in a temporary file.
 
-    Raises PathError without such a file; a CorpusError, when the units are read too, names a line that is none of
-    an export.
+    Raises PathError without such a file, and CorpusError, also while units are read, for a line that is not part of an
+    export.
     """
     if path != "-" and not Path(path).is_file():
         raise PathError(f"no such file: {path}; expected a file that pkg export wrote")
@@ -40,7 +40,7 @@ def open_export(path: str) -> Iterator[list[Input]]:
 
 
 def _read_heads(path: str) -> tuple[list[dict[str, Any]], dict[str, dict[int, Docstring]]]:
-    """Read the lines of the sources, and by source the docstrings that were written for functions."""
+    """Read the sources, and for each source its generated docstrings."""
     sources: list[dict[str, Any]] = []
     docstrings: dict[str, dict[int, Docstring]] = {}
     for line in _read_nodes(path):
@@ -63,7 +63,7 @@ def _stream_units(path: str, source: str) -> Iterator[RawUnit]:
 
 
 def _restore_unit(line: dict[str, Any]) -> LoadedUnit:
-    """Lay the fragments of a unit where they stood; the verdict of the first extraction is kept."""
+    """Place the fragments of a unit at their lines; language, status and reason are those of the first extraction."""
     text, at_line = bytearray(), 1
     for first_line, part in line["parts"]:
         text += (
@@ -76,7 +76,7 @@ def _restore_unit(line: dict[str, Any]) -> LoadedUnit:
 
 
 def _read_nodes(path: str) -> Iterator[dict[str, Any]]:
-    """Yield the node lines of an export, after a look at its header."""
+    """Yield the node lines of an export after checking its header."""
     number = 0
     with open(path, encoding="utf-8", errors="replace") as file:
         for number, text in enumerate(file, 1):
@@ -91,7 +91,7 @@ def _read_nodes(path: str) -> Iterator[dict[str, Any]]:
                 raise CorpusError(
                     f"{path} does not begin with the header of an export (version 1); expected what pkg export writes"
                 )
-            if kind == "relation":  # relationships follow the nodes and are derived again
+            if kind == "relation":  # relationships follow the nodes; a build derives them again
                 return
             if kind == "node":
                 yield line

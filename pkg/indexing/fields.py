@@ -1,4 +1,4 @@
-"""Find the fields of functions, imports and declarations, and turn their terms into weights, a whole batch at once."""
+"""Extract the fields of functions, imports and declarations, and compute the weights of their terms in batches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pkg.terms.term_weights import Field, FieldWeights, load_field_weights
 from pkg.terms.words import MAX_WORD, TABLE_LIMIT, WORD_LIMIT, hash_term, split_identifiers, stem_word
 from pkg.units import name_module
 
-FieldSpan = tuple[int, int, int, int]  # byte offsets [start, end), the number of the node, the field
+FieldSpan = tuple[int, int, int, int]  # byte offsets [start, end), number of the node, field
 Range = tuple[int, int]  # byte offsets [start, end)
 
 _FIELD_BITS = 3
@@ -26,16 +26,16 @@ _TERM_BITS = 32
 
 @dataclass(frozen=True, slots=True)
 class FieldCounts:
-    """How often each term stands in each field of n nodes: columns of one length, by node, term and field."""
+    """Counts of each term in each field of n nodes: parallel columns, sorted by node, term and field."""
 
     nodes: Numbers
     hashes: npt.NDArray[np.uint32]
     fields: Numbers
     counts: Numbers
-    lengths: Numbers  # [n, fields], in terms
+    lengths: Numbers  # [n, fields], number of terms
 
     def weigh(self, weights: FieldWeights) -> TermRows:
-        """Add up the fields of each term and round to weights; a node has its terms in ascending order."""
+        """Sum the weighted fields of each term and round them; the terms of a node ascend."""
         size = len(self.lengths)
         if not len(self.nodes):
             return TermRows(np.zeros(size, np.int64), self.hashes, np.zeros(0, np.uint8))
@@ -50,7 +50,7 @@ class FieldCounts:
 
 
 class FieldReader:
-    """Count terms by field; keeps the identifiers that it has seen, because texts repeat them."""
+    """Count terms by field, with a cache of identifiers, because texts repeat them."""
 
     def __init__(self) -> None:
         self._table = _IdentifierTable()
@@ -58,9 +58,9 @@ class FieldReader:
     def count(
         self, text: bytes, spans: Sequence[FieldSpan] | Numbers, comments: Sequence[Range], nodes: int
     ) -> FieldCounts:
-        """Count the terms in the spans of a text; what lies in a comment counts as comment in whatever span.
+        """Count the terms in the spans of a text; text inside a comment counts as comment in any span.
 
-        spans: also int64 [spans, 4]. comments: ascending, without overlap. nodes: how many nodes the spans are of.
+        spans: also int64 [spans, 4]. comments: ascending, without overlap. nodes: their number.
         """
         table = np.asarray(spans, np.int64).reshape(-1, 4)
         identifiers, starts = self._read_identifiers(text if len(table) else b"")
@@ -77,7 +77,7 @@ class FieldReader:
         return _count(groups, found, nodes)
 
     def _read_identifiers(self, text: bytes) -> tuple[Numbers, Numbers]:
-        """Give the table index and the start offset of every identifier of a text, both [identifiers]."""
+        """Return the table index and the start offset of each identifier of a text, both [identifiers]."""
         self._table.make_room()
         return number_identifiers(text, self._table)
 
@@ -102,7 +102,7 @@ def _count(groups: Numbers, hashes: Numbers, nodes: int) -> FieldCounts:
 
 
 def _find_inside(starts: Numbers, ranges: Sequence[Range]) -> npt.NDArray[np.bool_]:
-    """Tell which starts lie in one of the ranges."""
+    """Return for each start whether it lies in one of the ranges."""
     if not ranges:
         return np.zeros(len(starts), bool)
     table = np.array(ranges, np.int64)
@@ -112,7 +112,7 @@ def _find_inside(starts: Numbers, ranges: Sequence[Range]) -> npt.NDArray[np.boo
 
 
 class _IdentifierTable(dict[bytes, int]):
-    """Number identifiers, and remember the terms that each is made of."""
+    """Number identifiers, and cache the terms of each."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -121,7 +121,7 @@ class _IdentifierTable(dict[bytes, int]):
 
     def _forget(self) -> None:
         self.clear()
-        self._known: Numbers = np.zeros((0, 2), np.int64)  # where the terms of each identifier begin, how many
+        self._known: Numbers = np.zeros((0, 2), np.int64)  # start and number of the terms of each identifier
         self._hashes: npt.NDArray[np.uint32] = np.zeros(0, np.uint32)
         self._fresh: list[bytes] = []
 
@@ -131,30 +131,30 @@ class _IdentifierTable(dict[bytes, int]):
         return index
 
     def make_room(self) -> None:
-        """Forget everything when the table is full."""
+        """Clear the table if it is full."""
         if len(self) > TABLE_LIMIT:
             self._forget()
 
     def terms(self) -> tuple[Numbers, Numbers, npt.NDArray[np.uint32]]:
-        """Give for each identifier where its terms begin and how many there are, and the terms of all."""
+        """Return start and number of the terms of each identifier, and the terms of all."""
         if self._fresh:
             parts = split_identifiers(self._fresh)
             found = np.fromiter(map(self._words.__getitem__, parts), np.int64, len(parts))
             ends = np.flatnonzero(found == _END)
             is_term = found >= 0
-            behind = len(self._hashes) + np.cumsum(is_term)[ends]
-            starts = np.concatenate(([len(self._hashes)], behind[:-1]))
-            self._known = np.concatenate((self._known, np.stack((starts, behind - starts), axis=1)))
+            stops = len(self._hashes) + np.cumsum(is_term)[ends]
+            starts = np.concatenate(([len(self._hashes)], stops[:-1]))
+            self._known = np.concatenate((self._known, np.stack((starts, stops - starts), axis=1)))
             self._hashes = np.concatenate((self._hashes, found[is_term].astype(np.uint32)))
             self._fresh = []
         return self._known[:, 0], self._known[:, 1], self._hashes
 
 
-_END, _NO_TERM = -1, -2  # what stands behind each identifier, and what is too long to be a word
+_END, _NO_TERM = -1, -2  # the end of an identifier; a text too long to be a word
 
 
 class _WordTable(dict[str, int]):
-    """Remember the terms of words as they are written."""
+    """Cache the terms of words by their spelling."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -173,10 +173,10 @@ class _WordTable(dict[str, int]):
 
 
 class FieldSpans:
-    """Collect fields; what stands in no text, such as the path, is written into a tail."""
+    """Collect fields; texts that do not occur in the source, such as the path, are written into a tail."""
 
     def __init__(self, text: bytes, first: int, path: str, bodies: Iterable[Block], comments: Iterable[Range]) -> None:
-        """Begin with the text of a fragment that starts at a byte of its unit, and what the unit has in that piece."""
+        """Begin with a fragment that starts at a byte of its unit, and the bodies and comments inside it."""
         self._path = path
         self._first = first
         self._parts = [text]
@@ -184,18 +184,18 @@ class FieldSpans:
         self._written: dict[bytes, Range] = {}
         self._bodies = {block.function: block.span.start for block in bodies if block.kind == "body"}
         self.comments = [(start - first, end - first) for start, end in comments]
-        self.spans = array("q")  # one FieldSpan after another: as tuples they took five times the memory
+        self.spans = array("q")  # flat FieldSpans: tuples took five times the memory
         self.nodes = 0
 
     @property
     def text(self) -> bytes:
-        """Give the text that spans point into."""
+        """Return the text that spans point into."""
         return b"\n".join(self._parts)
 
     def add_function(self, number: int, function: Function, written: Docstring | None = None) -> None:
         """Add the fields of a function, by its number among the definitions of the unit.
 
-        written: a docstring that was written for it, which has none of its own.
+        written: a generated docstring, if the function has none of its own.
         """
         owners = function.qualname.rpartition(".")[0]
         start, end, docstring = function.span.start, function.span.end, function.docstring
@@ -213,22 +213,22 @@ class FieldSpans:
         self.nodes += 1
 
     def add_import(self, name: str, statement: str) -> None:
-        """Add the fields of an import: what it imports, and the statement for it alone."""
+        """Add the fields of an import: the imported name and a statement for it alone."""
         self._add_written(Field.NAME, name)
         self._add_written(Field.BODY, statement)
         self.nodes += 1
 
     def add_chunk(self, chunk: Chunk) -> None:
-        """Add the fields of a chunk: its headings count as the place of a function does, its text as a docstring.
+        """Add the fields of a chunk: its headings as the place field, its text as the docstring field.
 
-        To count a heading as a name, or the text as a body, was learned of functions, and finds fewer chunks.
+        As name and body, whose weights were learned from functions, they found fewer chunks.
         """
         self._add_written(Field.SCOPE, make_heading(self._path, chunk.qualname))
         self._add(Field.DOCSTRING, chunk.span.start, chunk.span.end)
         self.nodes += 1
 
     def add_class(self, definition: Class, own: Iterable[Range], names: Iterable[str]) -> None:
-        """Add the fields of a class: own are the ranges of it outside of the definitions in it, which are named."""
+        """Add the fields of a class; own: its ranges outside of inner definitions, which are given by names."""
         docstring = definition.docstring
         self._add_written(Field.NAME, definition.name)
         self._add_written(Field.SCOPE, make_heading(self._path, definition.qualname.rpartition(".")[0]))
@@ -236,27 +236,27 @@ class FieldSpans:
         self._add(Field.SIGNATURE, definition.span.start, header)
         if docstring is not None:
             self._add(Field.DOCSTRING, docstring.start, docstring.end)
-        self._add_behind(docstring.end if docstring else header, own)
+        self._add_after(docstring.end if docstring else header, own)
         self._add_written(Field.BODY, " ".join(names))
         self.nodes += 1
 
     def add_module(self, module: Module, own: Iterable[Range]) -> None:
-        """Add the fields of the code of a file: own are the ranges of it outside of definitions and imports."""
+        """Add the fields of the code of a file; own: its ranges outside of definitions and imports."""
         self._add_written(Field.NAME, name_module(self._path))
         self._add_written(Field.SCOPE, make_heading(self._path, ""))
         if module.docstring is not None:
             self._add(Field.DOCSTRING, module.docstring.start, module.docstring.end)
-        self._add_behind(module.docstring.end if module.docstring else 0, own)
+        self._add_after(module.docstring.end if module.docstring else 0, own)
         self.nodes += 1
 
-    def _add_behind(self, first: int, own: Iterable[Range]) -> None:
-        """Add what lies behind a place as body."""
+    def _add_after(self, first: int, own: Iterable[Range]) -> None:
+        """Add the ranges after a position as body."""
         for start, end in own:
             if end > first:
                 self._add(Field.BODY, max(start, first), end)
 
     def add_constant(self, constant: Constant, said: Iterable[tuple[Field, Range]]) -> None:
-        """Add the fields of a constant: said are the ranges that tell of it, each with its field."""
+        """Add the fields of a constant; said: the ranges that describe it, each with its field."""
         self._add_written(Field.NAME, constant.name)
         self._add_written(Field.SCOPE, make_heading(self._path, constant.qualname.rpartition(".")[0]))
         for field, (start, end) in said:
@@ -267,7 +267,7 @@ class FieldSpans:
         self.spans.extend((start - self._first, end - self._first, self.nodes, field))
 
     def _add_written(self, field: Field, text: str) -> None:
-        """Add a field that is written into the tail, unless it stands there already."""
+        """Add a field that is written into the tail, unless it is there already."""
         written = text.encode("utf-8", "replace")
         place = self._written.get(written)
         if place is None:
@@ -278,17 +278,17 @@ class FieldSpans:
 
 
 class JoinedFields:
-    """Join the texts of several fragments and move their fields along, to count all in one pass."""
+    """Join the texts of several fragments and shift their fields, to count all in one pass."""
 
     def __init__(self) -> None:
         self.nodes = 0
         self._texts: list[bytes] = []
         self._end = 0
-        self._spans: list[Numbers] = []  # int64 [spans, 4] of each, a FieldSpan a row
+        self._spans: list[Numbers] = []  # int64 [spans, 4] for each fragment, a FieldSpan per row
         self._comments: list[Range] = []
 
     def add(self, fields: FieldSpans) -> None:
-        """Add the fields of one more fragment; its nodes are numbered after those before."""
+        """Add the fields of a fragment; its nodes are numbered after the earlier ones."""
         offset, first, text = self._end, self.nodes, fields.text
         if fields.spans:
             own = np.frombuffer(fields.spans, np.int64).reshape(-1, 4)
@@ -299,13 +299,13 @@ class JoinedFields:
         self.nodes += fields.nodes
 
     def count(self, reader: FieldReader) -> FieldCounts:
-        """Count the terms of all of them."""
+        """Count the terms of all fragments."""
         spans = np.concatenate(self._spans) if self._spans else np.zeros((0, 4), np.int64)
         return reader.count(b"\n".join(self._texts), spans, self._comments, self.nodes)
 
 
 def extract_terms(reader: FieldReader, fragments: Sequence[FieldSpans]) -> list[TermRows]:
-    """Count and weigh the terms of several fragments in one pass; give those of each."""
+    """Count and weigh the terms of several fragments in one pass; return those of each."""
     if not fragments:
         return []
     joined = JoinedFields()

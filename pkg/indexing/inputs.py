@@ -1,4 +1,4 @@
-"""What a build reads: the units of a repository, an archive, a revision, a corpus or an export."""
+"""Inputs of a build: the units of a repository, an archive, a revision, a corpus or an export."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pkg.errors import PathError
 from pkg.extract.files import Discovery, print_path
-from pkg.extract.input_options import InputOptions, seal_fingerprint
+from pkg.extract.input_options import InputOptions, format_fingerprint
 from pkg.indexing.written_docstrings import Docstrings
 from pkg.model import Label, Skip, Source, Status
 from pkg.units import format_id, hash_bytes
@@ -16,7 +16,7 @@ from pkg.units import format_id, hash_bytes
 
 @dataclass(frozen=True, slots=True)
 class LoadedUnit:
-    """One file or row with its text."""
+    """A file or row with its text."""
 
     path: str
     fingerprint: str
@@ -24,13 +24,13 @@ class LoadedUnit:
     content_hash: str
     text: bytes
     verdict: tuple[str, Status, str | None] | None = (
-        None  # language, status, reason: the text is extracted code already
+        None  # language, status, reason if the text is extracted code already
     )
 
 
 @dataclass(frozen=True, slots=True)
 class RawUnit:
-    """One file or row that can be read."""
+    """A file or row that can be read."""
 
     path: str
     fingerprint: str
@@ -40,11 +40,11 @@ class RawUnit:
 
     @classmethod
     def of(cls, unit: LoadedUnit) -> RawUnit:
-        """Wrap a unit that is in memory already."""
+        """Wrap a unit that is in memory."""
         return cls(unit.path, unit.fingerprint, len(unit.text), unit.label, lambda: unit)
 
     def load(self) -> LoadedUnit | Skip:
-        """Read the text; what cannot be read is a Skip with the reason."""
+        """Read the text; return a Skip with the reason if it cannot be read."""
         try:
             text = self.read()
         except PathError as fault:
@@ -56,18 +56,18 @@ class RawUnit:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One source and its units: a list that is known at once, or a stream of rows."""
+    """A source and its units: a list, or a stream of rows."""
 
     source: Source
-    fingerprint: str  # of the whole input; equal fingerprints mean that nothing changed
-    entries: tuple[RawUnit, ...] | None  # None: the units come from stream
+    fingerprint: str  # of the whole input; equal fingerprints mean no change
+    entries: tuple[RawUnit, ...] | None  # None if the units are streamed
     skipped: tuple[Skip, ...] = ()
     stream: Callable[[], Iterator[RawUnit | Skip]] = lambda: iter(())
-    docstrings: Docstrings = field(default_factory=dict)  # that an export says were written for functions
+    docstrings: Docstrings = field(default_factory=dict)  # generated docstrings of an export
 
     @property
     def count(self) -> int:
-        """Count the units that are known at once."""
+        """Return the number of units that are known without reading the input."""
         return len(self.entries or ())
 
 
@@ -79,7 +79,7 @@ def find_input(
     follow_links: bool = False,
     text: bool = True,
 ) -> Input:
-    """Find out what a path is and list its units; text: whether text files are among them."""
+    """Determine the kind of a path and list its units; text: include text files."""
     from pkg.extract.records import is_corpus
 
     if is_corpus(path):
@@ -89,9 +89,9 @@ def find_input(
     from pkg.extract.text_files.text_kinds import MAX_TEXT_SIZE, TEXT_VERSION
     from pkg.resolution.record_version import VERSION
 
-    version = f"{VERSION}.{TEXT_VERSION}" if text else str(VERSION)  # links are told by the first, chunks by the other
-    # Before it is listed: what is written meanwhile is read at the next build.
-    stamp = f"{_stamp_file(Path(path))}-{version}" if is_archive(path) else None
+    version = f"{VERSION}.{TEXT_VERSION}" if text else str(VERSION)  # the versions of links and of chunks
+    # Before listing: files written meanwhile are read by the next build.
+    stamp = f"{_fingerprint_file(Path(path))}-{version}" if is_archive(path) else None
     max_text_size = (max_file_size or MAX_TEXT_SIZE) if text else None
     found = discover(path, max_file_size or DEFAULT_MAX_FILE_SIZE, follow_links, max_text_size)
     entries = tuple(
@@ -99,34 +99,34 @@ def find_input(
     )
     named = Source(source or found.name, found.kind, found.root, found.revision, found.package)
     options = InputOptions(max_file_size=max_file_size, follow_links=follow_links, code_only=not text)
-    stamp = stamp or _stamp_listing(found, version)
-    return Input(named, seal_fingerprint(stamp, options), entries, found.skipped)
+    stamp = stamp or _fingerprint_listing(found, version)
+    return Input(named, format_fingerprint(stamp, options), entries, found.skipped)
 
 
-def _stamp_listing(found: Discovery, version: str) -> str:
-    """Tell what was found, and what was left out, from another listing, and what one version makes from another's."""
-    lines = [f"{found.package}\0{version}"]  # by which links are told, whatever the files
+def _fingerprint_listing(found: Discovery, version: str) -> str:
+    """Return a fingerprint of the found and skipped files and of the versions of extraction."""
+    lines = [f"{found.package}\0{version}"]  # links depend on it, whatever the files
     lines += [f"{entry.path}\0{entry.fingerprint}" for entry in found.entries]
     lines += [f"{skip.path}\0{skip.reason}" for skip in found.skipped]
     return hash_text("\n".join(lines).encode("utf-8", "replace"))
 
 
-def _stamp_file(file: Path) -> str:
-    """Tell a file that holds many units from what it was by its size and times."""
+def _fingerprint_file(file: Path) -> str:
+    """Return a fingerprint of a file of many units: its size and times."""
     from pkg.extract.files import make_fingerprint
 
     return make_fingerprint(file.stat())
 
 
 def _find_corpus(path: str, source: str | None, field: str | None) -> Input:
-    """Describe a corpus file by its size and times; its rows are streamed later."""
+    """Return a corpus with the fingerprint of its file; its rows are streamed later."""
     if path == "-":
         named = Source(source or "stdin", "corpus", "-")
         return Input(named, "", None, stream=lambda: _stream_rows(path, field))
     file = Path(path)
     if not file.is_file():
         raise PathError(f"no such file: {path}; expected rows as .jsonl, .json, .csv (each also .gz) or .parquet")
-    fingerprint = seal_fingerprint(_stamp_file(file), InputOptions(field))
+    fingerprint = format_fingerprint(_fingerprint_file(file), InputOptions(field))
     named = Source(source or file.name.split(".", 1)[0], "corpus", print_path(str(file.resolve())))
     return Input(named, fingerprint, None, stream=lambda: _stream_rows(path, field))
 

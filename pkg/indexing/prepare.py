@@ -1,6 +1,6 @@
 """Turn loaded files and rows into unit graphs: extract, cut into fragments, encode, read terms.
 
-A batch at a time, in this process or in several; the units come in their order, and memory is bounded.
+Units are prepared in batches, in this process or in several, and returned in order; memory is bounded.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from pkg.extract.files import decode_source
 from pkg.extract.python import extract_unit
 from pkg.extract.text_files.text_kinds import TextKind, find_text_kind
 from pkg.extract.text_files.text_unit import extract_text
-from pkg.indexing.drafts import CodePieces, Draft
 from pkg.indexing.fields import FieldReader, extract_terms
 from pkg.indexing.inputs import LoadedUnit
-from pkg.indexing.text_drafts import TextDraft
+from pkg.indexing.pending_chunks import PendingChunks
+from pkg.indexing.pending_nodes import CodePieces, PendingNodes
 from pkg.indexing.worker_start import start_worker
 from pkg.indexing.written_docstrings import NO_DOCSTRINGS, Docstrings
 from pkg.local_errors import LocalErrors, is_local
@@ -38,20 +38,20 @@ from pkg.terms.packed_terms import TermRows
 from pkg.units import Fragment, Part, UnitGraph, describe_code, format_id, hash_bytes
 from pkg.vectors.quantised import round_vectors
 
-SENT_LIMIT = 100_000  # fragment keys remembered, some 10 MB, so that repeated bodies of a corpus are encoded once
+SENT_LIMIT = 100_000  # fragment keys kept (about 10 MB), so that repeated code of a corpus is encoded once
 
 LOST_SUMMARY = "internal error: its calls and imports are not resolved"
 LOST_UNIT = "internal error: nothing of it was extracted"
 
-AnyDraft: TypeAlias = "Draft | TextDraft"
-DraftPart = tuple[int, int, "AnyDraft | None"]  # key, first line, and nothing when it was sent before
+AnyPending: TypeAlias = "PendingNodes | PendingChunks"
+PendingPart = tuple[int, int, "AnyPending | None"]  # key, first line, and None if it was sent before
 
 
 class Preparer:
-    """Prepare batches of units for one source; keeps the encoder, and what it has already sent."""
+    """Prepare batches of units of one source; keeps the encoder and the keys of fragments that it has sent."""
 
     def __init__(self, source: str, encoder: Encoder, docstrings: Docstrings = NO_DOCSTRINGS) -> None:
-        """Begin a source; docstrings are those that were written for functions of it, whose code may come again."""
+        """Begin a source; docstrings: generated ones, for functions whose code occurs again."""
         self._source = source
         self._encoder = encoder
         self._docstrings = docstrings
@@ -59,28 +59,28 @@ class Preparer:
         self._sent: set[int] = set()
 
     def prepare(self, batch: Sequence[LoadedUnit]) -> tuple[list[UnitGraph], dict[str, float]]:
-        """Prepare one batch; the units come back in the same order, with the CPU seconds of each stage.
+        """Prepare a batch; return its units in order, and the CPU seconds of each stage.
 
-        Where that fails, each unit is prepared alone, so that an unexpected exception costs one file or row.
+        If that fails, each unit is prepared alone, so that an unexpected exception costs one file or row.
         """
         start = time.process_time()
         try:
-            drafts = [self._draft_unit(unit) for unit in batch]
+            pending = [self._extract_parts(unit) for unit in batch]
             middle = time.process_time()
-            units = self._finish(batch, drafts)
+            units = self._finish(batch, pending)
         except Exception as fault:
             if not is_local(fault):
                 raise
-            self._sent.clear()  # what was announced by this batch does not come
+            self._sent.clear()  # fragments of this batch were not sent
             return [self._prepare_alone(unit) for unit in batch], {"extract": time.process_time() - start}
         return units, {"extract": middle - start, "encode": time.process_time() - middle}
 
     def _prepare_alone(self, unit: LoadedUnit) -> UnitGraph:
-        """Prepare one unit; without the summary of its code where that is at fault, and else as one that failed."""
+        """Prepare one unit; retry without the summary of its code, and finally return it as failed."""
         errors = LocalErrors()
         for with_summary in (True, False):
             try:
-                (made,) = self._finish([unit], [self._draft_unit(unit, with_summary)])
+                (made,) = self._finish([unit], [self._extract_parts(unit, with_summary)])
             except Exception as fault:
                 errors.note(fault, "extract", unit.path)
                 self._sent.clear()
@@ -91,12 +91,16 @@ class Preparer:
         lost = CodeUnit(b"", "text" if find_text_kind(unit.path) else "python", Status.FAILED, LOST_UNIT)
         return replace(self._make_unit(unit, lost, ()), errors=tuple(errors.sorted()))
 
-    def _draft_unit(self, unit: LoadedUnit, with_summary: bool = True) -> tuple[CodeUnit | TextUnit, list[DraftPart]]:
+    def _extract_parts(
+        self, unit: LoadedUnit, with_summary: bool = True
+    ) -> tuple[CodeUnit | TextUnit, list[PendingPart]]:
         key = hash_bytes(b"\0".join((unit.path.encode("utf-8", "replace"), unit.content_hash.encode())))
         kind = find_text_kind(unit.path) if unit.label is Label.FILE else None
         if kind is not None:
             text = _extract_text(unit, kind)
-            return text, [] if text.status is Status.FAILED else [(key, 1, TextDraft(text, self._source, unit.path))]
+            return text, [] if text.status is Status.FAILED else [
+                (key, 1, PendingChunks(text, self._source, unit.path))
+            ]
         code = _extract(unit, with_summary)
         if unit.label is Label.ROW:
             return code, list(self._cut_parts(code))
@@ -104,10 +108,10 @@ class Preparer:
             return code, []
         whole = Span(0, len(code.text), 1, 1)
         place = self._source, unit.path
-        return code, [(key, 1, Draft(CodePieces(code), whole, place, unit.path, self._docstrings))]
+        return code, [(key, 1, PendingNodes(CodePieces(code), whole, place, unit.path, self._docstrings))]
 
-    def _cut_parts(self, code: CodeUnit) -> Iterator[DraftPart]:
-        """Make a fragment of each top-level definition and import of a row, so equal ones are stored once (A-03)."""
+    def _cut_parts(self, code: CodeUnit) -> Iterator[PendingPart]:
+        """Yield a part for each top-level definition and import of a row; equal ones are stored once (A-03)."""
         pieces = CodePieces(code)
         tops = {definition.span for definition in code.definitions if definition.parent is None}
         covered = 0
@@ -121,31 +125,31 @@ class Preparer:
                 self._sent.clear()
             self._sent.add(key)
             place = self._source, format_id(key)
-            yield key, span.start_line, Draft(pieces, span, place, "", self._docstrings) if is_new else None
+            yield key, span.start_line, PendingNodes(pieces, span, place, "", self._docstrings) if is_new else None
 
     def _finish(
-        self, batch: Sequence[LoadedUnit], drafts: list[tuple[CodeUnit | TextUnit, list[DraftPart]]]
+        self, batch: Sequence[LoadedUnit], pending: list[tuple[CodeUnit | TextUnit, list[PendingPart]]]
     ) -> list[UnitGraph]:
-        """Encode the spans of all drafts in one pass over their joined texts (A-06), and hand out the vectors."""
-        fresh = [draft for _, parts in drafts for _, _, draft in parts if draft is not None]
-        made = zip(self._encode(fresh), extract_terms(self._fields, [draft.fields for draft in fresh]), strict=True)
+        """Encode the spans of all fragments in one pass over their joined texts (A-06), and distribute the vectors."""
+        fresh = [each for _, parts in pending for _, _, each in parts if each is not None]
+        made = zip(self._encode(fresh), extract_terms(self._fields, [each.fields for each in fresh]), strict=True)
         return [
             self._make_unit(unit, code, tuple(_finish_part(part, made) for part in parts))
-            for unit, (code, parts) in zip(batch, drafts, strict=True)
+            for unit, (code, parts) in zip(batch, pending, strict=True)
         ]
 
-    def _encode(self, drafts: list[AnyDraft]) -> Iterator[np.typing.NDArray[np.float16]]:
-        """Give the vectors of each draft in turn: float16 [spans of the draft, dimension]."""
-        texts = [draft.encoded_text for draft in drafts]
+    def _encode(self, pending: list[AnyPending]) -> Iterator[np.typing.NDArray[np.float16]]:
+        """Iterate over the vectors of each fragment: float16 [spans of the fragment, dimension]."""
+        texts = [each.encoded_text for each in pending]
         offset, spans = 0, []
-        for draft, text in zip(drafts, texts, strict=True):
-            spans += [(offset + start, offset + end) for start, end in draft.spans]
+        for each, text in zip(pending, texts, strict=True):
+            spans += [(offset + start, offset + end) for start, end in each.spans]
             offset += len(text) + 1
         joined = np.array(spans, np.int64).reshape(-1, 2)
-        headings = [heading for draft in drafts for heading in draft.headings]
+        headings = [heading for each in pending for heading in each.headings]
         vectors = _encode_rounded(self._encoder, b"\n".join(texts), joined, headings)
-        ends = np.cumsum([len(draft.spans) for draft in drafts])
-        return iter(np.split(vectors, ends[:-1]) if drafts else [])
+        ends = np.cumsum([len(each.spans) for each in pending])
+        return iter(np.split(vectors, ends[:-1]) if pending else [])
 
     def _make_unit(self, unit: LoadedUnit, code: CodeUnit | TextUnit, parts: tuple[Part, ...]) -> UnitGraph:
         known = None
@@ -168,9 +172,9 @@ class Preparer:
 def _encode_rounded(
     encoder: Encoder, text: bytes, spans: Spans, headings: Sequence[str]
 ) -> np.typing.NDArray[np.float16]:
-    """Encode spans, some at a time, as what is computed of each takes many times the memory of its vector.
+    """Encode spans in batches, as encoding takes many times the memory of the resulting vectors.
 
-    Those that lie together are encoded together, with the text around them alone: float16 [spans, dimension].
+    Neighbouring spans are encoded together, with only the text around them: float16 [spans, dimension].
     """
     vectors = np.zeros((len(spans), encoder.dimension), np.float16)
     order = np.argsort(spans[:, 0], kind="stable")
@@ -178,16 +182,16 @@ def _encode_rounded(
         chosen = order[low : low + SPANS_AT_ONCE]
         part = spans[chosen]
         first = int(part[:, 0].min())
-        last = text.find(b"\n", int(part[:, 1].max()))  # a span may be cut inside of a word, which counts whole
+        last = text.find(b"\n", int(part[:, 1].max()))  # a span may end inside a word, which counts whole
         last = last if last >= 0 else len(text)
         encoded = encode_spans(encoder, text[first:last], part - first, [headings[place] for place in chosen.tolist()])
         vectors[chosen] = round_vectors(encoded)
     return vectors
 
 
-def _finish_part(part: DraftPart, made: Iterator[tuple[np.typing.NDArray[np.float16], TermRows]]) -> Part:
-    key, first_line, draft = part
-    fragment: Fragment | None = None if draft is None else draft.finish(key, *next(made))
+def _finish_part(part: PendingPart, made: Iterator[tuple[np.typing.NDArray[np.float16], TermRows]]) -> Part:
+    key, first_line, each = part
+    fragment: Fragment | None = None if each is None else each.finish(key, *next(made))
     return Part(key, first_line, fragment)
 
 
@@ -208,7 +212,7 @@ def _extract(unit: LoadedUnit, with_summary: bool) -> CodeUnit:
 
 
 def _extract_row(text: bytes) -> CodeUnit:
-    """Find the code in an answer and extract it; the answer's own verdict on the text wins."""
+    """Find the code in an answer and extract it; status and reason are those of the answer."""
     from pkg.extract.answers import find_code
 
     answer = find_code(text.decode("utf-8", "replace"))
@@ -217,7 +221,7 @@ def _extract_row(text: bytes) -> CodeUnit:
 
 
 def _extract_file(raw: bytes, with_summary: bool) -> CodeUnit:
-    """Extract a file; what is not UTF-8 is decoded first, what is minified or binary is left out with the reason."""
+    """Extract a file; decode it if it is not UTF-8, skip it with a reason if it is minified or binary."""
     text, note = decode_source(raw)
     if looks_minified(text):
         return CodeUnit(b"", "python", Status.FAILED, "minified or generated: very long lines")
@@ -227,13 +231,13 @@ def _extract_file(raw: bytes, with_summary: bool) -> CodeUnit:
 
 Prepared: TypeAlias = "Future[tuple[list[UnitGraph], dict[str, float]]]"
 
-_preparer: Preparer | None = None  # of a worker process
+_preparer: Preparer | None = None  # in a worker process
 
 
 def prepare_in_processes(
     source: str, batches: Iterator[list[LoadedUnit]], encoder: str, workers: int, docstrings: Docstrings = NO_DOCSTRINGS
 ) -> Iterator[tuple[list[UnitGraph], dict[str, float]]]:
-    """Yield what Preparer.prepare gives for each batch, in their order; an InputError when a worker process dies."""
+    """Yield the result of Preparer.prepare for each batch in order; raise InputError if a worker process dies."""
     others = active_children()
     set_up = __name__, set_up_worker.__name__, source, encoder, dict(docstrings)
     pool = ProcessPoolExecutor(workers, get_context("spawn"), start_worker, set_up)
@@ -244,7 +248,7 @@ def prepare_in_processes(
             "a worker process died (out of memory, or a script without the __main__ guard that multiprocessing needs);"
             " run again with --jobs 1"
         ) from fault
-    except BaseException:  # an interrupt, or the reader has failed: nobody takes what the workers still do
+    except BaseException:  # an interrupt, or reading has failed: the workers' results are not needed
         for worker in active_children():
             if worker not in others:
                 worker.terminate()
@@ -254,8 +258,8 @@ def prepare_in_processes(
 
 
 def _submit(pool: ProcessPoolExecutor, batch: list[LoadedUnit]) -> Prepared:
-    """Hand a batch to the pool; a process that is started for it is born deaf to Ctrl-C, which is the parent's."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows, where a worker may print a trace of its own
+    """Submit a batch to the pool; a process started for it ignores Ctrl-C, which its parent handles."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows, where a worker may print its own traceback
         return pool.submit(_prepare_batch, batch)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -265,7 +269,7 @@ def _submit(pool: ProcessPoolExecutor, batch: list[LoadedUnit]) -> Prepared:
 
 
 def set_up_worker(source: str, encoder: str, docstrings: Docstrings) -> None:
-    """Load what a worker process needs for all of its batches."""
+    """Load what a worker process needs for all batches."""
     global _preparer
     _preparer = Preparer(source, load_encoder(encoder), docstrings)
 
@@ -275,11 +279,11 @@ def _prepare_batch(batch: list[LoadedUnit]) -> tuple[list[UnitGraph], dict[str, 
     return _preparer.prepare(batch)
 
 
-SPANS_AT_ONCE = 2048  # encoded together; 6 kB each are in use meanwhile
-BATCH_BYTES = 200_000  # text prepared at a time: enough to spread the fixed costs, little enough to stay small
+SPANS_AT_ONCE = 2048  # encoded together, at 6 kB each
+BATCH_BYTES = 200_000  # text per batch: large enough to amortise fixed costs, small in memory
 BATCH_UNITS = 500
-FORGET_BYTES = 500_000  # from which on the words that an encoder remembers take more than loading it again costs
-LARGE_BYTES = 2_000_000  # below this a second process costs more than it saves, and memory is no matter
+FORGET_BYTES = 500_000  # above this, the word cache of an encoder costs more than loading it again
+LARGE_BYTES = 2_000_000  # below this, a second process costs more than it saves
 
 
 def prepare_all(
@@ -291,11 +295,11 @@ def prepare_all(
     seconds: dict[str, float],
     docstrings: Docstrings = NO_DOCSTRINGS,
 ) -> Iterator[UnitGraph]:
-    """Prepare all units, in their order whatever the number of workers; CPU seconds are added to `seconds` by stage.
+    """Prepare all units, in order for any number of workers; CPU seconds are added to `seconds` by stage.
 
-    jobs: worker processes; 0 takes one for each processor where there is enough to do. size: bytes of the units, 0 when
-    that is not known. A heavy encoder works alone, for each copy takes memory. docstrings: those that were written for
-    functions of the source before. A UsageError for fewer than 0 jobs.
+    jobs: worker processes; 0: one per processor if there is enough to do. size: bytes of the units, 0 if unknown.
+    A heavy encoder works in one process, because each copy takes memory. docstrings: generated ones of the source.
+    Raises UsageError for a negative number of jobs.
     """
     workers = 1 if find_kind(encoder).is_heavy else _count_workers(jobs, size)
     batches = cut_batches(units)
@@ -318,19 +322,19 @@ def _count_workers(jobs: int, size: int) -> int:
 
 
 def _is_large(size: int) -> bool:
-    """Tell whether there is much to read; what is not known counts as much."""
+    """Return whether there is much to read; an unknown size counts as much."""
     return size == 0 or size >= LARGE_BYTES
 
 
-def forget_encoder(encoder: str, size: int) -> None:
-    """Give back the memory of an encoder that is loaded again in no time, after much was encoded."""
+def release_encoder(encoder: str, size: int) -> None:
+    """Release the memory of an encoder that loads fast, after much was encoded."""
     if (size == 0 or size >= FORGET_BYTES) and not find_kind(encoder).is_heavy:
         forget_encoders()
         return_free_memory()
 
 
 def cut_batches(units: Iterable[LoadedUnit]) -> Iterator[list[LoadedUnit]]:
-    """Cut units into batches that are prepared together."""
+    """Cut units into batches."""
     batch: list[LoadedUnit] = []
     size = 0
     for unit in units:

@@ -1,4 +1,4 @@
-"""The use case that brings sources of a graph up to date with what they were built from, read as it was read then."""
+"""The use case that updates the sources of a graph from their inputs, with the options of their last build."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def refresh(
     store: GraphStore, source: str | None = None, options: BuildOptions = DEFAULT_OPTIONS
 ) -> list[BuildReport | Skip]:
-    """Build every source anew that can be read, or the one named; only what changed is done again.
+    """Build all sources that can be read again, or the named one; only changed units are processed.
 
-    A Skip says why a source cannot be read, such as a folder that is gone: the graph keeps what it holds of it.
-    Raises UsageError for a source that is not there, StoreError where the store cannot be written.
+    A Skip gives the reason why a source cannot be read, such as a deleted folder: the graph keeps its nodes.
+    Raises UsageError for an unknown source, StoreError if the store cannot be written.
     """
     sources = store.sources()
     chosen = [each for each in sources if source in (None, each.name)]
@@ -39,7 +39,7 @@ def _build_again(store: GraphStore, source: Source, options: BuildOptions) -> Bu
 
 
 def read_settings(store: GraphStore, source: Source) -> dict[str, Any]:
-    """Read how a source was built: the path and the other arguments of a build that reads it as it was read then."""
+    """Return the path and the keyword arguments of a build that reads a source as its last build did."""
     from pkg.extract.files import restore_path
     from pkg.extract.input_options import parse_fingerprint
 

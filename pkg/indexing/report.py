@@ -1,4 +1,4 @@
-"""What a build did, and what it cost: CPU seconds by stage (P-36), and texts that were too long for the encoder."""
+"""Report of a build: counts, CPU seconds by stage (P-36), and texts that were too long for the encoder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pkg.model import LocalError, Skip
 
 
 class StageClock:
-    """Add up CPU seconds by stage, those of worker processes included."""
+    """Add up CPU seconds by stage, including those of worker processes."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -34,18 +34,18 @@ class StageClock:
         self._last = now
 
     def rounded(self) -> dict[str, float]:
-        """Give the seconds as they are stored and shown."""
+        """Return the seconds as they are stored and shown."""
         return {stage: round(value, 4) for stage, value in self.seconds.items()}
 
 
 class CutCount:
-    """Remember what an encoder had done before a build, and tell what it has cut since."""
+    """Count the texts that an encoder truncates during a build."""
 
     def __init__(self, encoder: str) -> None:
         from pkg.encode.registry import find_kind
 
         self._encoder = encoder
-        self._is_counted = find_kind(encoder).is_heavy  # the others read texts of any length
+        self._is_counted = find_kind(encoder).is_heavy  # light encoders read texts of any length
         self._cut, self._texts = self._read()
 
     def _read(self) -> tuple[int, int]:
@@ -55,11 +55,11 @@ class CutCount:
         from pkg.encode.registry import load_encoder
 
         encoder = load_encoder(self._encoder)
-        assert isinstance(encoder, BatchedEncoder), "a model is behind every encoder that reads a part"
+        assert isinstance(encoder, BatchedEncoder), "every encoder with a length limit is a BatchedEncoder"
         return encoder.counts.cut, encoder.counts.encoded
 
     def describe(self, source: str) -> list[Skip]:
-        """Say what was left out of a source's texts; nothing where all was read."""
+        """Report truncated texts of a source, if any."""
         cut, texts = (now - before for now, before in zip(self._read(), (self._cut, self._texts), strict=True))
         reason = f"{cut:,} of {texts:,} texts are longer than '{self._encoder}' reads; their ends were not encoded"
         return [Skip(source, reason)] if cut else []
@@ -67,21 +67,21 @@ class CutCount:
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What one build did: units by outcome, what was left out, and CPU seconds by stage (P-36)."""
+    """Report of one build: units by outcome, skipped inputs, and CPU seconds by stage (P-36)."""
 
     source: str
     store: str
     generation: int
-    written: int = 0  # files or rows that were read and stored
+    written: int = 0  # files or rows read and stored
     unchanged: int = 0
     removed: int = 0
-    partial: int = 0  # of the written, those that did not parse as a whole
+    partial: int = 0  # written units that did not parse completely
     skipped: tuple[Skip, ...] = ()
     stages: dict[str, float] = field(default_factory=dict)
-    reencoded: int = 0  # nodes of the whole graph that got a vector of another encoder
-    errors: tuple[LocalError, ...] = ()  # unexpected exceptions, each of which cost one file or call site
+    reencoded: int = 0  # nodes of the graph re-encoded with another encoder
+    errors: tuple[LocalError, ...] = ()  # unexpected exceptions, each limited to one file or call site
 
     @property
     def changed(self) -> bool:
-        """Tell whether any file or row was written or removed, or the graph encoded anew."""
+        """Return whether any file or row was written or removed, or the graph was re-encoded."""
         return bool(self.written or self.removed or self.reencoded)

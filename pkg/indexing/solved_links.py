@@ -1,4 +1,4 @@
-"""Resolve a repository after a change, and put the links of those files whose links come out otherwise (A-12)."""
+"""Resolve a repository after a change, and store the links of the files whose links have changed (A-12)."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def put_links(
     notes: Mapping[str, bytes],
     errors: LocalErrors,
 ) -> None:
-    """Resolve the files of a repository, and put the links of those that are new or whose links come out otherwise.
+    """Resolve the files of a repository, and store the links of new files and those with changed links.
 
-    `notes` are those of all files from before the change. Local errors are noted; with one, no record says what the
-    links stand on, and the next change resolves everything again.
+    `notes` are those of all files from before the change. Local errors are noted; with one, the records of
+    dependencies are dropped, and the next change resolves everything again.
     """
     records = {path: record for path, each in notes.items() if (record := cut_record(each)) is not None}
     if _is_known(change, records):
@@ -69,7 +69,7 @@ def put_links(
 
 
 def _is_known(change: Change, records: Mapping[str, LinkRecord]) -> bool:
-    """Return whether it is known what the links of all files stood on before the change."""
+    """Return whether the dependencies of all links before the change are known."""
     paths = change.before.keys() | set(change.unchanged)
     is_known = not change.is_moved and bool(_list_paths(change)) and bool(records) and records.keys() == paths
     return is_known and all(record.digest != NO_DIGEST for record in records.values())
@@ -88,7 +88,7 @@ def _put_edited(
     records: Mapping[str, LinkRecord],
     errors: LocalErrors,
 ) -> bool:
-    """Resolve edited files with what that changes; False where everything is to be resolved."""
+    """Resolve edited files and those affected; return False if everything has to be resolved."""
     holder = next((path for path, record in records.items() if record.shared), None)
     known = {path: unpack_unit(source, path, record.unit) for path, record in records.items()}
     units = {path: change.fresh.get(path) or known[path] for path in _list_paths(change)}
@@ -116,9 +116,9 @@ def _resolve_edited(
     records: Mapping[str, LinkRecord],
     holder: str,
 ) -> Update | None:
-    """Resolve edited files by the records of all; None where everything is to be resolved, as after a local error.
+    """Resolve edited files by the records of all; None if everything has to be resolved, as after a local error.
 
-    known: files as they were before the change. holder: the one whose record holds what is of no file.
+    known: files as they were before the change. holder: the file whose record holds the shared part.
     """
     errors = LocalErrors()
     packed = {path: (record.facts, record.flows) for path, record in records.items()}
@@ -126,7 +126,7 @@ def _resolve_edited(
     before = {path: unit for path, unit in known.items() if path in change.fresh or path not in units}
     try:
         update = resolve_edited(units, change.package, errors, Records(packed), before)
-    except Exception:  # what fails is told by the resolution of everything
+    except Exception:  # resolving everything reports the failure
         return None
     return update if not len(errors) else None
 
@@ -140,7 +140,7 @@ def _renew_records(
     holder: str,
     errors: LocalErrors,
 ) -> dict[str, LinkRecord]:
-    """Return the records that are new after an update that found some links."""
+    """Return the new records after an update that found some links."""
     modules = update.schedule.record()
     shared = modules.pop("", None)
     none = LinkRecord(NO_DIGEST, b"")
@@ -159,7 +159,7 @@ def _renew_records(
 def _gather_units(
     store: GraphStore, source: str, change: Change, records: Mapping[str, LinkRecord], errors: LocalErrors
 ) -> dict[str, UnitText]:
-    """Gather all files as they were extracted: those that did not change by their records."""
+    """Return all files as they were extracted; unchanged ones by their records."""
     units = dict(change.fresh)
     lost = []
     for path, text in store.texts(source, [path for path in change.unchanged if path not in change.before]):
@@ -172,9 +172,9 @@ def _gather_units(
 
 
 def _move_links(change: Change, records: Mapping[str, LinkRecord], errors: LocalErrors) -> list[UnitLinks] | None:
-    """Write the links of edited files as they were, but for lines, where no file says anything else than before.
+    """Return the links of edited files with new lines, if their summaries have not changed.
 
-    Returns None where a file does, came or went, and where something is not known.
+    Returns None if a summary has changed, a file was added or removed, or a dependency is unknown.
     """
     if _list_paths(change) != records.keys():
         return None
@@ -195,7 +195,7 @@ def _digest(unit: UnitText, errors: LocalErrors) -> bytes:
 
 
 def _extract(source: str, texts: Iterable[tuple[str, bytes]], errors: LocalErrors) -> Iterator[UnitText]:
-    """Yield files that did not change, extracted again; without summaries where those are at fault."""
+    """Yield unchanged files, extracted again; without a summary where making it fails."""
     for path, text in texts:
         try:
             code = extract_unit(text)
@@ -206,7 +206,7 @@ def _extract(source: str, texts: Iterable[tuple[str, bytes]], errors: LocalError
 
 
 def _write_nothing(units: Iterable[str]) -> Iterator[UnitLinks]:
-    """Yield no links for every file: those from before may lead to what is no longer there."""
+    """Yield no links for every file: old ones may lead to removed nodes."""
     for path in units:
         yield UnitLinks(path, notes=_make_record(NO_DIGEST, FileLinks()).pack())
 
@@ -226,7 +226,7 @@ def _write_changed(
     notes: Mapping[str, bytes],
     errors: LocalErrors,
 ) -> Iterator[UnitLinks]:
-    """Yield the links of edited files, and of those whose links are not those of their record."""
+    """Yield the links of edited files, and of those whose links differ from their record."""
     units = machine.program.units
     digests = {path: _digest(units[path], errors) for path in found}
     modules: dict[str, ModuleRecord] = {}

@@ -1,4 +1,4 @@
-"""Which encoder a graph has: chosen, checked, agreed to after an estimate, changed by encoding every node anew."""
+"""The encoder of a graph: choice, checks, consent after an estimate, and re-encoding of all nodes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pkg.encode.registry import (
 )
 from pkg.errors import EncoderMismatchError, PathError, TrustError, UsageError
 from pkg.graph.texts import find_docstring, parse_import
-from pkg.indexing.build_plan import KnownUnits, compare, gather_docstrings, is_current
+from pkg.indexing.build_plan import KnownUnits, compare, is_current, load_docstrings
 from pkg.indexing.written_docstrings import fill_function
 from pkg.model import DECLARATION_LABELS, EMBEDDED_LABELS, Label, Node, Skip
 from pkg.services import conceal_name
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 NODES_AT_ONCE = 500
 BYTES_AT_ONCE = 200_000  # of text, so that long functions do not fill the memory
 
-Text = tuple[bytes, str]  # what is encoded of a node, and its heading
+Text = tuple[bytes, str]  # encoded text of a node, and its heading
 
 
-def settle_encoder(found: Input, store: GraphStore, options: BuildOptions, clock: StageClock) -> tuple[str, int]:
-    """Choose the encoder of a build and let the store have it; give its name, and how many nodes were encoded anew.
+def set_encoder(found: Input, store: GraphStore, options: BuildOptions, clock: StageClock) -> tuple[str, int]:
+    """Choose the encoder of a build and set it in the store; return its name and the number of re-encoded nodes.
 
-    A UsageError where code would be sent to a service without consent; nothing is done then.
+    Raises UsageError, before any change, if code would be sent to a service without consent.
     """
     encoder = choose_encoder(store, options.encoder)
     _check_encoder(found, store, encoder, options)
@@ -62,7 +62,7 @@ def settle_encoder(found: Input, store: GraphStore, options: BuildOptions, clock
 
 
 def _check_encoder(found: Input, store: GraphStore, encoder: str, options: BuildOptions) -> None:
-    """See that an encoder can be used before anything is done, and that sending code to a service is agreed to."""
+    """Check that an encoder can be used, and that sending code to its service has consent."""
     check_ready(encoder)
     address = find_service(encoder)
     if address is None or (is_current(found, store) and store.encoder()[0] == encoder):
@@ -76,16 +76,16 @@ def _check_encoder(found: Input, store: GraphStore, encoder: str, options: Build
 
 
 def choose_encoder(store: GraphStore, wanted: str | None) -> str:
-    """Choose the encoder of a build: the one that is asked for, else the store's own, else the default.
+    """Choose the encoder of a build: the requested one, else that of the store, else the default.
 
-    Of an encoder whose weights come with PKG, those of now are meant. One that is asked for is trusted from then on. An
-    EncoderMismatchError says that the store's own is not known here, a TrustError that the user has not named it.
+    An encoder whose weights come with PKG is used with its present weights. A requested encoder becomes trusted.
+    Raises EncoderMismatchError if that of the store is unknown here, TrustError if the user has not named it.
     """
     known, dimension = store.encoder()
     if wanted is not None:
         encoder = name_encoder(wanted)
         if needs_trust(encoder):
-            with suppress(PathError):  # a configuration that cannot be written: this process knows it all the same
+            with suppress(PathError):  # without a writable configuration, trust lasts for this process
                 trust_encoder(encoder)
         return encoder
     if not known:
@@ -95,12 +95,12 @@ def choose_encoder(store: GraphStore, wanted: str | None) -> str:
     except UsageError:
         raise EncoderMismatchError(
             f"{store.address} holds vectors of encoder '{known}' with {dimension} dimensions, which this PKG does not"
-            f" have; encode everything anew with: pkg build PATH --encoder {DEFAULT_ENCODER}"
+            f" have; re-encode everything with: pkg build PATH --encoder {DEFAULT_ENCODER}"
         ) from None
 
 
 def _check_trust(store: GraphStore, encoder: str) -> str:
-    """Return the encoder that a graph names, which may be a graph of someone else; a TrustError if the user has not."""
+    """Return the encoder of a graph, which may be a stranger's; raise TrustError if the user has not named it."""
     if needs_trust(encoder) and not is_trusted_encoder(encoder):
         shown = conceal_name(encoder)
         raise TrustError(
@@ -111,35 +111,35 @@ def _check_trust(store: GraphStore, encoder: str) -> str:
     return encoder
 
 
-def keep_encoder(store: GraphStore) -> str:
-    """Choose the encoder of a question: the one that made the vectors, with the weights that it had then.
+def choose_query_encoder(store: GraphStore) -> str:
+    """Choose the encoder of a question: the one that made the vectors, with the same weights.
 
-    Where this PKG does not have it, or has other weights, that is an EncoderMismatchError.
+    Raises EncoderMismatchError if this PKG lacks it or has other weights.
     """
     (known, _), encoder = store.encoder(), choose_encoder(store, None)
     if known != encoder and forget_revision(known) == forget_revision(encoder):
         raise EncoderMismatchError(
             f"{store.address} holds vectors of encoder '{known}', made with other weights than this PKG has"
-            f" ('{encoder}'); encode everything anew with: pkg build PATH"
+            f" ('{encoder}'); re-encode everything with: pkg build PATH"
         )
     return encoder
 
 
 def needs_reencoding(known: str, encoder: str) -> bool:
-    """Tell whether a store whose encoder is known holds vectors of another one; "" is that of a new store."""
+    """Return whether a store's encoder, if any, differs from the given one; "" is that of a new store."""
     return known not in ("", encoder)
 
 
 def reencode(
     store: GraphStore, encoder: str, say: Callable[[str], None], progress: Progress = lambda done, total: None
 ) -> int:
-    """Encode every node of the store anew, all in one write; give how many.
+    """Re-encode all nodes of the store in one transaction; return their number.
 
-    Readers find the old vectors until the write ends, and keep them when it fails. progress is told the bytes of text.
+    Readers see the old vectors until it commits, and keep them if it fails. progress: called with bytes of text.
     """
     known, _ = store.encoder()
     total = sum(store.stats().nodes.get(label.value, 0) for label in EMBEDDED_LABELS)
-    say(f"{store.address} holds vectors of '{known}'; all {total:,} nodes are encoded anew with '{encoder}'")
+    say(f"{store.address} holds vectors of '{known}'; all {total:,} nodes are re-encoded with '{encoder}'")
     done = size = 0
     with store.write() as writer:
         writer.put_encoder(*find_encoder(encoder))
@@ -160,7 +160,7 @@ def _put_batch(writer: EncoderWriter, encoder: str, label: Label, batch: Sequenc
 
 
 def _list_batches(store: GraphStore) -> Iterator[tuple[Label, list[tuple[str, Text]]]]:
-    """Give the id and the text of every embedded node, some of one label at a time."""
+    """Yield the id and the text of every encoded node in batches of one label."""
     headings = Headings(store.sources())
     for label in EMBEDDED_LABELS:
         nodes, read = store.nodes([label]), partial(make_text, headings=headings)
@@ -184,23 +184,23 @@ def _read_nodes(nodes: Iterable[Node], read: Callable[[Node], Text]) -> Iterator
 def _read_declarations(
     store: GraphStore, nodes: Iterator[Node], read: Callable[[Node], Text]
 ) -> Iterator[tuple[str, Text]]:
-    """Draft the fragments of declarations once more: of these the text is not all that stands in their nodes."""
-    from pkg.indexing.redrafting import redraft
+    """Rebuild the fragments of declarations, whose encoded texts are not all in their nodes."""
+    from pkg.indexing.fragment_changes import rebuild_nodes
 
     while some := list(islice(nodes, NODES_AT_ONCE)):
-        drafted: dict[str, Text] = {}
+        rebuilt: dict[str, Text] = {}
         for fragment in store.fragments([node.id for node in some]):
-            drafted |= redraft(fragment, {}).list_encoded()
-        yield from ((node.id, drafted.get(node.id) or read(node)) for node in some)
+            rebuilt |= rebuild_nodes(fragment, {}).list_encoded()
+        yield from ((node.id, rebuilt.get(node.id) or read(node)) for node in some)
 
 
 def list_texts(store: GraphStore) -> Iterator[Sequence[Text]]:
-    """Give what is encoded of every embedded node, some at a time."""
+    """Iterate over the encoded texts of all nodes, in batches."""
     return ([text for _, text in batch] for _, batch in _list_batches(store))
 
 
 def make_text(node: Node, headings: Headings) -> Text:
-    """Give the text of a stored node as a build encodes it, with its heading (A-06); of declarations, about that."""
+    """Return the text and heading of a stored node as a build encodes it (A-06); approximate for declarations."""
     if node.label is Label.FUNCTION_NAME:
         text, heading = node.name, ""
     elif node.label is Label.IMPORT:
@@ -217,25 +217,25 @@ def make_text(node: Node, headings: Headings) -> Text:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What would be sent: distinct texts that no earlier build has sent, and about how many tokens they have."""
+    """Texts that would be sent: the number of distinct new ones, and their approximate number of tokens."""
 
     texts: int
     tokens: int
-    is_complete: bool = True  # False where the input can be read but once
+    is_complete: bool = True  # False if the input can be read only once
 
     def describe(self, encoder: str, address: str) -> str:
-        """Say in one sentence what leaves the machine."""
+        """Describe in one sentence what would be sent."""
         amount = f"{self.texts:,} texts of about {self.tokens:,} tokens" if self.texts else "texts"
         more = "" if self.is_complete else ", and whatever standard input holds (it cannot be counted first)"
         plain = "" if address.startswith("https://") else ", not encrypted on the way"
         return (
             f"encoder '{encoder}' sends code to {address}: {amount}{more}{plain}; they leave this machine, and the"
-            " service may charge for them (its price list tells what a token costs)"
+            " service may charge for them (see its price list)"
         )
 
 
-class _Census:
-    """An encoder that encodes nothing, and counts what the real one would have to."""
+class _CountingEncoder:
+    """An encoder that encodes nothing, and counts the texts that the real one would send."""
 
     dimension = 1
 
@@ -247,11 +247,11 @@ class _Census:
 
     @property
     def texts(self) -> int:
-        """Count the distinct texts."""
+        """Return the number of distinct texts."""
         return len(self._seen)
 
     def encode(self, texts: Sequence[bytes], headings: Sequence[str] = ()) -> Vectors:
-        """Count texts: zeros, float32 [len(texts), 1]."""
+        """Count texts; return zeros, float32 [len(texts), 1]."""
         import numpy as np
 
         fresh = [text for text in self._encoder.list_missing(texts, headings) if self._is_new(text)]
@@ -264,33 +264,33 @@ class _Census:
         return len(self._seen) > before
 
     def encode_query(self, text: str) -> Vectors:
-        """Count nothing: builds ask no questions."""
+        """Count nothing: a build asks no questions."""
         import numpy as np
 
         return np.zeros(1, np.float32)
 
 
 def estimate_build(found: Input, store: GraphStore, name: str) -> Estimate:
-    """Count what a build would send, by doing all of it but the sending."""
+    """Count what a build would send, by running it without sending."""
     from pkg.encode.batched import BatchedEncoder
     from pkg.indexing.prepare import Preparer, cut_batches
 
     encoder = load_encoder(name)
     assert isinstance(encoder, BatchedEncoder), "only services send texts"
-    census = _Census(encoder)
+    census = _CountingEncoder(encoder)
     if needs_reencoding(store.encoder()[0], name):
         for batch in list_texts(store):
             census.encode([text for text, _ in batch], [heading for _, heading in batch])
     is_stream = found.source.root == "-"
     if not is_stream:
-        preparer = Preparer(found.source.name, census, gather_docstrings(found, store))
+        preparer = Preparer(found.source.name, census, load_docstrings(found, store))
         for units in cut_batches(_load_fresh(found, store)):
             preparer.prepare(units)
     return Estimate(census.texts, census.tokens, not is_stream)
 
 
 def _load_fresh(found: Input, store: GraphStore) -> Iterator[LoadedUnit]:
-    """Load the units whose content the store does not have; what cannot be read is left to the build."""
+    """Load the units with new content; units that cannot be read are left to the build."""
     with closing(KnownUnits(store.fingerprints(found.source.name))) as known:
         for unit in compare(found, known).units:
             loaded = unit if isinstance(unit, Skip) else unit.load()

@@ -1,4 +1,4 @@
-"""Find the functions of a source that nobody documented, the most called ones first; equal code counts as one."""
+"""Find the undocumented functions of a source, most called first; functions of equal code count as one."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ _LIST_IDS = "SELECT id FROM function WHERE hash = ? ORDER BY id"
 
 
 class Target(NamedTuple):
-    """Code of a function that lacks a docstring, with one of the places where it stands."""
+    """A distinct function without a docstring, with one of its occurrences."""
 
     hash: int  # of the content
-    id: str  # the lowest of the functions of this code
+    id: str  # lowest id of the functions with this code
     path: str
     qualname: str
     kind: str
     content: str
-    calls: int  # relationships that lead to functions of this code
-    functions: int  # of this code
+    calls: int  # calls of functions with this code
+    functions: int  # number of functions with this code
 
     @property
     def content_hash(self) -> str:
-        """Give the hash as nodes have it."""
+        """Return the hash as nodes have it."""
         return format_id(self.hash)
 
     @property
     def text(self) -> FunctionText:
-        """Give the function as a writer of docstrings takes it."""
+        """Return the function in the form that a docstring writer takes."""
         is_method = self.kind == "method"
         owner = self.qualname.rpartition(".")[0].rpartition(".")[2] if is_method else None
         return FunctionText(self.content, self.qualname, self.path, is_method, owner)
@@ -54,7 +54,7 @@ class Target(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """The functions of a source by whether they have a docstring, and from whom."""
+    """Counts of the functions of a source by origin of their docstring."""
 
     human: int = 0
     written: int = 0
@@ -62,12 +62,12 @@ class Census:
 
 
 class Undocumented:
-    """The functions of a source without a docstring, on disk: memory does not grow with them."""
+    """The functions of a source without a docstring, on disk, so that memory does not grow with their number."""
 
-    def __init__(self, store: GraphStore, source: str, needs_writing: Callable[[Docstring | None], bool]) -> None:
-        """Look through a source.
+    def __init__(self, store: GraphStore, source: str, needs_docstring: Callable[[Docstring | None], bool]) -> None:
+        """Collect the undocumented functions of a source.
 
-        needs_writing: tells by the docstring that was written for a function, if any, whether it is to be written for.
+        needs_docstring: returns whether to document a function, given its generated docstring if it has one.
         Raises what reading a store raises.
         """
         self._scratch = open_scratch(_CREATE)
@@ -78,7 +78,7 @@ class Undocumented:
                 found = find_docstring(node.properties)
                 if found is None and node.properties.get("docstring_source") == "human":
                     human += 1
-                elif needs_writing(found):
+                elif needs_docstring(found):
                     missing += 1
                     self._put(node, calls[node.id])
                 else:
@@ -91,16 +91,16 @@ class Undocumented:
         self._scratch.execute(_PUT_FUNCTION, (node.content_hash, node.id, calls))
 
     def count(self) -> tuple[int, int]:
-        """Count the codes, and their bytes."""
+        """Return the number of distinct functions, and their bytes."""
         codes, size = self._scratch.execute(_COUNT).fetchone()
         return codes, size
 
     def list_called(self, limit: int | None = None) -> Iterator[Target]:
-        """Give the codes, the most called first, ties by id."""
+        """Iterate over the distinct functions, most called first, ties by id."""
         return self._list("calls DESC, code.id", limit)
 
     def list_sample(self, size: int) -> Iterator[Target]:
-        """Give some codes, chosen by hash: as good as by chance, and always the same."""
+        """Iterate over a sample of distinct functions, chosen by hash: as good as random, and reproducible."""
         return self._list("code.hash", size)
 
     def _list(self, order: str, limit: int | None) -> Iterator[Target]:
@@ -110,9 +110,9 @@ class Undocumented:
             yield Target(int(hashed, 16), identity, path, qualname, kind, text, calls, functions)
 
     def list_ids(self, hashed: int) -> list[str]:
-        """List the functions of a code."""
+        """List the ids of the functions with a content hash."""
         return [identity for (identity,) in self._scratch.execute(_LIST_IDS, (format_id(hashed),))]
 
     def close(self) -> None:
-        """Forget all of it."""
+        """Delete the temporary database."""
         self._scratch.close()

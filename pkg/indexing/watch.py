@@ -1,7 +1,7 @@
-"""The use case that keeps a graph fresh: build, wait for a change on disk, build again, until somebody ends it.
+"""The use case that keeps a graph fresh: build, wait for a change on disk, build again, until interrupted.
 
-The system tells of changes, or every file is looked at again and again. Waiting holds nothing open. Each round is an
-ordinary build, which finds out itself what changed; so a notice that was lost costs time, never truth.
+The system notifies of changes, or files are polled. Nothing is held open while waiting. Each round is an ordinary
+build, which finds the changes itself, so a lost notification delays an update but loses nothing.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ if TYPE_CHECKING:
     from pkg.model import Skip
 
 
-QUIET_MS = 200  # without news, a change has come to rest; people do not notice, and one save is often several writes
-STORM_MS = 5_000  # longest wait for rest: a checkout of thousands of files is over by then
+QUIET_MS = 200  # a change without further events for this long is complete; one save is often several writes
+STORM_MS = 5_000  # longest wait for a quiet moment: enough for a checkout of thousands of files
 MOMENT_MS = 1_000
 POLL_SECONDS = 1.0
-POLL_SHARE = 10  # a look that takes long comes more rarely: it costs a tenth of one processor at most
-UNSETTLED_LOOKS = 5  # in a row, until a tree that never rests is built all the same
+POLL_SHARE = 10  # slow polls become rarer: they take at most a tenth of one processor
+UNSETTLED_LOOKS = 5  # polls in a row after which a tree that keeps changing is built anyway
 
 Wakes = Iterator[bool]
 
 
 def check_notices() -> None:
-    """Raise MissingExtraError unless the package is installed that the system's notices come through."""
+    """Raise MissingExtraError unless the package for file notifications is installed."""
     if find_spec("watchfiles") is None:
         raise MissingExtraError("watchfiles", "watch", "--watch without --poll")
 
 
 def await_notices(folder: str, keeps: Callable[[str], bool], *, is_recursive: bool) -> Wakes:
-    """Wait for the system's notices of changes below a folder, and pass over those that are not kept.
+    """Wait for notifications of changes below a folder, ignoring those that `keeps` rejects.
 
-    Raises PathError where the system gives none, such as beyond its limit or in a folder that may not be read.
+    Raises PathError if the system sends none, such as beyond its limit or in a folder that may not be read.
     """
     from watchfiles import watch
 
@@ -59,9 +59,9 @@ def await_notices(folder: str, keeps: Callable[[str], bool], *, is_recursive: bo
             step=QUIET_MS,
             rust_timeout=MOMENT_MS,
             yield_on_timeout=True,
-            poll_delay_ms=MOMENT_MS,  # where the system gives no notices at all
+            poll_delay_ms=MOMENT_MS,  # if the system has no notifications
             recursive=is_recursive,
-            ignore_permission_denied=False,  # True would hide that the rest of the tree is not watched, limits too
+            ignore_permission_denied=False,  # True would hide that the rest of the tree is not watched
         ):
             yield bool(changes)
     except (OSError, RuntimeError) as fault:
@@ -77,7 +77,7 @@ def poll_files(
     nap: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> Wakes:
-    """Look every second; a change counts when two looks in a row see the same."""
+    """Poll every second; a change counts when two polls in a row agree."""
     built = before = look()
     unsettled, cost = 0, 0.0
     while True:
@@ -93,9 +93,9 @@ def poll_files(
         yield is_due
 
 
-RETRY_SECONDS = 5.0  # after a build that failed: another writer has mostly ended by then
+RETRY_SECONDS = 5.0  # after a failed build: by then another writer has usually finished
 RECHECK_SECONDS = 60.0
-"""The system does not tell of everything: what links lead to, rules above PATH, folders beyond its limit of watches."""
+"""The system does not notify of everything: targets of links, rules above PATH, folders beyond its limit of watches."""
 
 Say = Callable[[PkgError], None]
 
@@ -114,12 +114,12 @@ def watch(
     say: Say = lambda fault: None,
     open_target: Callable[[str], GraphStore] | None = None,
 ) -> Iterator[BuildReport]:
-    """Build a folder, a Python file or a corpus, then again whenever it changes; give the report of each round.
+    """Build a folder, a Python file or a corpus, and again after each change; yield the report of each round.
 
-    A round that finds nothing new gives none. The first build raises what build() raises; of a later one that fails
-    `say` is told, once for each new message, and it is tried again. Ends by a PathError when the folder is gone.
-    Where the system gives no notices, `say` is told why and the files are looked at as with poll.
-    poll: look at the files every second instead of asking the system for notices.
+    A round without changes yields none. The first build raises what build() raises; later failures are reported to
+    `say`, once per message, and retried. Raises PathError when the folder is gone. If the system sends no
+    notifications, `say` is told the reason and the files are polled.
+    poll: poll the files every second instead of using notifications.
     open_target: opens the store at its address; called for each round, so that a server may be restarted in between.
     """
     _check_path(path)
@@ -131,15 +131,15 @@ def watch(
 
     find = partial(find_input, path, source, field, max_file_size, follow_links, text)
     judge = partial(WatchFilter, follow_links=follow_links, text=text)
-    rounds = _Rounds(find, partial(open_target or partial(open_store, create=True), store), options, say, judge)
-    place = _Place(path)
+    rounds = _WatchLoop(find, partial(open_target or partial(open_store, create=True), store), options, say, judge)
+    place = _WatchedPath(path)
     yield rounds.build_first()
     wakes = poll_files(rounds.look) if poll else _await_changes(place, rounds, say)
     yield from rounds.build_on(place, wakes)
 
 
-def _await_changes(place: _Place, rounds: _Rounds, say: Say) -> Wakes:
-    """Wait for notices; where the system has none to give, say so and look instead."""
+def _await_changes(place: _WatchedPath, rounds: _WatchLoop, say: Say) -> Wakes:
+    """Wait for notifications; if the system has none, report that and poll."""
     try:
         yield from place.await_notices(rounds.keeps)
     except PathError as fault:
@@ -150,7 +150,7 @@ def _await_changes(place: _Place, rounds: _Rounds, say: Say) -> Wakes:
 
 
 def _check_path(path: str) -> None:
-    """Refuse what cannot change under its own name: archives, git revisions, standard input."""
+    """Raise UsageError for inputs that cannot change under their name: archives, git revisions, standard input."""
     kind = ""
     if path == "-":
         kind = "standard input"
@@ -166,14 +166,14 @@ def _check_path(path: str) -> None:
 
 
 def _check_store(address: str) -> None:
-    """Refuse a store that would be taken for a Python file and then change with every build of itself."""
+    """Raise UsageError for a store with the name of a Python file, which every build would change."""
     if address.endswith(SUFFIXES):
         shown = conceal_address(address)
         raise UsageError(f"the store {shown} has the name of a Python file; expected another, such as graph.db")
 
 
-class _Place:
-    """Where changes are waited for: the folder, or that of the one file; editors put a new file in place of an old."""
+class _WatchedPath:
+    """The watched folder, or the folder of the watched file, because editors replace files."""
 
     def __init__(self, path: str) -> None:
         self.real = os.path.realpath(path)
@@ -182,13 +182,13 @@ class _Place:
         self._identity = self._identify()
 
     def await_notices(self, keeps: Callable[[str, str], bool]) -> Wakes:
-        """Wait for notices of the folder's tree, or of the one file."""
+        """Wait for notifications of the folder's tree, or of the one file."""
         if self.is_folder:
             return await_notices(self.folder, partial(keeps, self.folder), is_recursive=True)
         return await_notices(self.folder, lambda place: place == self.real, is_recursive=False)
 
     def check(self) -> None:
-        """Raise PathError when the folder is not the one any more that the watch began with."""
+        """Raise PathError if the folder is not the one that the watch began with."""
         if self._identify() != self._identity:
             raise PathError(
                 f"{print_path(self.folder)} was deleted, moved or replaced, so there is nothing left to watch;"
@@ -203,8 +203,8 @@ class _Place:
         return info.st_dev, info.st_ino
 
 
-class _Rounds:
-    """The builds of one watch, and what they leave for the next: what was seen, what was said, when to try again."""
+class _WatchLoop:
+    """The builds of one watch, and the state between them: known files, last message, time of the next attempt."""
 
     def __init__(
         self,
@@ -223,25 +223,25 @@ class _Rounds:
         self._said = ""
 
     def look(self) -> str:
-        """Tell what is there by a word that changes with it."""
+        """Return the fingerprint of the input, or the message of its error."""
         try:
             return self._find().fingerprint
         except PkgError as fault:
             return str(fault)
 
     def keeps(self, root: str, place: str) -> bool:
-        """Tell whether a change is worth a build."""
+        """Return whether a change may need a build."""
         if self._filter is None:
             self._filter = self._judge(root, self._known)
         return self._filter.keeps(place)
 
     def build_first(self) -> BuildReport:
-        """Catch up with what changed while nobody watched; a failure is the caller's."""
+        """Build the changes since the last build; errors are raised."""
         return self._build()
 
-    def build_on(self, place: _Place, wakes: Wakes) -> Iterator[BuildReport]:
-        """Build at each wake and when it is time to; give the reports that tell something new."""
-        due = 0.0  # at once: files may have changed between the first build and the start of the watch
+    def build_on(self, place: _WatchedPath, wakes: Wakes) -> Iterator[BuildReport]:
+        """Build at each wake-up and when a build is due; yield the reports with changes."""
+        due = 0.0  # now: files may have changed between the first build and the start of the watch
         for is_woken in wakes:
             place.check()
             if not is_woken and time.monotonic() < due:
@@ -251,11 +251,11 @@ class _Rounds:
             if report is not None and (report.changed or self._has_new_skips):
                 yield report
 
-    def _try_build(self, place: _Place) -> BuildReport | None:
+    def _try_build(self, place: _WatchedPath) -> BuildReport | None:
         try:
             report = self._build()
         except PkgError as fault:
-            place.check()  # a folder that is gone is no failure of the build
+            place.check()  # a deleted folder is no failure of the build
             if str(fault) != self._said:
                 self._say(fault)
             self._said = str(fault)
@@ -273,7 +273,7 @@ class _Rounds:
             return build_input(found, store, self._options, clock)
 
     def _remember(self, found: Input) -> None:
-        """Keep what the next change is judged by, and whether something is left out that was not before."""
+        """Keep the known files for the filter, and whether the input has new skips."""
         self._known = [unit.path for unit in found.entries or ()] + [skip.path for skip in found.skipped]
         skipped = frozenset(skip for skip in found.skipped if not is_editor_lock(skip.path))
         self._has_new_skips = not skipped <= self._skipped

@@ -1,4 +1,4 @@
-"""Tell which changes on disk can change what a build reads: its files, its folders, and the rules that choose them."""
+"""Decide which changes on disk can affect a build: to its files, its folders, and the rules that choose them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterable
 
 from pkg.errors import PathError
-from pkg.extract.boundary import draw_boundary
+from pkg.extract.boundary import make_boundary
 from pkg.extract.files import FileChoice, print_path, read_file
 from pkg.extract.ignore import (
     IGNORE_FILES,
@@ -25,30 +25,30 @@ _RULE_FILES = frozenset(IGNORE_FILES) | PROJECT_FILES | {VENV_FILE}
 
 
 class WatchFilter:
-    """Judge changes below a folder by what its last discovery found and by the same rules that it went by.
+    """Judge changes below a folder by the result and the rules of its last discovery.
 
-    Where it cannot know it says yes: discovery has the last word, and finding nothing new costs little. Made anew
-    after each discovery, because what it learns of a folder's rules it keeps.
+    In doubt it accepts a change: discovery decides, and a build without changes costs little. A filter caches the rules
+    of folders, so each discovery needs a new one.
     """
 
     def __init__(self, root: str, known: Iterable[str], follow_links: bool = False, text: bool = False) -> None:
-        """Take the real path of the folder, and the printable paths of what was found there or left out by name.
+        """Take the real path of the folder, and the printable paths that were found there or skipped by name.
 
         text: whether text files count.
         """
         self._choice = FileChoice(max_text_size=MAX_TEXT_SIZE if text else None)
         self._root = root
         self._prefix = root.rstrip(os.sep) + os.sep
-        self._boundary = draw_boundary(root, follow_links)
+        self._boundary = make_boundary(root, follow_links)
         self._known = _add_folders(known)
         self._is_venv = os.path.lexists(os.path.join(root, VENV_FILE))
         self._markers = [name for name in PROJECT_FILES if os.path.lexists(os.path.join(root, name))]
-        self._rules: dict[str, IgnoreRules | None] = {}  # None: the folder is left out
+        self._rules: dict[str, IgnoreRules | None] = {}  # None: the folder is excluded
 
     def keeps(self, place: str) -> bool:
-        """Tell whether a change at a place, which may be gone by now, is worth a look."""
+        """Return whether a change at a place, which may no longer exist, may need a build."""
         if not place.startswith(self._prefix):
-            return True  # the folder itself, or a spelling of it that is not ours
+            return True  # the folder itself, or another spelling of it
         path = place[len(self._prefix) :].replace(os.sep, "/")
         name = os.path.basename(path)
         if print_path(path) in self._known:
@@ -67,7 +67,7 @@ class WatchFilter:
         return rules is not None and not rules.ignores(path)
 
     def _find_rules(self, folder: str) -> IgnoreRules | None:
-        """Give the rules that hold in a folder ("" or "a/b/"), or None where a build does not enter it."""
+        """Return the rules of a folder ("" or "a/b/"), or None if a build does not enter it."""
         unknown = []
         while folder and folder not in self._rules:
             unknown.append(folder)
@@ -78,7 +78,7 @@ class WatchFilter:
         return rules
 
     def _begin_rules(self) -> IgnoreRules:
-        # As for a build: who names a virtual environment wants it read, whatever its .gitignore says.
+        # As in discovery: a virtual environment named as the root is read, whatever its .gitignore says.
         rules = IgnoreRules() if self._is_venv else self._add_rules("", load_outer_rules(self._root))
         self._rules[""] = rules
         return rules
@@ -88,7 +88,7 @@ class WatchFilter:
             return rules
         if is_left_out(os.path.basename(folder[:-1])) or rules.ignores(folder):
             return None
-        if self._boundary.find_fault(self._prefix + folder) is not None:
+        if self._boundary.find_violation(self._prefix + folder) is not None:
             return None
         if is_build_output(folder, self._markers) or os.path.lexists(self._prefix + folder + VENV_FILE):
             return None
@@ -103,23 +103,23 @@ class WatchFilter:
                 continue
             try:
                 rules = rules.add(folder, name, read_file(place, MAX_IGNORE_FILE_SIZE))
-            except PathError:  # the build says so
+            except PathError:  # the build reports it
                 continue
         return rules
 
 
 def is_editor_lock(path: str) -> bool:
-    """Tell whether a path is Emacs' mark, a link to nowhere, beside a file that is being edited."""
+    """Return whether a path is a lock of Emacs, a dangling link beside a file that is being edited."""
     return os.path.basename(path).startswith(".#")
 
 
 def _name_folder(path: str) -> str:
-    """Name the folder that a path lies in, with a slash at its end; "" for the top."""
+    """Return the folder of a path, with a trailing slash; "" for the top."""
     return path[: path.rfind("/") + 1]
 
 
 def _add_folders(paths: Iterable[str]) -> Collection[str]:
-    """Add the folders that paths lie in, none with a slash at its end."""
+    """Add the parent folders of paths, without trailing slashes."""
     known = set(paths)
     for path in tuple(known):
         while (path := _name_folder(path)[:-1]) and path not in known:

@@ -1,7 +1,6 @@
-"""Start a worker process of a build, so that it ends with its parent, however that ends.
+"""Start a worker process of a build that ends with its parent, however that ends.
 
-Nothing heavy is imported before that is settled: the imports of a worker take a second, in which its parent may be
-gone.
+Heavy modules are imported afterwards: the imports of a worker take a second, during which its parent may end.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ _SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
 def start_worker(module: str, function: str, *arguments: object) -> None:
-    """Set up a worker, which never outlives its parent, by a function that is named: so it is imported afterwards."""
+    """Set up a worker that ends with its parent, then import and call a function by name."""
     end_with_parent()
     getattr(import_module(module), function)(*arguments)
 
@@ -25,8 +24,8 @@ def start_worker(module: str, function: str, *arguments: object) -> None:
 def end_with_parent() -> None:
     """End this process when its parent ends, even by SIGKILL.
 
-    Linux sends a signal, which interrupts whatever the process does. Elsewhere a thread waits for the end of the pipe
-    that the parent holds, which is noticed as soon as Python code runs again.
+    Linux sends a signal, which interrupts any code. Elsewhere a thread waits for the end of the pipe that the parent
+    holds, which is noticed as soon as Python code runs again.
     """
     parent = parent_process()
     if parent is None:
@@ -36,7 +35,7 @@ def end_with_parent() -> None:
         import ctypes
 
         ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent.pid:  # it ended before the signal was asked for
+        if os.getppid() != parent.pid:  # the parent ended before the signal was set up
             os._exit(1)
 
 

@@ -1,7 +1,7 @@
-"""Docstrings that were written for functions: known by the code that they are of, and encoded within it (P-07, P-08).
+"""Generated docstrings, keyed by the code of their functions and encoded within it (P-07, P-08).
 
-What a function is in the graph stays the code that a person wrote. What is encoded of it is that code with the
-docstring in its place, and the words of the docstring count as such in a search.
+The content of a function node stays the original code. Its vector is of the code with the docstring inserted, and
+the words of the docstring count as the docstring field in a search.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pkg.extract.syntax import find_indent
 from pkg.model import Docstring
 
 Docstrings: TypeAlias = Mapping[int, Docstring]
-"""Docstrings by the hash of the code that they were written for, wherever in a source that code stands."""
+"""Generated docstrings by the hash of their functions' code, wherever in a source that code occurs."""
 
 NO_DOCSTRINGS: Docstrings = MappingProxyType({})
 
 
 def fill_function(content: bytes, written: Docstring, column: int) -> bytes | None:
-    """Put what was written into the code of a function that stands at a byte column; None where there is no place."""
-    from pkg.enhance.commenting import unpack_comments  # heavy: most builds know of no docstring
+    """Insert a generated docstring into the code of a function at a byte column; return None if it has no place."""
+    from pkg.enhance.commenting import unpack_comments  # heavy, and most builds have no generated docstring
     from pkg.enhance.comments import insert_comments
     from pkg.extract.docstrings import insert_docstring
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from textwrap import dedent
 
-from pkg.extract.syntax import MAX_CODE, cut_tail, find_fault, parse_code
+from pkg.extract.syntax import MAX_CODE, cut_tail, find_syntax_error, parse_code
 from pkg.rerank.candidates import Extracted
 from pkg.rerank.drivers import find_driver
 from pkg.rerank.parsed_question import Definition, Question
@@ -100,12 +100,12 @@ def _find_answer(text: str, question: Question) -> list[Extracted]:
         lambda: _take_start(text, question.entry),
         lambda: continue_stub(text, question),
         lambda: _take_indented(text),
-        lambda: _take_whole(text, None),
+        lambda: _parse_whole(text, None),
     ]
     if BEGIN.search(text.lstrip("\n")) is None:
         methods.insert(0, methods.pop(3))
     kept: list[Extracted] = []
-    for extract in (lambda: _take_whole(text, question.entry), *methods):
+    for extract in (lambda: _parse_whole(text, question.entry), *methods):
         found = extract()
         if found and _is_answer(found[0].code, question):
             return [each for version in found for each in _split(version, question)]
@@ -144,7 +144,7 @@ def _parse(code: str) -> ast.Module | None:
     return parse_code(code) if code.strip() else None
 
 
-def _take_whole(text: str, entry: str | None) -> list[Extracted]:
+def _parse_whole(text: str, entry: str | None) -> list[Extracted]:
     return [Extracted(text.strip("\n"))] if _has_entry(text, entry) else []
 
 
@@ -225,7 +225,7 @@ def _ends_broken(text: str, code: str) -> bool:
 
     last = text.rstrip().rpartition("\n")[2]
     is_code = BEGINS.match(last.encode("utf-8", "replace")) and not last.endswith((".", "!", "?", ":"))
-    return bool(is_code) and last.strip() not in code and find_fault(last.strip()) is not None
+    return bool(is_code) and last.strip() not in code and find_syntax_error(last.strip()) is not None
 
 
 def _take_start(text: str, entry: str | None) -> list[Extracted]:

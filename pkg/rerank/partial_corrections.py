@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import replace
 from typing import NamedTuple
 
-from pkg.extract.syntax import find_fault, parse_code
+from pkg.extract.syntax import find_syntax_error, parse_code
 from pkg.rerank.parsed_question import Definition
 from pkg.rerank.pieces import Piece, count_stubs, find_binding, remove_statements
 
@@ -92,7 +92,7 @@ def _write_derived(tree: ast.Module | None, definition: ast.ClassDef) -> str:
 def _replace_body(pieces: Sequence[Piece], main: int, found: ast.FunctionDef) -> Iterator[PatchedCode]:
     """Yield the function with the body that a later piece shows alone, which may just be a quoted line."""
     for piece in reversed(pieces[main + 1 :]):
-        fault = find_fault(piece.text)
+        fault = find_syntax_error(piece.text)
         if piece.tree is None and fault is not None and "outside function" in fault[0]:
             lines = pieces[main].code.split("\n")
             head = lines[: found.body[0].lineno - 1]

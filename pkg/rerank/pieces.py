@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from pkg.extract.syntax import cut_tail, find_fault, parse_code
+from pkg.extract.syntax import cut_tail, find_syntax_error, parse_code
 from pkg.rerank.parsed_question import Definition, is_test
 from pkg.rerank.statement_dependencies import list_lines
 
@@ -48,7 +48,7 @@ def find_pieces(text: str) -> list[Piece]:
 
 def _parse_piece(piece: Piece) -> Piece:
     """Parse a piece, or its valid prefix if its end is incomplete."""
-    if not piece.text.strip() or find_fault(piece.text) is None:
+    if not piece.text.strip() or find_syntax_error(piece.text) is None:
         return replace(piece, code=piece.text, tree=parse_code(piece.text))
     begin = BEGIN.search(piece.text)
     kept = cut_tail(piece.text[begin.start() :]).rstrip("\n") if begin else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pkg.extract.syntax import cut_tail, find_fault
+from pkg.extract.syntax import cut_tail, find_syntax_error
 from pkg.rerank.candidates import Extracted
 from pkg.rerank.parsed_question import Question, write_header
 
@@ -17,7 +17,7 @@ def continue_stub(text: str, question: Question) -> list[Extracted]:
     body = text.strip("\n")
     stub = question.stub or (write_header(question) if _lacks_header(body) else None)
     is_body = body[:1] in (" ", "\t") or _is_body(body)
-    if stub is None or not (is_body or find_fault(body) is not None):
+    if stub is None or not (is_body or find_syntax_error(body) is not None):
         return []
     whole = stub.rstrip() + "\n"
     note = "continues the query" if question.stub else "its header is missing and was added"
@@ -25,7 +25,7 @@ def continue_stub(text: str, question: Question) -> list[Extracted]:
         [body, "    " + body] if body[0] in " \t" else ["    " + body, re.sub(r"^(?=.)", "    ", body, flags=re.M)]
     )
     for piece in indented:
-        if find_fault(whole + piece) is None:
+        if find_syntax_error(whole + piece) is None:
             return [Extracted(whole + piece, note)]
     kept = cut_tail(whole + indented[0]) if is_body else ""
     if len(kept) <= len(whole):
@@ -37,7 +37,7 @@ def continue_stub(text: str, question: Question) -> list[Extracted]:
 
 def _lacks_header(body: str) -> bool:
     """Return whether a text is only the body of a function: it returns outside a function."""
-    fault = find_fault(body if body[:1] not in " \t" else f"if 1:\n{body}")
+    fault = find_syntax_error(body if body[:1] not in " \t" else f"if 1:\n{body}")
     return fault is not None and "outside function" in fault[0]
 
 

@@ -13,9 +13,9 @@ from pkg.errors import StoreError
 from pkg.graph.store import GraphStore
 from pkg.indexing.docstring_storage import remove_docstrings
 from pkg.indexing.enhancement import enhance
+from pkg.indexing.fragment_changes import list_changes
 from pkg.indexing.inputs import LoadedUnit, hash_text
 from pkg.indexing.prepare import Preparer
-from pkg.indexing.redrafting import list_changes
 from pkg.indexing.written_docstrings import Docstrings
 from pkg.model import Docstring, Edge, Label, RelationType, Source
 from pkg.terms.term_weights import weigh_terms

@@ -32,6 +32,7 @@ FINISHED = (
     "pkg/services.py",
     "pkg/trust.py",
     "pkg/units.py",
+    "pkg/indexing",
     "pkg/quoting",
     "pkg/rerank",
     "pkg/sandbox",

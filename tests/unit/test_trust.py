@@ -24,7 +24,7 @@ from pkg.errors import PathError, TrustError
 from pkg.graph.opening import open_store
 from pkg.indexing.build import build
 from pkg.indexing.build_plan import BuildOptions
-from pkg.indexing.store_encoder import keep_encoder
+from pkg.indexing.store_encoder import choose_query_encoder
 from pkg.trust import find_user_folder, read_trust
 
 RESTRICTED = {
@@ -215,12 +215,12 @@ def test_python_asks_for_trust_of_an_encoder_as_the_command_line_does(
 ) -> None:
     with closing(open_store(f"sqlite:///{tmp_path}/g.db", create=True)) as store:
         build(str(tree), store, BuildOptions("toy:m"))
-        assert keep_encoder(store) == "toy:m"
+        assert choose_query_encoder(store) == "toy:m"
         monkeypatch.setattr("pkg.trust._named", set())
-        assert keep_encoder(store) == "toy:m"  # recorded
+        assert choose_query_encoder(store) == "toy:m"  # recorded
         monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "of another user"))
         with pytest.raises(TrustError, match="toy:m"):
-            keep_encoder(store)
+            choose_query_encoder(store)
 
 
 def test_a_list_shows_what_is_trusted_and_a_damaged_record_is_told(clone: Path) -> None:

@@ -22,7 +22,7 @@ from pkg.extract.recipe.licences import Licence, read_licence
 from pkg.model import Skip
 
 _METADATA_NAMES = ("METADATA", "PKG-INFO")
-_MOST_METADATA = 2_000_000  # bytes; a long description has some hundred thousand
+_MAX_METADATA = 2_000_000  # bytes; a long description has some hundred thousand
 _DAMAGED = (OSError, EOFError, zlib.error, tarfile.TarError, zipfile.BadZipFile, ValueError, RuntimeError)
 _EXPECTED = "expected rows (.jsonl, .json, .csv, .parquet), a wheel, a source distribution, a folder, or the name of an"
 _EXPECTED += " installed package"
@@ -94,12 +94,12 @@ def _read_archived_metadata(path: str) -> Message | None:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
                 name = _choose_metadata([each.filename for each in archive.infolist()])
-                return _parse(archive.open(name).read(_MOST_METADATA)) if name else None
+                return _parse(archive.open(name).read(_MAX_METADATA)) if name else None
         with tarfile.open(path) as packed:
             for member in packed:
                 if member.isfile() and _choose_metadata([member.name]):
                     file = packed.extractfile(member)
-                    return _parse(file.read(_MOST_METADATA)) if file else None
+                    return _parse(file.read(_MAX_METADATA)) if file else None
     except _DAMAGED:
         return None
     return None

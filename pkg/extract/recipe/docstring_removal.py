@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pkg.extract.syntax import read_literal, silence_warnings
 from pkg.model import Class, CodeUnit, Function
 
-FEWEST_WORDS, MOST_WORDS = 3, 60  # of a question: shorter ones name nothing, longer ones are manuals
+MIN_WORDS, MAX_WORDS = 3, 60  # of a question: shorter ones name nothing, longer ones are manuals
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -39,10 +39,10 @@ def summarise_docstring(text: bytes, function: Function) -> str:
 
 def is_question(text: str) -> bool:
     """Tell whether a text has enough words to search by, and not too many."""
-    return len(set(_WORD.findall(text.lower()))) >= FEWEST_WORDS and len(text.split()) <= MOST_WORDS
+    return len(set(_WORD.findall(text.lower()))) >= MIN_WORDS and len(text.split()) <= MAX_WORDS
 
 
-def is_outer(code: CodeUnit, function: Function) -> bool:
+def is_outermost(code: CodeUnit, function: Function) -> bool:
     """Tell whether a function lies in no other one."""
     parent = function.parent
     while parent is not None:

@@ -20,14 +20,14 @@ from pkg.extract.parser import parse
 
 Annotation = list[Any]
 OTHER: Annotation = ["k", ""]
-_DEEPEST = 20
+_MAX_DEPTH = 20
 _INSIDE = ("type", "parenthesized_expression", "module", "expression_statement")
 
 
 def read_annotation(node: Node, depth: int = 0) -> Annotation:
     """Read the syntax tree of an annotation; of what is no type, nothing is known."""
     kind = node.type
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return OTHER
     if kind in _INSIDE:
         inner = next((child for child in node.named_children if child.type != "comment"), None)

@@ -17,8 +17,8 @@ from pkg.extract.summary.frame_operations import Frame
 if TYPE_CHECKING:
     from pkg.extract.summary.file_frames import Builder
 
-DEEPEST = 90  # expressions inside of one another
-LONGEST_TEXT = 200  # characters of a constant text that is kept: longer ones name no attribute and are no keys
+MAX_DEPTH = 90  # expressions inside of one another
+MAX_TEXT_LENGTH = 200  # characters of a constant text that is kept: longer ones name no attribute and are no keys
 _SIGNS = {"-": "negative", "+": "positive", "~": "invert"}
 _CONVERSIONS = {b"!s": "string", b"!r": "representation", b"!a": "representation"}
 _QUIET = frozenset((
@@ -71,7 +71,7 @@ class Expressions:
             return self._read_other(node)
         builder = self.builder
         builder.depth += 1
-        found = handler(self, node) if builder.depth < DEEPEST else self.read_deep(node)
+        found = handler(self, node) if builder.depth < MAX_DEPTH else self.read_deep(node)
         builder.depth -= 1
         return found
 
@@ -144,7 +144,7 @@ class Expressions:
         frame = self.frame
         text = frame.source[node.start_byte : node.end_byte]
         if node.named_child_count <= 3 and _has_no_interpolation(node, text):
-            if len(text) > LONGEST_TEXT:
+            if len(text) > MAX_TEXT_LENGTH:
                 return [frame.add_constant("str")]
             if text[:1] not in _QUOTES and b"b" in text.partition(text[-1:])[0].lower():
                 return [frame.add_constant("bytes")]
@@ -157,7 +157,7 @@ class Expressions:
         for child in node.named_children:
             if child.type == "string_content":
                 content = (child.text or b"").decode("utf-8", "replace")
-                parts.append(frame.add_constant("str", content if len(content) < LONGEST_TEXT else None))
+                parts.append(frame.add_constant("str", content if len(content) < MAX_TEXT_LENGTH else None))
             elif child.type == "interpolation":
                 parts.append(self._read_interpolation(child))
         return parts

@@ -14,7 +14,7 @@ from pkg.extract.summary.annotation_trees import is_named
 from pkg.extract.summary.compaction import Numbering
 from pkg.extract.summary.frame_operations import Frame
 from pkg.extract.summary.operations import Operation
-from pkg.extract.summary.returned_parameters import Guards, Passed, take_returned
+from pkg.extract.summary.returned_parameters import Guards, Passed, extract_returned
 
 _METHOD_KINDS = ("classmethod", "staticmethod")
 _TELLING = frozenset((
@@ -101,7 +101,7 @@ class _HeadReader:
         if is_plain:
             first = 1 if frame.flags & o.HAS_RECEIVER else 0
             placed = (place for place, each in enumerate(frame.parameters) if each[1] in (o.PLACED, o.BY_NAME))
-            guards, passed = take_returned(self._nodes, self._follow, frozenset(placed) - frozenset(range(first)))
+            guards, passed = extract_returned(self._nodes, self._follow, frozenset(placed) - frozenset(range(first)))
         return FrameHead(
             sorted(decorated.names), decorated.operations, list(self._own), list(self._foreign), list(self._names),
             guards if any(guards) else (), passed,

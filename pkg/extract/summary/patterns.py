@@ -15,7 +15,7 @@ from pkg.extract.summary.frame_operations import Frame
 if TYPE_CHECKING:
     from pkg.extract.summary.file_frames import Builder
 
-_DEEPEST = 60  # patterns inside of one another
+_MAX_DEPTH = 60  # patterns inside of one another
 
 
 class Patterns:
@@ -90,7 +90,7 @@ class Patterns:
 
     def _match(self, node: Node, value: int) -> None:
         """Bind what a pattern captures; of one that is nested too deeply, nothing."""
-        if self._depth < _DEEPEST:
+        if self._depth < _MAX_DEPTH:
             self._depth += 1
             self._match_one(node, value)
             self._depth -= 1

@@ -23,7 +23,7 @@ class Passed(NamedTuple):
     guards: Guards = ()
 
 
-def take_returned(
+def extract_returned(
     nodes: list[Operation], follow: Callable[[int], int], places: frozenset[int]
 ) -> tuple[list[Guards], list[Passed]]:
     """Find the tests of some parameters that stand before returns, and which of these parameters are returned.

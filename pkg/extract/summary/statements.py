@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _SUPPRESSING = re.compile(rb"[\w.]*\b(?:suppress|raises|assertRaises|assertRaisesRegex)\s*\(")
 """Contexts that go on behind a fault."""
-_MOST_LEVELS = 100  # CPython refuses deeper indentation, so nothing below is real code
+_MAX_LEVELS = 100  # CPython refuses deeper indentation, so nothing below is real code
 
 
 class Statements:
@@ -71,7 +71,7 @@ class Statements:
 
     def run_block(self, node: Node | None) -> None:
         """Sum up the statements of a block."""
-        if node is not None and self._builder.levels < _MOST_LEVELS:
+        if node is not None and self._builder.levels < _MAX_LEVELS:
             self._builder.levels += 1
             self.run(node.named_children)
             self._builder.levels -= 1

@@ -11,7 +11,7 @@ from pkg.extract import node_fields as f
 from pkg.extract.parser import find_first_child
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.environment import SHARED, Environment, Place, copy
-from pkg.extract.summary.expression_operations import DEEPEST, place_key
+from pkg.extract.summary.expression_operations import MAX_DEPTH, place_key
 from pkg.extract.summary.frame_operations import Frame, read_identifier
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Conditions:
         """Sum up a condition that is tested; of one that is a value, the truth of the last part is not asked."""
         builder = self._expressions.builder
         builder.depth += 1
-        found = self._test(node, is_value) if builder.depth < DEEPEST else self._test_deep(node)
+        found = self._test(node, is_value) if builder.depth < MAX_DEPTH else self._test_deep(node)
         builder.depth -= 1
         return found
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-MOST_OF_A_TITLE = 120  # characters; what is longer is a paragraph that looks like a heading
+MAX_TITLE_LENGTH = 120  # characters; what is longer is a paragraph that looks like a heading
 
 Lines = Sequence[bytes]
 """The lines of a text, each with its end."""
@@ -28,14 +28,14 @@ _SETEXT = re.compile(rb" {0,3}(=+|-+)[ \t\r\n]*$")
 _NO_PARAGRAPH = re.compile(rb" {4}|\t| {0,3}(?:[-+*>|#<]|\d+[.)] |:?-+:?\|)")
 _HTML_HEADING = re.compile(rb"[ \t]*<h([1-6])\b[^>]*>(.*?)</h\1>", re.IGNORECASE | re.DOTALL)
 _COMMENT, _COMMENT_END = b"<!--", b"-->"
-MOST_OF_MATTER = 200  # lines; two dashed lines further apart are something else
+MAX_FRONT_MATTER_LINES = 200  # lines; two dashed lines further apart are something else
 _MATTER, _MATTER_END = re.compile(rb"(?:---|\+\+\+)[ \t\r]*$"), re.compile(rb"(?:---|\+\+\+|\.\.\.)[ \t\r]*$")
 
 
 def find_markdown_headings(lines: Lines) -> Iterator[Heading]:
     """Find the headings of Markdown: those with #, underlined ones and those in HTML, none in code or comments."""
     fenced, is_comment = find_fenced(lines), False
-    for number in range(count_matter(lines), len(lines)):
+    for number in range(count_front_matter(lines), len(lines)):
         line = lines[number]
         if number in fenced:
             continue
@@ -61,12 +61,17 @@ def find_fenced(lines: Lines) -> set[int]:
     return fenced
 
 
-def count_matter(lines: Lines) -> int:
+def count_front_matter(lines: Lines) -> int:
     """Count the lines of the settings that a text begins with, between two lines of dashes or plus signs."""
     if not lines or not _MATTER.match(lines[0]):
         return 0
     return next(
-        (number + 1 for number in range(1, min(len(lines), MOST_OF_MATTER)) if _MATTER_END.match(lines[number])), 0
+        (
+            number + 1
+            for number in range(1, min(len(lines), MAX_FRONT_MATTER_LINES))
+            if _MATTER_END.match(lines[number])
+        ),
+        0,
     )
 
 
@@ -111,11 +116,11 @@ def _make_heading(line: int, level: int, title: bytes) -> Iterator[Heading]:
 
 def clean_title(title: bytes) -> str:
     """Write a title without its markup, on one line; a long one is cut."""
-    text = title[: 8 * MOST_OF_A_TITLE].decode("utf-8", "replace")
+    text = title[: 8 * MAX_TITLE_LENGTH].decode("utf-8", "replace")
     text = _ROLE.sub(r"\1", _ANCHOR.sub("", _TAG.sub("", text)))
     text = html.unescape(_MARKS.sub("", _LINK.sub(r"\1", text)))
     text = " ".join("".join(each if each.isprintable() else " " for each in text).split())
-    return text if len(text) <= MOST_OF_A_TITLE else f"{text[:MOST_OF_A_TITLE]}..."
+    return text if len(text) <= MAX_TITLE_LENGTH else f"{text[:MAX_TITLE_LENGTH]}..."
 
 
 _ADORNED = re.compile(rb"([!-/:-@\[-`{-~])\1*[ \t\r\n]*$")

@@ -10,7 +10,7 @@ from math import ceil
 from typing import NamedTuple
 
 from pkg.extract.text_files.markup_headings import (
-    MOST_OF_A_TITLE,
+    MAX_TITLE_LENGTH,
     Heading,
     Lines,
     find_fenced,
@@ -21,10 +21,10 @@ from pkg.extract.text_files.settings_headings import find_keys, find_tables
 from pkg.extract.text_files.text_kinds import TextKind
 from pkg.model import HEADINGS, Chunk, Span
 
-MOST_OF_A_CHUNK = 1_500  # bytes
+MAX_CHUNK_BYTES = 1_500  # bytes
 """As much as the papers' chunks have; the vector of a longer one is of no one thing any more, and models with a window
 of 256 tokens, such as MiniLM, do not read its end."""
-LEAST_OF_A_CHUNK = 200  # bytes; what is shorter, such as a title alone, says too little without its neighbours
+MIN_CHUNK_BYTES = 200  # bytes; what is shorter, such as a title alone, says too little without its neighbours
 
 _FINDERS: dict[TextKind, Callable[[Lines], Iterable[Heading]]] = {
     "markdown": find_markdown_headings, "rst": find_underlined_headings, "text": find_underlined_headings,
@@ -43,7 +43,7 @@ def cut_sections(text: bytes, kind: TextKind, name: str) -> tuple[Chunk, ...]:
     lines = _split_lines(text[first:])
     starts = [0, *accumulate(map(len, lines))]
     sections = _join_tiny(_list_sections(starts, list(_FINDERS[kind](lines))))
-    cutter = _Cutter(text[first:], (_find_paragraphs(lines, starts, kind), _find_behind_blank(lines, starts), starts))
+    cutter = _Cutter(text[first:], (_find_paragraphs(lines, starts, kind), _find_after_blank(lines, starts), starts))
     newlines = [first + start for start in starts]
     return tuple(
         _make_chunk(section, _place(newlines, first + start, first + end), name)
@@ -103,13 +103,13 @@ def _join_tiny(sections: Iterable[_Section]) -> Iterator[_Section]:
 
 def _join(one: _Section, other: _Section) -> _Section | None:
     """Join two sections that follow each other; None where they are better kept apart."""
-    is_tiny = min(one.size, other.size) < LEAST_OF_A_CHUNK and one.size + other.size <= MOST_OF_A_CHUNK
+    is_tiny = min(one.size, other.size) < MIN_CHUNK_BYTES and one.size + other.size <= MAX_CHUNK_BYTES
     if not one.size:
         return other
     if not is_tiny:
         return None
     if other.above[: len(one.path)] == one.path:  # the other stands below the one
-        named = other if one.size < LEAST_OF_A_CHUNK else one
+        named = other if one.size < MIN_CHUNK_BYTES else one
         return _Section(one.start, other.end, named.above, named.titles)
     if one.titles and one.above == other.above:
         return _Section(one.start, other.end, one.above, one.titles + other.titles)
@@ -126,7 +126,7 @@ def _find_paragraphs(lines: Lines, starts: Sequence[int], kind: TextKind) -> lis
     ]
 
 
-def _find_behind_blank(lines: Lines, starts: Sequence[int]) -> list[int]:
+def _find_after_blank(lines: Lines, starts: Sequence[int]) -> list[int]:
     return [starts[number] for number in range(1, len(lines)) if not lines[number - 1].strip()]
 
 
@@ -139,7 +139,7 @@ class _Cutter:
 
     def cut(self, start: int, end: int, level: int = 0) -> Iterator[tuple[int, int]]:
         """Give the byte offsets of the pieces, none of white space alone, each from its first to its last character."""
-        if end - start <= MOST_OF_A_CHUNK:
+        if end - start <= MAX_CHUNK_BYTES:
             yield from self._trim(start, end)
         elif level == len(self.marks):
             yield from self._cut_line(start, end)
@@ -152,20 +152,20 @@ class _Cutter:
     def _group(self, ends: Sequence[int]) -> Iterator[tuple[int, int]]:
         """Put neighbouring pieces together, into chunks of about one size; a longer piece stays alone."""
         size = ends[-1] - ends[0]
-        enough = size / ceil(size / MOST_OF_A_CHUNK)
+        enough = size / ceil(size / MAX_CHUNK_BYTES)
         first = ends[0]
         for start, end in pairwise(ends):
-            if first < start and (end - first > MOST_OF_A_CHUNK or start - first >= enough):
+            if first < start and (end - first > MAX_CHUNK_BYTES or start - first >= enough):
                 yield first, start
                 first = start
         yield first, ends[-1]
 
     def _cut_line(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Cut a line between words; where there are none, between letters."""
-        while end - start > MOST_OF_A_CHUNK:
-            stop = self.text.rfind(b" ", start + MOST_OF_A_CHUNK // 2, start + MOST_OF_A_CHUNK) + 1
+        while end - start > MAX_CHUNK_BYTES:
+            stop = self.text.rfind(b" ", start + MAX_CHUNK_BYTES // 2, start + MAX_CHUNK_BYTES) + 1
             if not stop:
-                stop = start + MOST_OF_A_CHUNK
+                stop = start + MAX_CHUNK_BYTES
                 while self.text[stop] & 0xC0 == 0x80:  # inside of a letter
                     stop -= 1
             yield from self._trim(start, stop)
@@ -187,5 +187,5 @@ def _place(newlines: Sequence[int], start: int, end: int) -> Span:
 
 def _make_chunk(section: _Section, span: Span, name: str) -> Chunk:
     title = _BESIDE.join(section.titles) or name
-    title = title if len(title) <= MOST_OF_A_TITLE else f"{title[:MOST_OF_A_TITLE]}..."
+    title = title if len(title) <= MAX_TITLE_LENGTH else f"{title[:MAX_TITLE_LENGTH]}..."
     return Chunk(title, HEADINGS.join((*section.above, title)), span)

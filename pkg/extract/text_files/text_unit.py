@@ -36,9 +36,9 @@ def decode_text(raw: bytes) -> tuple[bytes, str | None]:
     return text, note
 
 
-DATA_FROM = 20_000  # bytes; shorter lists and tables do no harm
-FEWEST_LETTERS = 0.5  # of what is no white space; prose of any script, and settings, have more
-FEWEST_WORDS = 2.0  # on a line that is not blank, on average; a list of words or names has one
+MIN_DATA_BYTES = 20_000  # bytes; shorter lists and tables do no harm
+MIN_LETTER_SHARE = 0.5  # of what is no white space; prose of any script, and settings, have more
+MIN_WORDS_PER_LINE = 2.0  # on a line that is not blank, on average; a list of words or names has one
 
 _BLANKS = b" \t\r\n\f\v"
 _LETTERS = bytes(range(0x41, 0x5B)) + bytes(range(0x61, 0x7B)) + bytes(range(0x80, 0x100))
@@ -50,11 +50,11 @@ def find_data(text: bytes, kind: TextKind) -> str | None:
         return "binary: it holds NUL bytes"
     if looks_minified(text):
         return "minified or generated: very long lines"
-    if kind != "text" or len(text) < DATA_FROM:
+    if kind != "text" or len(text) < MIN_DATA_BYTES:
         return None
     shown = len(text.translate(None, _BLANKS))
     letters = shown - len(text.translate(None, _BLANKS + _LETTERS))
-    if letters < FEWEST_LETTERS * shown:
+    if letters < MIN_LETTER_SHARE * shown:
         return f"data: {letters / shown:.0%} of its signs are letters"
     lines, words = len(re.findall(rb"\S[^\n]*", text)), len(text.split())
-    return f"data: a list of {lines:,} single words" if words < FEWEST_WORDS * lines else None
+    return f"data: a list of {lines:,} single words" if words < MIN_WORDS_PER_LINE * lines else None

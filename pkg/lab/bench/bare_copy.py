@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 from pkg.extract.python import extract_unit
-from pkg.extract.recipe.docstring_removal import is_outer, remove_spans, summarise_docstring
+from pkg.extract.recipe.docstring_removal import is_outermost, remove_spans, summarise_docstring
 from pkg.graph.store import GraphStore
 from pkg.lab.evaluation.retrieval.answer_places import SEPARATOR
 from pkg.model import CodeUnit, Function, Label, Source
@@ -142,7 +142,7 @@ def _list_documented(path: str, code: CodeUnit) -> Iterator[DocumentedFunction]:
     """Find the functions with a docstring and more, outside other functions."""
     for each in _list_functions(code):
         summary = summarise_docstring(code.text, each)
-        if summary and each.docstring and is_outer(code, each) and _has_body(code, each):
+        if summary and each.docstring and is_outermost(code, each) and _has_body(code, each):
             yield DocumentedFunction(path, each.qualname, summary)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from time import thread_time
 from typing import Protocol
 
-from pkg.extract.syntax import find_fault, parse_code
+from pkg.extract.syntax import find_syntax_error, parse_code
 from pkg.rerank.candidates import Verdict
 from pkg.rerank.case import Case, DistinctCandidate
 from pkg.rerank.examples.calls import list_calls
@@ -41,7 +41,7 @@ class SyntaxStage:
 
     def _judge_one(self, candidate: DistinctCandidate) -> Verdict:
         start = thread_time()
-        fault = find_fault(candidate.code)
+        fault = find_syntax_error(candidate.code)
         if fault is None and not candidate.code.strip():
             fault = "no code", 1
         if fault is not None:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pkg.encode.encoder import Encoder, Vectors, encode_without
-from pkg.extract.syntax import is_hollow, is_python, is_python_like
+from pkg.extract.syntax import is_noop, is_python, is_python_like
 from pkg.model import Cut, Nested
 from pkg.retrieval.folds import Gap, fold_gaps
 from pkg.retrieval.pruning.safe_cuts import Surroundings, find_objection
@@ -258,7 +258,7 @@ def _cut_best(
             rest = "nothing else would be left" if excision.leaves_nothing else "the rest would not parse"
             refused.append(f"{_describe(branch)} kept: {rest}")
             continue
-        if is_hollow(remainder.text, judge.indent):
+        if is_noop(remainder.text, judge.indent):
             refused.append(f"{_describe(branch)} kept: nothing but headers and `pass` would be left")
             continue
         after = judge.score(remainder.text) if remainder.filler else score

@@ -49,7 +49,7 @@ def test_the_environment_and_a_file_name_the_encoder(tree: Path, monkeypatch: py
     assert '"encoder": "toy:m"' in stats.stdout or '"encoder":"toy:m"' in stats.stdout
     monkeypatch.setenv("PKG_ENCODER", "fake")
     done = run(tree)
-    assert "are encoded anew with 'fake'" in done.stderr
+    assert "are re-encoded with 'fake'" in done.stderr
 
 
 def test_a_question_is_asked_with_the_encoder_of_the_graph(tree: Path, models: dict[str, LetterModel]) -> None:

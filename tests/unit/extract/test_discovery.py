@@ -201,7 +201,7 @@ def test_a_file_reached_by_several_paths_is_read_once_by_its_own(tmp_path: Path)
     assert found.skipped == (Skip("a.py", "same file as m/real.py"), Skip("z.py", "same file as m/real.py"))
 
 
-def test_links_to_folders_lead_out_of_the_tree_but_never_in_circles(home: Path) -> None:
+def test_links_to_folders_lead_out_of_the_tree_but_never_in_cycles(home: Path) -> None:
     tmp_path = home
     write_tree(tmp_path, {"out/deep/a.py": "", "root/m/b.py": ""})
     targets = {"again": "../out", "inside": "m", "self": ".", "up": "..", "out": "../out", "deep": "../out/deep"}

@@ -42,7 +42,7 @@ def check(content: str, text: str = TEXT, indent: str = "") -> str:
     return changed
 
 
-def test_it_stands_below_the_header_behind_the_white_space_of_the_body() -> None:
+def test_it_is_below_the_header_with_the_indentation_of_the_body() -> None:
     assert check("def add(a, b):\n    return a + b") == (
         'def add(a, b):\n    """Add two numbers.\n\n    Returns:\n        int: their sum\n    """\n    return a + b'
     )

@@ -127,7 +127,7 @@ def test_other_literals_are_no_docstring(literal: str) -> None:
     assert function.docstring is None
 
 
-def test_a_string_behind_a_statement_is_no_docstring() -> None:
+def test_a_string_after_a_statement_is_no_docstring() -> None:
     assert find_function(extract("def f():\n    x = 1\n    'd'\n"), "f").docstring is None
 
 

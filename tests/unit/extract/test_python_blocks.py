@@ -134,7 +134,7 @@ def test_a_function_of_a_docstring_alone_has_no_body(text: str) -> None:
     assert code.blocks == ()
 
 
-def test_a_body_behind_a_docstring_on_the_same_line_is_found() -> None:
+def test_a_body_after_a_docstring_on_the_same_line_is_found() -> None:
     assert list_blocks(extract("def f(): 'do'; return 1\n")) == {"body": "return 1"}
 
 

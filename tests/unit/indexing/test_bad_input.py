@@ -1,4 +1,4 @@
-"""Trees and files that are not what a build hopes for: each is named, none stops it."""
+"""Malformed trees and files: each is reported, none stops a build."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GOOD = "def good(): return 1\n"
 
 
 def list_reasons(store: EmbeddedStore) -> dict[str, str]:
-    """Map the units that were not fully read to the reason."""
+    """Map the units that were not fully read to their reasons."""
     return {skip.path: skip.reason for skip in store.stats().partial}
 
 
@@ -49,7 +49,7 @@ def test_binary_content_is_kept_as_a_file_with_its_reason(tmp_path: Path, store:
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_utf_16_with_a_mark_is_decoded_and_said(tmp_path: Path, store: EmbeddedStore, encoding: str) -> None:
+def test_utf_16_with_a_mark_is_decoded_and_reported(tmp_path: Path, store: EmbeddedStore, encoding: str) -> None:
     mark = b"" if encoding == "utf-16" else "\ufeff".encode(encoding)
     text = mark + "def größe():\n    return 1\n".encode(encoding)
     build(str(write_tree(tmp_path / "repo", {"a.py": text})), store)
@@ -60,7 +60,7 @@ def test_utf_16_with_a_mark_is_decoded_and_said(tmp_path: Path, store: EmbeddedS
 @pytest.mark.parametrize(
     "head", ["# -*- coding: latin-1 -*-\n", "#!/usr/bin/python\n# vim: set fileencoding=latin-1 :\n"]
 )
-def test_a_coding_comment_is_obeyed_and_said(tmp_path: Path, store: EmbeddedStore, head: str) -> None:
+def test_a_coding_comment_is_obeyed_and_reported(tmp_path: Path, store: EmbeddedStore, head: str) -> None:
     text = f"{head}def größe():\n    return 'é'\n".encode("latin-1")
     build(str(write_tree(tmp_path / "repo", {"a.py": text})), store)
     assert list_reasons(store) == {"a.py": "read as latin-1; spans count its UTF-8 form"}

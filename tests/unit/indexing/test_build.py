@@ -1,4 +1,4 @@
-"""Builds of repositories end to end: what is new, changed, touched, renamed and gone (docs/papers.md, 9.1)."""
+"""Builds of repositories end to end: new, changed, touched, renamed and removed files (docs/papers.md, 9.1)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pkg.model import Label
 
 
 def build_afresh(tree: Path, place: Path) -> list[str]:
-    """Build a tree into an empty store; give the export."""
+    """Build a tree into an empty store; return the export."""
     with closing(open_graph_at(place)) as fresh:
         build(str(tree), fresh)
         return export_lines(fresh)
@@ -51,7 +51,7 @@ def test_a_node_can_be_found_by_its_name_with_its_place_and_text(tree: Path, sto
 
 
 def test_an_unchanged_tree_writes_nothing(tree: Path, store: EmbeddedStore, tmp_path: Path) -> None:
-    time.sleep(CLOCK_TICK_NS / 1e9)  # files that are younger are looked at once more
+    time.sleep(CLOCK_TICK_NS / 1e9)  # newer files are compared again
     build(str(tree), store)
     before = {path.name: path.read_bytes() for path in tmp_path.glob("graph.db*")}
     report = build(str(tree), store)
@@ -203,9 +203,7 @@ def test_a_store_of_an_encoder_that_is_gone_says_how_to_go_on(tree: Path, store:
         (BuildOptions(jobs=-1), r"jobs is -1; expected 0 \(one for each processor\) or more"),
     ],
 )
-def test_options_that_mean_nothing_are_refused(
-    tree: Path, store: EmbeddedStore, options: BuildOptions, message: str
-) -> None:
+def test_invalid_options_are_refused(tree: Path, store: EmbeddedStore, options: BuildOptions, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         build(str(tree), store, options)
     assert store.sources() == ()
@@ -219,7 +217,7 @@ def test_progress_counts_the_bytes_that_were_read(tree: Path, store: EmbeddedSto
     assert seen[-1] == (size, size)
 
 
-def test_what_follows_the_reading_is_told_when_it_begins(tree: Path, store: EmbeddedStore) -> None:
+def test_stages_after_reading_are_reported_when_they_begin(tree: Path, store: EmbeddedStore) -> None:
     told: list[object] = []
     options = BuildOptions(progress=lambda done, total: told.append(done == total), enter=told.append)
     build(str(tree), store, options)

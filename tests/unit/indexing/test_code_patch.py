@@ -1,4 +1,4 @@
-"""A patch puts docstrings into files as git and patch take it, and touches no file itself."""
+"""Patches that insert docstrings: git and patch apply them, and no file is changed by making them."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_a_source_that_was_one_file_is_patched_by_its_name(tmp_path: Path) -> No
         assert found.diff.startswith(b"--- a/alone.py\n+++ b/alone.py\n")
 
 
-def test_a_diff_tells_a_line_that_does_not_end() -> None:
+def test_a_diff_marks_a_missing_final_newline() -> None:
     diff = render_diff("a.py", b"one\ntwo", b"one\nmore\ntwo")
     assert diff == b"--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,3 @@\n one\n+more\n two\n\\ No newline at end of file\n"
 

@@ -1,4 +1,4 @@
-"""Builds of corpora: equal code once, rows that change or go, other formats (P-01, docs/schema.md)."""
+"""Builds of corpora: equal code stored once, changed and removed rows, other formats (P-01, docs/schema.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of a class, a module or a constant that is encoded which says what it is, not what lies in it."""
+"""The encoded text of classes, modules and constants: the declaration, not its contents."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.extract.python import extract_unit
-from pkg.indexing.declarations import MOST_OF_A_VALUE, list_own_ranges, surround
+from pkg.indexing.declarations import MAX_VALUE_BYTES, extend_to_comments, list_own_ranges
+from pkg.indexing.fragment_changes import rebuild_nodes
 from pkg.indexing.inputs import LoadedUnit
 from pkg.indexing.prepare import Preparer
-from pkg.indexing.redrafting import redraft
 from pkg.model import Label, Span
 from pkg.units import StoredFragment, format_id, name_module
 
@@ -47,10 +47,10 @@ if DEBUG:
 
 
 def encode(text: bytes = TEXT) -> dict[str, str]:
-    """Give what is encoded of each declaration, by its qualified name."""
-    draft = redraft(StoredFragment("s", 1, "shop/conf.py", text, b""), {})
-    encoded = draft.list_encoded()
-    rows = [row for row in draft.embedded if row.label not in (Label.FUNCTION, Label.BLOCK, Label.IMPORT)]
+    """Return the encoded text of each declaration by its qualified name."""
+    nodes = rebuild_nodes(StoredFragment("s", 1, "shop/conf.py", text, b""), {})
+    encoded = nodes.list_encoded()
+    rows = [row for row in nodes.embedded if row.label not in (Label.FUNCTION, Label.BLOCK, Label.IMPORT)]
     return {row.qualname: encoded[format_id(row.id)][0].decode() for row in rows}
 
 
@@ -79,18 +79,18 @@ def test_the_comment_of_another_statement_is_not_taken() -> None:
 
 def test_a_long_value_is_cut() -> None:
     found = encode(b"TABLE = [" + b"1, " * 2000 + b"]\n")
-    assert len(found["TABLE"]) == len("TABLE = ") + MOST_OF_A_VALUE
+    assert len(found["TABLE"]) == len("TABLE = ") + MAX_VALUE_BYTES
 
 
 def test_what_is_encoded_is_what_a_build_encodes() -> None:
     units, _ = Preparer("s", FakeEncoder()).prepare([LoadedUnit("shop/conf.py", "1", Label.FILE, "2", TEXT)])
     fragment = units[0].parts[0].fragment
     assert fragment is not None
-    draft = redraft(StoredFragment("s", fragment.key, "shop/conf.py", TEXT, b""), {})
-    assert [row.id for row in draft.embedded] == [
-        row.id for row in fragment.nodes if format_id(row.id) in draft.list_encoded()
+    nodes = rebuild_nodes(StoredFragment("s", fragment.key, "shop/conf.py", TEXT, b""), {})
+    assert [row.id for row in nodes.embedded] == [
+        row.id for row in fragment.nodes if format_id(row.id) in nodes.list_encoded()
     ]
-    assert len(fragment.vectors) == len(draft.embedded)
+    assert len(fragment.vectors) == len(nodes.embedded)
 
 
 @pytest.mark.parametrize(
@@ -118,5 +118,5 @@ def test_what_is_cut_out_of_ranges_is_gone_and_nothing_else(
 
 def test_comments_of_a_whole_text_are_searched_by_place() -> None:
     code = extract_unit(b"x = 1\n" * 3 + b"# said\nLAST = 2\n")
-    start, end = surround(code.text, code.constants[-1], code.comments)
+    start, end = extend_to_comments(code.text, code.constants[-1], code.comments)
     assert code.text[start:end] == b"# said\nLAST = 2"

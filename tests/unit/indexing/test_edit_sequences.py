@@ -1,4 +1,4 @@
-"""Whatever is edited, renamed, moved, deleted, broken and mended: the graph is that of a build from nothing."""
+"""After any sequence of edits, renames, moves and deletions, the graph equals that of a build from nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pkg.indexing.build import build
 
 PLACES = ("shop/__init__.py", "shop/cart.py", "shop/prices.py", "shop/tax/__init__.py", "shop/tax/rates.py", "main.py")
 IMPORTER = "from shop.prices import total, Price\n\n\ndef check(cart):\n    return total(cart) + Price(1).net()\n"
-HEIR = """from .prices import *
+SUBCLASS = """from .prices import *
 from . import tax
 
 
@@ -79,12 +79,12 @@ except ImportError:
 
 total([])
 """
-TEXTS = ("", IMPORTER, HEIR, BASE, THROUGH_OTHERS, LISTED, HOOKED, DECORATED, CONDITIONAL)
+TEXTS = ("", IMPORTER, SUBCLASS, BASE, THROUGH_OTHERS, LISTED, HOOKED, DECORATED, CONDITIONAL)
 BROKEN = "\n\ndef broken(:\n    pass\n"
 
 
 class Edits(RuleBasedStateMachine):
-    """A tree under edits, and a store that is brought up to date after each."""
+    """A tree under edits, and a store that is updated after each."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -95,13 +95,13 @@ class Edits(RuleBasedStateMachine):
         self.edit("main.py", IMPORTER)
 
     def edit(self, place: str, text: str) -> None:
-        """Write a file; its size may be what it was."""
+        """Write a file; its size may stay the same."""
         path = self.tree / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
     def list_files(self) -> list[Path]:
-        """List the files that there are."""
+        """List the present files."""
         return sorted(self.tree.rglob("*.py"))
 
     @rule(place=st.sampled_from(PLACES), text=st.sampled_from(TEXTS))

@@ -1,4 +1,4 @@
-"""A graph that was brought up to date is byte-equal to one that was built at once, after any edits."""
+"""An updated graph is byte-equal to one built from nothing, after any edits."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ROWS = st.dictionaries(
 
 
 def put_tree(folder: Path, files: dict[str, str | None]) -> Path:
-    """Make a folder hold these files; one is always there, so that it is never without Python."""
+    """Make a folder hold these files, and one that is always there, so that it has Python."""
     shutil.rmtree(folder, ignore_errors=True)
     return write_tree(
         folder, {"always.py": "x = 1\n"} | {path: text for path, text in files.items() if text is not None}
@@ -75,7 +75,7 @@ def test_a_corpus_after_edits_equals_a_fresh_build(
 
 
 @pytest.mark.parametrize("damage", [lambda notes: b"", lambda notes: b"\x01" + notes[1:], lambda notes: notes[:-1]])
-def test_files_whose_notes_are_lost_are_resolved_anew(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+def test_files_with_lost_records_are_resolved_again(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     texts: dict[str, str | None] = {
         "a.py": "from b import f\nf()\n",
         "b.py": "def f(): pass\n",

@@ -1,4 +1,4 @@
-"""Functions without a docstring are written for, the most called first, and nothing is paid for twice."""
+"""Functions without a docstring are documented, most called first, and nothing is paid for twice."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_a_limit_goes_to_the_most_called_and_the_next_run_goes_on(store: Embedde
     assert (names_of(outcomes), report.documented) == (["once"], 1)
 
 
-def test_functions_of_equal_code_are_written_for_once(store: EmbeddedStore, project: Path) -> None:
+def test_functions_of_equal_code_are_documented_once(store: EmbeddedStore, project: Path) -> None:
     (project / "copy.py").write_text(COPY)
     build(str(project), store)
     model = ScriptedModel([MODEL_TEXT])
@@ -136,7 +136,7 @@ def test_functions_of_equal_code_are_written_for_once(store: EmbeddedStore, proj
     assert [node.properties["docstring"] for node in found] == [MODEL_TEXT] * 2
 
 
-def test_a_second_run_asks_nobody(store: EmbeddedStore, cache: DocstringCache) -> None:
+def test_a_second_run_sends_no_requests(store: EmbeddedStore, cache: DocstringCache) -> None:
     model = ScriptedModel([MODEL_TEXT])
     run(store, write(model), cache)
     before = export(store)
@@ -170,7 +170,7 @@ def test_only_a_function_that_has_changed_is_done_again(
 
 
 def find_asked(asked: Asked) -> str:
-    """Tell for which function a model was asked: the last one that it was shown."""
+    """Return the function that a request was for: the last one in its prompt."""
     found: list[str] = re.findall(r"def (\w+)", "".join(each.content for each in asked))
     return found[-1]
 
@@ -179,7 +179,7 @@ def refuse_once(asked: Asked) -> Answer:
     return "" if find_asked(asked) == "once" else MODEL_TEXT
 
 
-def test_a_failure_is_told_kept_and_not_asked_for_again(store: EmbeddedStore, cache: DocstringCache) -> None:
+def test_a_failure_is_reported_kept_and_not_retried(store: EmbeddedStore, cache: DocstringCache) -> None:
     model = ScriptedModel(refuse_once, can_fill=False)
     report, _ = run(store, write(model), cache)
     assert [(skip.path, skip.reason) for skip in report.failed] == [("calls.py once", "empty")]
@@ -210,7 +210,7 @@ def test_a_model_replaces_a_template_and_a_template_no_model(store: EmbeddedStor
     assert export(store) == before
 
 
-def test_a_newer_prompt_of_the_same_model_is_written_anew(
+def test_a_newer_prompt_of_the_same_model_replaces_a_docstring(
     store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(store, write(ScriptedModel([MODEL_TEXT])))
@@ -300,7 +300,7 @@ def test_an_estimate_writes_a_sample_that_the_run_then_takes(store: EmbeddedStor
     assert len(model.asked) == 3
 
 
-def test_an_estimate_by_size_asks_nobody(store: EmbeddedStore) -> None:
+def test_an_estimate_by_size_sends_no_requests(store: EmbeddedStore) -> None:
     with closing(Undocumented(store, "project", lambda found: found is None)) as missing:
         estimate = estimate_by_size("openai:far", [missing], Budget(limit=2))
     assert (estimate.codes, estimate.functions, estimate.seconds, estimate.sample) == (2, 3, None, 0)
@@ -348,7 +348,7 @@ def test_comments_are_kept_encoded_and_undone_with_the_docstring(
     assert report.usage.requests == 1
     commented = export(store)
     assert run(store, writer, cache)[1] == []
-    assert run(store, plain, cache)[1] == []  # what has comments will do where none are wanted
+    assert run(store, plain, cache)[1] == []  # additional comments do no harm
     (project / "calls.py").write_text("import os\n" + code)
     build(str(project), store)
     (project / "calls.py").write_text(code)

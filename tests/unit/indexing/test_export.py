@@ -1,4 +1,4 @@
-"""Exports that are built again: byte-equal, whatever the sources hold (docs/schema.md)."""
+"""Exports that are built again are byte-equal for any source (docs/schema.md)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ROWS = (
 
 
 def rebuild(lines: list[str], folder: Path) -> list[str]:
-    """Build an export into an empty store; give the export of that."""
+    """Build an export into an empty store; return the export of that."""
     folder.mkdir(exist_ok=True)
     (folder / "export.jsonl").write_text("".join(lines))
     with closing(open_graph_at(folder / "restored.db")) as store:

@@ -59,13 +59,13 @@ def test_spans_are_counted_as_their_texts_are_split(pieces: list[tuple[list[str]
         spans.append((start, len(text) - 1, node, field))
         expected += name_counts(node, field, written)
     reader = FieldReader()
-    for _ in range(2):  # the second time from what it remembers
+    for _ in range(2):  # the second time from the cache
         counts = reader.count(text, spans, [], 5)
         assert list_counts(counts) == expected
         assert counts.lengths.sum() == expected.total()
 
 
-def test_impacts_are_weighted_counts_over_lengths() -> None:
+def test_term_weights_are_weighted_counts_over_lengths() -> None:
     row = np.ones(len(Field))
     weights = FieldWeights(row * [8, 2, 1, 1, 1, 0.5], row * 0.5, row * 4, 1.25)
     rows = FieldReader().count(b"read file\nread it read it\n", [(0, 9, 0, Field.NAME), (10, 25, 0, Field.BODY)], [], 2)

@@ -1,4 +1,4 @@
-"""Ctrl-C and other failures in every stage of a build leave the generation that there was."""
+"""Ctrl-C and other failures in any stage of a build leave the old generation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CHANGED = {"shop/cart.py": "def cart(): return 1\n", "shop/new.py": "def new(): 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
-    """Give a store with one generation of a tree that has changed since."""
+    """Return a store with one generation of a tree that has changed since."""
     tree = write_tree(tmp_path / "repo", SHOP)
     with closing(open_graph_at(tmp_path / "graph.db")) as opened:
         build(str(tree), opened)
@@ -48,7 +48,7 @@ def interrupt_at(calls: int) -> Callable[..., None]:
 
 
 def check_old_generation(store: EmbeddedStore, before: list[str], tmp_path: Path) -> None:
-    """The store holds what it held; the next build completes and ends as an undisturbed one does."""
+    """Check that the store is unchanged, and that the next build completes as an undisturbed one does."""
     assert store.generation() == 1
     assert export_lines(store) == before
     assert store.check() == []

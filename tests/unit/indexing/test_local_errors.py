@@ -29,14 +29,14 @@ GOOD_CALLS = {("main", "run"), ("run", "help_out")}
 
 
 def is_odd(*given: Any) -> bool:
-    """Return whether a file, a text or a set is that of the odd file, whatever of it a function is given."""
+    """Return whether an argument, a file, a text or a set, belongs to the odd file."""
     return any("odd.py" in repr(each) or "class Odd" in repr(each) for each in given)
 
 
 FAULTS: dict[str, tuple[str, Callable[..., bool]]] = {
     "summary": ("pkg.extract.summary.file_summary.summarise", lambda root, *rest: b"class Odd" in root.text),
     "extraction": ("pkg.indexing.prepare.extract_unit", is_odd),
-    "drafts": ("pkg.indexing.prepare.CodePieces", lambda code: b"class Odd" in code.text),
+    "nodes": ("pkg.indexing.prepare.CodePieces", lambda code: b"class Odd" in code.text),
     "terms": ("pkg.indexing.prepare.extract_terms", lambda reader, fields: any("Odd" in repr(vars(f)) for f in fields)),
     "reading": ("pkg.resolution.program.read_summary", lambda written: b"Odd" in written),
     "members": ("pkg.resolution.program.Program._describe", lambda program, code: is_odd(code.module.path)),
@@ -55,7 +55,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def break_at(monkeypatch: pytest.MonkeyPatch, name: str, fault: type[Exception] = KeyError) -> None:
-    """Let a function fail for what is of the odd file."""
+    """Make a function fail for arguments of the odd file."""
     target, applies = FAULTS[name]
     holder, _, attribute = target.rpartition(".")
     working = resolve_name(target)

@@ -1,4 +1,4 @@
-"""A file over the budget keeps its definitions, is named with the reason, and is called by other files."""
+"""A file over the token budget keeps its definitions, is reported with the reason, and is called by other files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An edit that says nothing else moves the links of its file; all others are as in a build from nothing, too."""
+"""An edit without effect moves the links of its file; other links equal those of a build from nothing."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def edit(path: Path, source: random.Random, kinds: tuple[Edit, ...]) -> None:
 
 @pytest.fixture
 def solved(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """List what was asked of the solver."""
+    """List the calls of the solver."""
     found: list[str] = []
 
     def make(program: Program) -> Machine:

@@ -1,4 +1,4 @@
-"""The folder of a package gives the edges that its parent gives, and an update those of a build from nothing."""
+"""The folder of a package yields the edges of its parent, and an update those of a build from nothing."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def test_a_packed_package_calls_itself(tmp_path: Path) -> None:
         assert list_edges(store) == list_edges(folder)
 
 
-def test_a_graph_whose_links_another_version_found_is_resolved_anew(
+def test_a_graph_with_links_of_another_version_is_resolved_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree = write_tree(tmp_path / "tree", SHOP)

@@ -1,4 +1,4 @@
-"""Batches of units become unit graphs: nodes, terms, vectors and calls of each, whatever is beside it."""
+"""Batches of units become unit graphs: nodes, terms, vectors and calls of each, independent of its batch."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_calls_know_their_node_and_line() -> None:
 
 
 def name_terms(fragment: Fragment, label: Label) -> list[tuple[int, dict[int, int]]]:
-    """Give the id of each node of a label, and its terms with their weights."""
+    """Return the id of each node of a label, and its terms with their weights."""
     _, keys, _, rows = unpack_terms([fragment.terms], (label,))
     ends = np.cumsum(rows.counts).tolist()
     cuts = list(zip([0, *ends], ends, strict=False))
@@ -170,7 +170,7 @@ def test_an_empty_batch_is_prepared() -> None:
 
 
 def test_vectors_are_the_same_however_many_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cut inside of words too: of a long value only a part is encoded."""
+    """Cut inside words too: long values are encoded only in part."""
     text = TEXT + b"LONG = [%b]\nA = 1\n" % b", ".join(b"name_%d" % number for number in range(200))
     units = [make_unit(f"{number}.py", text + b"def f%d(): return g(1)\n" % number) for number in range(5)]
 

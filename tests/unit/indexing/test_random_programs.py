@@ -1,4 +1,4 @@
-"""Programs from a grammar, however odd, are built and updated without an internal error, and change nothing else."""
+"""Random programs from a grammar are built and updated without an internal error, and change nothing else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing.build import build
 
 RANDOMS = st.randoms(use_true_random=False)
-MOST = 40  # expressions of a program: few enough to be made smaller where one fails
+MAX_EXPRESSIONS = 40  # expressions of a program: few enough to shrink a failing one
 KNOWN = "import m\n\ndef known(): helper()\ndef helper(): pass\nm.f()\n"
 
 
@@ -32,7 +32,7 @@ def open_place() -> Iterator[tuple[Path, EmbeddedStore]]:
 @settings(max_examples=max(1, settings().max_examples // 4))  # each is two builds, which cost 0.2 seconds
 @given(RANDOMS, RANDOMS)
 def test_random_programs_are_built_and_updated_without_an_error(one: Random, other: Random) -> None:
-    first, second = write_program(one, MOST), write_program(other, MOST)
+    first, second = write_program(one, MAX_EXPRESSIONS), write_program(other, MAX_EXPRESSIONS)
     with open_place() as (tree, store):
         write_tree(tree, {"m.py": first, "known.py": KNOWN})
         report = build(str(tree), store)

@@ -18,7 +18,7 @@ def commit_as(folder: Path, tag: str) -> None:
 
 @pytest.fixture(name="folder")
 def repository(tmp_path: Path) -> Path:
-    """Make revisions: between two a file is changed, removed, added and left as it was, between two none is."""
+    """Make revisions: two differ by a changed, a removed and an added file, two are equal."""
     folder = write_tree(tmp_path / "shop", SHOP)
     run_git(folder, "init", "--quiet")
     commit_as(folder, "v1")

@@ -1,4 +1,4 @@
-"""Calls that are chosen at run time follow every change of what they may reach, in whatever file that stands."""
+"""Calls chosen at run time follow every change of their possible targets, in any file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Another encoder than before: every vector is made anew, and what is sent to a service is agreed to first."""
+"""A change of encoder: all nodes are re-encoded, and sending code to a service needs consent."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ def test_a_build_without_a_name_keeps_to_the_encoder_of_the_store(tree: Path, st
     assert (store.encoder(), report.written, report.reencoded) == (("fake", 256), 1, 0)
 
 
-def test_it_is_said_before_how_many_nodes_are_encoded_anew(tree: Path, store: EmbeddedStore) -> None:
+def test_the_number_of_nodes_to_re_encode_is_reported_first(tree: Path, store: EmbeddedStore) -> None:
     build(str(tree), store)
     said: list[str] = []
     build(str(tree), store, BuildOptions("fake", say=lambda text: said.append(f"{store.encoder()[0]}: {text}")))
     (only,) = said
     before = name_encoder(DEFAULT_ENCODER)
     assert only.startswith(f"{before}: {store.address} holds vectors of '{before}'; all")
-    assert f"all {count_embedded(store)} nodes are encoded anew with 'fake'" in only
+    assert f"all {count_embedded(store)} nodes are re-encoded with 'fake'" in only
 
 
 def test_a_failure_on_the_way_leaves_the_old_vectors(
@@ -101,7 +101,7 @@ def test_a_failure_on_the_way_leaves_the_old_vectors(
     assert export(store) == before
 
 
-def test_texts_longer_than_the_window_are_told(tree: Path, store: EmbeddedStore) -> None:
+def test_truncated_texts_are_reported(tree: Path, store: EmbeddedStore) -> None:
     report = build(str(tree), store, BuildOptions("toy:m"))
     (told,) = [skip for skip in report.skipped if "longer" in skip.reason]
     assert (told.path, told in store.stats().skipped) == ("repo", True)
@@ -120,9 +120,7 @@ def ask(answer: bool, asked: list[str]) -> Callable[[str], bool]:
     return agree
 
 
-def test_nothing_is_sent_that_nobody_agreed_to(
-    tree: Path, store: EmbeddedStore, models: dict[str, LetterModel]
-) -> None:
+def test_nothing_is_sent_without_consent(tree: Path, store: EmbeddedStore, models: dict[str, LetterModel]) -> None:
     asked: list[str] = []
     for options in (BuildOptions("far:m"), BuildOptions("far:m", agree=ask(False, asked))):
         with pytest.raises(
@@ -207,7 +205,7 @@ def test_a_question_to_a_graph_of_an_encoder_that_is_gone_says_how_to_go_on(tree
 
 
 def name_otherwise(store: EmbeddedStore, encoder: str) -> None:
-    """Let a store tell that its vectors are of another encoder."""
+    """Make a store report another encoder."""
     vectors = {line["id"]: line["vector"] for line in export(store) if "vector" in line}
     ids = {label: [node.id for node in store.nodes([label])] for label in EMBEDDED_LABELS}
     with store.write() as writer:

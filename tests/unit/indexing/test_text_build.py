@@ -1,4 +1,4 @@
-"""Builds of repositories with text files: chunks come, change and go as code does, and code is as it was."""
+"""Builds of repositories with text files: chunks are added, changed and removed, and code is unaffected."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_text_files_become_chunks_with_their_headings(told: Path, store: Embedde
 def test_code_is_the_same_with_and_without_text_files(told: Path, tmp_path: Path) -> None:
     with_text = build_afresh(told, tmp_path / "a.db")
     code_alone = build_afresh(told, tmp_path / "b.db", text=False)
-    assert len(with_text) - len(code_alone) == 2 * (4 + 7)  # a file or chunk each, and what contains it
+    assert len(with_text) - len(code_alone) == 2 * (4 + 7)  # a file or chunk each, and its CONTAINS edge
     assert [line for line in with_text if line in set(code_alone)] == code_alone
     assert not any('"Chunk"' in line for line in code_alone)
 
@@ -130,7 +130,7 @@ def test_text_files_can_be_left_out_and_taken_in_later(told: Path, store: Embedd
     assert build(str(told), store, text=False).written == 3
     assert list_chunks(store) == {}
     (report,) = refresh(store)
-    assert not getattr(report, "changed", True)  # a source is read again as it was read
+    assert not getattr(report, "changed", True)  # a source is read with the options of its last build
     assert build(str(told), store).written == 4
     assert list_chunks(store) == CHUNKS
     assert build(str(told), store, text=False).removed == 4

@@ -1,4 +1,4 @@
-"""Waiting for changes: when polling calls a change settled, and what is said where the system gives no notices."""
+"""Waiting for changes: when polling counts a change, and the report if the system sends no notifications."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pkg.indexing.watch import await_notices, check_notices, poll_files
 
 
 def poll(looks: str) -> str:
-    """Poll what looks see, one letter each; give a letter for each look at which a change counted."""
+    """Poll states, one letter each; return a letter for each poll at which a change counted."""
     seen = iter(looks)
     woken = poll_files(lambda: next(seen), lambda seconds: None)
     return "".join("!" if each else "." for each in islice(woken, len(looks) - 1))

@@ -1,4 +1,4 @@
-"""A watch is ordinary builds, round by round: what gives a report, what is only said, and what ends it."""
+"""A watch runs ordinary builds: which rounds yield a report, which only a message, and what ends it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Step = Callable[[], object]
 
 @dataclass
 class Scene:
-    """A repository, a store, and what a watch says of its failures."""
+    """A repository, a store, and the failures that a watch reports."""
 
     tree: Path
     store: Path
@@ -35,7 +35,7 @@ class Scene:
     said: list[str] = field(default_factory=list)
 
     def watch(self, *steps: Step | None, path: Path | None = None) -> list[BuildReport]:
-        """Watch while steps are taken, each followed by a wake; None is a moment without news."""
+        """Watch while steps are taken, each followed by a wake-up; None is a timeout."""
 
         def take_steps(look: Callable[[], str]) -> Iterator[bool]:
             for step in steps:

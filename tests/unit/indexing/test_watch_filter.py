@@ -1,4 +1,4 @@
-"""Which changes are worth a look: exactly those of what discovery reads, and of the rules that it goes by."""
+"""The filter of changes accepts those of files that discovery reads, and of the rules that it applies."""
 
 from __future__ import annotations
 

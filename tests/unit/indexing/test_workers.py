@@ -89,7 +89,7 @@ def work(is_linux):
         sys.platform = "other"
     end_with_parent()
     print("started", flush=True)
-    # Either no other thread of Python gets a turn, as while a long text is parsed, or any may have one.
+    # Either no other Python thread runs, as while a long text is parsed, or any may run.
     sum(range(2_000_000_000)) if is_linux else time.sleep(60)
     print("outlived its parent", flush=True)
 

@@ -1,4 +1,4 @@
-"""A build gives functions that come again the docstrings that were written for them, wherever their code stands now."""
+"""A build keeps the generated docstrings of functions whose code is unchanged, wherever it is now."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
 
 
 def document(store: GraphStore, name: str, docstring: Docstring | None = LOOK, source: str = "project") -> None:
-    """Let all functions of a name and of one code have a docstring."""
+    """Give all functions of a name and of one code a docstring."""
     nodes = [node for node in store.nodes([Label.FUNCTION], source) if node.name == name]
     (hashed,) = {int(node.content_hash, 16) for node in nodes}
     storage = DocstringStorage(store, source, load_encoder(store.encoder()[0]))
@@ -59,7 +59,7 @@ def export(store: GraphStore) -> list[str]:
 
 
 def docstrings_of(store: GraphStore) -> dict[str, object]:
-    """Give where each function stands that a docstring was written for, and its text."""
+    """Return the place and the text of each generated docstring."""
     found = store.nodes([Label.FUNCTION])
     return {
         f"{node.path} {node.qualname}": node.properties["docstring"]

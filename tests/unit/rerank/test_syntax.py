@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.extract.syntax import MAX_CODE, cut_tail, find_fault
+from pkg.extract.syntax import MAX_CODE, cut_tail, find_syntax_error
 
 
 @pytest.mark.parametrize(
@@ -20,13 +20,13 @@ from pkg.extract.syntax import MAX_CODE, cut_tail, find_fault
     ],
 )
 def test_what_python_does_not_take_is_refused_with_a_reason(code: str) -> None:
-    fault = find_fault(code)
+    fault = find_syntax_error(code)
     assert fault is not None
     assert fault[0]
 
 
 def test_what_python_only_dislikes_is_taken() -> None:
-    assert find_fault("x = '\\d' is 'a'") is None
+    assert find_syntax_error("x = '\\d' is 'a'") is None
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.extract.syntax import find_indent, is_hollow, is_python, is_python_like
+from pkg.extract.syntax import find_indent, is_noop, is_python, is_python_like
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,9 @@ def test_the_indentation_is_found_from_the_lines_below(content: bytes, column: i
     "text", [b'def f(x):\n    """Sort x."""\n    pass\n', b"for i in x:\n    if i:\n        pass\n", b"pass"]
 )
 def test_headers_docstrings_and_pass_alone_are_hollow(text: bytes) -> None:
-    assert is_hollow(text)
+    assert is_noop(text)
 
 
 @pytest.mark.parametrize("text", [b"def f(x):\n    return x\n", b"with a:\n    x = 1\n", b"if a:\n", b"f()"])
 def test_a_statement_or_a_text_that_does_not_parse_is_not_hollow(text: bytes) -> None:
-    assert not is_hollow(text)
+    assert not is_noop(text)

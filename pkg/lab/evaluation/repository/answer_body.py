@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pkg.extract.syntax import find_fault, is_string_statement, parse_code
+from pkg.extract.syntax import find_syntax_error, is_string_statement, parse_code
 from pkg.lab.evaluation.repository.masked_functions import Definition, MaskedFunction
 from pkg.rerank.extraction import list_versions
 from pkg.rerank.parsed_question import Question
@@ -44,7 +44,7 @@ def read_body(code: str, function: MaskedFunction) -> AnswerBody:
     """
     tree = parse_code(code)
     if tree is None:
-        message, line = find_fault(code) or ("no Python", 1)
+        message, line = find_syntax_error(code) or ("no Python", 1)
         kind = "IndentationError" if message.startswith(("IndentationError", "TabError")) else "SyntaxError"
         return AnswerBody("", kind, f"{message} (line {line})")
     definition = _find_definition(code, function)

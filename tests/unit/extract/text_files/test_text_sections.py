@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.extract.text_files.text_kinds import TEXT_KINDS, TextKind
-from pkg.extract.text_files.text_sections import LEAST_OF_A_CHUNK, MOST_OF_A_CHUNK, cut_sections
+from pkg.extract.text_files.text_sections import MAX_CHUNK_BYTES, MIN_CHUNK_BYTES, cut_sections
 from pkg.model import Chunk
 
 BODY = "Some words that say what this is about. " * 8
@@ -39,7 +39,7 @@ def test_chunks_hold_all_of_a_text_in_its_order_and_say_where(text: str, kind: T
     assert all(end <= start and not raw[end:start].decode().strip() for end, start in zip(ends, starts, strict=True))
     for chunk in chunks:
         content = raw[chunk.span.start : chunk.span.end]
-        assert 0 < len(content) <= MOST_OF_A_CHUNK
+        assert 0 < len(content) <= MAX_CHUNK_BYTES
         assert content.decode().strip()  # cut between letters, not inside of one
         assert chunk.span.start_line == raw.count(b"\n", 0, chunk.span.start) + 1
         assert chunk.span.end_line == raw.count(b"\n", 0, chunk.span.end) + 1
@@ -76,7 +76,7 @@ def test_a_long_section_is_cut_between_paragraphs_into_parts_of_like_size() -> N
     assert {each.qualname for each in chunks} == {"Long"}
     assert all(read(text, each).rstrip().endswith("about.") for each in chunks)
     sizes = [each.span.end - each.span.start for each in chunks]
-    assert min(sizes) > MOST_OF_A_CHUNK / 3
+    assert min(sizes) > MAX_CHUNK_BYTES / 3
 
 
 def test_a_block_of_code_is_kept_whole_where_it_fits() -> None:
@@ -118,4 +118,4 @@ def test_letters_of_several_bytes_are_not_torn() -> None:
 def test_tiny_pieces_are_rarer_than_sections() -> None:
     text = "# Questions\n\n" + "".join(f"## Why {number}?\n\nBecause.\n\n" for number in range(50))
     sizes = [each.span.end - each.span.start for each in cut_sections(text.encode(), "markdown", "FAQ")]
-    assert min(sizes) >= LEAST_OF_A_CHUNK
+    assert min(sizes) >= MIN_CHUNK_BYTES

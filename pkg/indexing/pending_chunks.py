@@ -1,4 +1,4 @@
-"""Give the chunks of one text file their ids, the fields of their terms and the spans to encode."""
+"""Nodes of one text file before they are encoded: ids of chunks, fields of terms, spans to encode."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import numpy as np
 import numpy.typing as npt
 
 from pkg.encode.headings import head_text
-from pkg.indexing.drafts import pack_of
 from pkg.indexing.fields import FieldSpans
+from pkg.indexing.pending_nodes import pack_node_terms
 from pkg.model import Label, TextUnit
 from pkg.terms.packed_terms import TermRows
 from pkg.units import Fragment, NodeRow, PieceNames, hash_bytes
 
 
-class TextDraft:
-    """The fragment of a text file while it is made, as pkg.indexing.drafts.Draft is that of code."""
+class PendingChunks:
+    """The chunks of a text file whose vectors and terms are not known yet; the counterpart of PendingNodes."""
 
     def __init__(self, unit: TextUnit, source: str, path: str) -> None:
-        """Make the rows of its chunks."""
+        """Make the rows of the chunks."""
         self._text = unit.text
         self._nodes: list[NodeRow] = []
         self.fields = FieldSpans(unit.text, 0, path, (), ())
@@ -39,5 +39,5 @@ class TextDraft:
         self.headings = [""] * len(encoded)  # of each span
 
     def finish(self, key: int, vectors: npt.NDArray[np.float16], terms: TermRows) -> Fragment:
-        """Make the fragment with the vectors of its chunks, float16 [chunks, dimension], and their terms."""
-        return Fragment(key, self._text, tuple(self._nodes), vectors, pack_of(self._nodes, terms), ())
+        """Return the fragment, given the vectors of its chunks, float16 [chunks, dimension], and their terms."""
+        return Fragment(key, self._text, tuple(self._nodes), vectors, pack_node_terms(self._nodes, terms), ())

@@ -1,4 +1,4 @@
-"""Give the pieces of one fragment their ids and parents (P-05), the fields of their terms and the spans to encode."""
+"""Nodes of one fragment before they are encoded: ids and parents (P-05), fields of terms, spans to encode."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pkg.encode.headings import make_heading
 from pkg.graph.texts import describe_docstring
-from pkg.indexing.declarations import list_own_ranges, list_own_text, list_said_ranges, surround
+from pkg.indexing.declarations import extend_to_comments, list_field_ranges, list_own_ranges, list_own_text
 from pkg.indexing.fields import FieldSpans
 from pkg.indexing.written_docstrings import NO_DOCSTRINGS, Docstrings, fill_function
 from pkg.model import (
@@ -32,38 +32,38 @@ from pkg.model import (
 from pkg.terms.packed_terms import TERM_LABELS, NodeKeys, TermRows, pack_terms
 from pkg.units import CallSite, Fragment, NodeRow, PieceNames, format_id, hash_bytes, hash_inside, name_module
 
-MOST_OF_A_FUNCTION = 200_000  # bytes that are encoded: the words of a longer one are data, and each takes 1 kB
+MAX_FUNCTION_BYTES = 200_000  # bytes encoded: longer functions hold data, and each word takes 1 kB
 
 
 class CodePieces:
-    """The pieces of a unit in the order of the text, so that those inside a span are found by bisection."""
+    """The pieces of a unit in text order, so that those inside a span are found by bisection."""
 
     def __init__(self, code: CodeUnit) -> None:
         self.code = code
 
     def definitions_in(self, span: Span) -> range:
-        """Give the indices of the definitions inside a span."""
+        """Return the indices of the definitions inside a span."""
         return _find_inside(self.code.definitions, span)
 
     def blocks_in(self, span: Span) -> range:
-        """Give the indices of the blocks inside a span."""
+        """Return the indices of the blocks inside a span."""
         return _find_inside(self.code.blocks, span)
 
     def imports_in(self, span: Span) -> range:
-        """Give the indices of the imports inside a span."""
+        """Return the indices of the imports inside a span."""
         return _find_inside(self.code.imports, span)
 
     def constants_in(self, span: Span) -> range:
-        """Give the indices of the constants inside a span."""
+        """Return the indices of the constants inside a span."""
         return _find_inside(self.code.constants, span)
 
     def comments_in(self, span: Span) -> tuple[tuple[int, int], ...]:
-        """Give the comments inside a span."""
+        """Return the comments inside a span."""
         low, high = (bisect_left(self.code.comments, (place,)) for place in (span.start, span.end))
         return self.code.comments[low:high]
 
     def calls_of(self, owners: Iterable[int | None]) -> list[Call]:
-        """Give the calls of some functions by line."""
+        """Return the calls of some functions by line."""
         return sorted((call for owner in owners for call in self._calls.get(owner, ())), key=lambda call: call.line)
 
     @cached_property
@@ -85,33 +85,33 @@ def _start(piece: Class | Function | Block | Import | Constant) -> int:
     return piece.span.start
 
 
-def pack_of(nodes: Iterable[NodeRow], terms: TermRows) -> bytes:
-    """Pack terms with those of some nodes that have any, in the order of nodes."""
+def pack_node_terms(nodes: Iterable[NodeRow], terms: TermRows) -> bytes:
+    """Pack the terms of the nodes that have any, in the order of nodes."""
     indexed = [node for node in nodes if node.label in TERM_LABELS]
     ids, contents = np.array([(node.id, node.content_hash) for node in indexed], np.uint64).reshape(-1, 2).T
     return pack_terms([node.label for node in indexed], NodeKeys(ids, contents), terms)
 
 
-class Draft:
-    """A fragment while it is made: rows first, vectors when the whole batch has been encoded."""
+class PendingNodes:
+    """The nodes of a fragment whose vectors and terms are not known yet."""
 
     def __init__(
         self, pieces: CodePieces, span: Span, place: tuple[str, str], path: str, docstrings: Docstrings = NO_DOCSTRINGS
     ) -> None:
-        """Cut the rows of a span; docstrings are those that were written for functions without one of their own."""
+        """Make the rows of a span; docstrings: generated ones, for functions without a docstring of their own."""
         self._pieces = pieces
         self._docstrings = docstrings
         self._span = span
         self._text = pieces.code.text[span.start : span.end]
         self._path = path
-        self._is_file = bool(path)  # a piece of a row has none
+        self._is_file = bool(path)  # a piece of a row has no path
         self._names = PieceNames(*place)
         self._nodes: list[NodeRow] = []
         self._index: dict[int | None, int] = {}  # definition -> node
         blocks = pieces.blocks_in(span)
         bodies = pieces.code.blocks[blocks.start : blocks.stop]
         self.fields = FieldSpans(self._text, span.start, path, bodies, pieces.comments_in(span))
-        self.tail: list[bytes] = []  # what is encoded otherwise than it stands in the text, such as imports
+        self.tail: list[bytes] = []  # encoded texts that differ from the source, such as imports
         self.spans: list[tuple[int, int]] = []  # byte offsets into encoded_text
         self.headings: list[str] = []  # of each span
         self._tail_end = len(self._text) + 1
@@ -127,28 +127,28 @@ class Draft:
 
     @property
     def encoded_text(self) -> bytes:
-        """Give the text that spans point into: the fragment, then what is encoded otherwise than it stands there."""
+        """Return the text that spans point into: the fragment, then encoded texts that differ from the source."""
         return b"\n".join((self._text, *self.tail))
 
     @property
     def embedded(self) -> list[NodeRow]:
-        """Give the rows of the nodes that the spans are of, one each."""
+        """Return the nodes that are encoded, one for each span."""
         return [node for node in self._nodes if node.label in EMBEDDED_LABELS]
 
     def list_encoded(self) -> dict[str, tuple[bytes, str]]:
-        """Give by id what is encoded of each node, and its heading."""
+        """Return the encoded text and heading of each node by id."""
         text = self.encoded_text
         rows = zip(self.embedded, self.spans, self.headings, strict=True)
         return {format_id(row.id): (text[start:end], heading) for row, (start, end), heading in rows}
 
     def finish(self, key: int, vectors: npt.NDArray[np.float16], terms: TermRows) -> Fragment:
-        """Make the fragment with the vectors of its spans, float16 [spans, dimension], and the terms of its nodes."""
+        """Return the fragment, given the vectors of its spans, float16 [spans, dimension], and its terms."""
         packed = self.pack(terms)
         return Fragment(key, self._text, tuple(self._nodes), vectors, packed, tuple(self._list_calls()))
 
     def pack(self, terms: TermRows) -> bytes:
-        """Pack terms with the nodes that they are of, in the order of nodes."""
-        return pack_of(self._nodes, terms)
+        """Pack the terms of these nodes, in the order of nodes."""
+        return pack_node_terms(self._nodes, terms)
 
     def _place(self, span: Span) -> tuple[int, int, int, int]:
         base, line = self._span.start, self._span.start_line - 1
@@ -167,7 +167,7 @@ class Draft:
             self.headings.append(make_heading(self._path, definition.qualname))
             written = self._fill(definition, start, end, hashed) if self._docstrings else None
             if written is None:
-                self.spans.append((start, min(end, start + MOST_OF_A_FUNCTION)))
+                self.spans.append((start, min(end, start + MAX_FUNCTION_BYTES)))
             self.fields.add_function(number, definition, written)
         else:
             self._describe_class(number, definition)
@@ -183,7 +183,7 @@ class Draft:
         )  # fmt: skip
 
     def _fill(self, function: Function, start: int, end: int, hashed: int) -> Docstring | None:
-        """Let what is encoded of a function be its code with the docstring that was written for it, and give that."""
+        """Encode a function with the docstring that was generated for it; return that docstring, if any."""
         written = None if function.docstring else self._docstrings.get(hashed)
         if written is None:
             return None
@@ -195,7 +195,7 @@ class Draft:
         return written
 
     def _describe_class(self, number: int, definition: Class) -> None:
-        """Let what is encoded of a class be all but the bodies of its methods and inner classes, which are named."""
+        """Encode a class without the bodies of its methods and inner classes, but with their names."""
         inside, names = [], list[str]()
         for other in self._pieces.definitions_in(definition.span):
             inner = self._pieces.code.definitions[other]
@@ -208,7 +208,7 @@ class Draft:
         self.headings.append(make_heading(self._path, definition.qualname))
 
     def _encode_also(self, text: bytes) -> None:
-        """Let a text be encoded that stands so nowhere in the fragment."""
+        """Encode a text that does not occur in the fragment as such."""
         self.spans.append((self._tail_end, self._tail_end + len(text)))
         self.tail.append(text)
         self._tail_end += len(text) + 1
@@ -244,17 +244,17 @@ class Draft:
         self._nodes.append(NodeRow(identity, Label.IMPORT, -1, name, name, None, *place, hash_bytes(rendered), kept))
 
     def _add_constant(self, constant: Constant) -> None:
-        """Add a constant, of which what is said around it is encoded as well; one of a row's own code has no place."""
+        """Add a constant, encoded with the comments around it; constants of a row's own code have no place."""
         parent = -1 if constant.parent is None else self._index.get(constant.parent, -1)
         if parent < 0 and not self._is_file:
             return
         text, first = self._pieces.code.text, self._span.start
-        around = surround(text, constant, self._pieces.code.comments)
+        around = extend_to_comments(text, constant, self._pieces.code.comments)
         self.spans.append((around[0] - first, around[1] - first))
         self.headings.append(make_heading(self._path, constant.qualname))
-        self.fields.add_constant(constant, list_said_ranges(constant, around))
+        self.fields.add_constant(constant, list_field_ranges(constant, around))
         place = start, end, _, _ = self._place(constant.span)
-        # Fields of one statement and constants of equal statements are told apart by their names.
+        # Names distinguish fields of one statement and constants of equal statements.
         hashed = hash_bytes(b"\0".join((constant.qualname.encode("utf-8", "replace"), self._text[start:end])))
         places = {"value": constant.value, "annotation": constant.annotation, "docstring": constant.docstring}
         base = constant.span.start
@@ -267,7 +267,7 @@ class Draft:
         )  # fmt: skip
 
     def _add_module(self, module: Module) -> None:
-        """Add the code of a file that is in no definition and no import."""
+        """Add the code of a file outside of definitions and imports."""
         code = self._pieces.code
         inside = [each.span for each in code.definitions if each.parent is None] + [each.span for each in code.imports]
         own = list_own_ranges(module.statements, sorted(inside))
@@ -285,9 +285,9 @@ class Draft:
         )  # fmt: skip
 
     def _list_calls(self) -> Iterator[CallSite]:
-        """Give the call sites of the fragment by line; those of module and class code only in a file.
+        """Yield the call sites of the fragment by line; those of module and class code only in a file.
 
-        A piece of a row must not depend on what else the row holds.
+        A piece of a row must not depend on the rest of the row.
         """
         base, index = self._span.start_line - 1, self._index | {None: -1}
         calls = self._pieces.code.calls if self._is_file else self._pieces.calls_of(self._index)
@@ -295,7 +295,7 @@ class Draft:
 
 
 def _describe(definition: Class | Function) -> dict[str, object]:
-    """Give what only some definitions have; the docstring as offsets from the start of the definition (A-13)."""
+    """Return the properties that only some definitions have; docstring offsets count from the definition (A-13)."""
     properties: dict[str, object] = {}
     if definition.docstring is not None:
         start = definition.span.start
