@@ -48,7 +48,7 @@ def _examine_default() -> Finding:
 
 def _examine_kind(word: str, kind: EncoderKind) -> Finding:
     """Look for the packages of a kind, then for its files or its key."""
-    name = f"encoder {kind.form}"
+    name = f"encoder {kind.syntax}"
     missing = kind.list_missing()
     if missing:
         advice = f"pip install 'programming-knowledge-graph[{kind.extra}]'"
@@ -86,7 +86,7 @@ def examine_models() -> Iterator[Finding]:
     from pkg.models.registry import KINDS
 
     for kind in KINDS.values():
-        name, missing = f"model {kind.form}", kind.list_missing()
+        name, missing = f"model {kind.syntax}", kind.list_missing()
         if missing:
             advice = f"pip install 'programming-knowledge-graph[{kind.extra}]'"
             yield Finding(name, "missing", f"not installed: {', '.join(missing)}", advice)

@@ -28,7 +28,7 @@ DEFAULT_ENCODER = "static"
 class EncoderKind:
     """One kind of encoder: how it is written, where it is made, and what it needs."""
 
-    form: str
+    syntax: str
     module: str
     maker: str  # attribute of the module that makes an encoder
     dimension: int | None = None  # None: each model has its own
@@ -81,7 +81,7 @@ def _parse_name(name: str) -> _ParsedName:
     kind = KINDS.get(word)
     if kind is None or bool(colon) != bool(detail) or not _takes(kind, detail) or (at and not _has(kind, revision)):
         raise UsageError(
-            f"no encoder '{conceal_name(name)}'; expected one of: {', '.join(each.form for each in KINDS.values())}"
+            f"no encoder '{conceal_name(name)}'; expected one of: {', '.join(each.syntax for each in KINDS.values())}"
         )
     if word not in SERVICES:
         return _ParsedName(word, kind, detail)

@@ -1,1 +1,1 @@
-"""Text models, one file a provider, behind one protocol."""
+"""Text models of several providers with one interface."""

@@ -1,4 +1,4 @@
-"""What tells one file of weights from another: a hash of its size and of samples."""
+"""Identify files of weights by a hash of their sizes and of samples."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
-SAMPLES, SAMPLE_BYTES = 64, 1 << 16  # evenly spread: training changes all weights, and reading all takes minutes
+SAMPLES, SAMPLE_BYTES = 64, 1 << 16  # evenly spaced: training changes all weights, and reading all takes minutes
 
 
 def identify(files: Iterable[Path]) -> str:
-    """Hash files of one model by content; their names and places do not count, their order does."""
+    """Hash the content of a model's files in their order, without names and paths."""
     digest = hashlib.sha256()
     for path in files:
         size = path.stat().st_size

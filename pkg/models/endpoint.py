@@ -1,4 +1,4 @@
-"""What runs behind an address, found out by asking it, and what may be asked of it beside the interface of OpenAI."""
+"""The server program at an address, detected by requests, and its features beyond the interface of OpenAI."""
 
 from __future__ import annotations
 
@@ -9,48 +9,48 @@ from typing import Any, Literal
 from pkg.models.fim import FAMILIES, FimFamily, Order, find_family
 
 Ask = Callable[[str, Mapping[str, Any] | None], Mapping[str, Any] | None]
-"""Ask for a page from the root of a service, such as /props, or from its address, such as models; None without one."""
+"""Request a page from the root of a service, such as /props, or from its address, such as models; None if missing."""
 
 Kind = Literal["llama.cpp", "vllm", "ollama", "other"]
 
-# What turns the ways of choosing tokens off that a server adds by itself: a temperature alone is meant (P-22).
+# Settings that turn off a server's own filters of tokens, so that only the temperature applies (P-22).
 _PLAIN = {"top_k": 0, "min_p": 0.0}
-_PLAIN_VLLM = {**_PLAIN, "repetition_penalty": 1.0}  # it takes these from the files of the model
+_PLAIN_VLLM = {**_PLAIN, "repetition_penalty": 1.0}  # its defaults come from the files of the model
 _CONTINUE_VLLM = {"continue_final_message": True, "add_generation_prompt": False}
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """What is known of the program that answers at an address."""
+    """The properties of the server program at an address."""
 
     ask: Ask
     kind: Kind = "other"
     model: str = ""
     window: int | None = None
     parameters: int | None = None
-    slots: int | None = None  # requests that it works on at once
-    priming: Mapping[str, Any] = field(default_factory=dict)  # what a request says besides, to have an answer continued
+    slots: int | None = None  # parallel requests
+    priming: Mapping[str, Any] = field(default_factory=dict)  # fields of a request that continues a begun answer
     sampling: Mapping[str, Any] = field(default_factory=dict)
 
     def tokenize(self, text: str, special: bool = True, begins: bool = False) -> list[int] | None:
-        """Give the tokens of a text; None where the service does not tell.
+        """Return the tokens of a text; None if the service cannot tokenize.
 
-        special: whether special tokens in it are taken for what they are, which vLLM always does; begins: with what
-        the tokenizer puts before a prompt.
+        special: whether special tokens in it are effective, as always with vLLM; begins: whether the tokens that the
+        tokenizer adds before a prompt are included.
         """
         if self.kind == "llama.cpp":
-            told = self.ask("/tokenize", {"content": text, "parse_special": special, "add_special": begins})
+            found = self.ask("/tokenize", {"content": text, "parse_special": special, "add_special": begins})
         elif self.kind == "vllm":
-            told = self.ask("/tokenize", {"model": self.model, "prompt": text, "add_special_tokens": begins})
+            found = self.ask("/tokenize", {"model": self.model, "prompt": text, "add_special_tokens": begins})
         else:
             return None
-        ids = told.get("tokens") if told else None
+        ids = found.get("tokens") if found else None
         return ids if isinstance(ids, list) else None
 
     def find_family(self, name: str) -> FimFamily | None:
-        """Find the family of the model: the first whose tokens its vocabulary has, those that its name tells before.
+        """Find the first family whose tokens are in the model's vocabulary, beginning with the family of its name.
 
-        Where the service does not tell its tokens, the name alone decides.
+        If the service cannot tokenize, the name alone decides.
         """
         named = find_family(name)
         if self.tokenize("a") is None:
@@ -61,7 +61,7 @@ class Endpoint:
         return all(len(self.tokenize(token) or ()) == 1 for token in family.tokens)
 
     def make_hole(self, family: FimFamily, prefix: str, suffix: str, order: Order | None) -> list[int] | str:
-        """Make the prompt that shows a hole: as tokens where texts can be told from special ones, else as one text."""
+        """Make the prompt of a hole: tokens with llama.cpp, which separates texts from special ones, else a text."""
         if self.kind != "llama.cpp":
             return family.write(prefix, suffix, order)
         ids = self.tokenize("", begins=True) or []
@@ -71,7 +71,7 @@ class Endpoint:
 
 
 def find_endpoint(ask: Ask, model: str, reuse: bool) -> Endpoint:
-    """Find out what answers, by pages that only one program has."""
+    """Detect the server program by pages that only one program has."""
     props = ask("/props", None) or {}
     settings = props.get("default_generation_settings")
     if isinstance(settings, Mapping):
@@ -81,14 +81,14 @@ def find_endpoint(ask: Ask, model: str, reuse: bool) -> Endpoint:
     for entry in (ask("models", None) or {}).get("data") or ():
         if entry.get("id") == model and entry.get("owned_by") == "vllm":
             return Endpoint(ask, "vllm", model, entry.get("max_model_len"), None, None, _CONTINUE_VLLM, _PLAIN_VLLM)
-    for entry in (ask("/api/ps", None) or {}).get("models") or ():  # those that Ollama has in memory
+    for entry in (ask("/api/ps", None) or {}).get("models") or ():  # in the memory of Ollama
         if entry.get("name") == model or entry.get("model") == model:
             return Endpoint(ask, "ollama", model, entry.get("context_length"))
     return Endpoint(ask, model=model)
 
 
 def _count_parameters(ask: Ask) -> int | None:
-    """Read how many parameters the one model of a llama.cpp server has."""
+    """Return the number of parameters of the one model of a llama.cpp server."""
     for entry in (ask("models", None) or {}).get("data") or ():
         count = (entry.get("meta") or {}).get("n_params")
         return count if isinstance(count, int) else None

@@ -1,8 +1,8 @@
-"""The tokens by which families of models are shown a hole, from where each family says so (P-07, A-14).
+"""The fill-in-the-middle tokens of model families, with the documentation of each family as source (P-07, A-14).
 
-A hole is shown as the text before it and the text behind it, each after a token of its own. PSM is the order prefix,
-suffix, middle, where the model writes on behind a third token; SPM puts the suffix first, so that what is written goes
-on right behind the prefix. Tokens that a tokenizer puts before every prompt by itself (BOS) are not told here.
+A prompt has the text before the hole and the text after it, each after its own token. In the order PSM (prefix, suffix,
+middle) the model writes after a third token; SPM puts the suffix first, so that the model writes directly after the
+prefix. The BOS token, which a tokenizer adds to every prompt, is not included.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Order = Literal["psm", "spm"]
 
 
 class Part(NamedTuple):
-    """A piece of a hole as it is shown: a token of the family, or a text of the user."""
+    """A part of a prompt: a token of the family, or a text of the user."""
 
     text: str
     is_token: bool
@@ -26,38 +26,38 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FimFamily:
-    """How one family of models is shown a hole."""
+    """The fill-in-the-middle tokens of one model family."""
 
     name: str
-    pattern: str  # of the names of its models, and of their files
-    prefix: str  # the tokens, as the vocabulary spells them
+    pattern: str  # of the names of its models and their files
+    prefix: str  # the tokens, as spelled in the vocabulary
     suffix: str
-    middle: str  # "" where there is none
-    orders: dict[Order, str]  # P, S, M: the tokens; p, s: the texts; the first is what the family's own examples use
+    middle: str  # "" if there is none
+    orders: dict[Order, str]  # P, S, M: the tokens; p, s: the texts; the first is the one of the family's own examples
     stop: tuple[str, ...]  # tokens that end a fill
-    source: str  # where the tokens are told
-    written: tuple[str, str, str] | None = None  # the tokens in a text that is not tokenized here, where it differs
+    source: str  # documentation of the tokens
+    written: tuple[str, str, str] | None = None  # spelling of the tokens in a text for the server, if it differs
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """List the tokens that a vocabulary of this family has."""
+        """Return the tokens that a vocabulary of this family has."""
         return tuple(filter(None, (self.prefix, self.suffix, self.middle)))
 
     def arrange(self, prefix: str, suffix: str, order: Order | None = None) -> Iterator[Part]:
-        """Put a hole into an order of the family; its own first one where it does not know the order that is asked."""
+        """Yield the parts of a prompt in the given order, or in the family's first one if it does not know that."""
         parts = {"P": self.prefix, "S": self.suffix, "M": self.middle, "p": prefix, "s": suffix}
         for letter in self.orders.get(order or "psm") or next(iter(self.orders.values())):
             yield Part(parts[letter], letter.isupper())
 
     def quote(self, text: str) -> str:
-        """Break the special tokens of a text; those of this family too where they are no token of others."""
+        """Break the special tokens in a text, including those of this family alone."""
         broken = break_tokens(text)
         for token in (*self.tokens, *self.stop):
             broken = broken.replace(token, f"{token[0]} {token[1:]}")
         return broken
 
     def write(self, prefix: str, suffix: str, order: Order | None = None) -> str:
-        """Write a hole as one text; what looks like a special token in the texts is broken."""
+        """Write a prompt as one text, with special tokens in the user's texts broken."""
         spelled = dict(zip((self.prefix, self.suffix, self.middle), self.written or (), strict=False))
         return "".join(
             spelled.get(part.text, part.text) if part.is_token else self.quote(part.text)
@@ -115,7 +115,7 @@ FAMILIES = (
     ),
     FimFamily(
         "Code Llama",
-        r"code-?llama(?!.*(?:34b|70b|python))",  # those were not trained on holes
+        r"code-?llama(?!.*(?:34b|70b|python))",  # not trained on holes
         "\u2581<PRE>",
         "\u2581<SUF>",
         "\u2581<MID>",
@@ -135,11 +135,11 @@ FAMILIES = (
         "https://github.com/mistralai/cookbook/blob/main/concept-deep-dive/tokenization/chat_templates.md",
     ),
 )
-"""Families of equal tokens stand with the one first that a vocabulary alone shall be taken for."""
+"""Of several families with the same tokens, the first is chosen if only the vocabulary is known."""
 
 
 def find_family(name: str) -> FimFamily | None:
-    """Find the family of a model by its name, or by that of its file; None for one that is not known to fill holes."""
+    """Find the family of a model by its name or file name; None for a model not known to fill holes."""
     for family in FAMILIES:
         if re.search(family.pattern, name, re.IGNORECASE):
             return family

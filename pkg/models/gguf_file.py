@@ -1,4 +1,4 @@
-"""The head of a GGUF file: whether it is whole, what it says of its model, and what tells it from others.
+"""The header of a GGUF file: checks that the file is complete, describes the model and identifies it.
 
 The format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 """
@@ -16,13 +16,13 @@ from pkg.models.content import identify
 
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)
-ALIGNMENT = 32  # of tensors, where the file does not say
-MOST_ENTRIES = 10_000_000  # more tensors, settings or words than any model has: the numbers are no numbers
+ALIGNMENT = 32  # of tensors, by default
+MOST_ENTRIES = 10_000_000  # more tensors, settings or words than any model has: the header is damaged
 
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _TEXT, _LIST = 8, 9
 
-_BLOCKS = {  # type of a tensor: weights in a block, bytes of a block; of other types the size is not checked
+_BLOCKS = {  # type of a tensor: weights in a block, bytes of a block; the size of other types is not checked
     0: (1, 4), 1: (1, 2), 2: (32, 18), 3: (32, 20), 6: (32, 22), 7: (32, 24), 8: (32, 34), 9: (32, 36),
     10: (256, 84), 11: (256, 110), 12: (256, 144), 13: (256, 176), 14: (256, 210), 15: (256, 292), 20: (32, 18),
     23: (256, 136), 24: (1, 1), 25: (1, 2), 26: (1, 4), 27: (1, 8), 28: (1, 8), 30: (1, 2),
@@ -31,17 +31,17 @@ _BLOCKS = {  # type of a tensor: weights in a block, bytes of a block; of other 
 
 @dataclass(frozen=True, slots=True)
 class GgufFile:
-    """What the head of a file says."""
+    """The model in a file, as its header describes it."""
 
     architecture: str
-    window: int | None  # tokens that the model was trained on
+    window: int | None  # tokens in training
     has_template: bool  # for conversations
-    is_text_model: bool  # it has words
-    identity: str  # of the content
+    is_text_model: bool  # has a vocabulary
+    identity: str  # hash of the content
 
 
 def read_gguf(path: Path) -> GgufFile:
-    """Read the head of a file; a PathError without one, a ModelError for what is no whole GGUF file."""
+    """Read the header of a file; raises PathError without the file and ModelError for an incomplete GGUF file."""
     if not path.is_file():
         raise PathError(f"no file {path}; expected a model as GGUF file")
     with path.open("rb") as file:
@@ -50,16 +50,16 @@ def read_gguf(path: Path) -> GgufFile:
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             try:
                 return _parse(data, path)
-            except (struct.error, RecursionError, _HeadError):
-                raise ModelError(f"{path} is truncated or damaged: its head cannot be read; fetch it again") from None
+            except (struct.error, RecursionError, _HeaderError):
+                raise ModelError(f"{path} is truncated or damaged: its header cannot be read; fetch it again") from None
 
 
-class _HeadError(Exception):
-    """Say that a number in the head cannot be what it should."""
+class _HeaderError(Exception):
+    """A number in the header is impossible."""
 
 
 class _Reader:
-    """Read values one behind another."""
+    """Reads values one after another."""
 
     def __init__(self, data: mmap.mmap) -> None:
         self._data = data
@@ -72,10 +72,10 @@ class _Reader:
         return number  # type: ignore[no-any-return]
 
     def count(self) -> int:
-        """Read how many of something follow."""
+        """Read the number of entries that follow."""
         number = self.read("Q")
         if number > MOST_ENTRIES:
-            raise _HeadError
+            raise _HeaderError
         return number
 
     def text(self) -> str:
@@ -85,32 +85,32 @@ class _Reader:
         return self._data[self.place - length : self.place].decode("utf-8", "replace")
 
     def skip(self, size: int) -> None:
-        """Pass over so many bytes, all of which have to be there."""
+        """Skip bytes; raises _HeaderError past the end of the file."""
         self.place += size
         if self.place > len(self._data):
-            raise _HeadError
+            raise _HeaderError
 
     def value(self, kind: int) -> object:
-        """Read a setting; a list is passed over, and only its length told."""
+        """Read a setting; of a list return only the length."""
         if kind == _TEXT:
             return self.text()
         if kind == _LIST:
             return self._skip_list(self.read("I"), self.count())
         if kind not in _NUMBERS:
-            raise _HeadError
+            raise _HeaderError
         return self.read(_NUMBERS[kind])
 
     def _skip_list(self, kind: int, length: int) -> int:
         if kind in _NUMBERS:
             self.skip(length * struct.calcsize(f"<{_NUMBERS[kind]}"))
         elif kind == _TEXT:
-            for _ in range(length):  # a vocabulary: a hundred thousand of them, which nobody reads
+            for _ in range(length):  # a vocabulary of a hundred thousand words
                 self.skip(self.read("Q"))
         elif kind == _LIST:
             for _ in range(length):
                 self.value(kind)
         else:
-            raise _HeadError
+            raise _HeaderError
         return length
 
 
@@ -118,31 +118,29 @@ def _parse(data: mmap.mmap, path: Path) -> GgufFile:
     reader = _Reader(data)
     version = reader.read("I")
     if version not in VERSIONS:
-        raise ModelError(f"{path} is GGUF of version {version}; expected 2 or 3, of a machine of little-endian order")
-    tensors, settings = reader.count(), reader.count()
-    told = {reader.text(): reader.value(reader.read("I")) for _ in range(settings)}
+        raise ModelError(f"{path} is GGUF of version {version}; expected 2 or 3, in little-endian byte order")
+    tensors, count = reader.count(), reader.count()
+    settings = {reader.text(): reader.value(reader.read("I")) for _ in range(count)}
     end = max((_read_tensor(reader) for _ in range(tensors)), default=0)
-    alignment = told.get("general.alignment", ALIGNMENT)
+    alignment = settings.get("general.alignment", ALIGNMENT)
     if not isinstance(alignment, int) or alignment < 1:
-        raise _HeadError
+        raise _HeaderError
     start = -(-reader.place // alignment) * alignment
     if len(data) < start + end:
-        raise ModelError(
-            f"{path} is truncated: it has {len(data):,} bytes of {start + end:,}, which its head tells; fetch it again"
-        )
-    architecture = str(told.get("general.architecture", ""))
-    window = told.get(f"{architecture}.context_length")
+        raise ModelError(f"{path} is truncated: it has {len(data):,} bytes of {start + end:,}; fetch it again")
+    architecture = str(settings.get("general.architecture", ""))
+    window = settings.get(f"{architecture}.context_length")
     return GgufFile(
         architecture,
         window if isinstance(window, int) else None,
-        "tokenizer.chat_template" in told,
-        "tokenizer.ggml.tokens" in told,
+        "tokenizer.chat_template" in settings,
+        "tokenizer.ggml.tokens" in settings,
         identify([path]),
     )
 
 
 def _read_tensor(reader: _Reader) -> int:
-    """Read what is told of a tensor; give where it ends behind the head."""
+    """Read the description of a tensor; return the offset of its end after the header."""
     reader.text()
     shape = [reader.read("Q") for _ in range(reader.read("I"))]
     kind, offset = reader.read("I"), reader.read("Q")

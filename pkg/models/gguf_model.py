@@ -1,7 +1,7 @@
-"""Models in GGUF files, run in this process by llama.cpp (package xllamacpp, pinned: its names change).
+"""Models in GGUF files, run in this process by llama.cpp (package xllamacpp, pinned because its names change).
 
-The package also answers without a connection, but then a prompt that is being read cannot be interrupted, and faults
-of a listener are swallowed. So its server is asked, which it starts anyway: on this machine alone, with a key.
+The package can be called directly, but then the evaluation of a prompt cannot be interrupted, and exceptions of a
+listener are lost. So requests go to the server that it starts anyway, on the loopback interface and with a key.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from pkg.models.openai_client import OpenAIClient
 from pkg.models.openai_model import OpenAIModel
 from pkg.resources import count_cores
 
-WINDOW = 8192  # tokens of one request: prompts of functions and a few helpers; memory grows with it
-PARALLEL = 1  # requests that are worked on together change each other's texts, if slightly
+WINDOW = 8192  # tokens of one request, enough for a function and a few helpers; memory grows with it
+PARALLEL = 1  # parallel requests slightly change each other's texts
 
 
 def open_model(detail: str, options: ModelOptions) -> GgufModel:
-    """Load the model of a file; raises PathError without a file, and ModelError for one that is no model."""
+    """Load the model of a file; raises PathError without the file and ModelError for a file that is no text model."""
     path = Path(detail).expanduser().resolve()
     file = read_gguf(path)
     if not file.is_text_model:
-        raise ModelError(f"{path} holds no text model but '{file.architecture}' without words; expected a GGUF of one")
+        raise ModelError(f"{path} is no text model: '{file.architecture}' has no vocabulary; expected a text model")
     return GgufModel(path, file, options)
 
 
 class GgufModel(OpenAIModel):
-    """A model of a GGUF file, behind a server of its own in this process."""
+    """A model of a GGUF file with its own server in this process."""
 
     def __init__(self, path: Path, file: GgufFile, options: ModelOptions) -> None:
         key = secrets.token_hex(32)
         self._server: Any = start_server(path, file, options, key)
         client = OpenAIClient(f"{self._server.listening_address}/v1", f"gguf:{path}", options.timeout, key)
         super().__init__(client, path.stem, f"gguf:{path}", f"gguf {file.identity}", options)
-        atexit.register(self.close)  # its threads shall end before those of Python
+        atexit.register(self.close)  # its threads must end before those of Python
 
     def close(self) -> None:
-        """Free the model."""
+        """Release the model."""
         super().close()
         if self._server is not None:
             self._server = None
@@ -52,9 +52,9 @@ class GgufModel(OpenAIModel):
 
 
 def start_server(path: Path, file: GgufFile, options: ModelOptions, key: str) -> Any:
-    """Load a model and start its server, which listens on this machine alone, to those who know the key.
+    """Load a model and start its server on the loopback interface, protected by the key.
 
-    Raises MissingExtraError without the package, and ModelError for a file that it cannot load.
+    Raises MissingExtraError without the package, and ModelError if loading fails.
     """
     try:
         import xllamacpp
@@ -65,7 +65,7 @@ def start_server(path: Path, file: GgufFile, options: ModelOptions, key: str) ->
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(path)
     parameters.n_parallel = parallel
-    parameters.n_ctx = window * parallel  # shared out among the requests
+    parameters.n_ctx = window * parallel  # shared by the requests
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = options.threads or count_cores()
     parameters.hostnames, parameters.port, parameters.cors_origins = ["127.0.0.1"], 0, ""
     parameters.api_keys = [key]
@@ -76,5 +76,5 @@ def start_server(path: Path, file: GgufFile, options: ModelOptions, key: str) ->
     except RuntimeError as fault:
         raise ModelError(
             f"{path} cannot be loaded ({fault}); it is a '{file.architecture}', which this llama.cpp may not know,"
-            " or memory does not suffice: try PKG_MODEL_WINDOW=2048"
+            " or memory is insufficient: try PKG_MODEL_WINDOW=2048"
         ) from None

@@ -1,4 +1,4 @@
-"""Models run in this process by transformers and torch: a folder, a name in the user's cache, or a GGUF file (P-22)."""
+"""Models in this process by transformers and torch: a folder, a name in the user's cache, or a GGUF file (P-22)."""
 
 from __future__ import annotations
 
@@ -24,15 +24,14 @@ from pkg.models.model_options import ModelOptions
 from pkg.models.prompt_batch import Conversation, Hole, Prompt
 from pkg.models.text_model import Decoding, Finish, Generation, Listen, Message, Usage, check_room
 
-BATCH = 64  # sequences that are written together: more do not pay on a processor, and memory grows with them
+BATCH = 64  # sequences: more are no faster on a CPU, and need more memory
 WEIGHTS = ("*.safetensors", "*.bin", "*.gguf")
 
 
 def open_model(detail: str, options: ModelOptions) -> HfModel:
     """Load a model.
 
-    Raises MissingExtraError without the packages, PathError for a file that is missing, and ModelError for what cannot
-    be loaded.
+    Raises MissingExtraError without the packages, PathError for a missing file, and ModelError if loading fails.
     """
     if not options.allow_download:
         os.environ["HF_HUB_OFFLINE"] = "1"  # read once, when the package is imported
@@ -46,25 +45,25 @@ def open_model(detail: str, options: ModelOptions) -> HfModel:
     if options.threads:
         torch.set_num_threads(options.threads)
     place, more, identity = _find_weights(detail)
-    told = {**more, "local_files_only": not options.allow_download, "trust_remote_code": False}
+    settings = {**more, "local_files_only": not options.allow_download, "trust_remote_code": False}
     with _quiet(transformers):
         try:
-            tokenizer = transformers.AutoTokenizer.from_pretrained(place, **told)
-            model = transformers.AutoModelForCausalLM.from_pretrained(place, dtype=getattr(torch, dtype), **told)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(place, **settings)
+            model = transformers.AutoModelForCausalLM.from_pretrained(place, dtype=getattr(torch, dtype), **settings)
             model.to(device).eval()
         except torch.OutOfMemoryError:
             raise ModelError(
                 f"hf:{detail} does not fit into the memory of {device}; try PKG_MODEL_DEVICE=cpu"
             ) from None
         except (OSError, ValueError, KeyError, RuntimeError, AttributeError) as fault:
-            raise ModelError(_tell_why(detail, fault)) from None
+            raise ModelError(_explain_fault(detail, fault)) from None
     revision = getattr(model.config, "_commit_hash", None)
     identity = identity or str(revision or detail)
     return HfModel(f"hf:{detail}", f"hf {identity} {dtype}", torch, tokenizer, model, options)
 
 
 def _find_weights(detail: str) -> tuple[str, dict[str, str], str]:
-    """Find what to load: a folder or a name, what is said besides, and the identity where files tell it."""
+    """Return the folder or name to load, more arguments, and the identity if it is known from files."""
     path = Path(detail).expanduser()
     if detail.endswith(".gguf"):
         return str(path.parent), {"gguf_file": path.name}, read_gguf(path).identity
@@ -87,23 +86,23 @@ def _choose_dtype(torch: Any, device: str) -> str:
         return "bfloat16" if torch.cuda.is_bf16_supported() else "float16"
     if device == "mps":
         return "float16"
-    # Half the memory to read makes it about twice as fast, but only where the processor itself adds such numbers.
+    # Reading half the memory makes it about twice as fast, but only if the processor computes bfloat16 itself.
     return "bfloat16" if torch.ops.mkldnn._is_mkldnn_bf16_supported() else "float32"
 
 
-def _tell_why(detail: str, fault: Exception) -> str:
-    said = " ".join(str(fault).split())[:300]
+def _explain_fault(detail: str, fault: Exception) -> str:
+    message = " ".join(str(fault).split())[:300]
     if isinstance(fault, OSError) and not Path(detail).expanduser().exists():
         return (
             f"no model '{detail}' on this machine; fetch it once: hf download {detail}, or set PKG_ALLOW_DOWNLOAD=1"
-            f" ({said})"
+            f" ({message})"
         )
-    return f"hf:{detail} cannot be loaded ({said})"
+    return f"hf:{detail} cannot be loaded ({message})"
 
 
 @contextmanager
 def _quiet(transformers: Any) -> Iterator[None]:
-    """Keep bars and advice that the packages print while they load from the terminal; faults are raised as ever."""
+    """Suppress progress bars and warnings of the packages while they load."""
     logging = transformers.utils.logging
     before = logging.get_verbosity()
     logging.set_verbosity_error()
@@ -117,17 +116,17 @@ def _quiet(transformers: Any) -> Iterator[None]:
 
 @dataclass(slots=True)
 class _Row:
-    """One text of a batch while it is written."""
+    """The state of one text of a batch."""
 
     answer: AnswerText
     ids: list[int]
-    shown: int = 0  # tokens whose text is there
-    begun: int = 0  # the token before, from which on is decoded: letters may be made of several tokens
+    decoded: int = 0  # tokens whose text is in the answer
+    context: int = 0  # start of the tokens that are decoded again, because one character may take several tokens
     has_ended: bool = False  # by a token of the model
 
 
 class HfModel:
-    """A model in this process; one batch is written at a time."""
+    """A model in this process, which writes one batch at a time."""
 
     parallel = 1
 
@@ -138,22 +137,22 @@ class HfModel:
 
     @property
     def parameters(self) -> int | None:
-        """Tell how many parameters the model has."""
+        """Return the number of parameters."""
         return int(self._model.num_parameters())
 
     @property
     def window(self) -> int | None:
-        """Tell how many tokens prompt and answer may have together."""
+        """Return the most tokens of prompt and answer together."""
         return self._options.window or getattr(self._model.config, "max_position_embeddings", None)
 
     @property
     def can_fill(self) -> bool:
-        """Tell whether its vocabulary has the tokens of a family that fills holes."""
+        """Return whether its vocabulary has the fill-in-the-middle tokens of a family."""
         return self._family is not None
 
     @property
     def can_prime(self) -> bool:
-        """Tell whether an answer can be begun for it: wherever it has a form for conversations."""
+        """Return whether it continues a begun answer: if it has a chat template."""
         return self._tokenizer.chat_template is not None
 
     @cached_property
@@ -167,25 +166,25 @@ class HfModel:
         return len(self._tokenize(text))
 
     def complete(self, prompt: str, decoding: Decoding, listen: Listen | None = None) -> Generation:
-        """Go on where a text ends; a ContextLengthError where prompt and answer do not fit."""
+        """Continue a text; raises ContextLengthError if prompt and answer do not fit."""
         return self._write([prompt], decoding, listen)[0]
 
     def fill(self, prefix: str, suffix: str, decoding: Decoding) -> Generation:
-        """Write what stands between two texts (P-07, A-14).
+        """Write the text between two texts (P-07, A-14).
 
-        Raises ModelUnfitError where it was not trained for that, and ContextLengthError where all does not fit.
+        Raises ModelUnfitError if it cannot, and ContextLengthError if texts and answer do not fit.
         """
         return self._write([Hole(prefix, suffix)], decoding)[0]
 
     def chat(self, messages: Sequence[Message], decoding: Decoding, listen: Listen | None = None) -> Generation:
         """Answer a conversation.
 
-        Raises ModelUnfitError where it has no form for conversations, and ContextLengthError where all does not fit.
+        Raises ModelUnfitError if it has no chat template, and ContextLengthError if conversation and answer do not fit.
         """
         return self._write([Conversation(tuple(messages))], decoding, listen)[0]
 
     def write_batch(self, prompts: Sequence[Prompt], decoding: Decoding) -> list[Generation]:
-        """Write a text for each prompt, as many as pay at a time, those of like length together."""
+        """Write a text for each prompt, in batches of prompts with similar length."""
         ids = [self._read_prompt(prompt) for prompt in prompts]
         order = sorted(range(len(prompts)), key=lambda number: len(ids[number]))
         size = self._options.parallel or BATCH
@@ -203,7 +202,7 @@ class HfModel:
         return cast("list[int]", self._tokenizer(text, add_special_tokens=begins)["input_ids"])
 
     def _read_prompt(self, prompt: Prompt) -> list[int]:
-        """Give the tokens of a prompt."""
+        """Return the tokens of a prompt."""
         if isinstance(prompt, Hole):
             return self._read_hole(prompt)
         if isinstance(prompt, Conversation):
@@ -212,20 +211,20 @@ class HfModel:
 
     def _read_hole(self, hole: Hole) -> list[int]:
         if self._family is None:
-            raise ModelUnfitError(f"{self.name} has no tokens to show it a hole; ask it by a conversation instead")
+            raise ModelUnfitError(f"{self.name} has no fill-in-the-middle tokens; use a conversation instead")
         ids = self._tokenize("", begins=True)
         for part in self._family.arrange(*hole, order=cast("Order | None", self._options.order)):
             token = self._tokenizer.convert_tokens_to_ids(part.text) if part.is_token else None
             ids += self._tokenize(self._family.quote(part.text)) if token is None else [token]
         return ids
 
-    def _read_conversation(self, asked: Conversation) -> list[int]:
+    def _read_conversation(self, conversation: Conversation) -> list[int]:
         if self._tokenizer.chat_template is None:
-            raise ModelUnfitError(f"{self.name} has no form for conversations; have it go on with a text instead")
-        told = [{"role": each.role, "content": each.content} for each in asked.messages]
-        begun = told.pop()["content"] if told[-1]["role"] == "assistant" else ""
-        form = self._tokenizer.apply_chat_template(told, tokenize=False, add_generation_prompt=True)
-        return self._tokenize(form + begun)
+            raise ModelUnfitError(f"{self.name} has no chat template; complete a text instead")
+        turns = [{"role": each.role, "content": each.content} for each in conversation.messages]
+        begun = turns.pop()["content"] if turns[-1]["role"] == "assistant" else ""
+        text = self._tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        return self._tokenize(text + begun)
 
     def _write(self, prompts: Sequence[Prompt], decoding: Decoding, listen: Listen | None = None) -> list[Generation]:
         ids = [self._read_prompt(prompt) for prompt in prompts]
@@ -236,16 +235,16 @@ class HfModel:
         began = time.monotonic()
         with self._lock:
             self._run(ids, rows, decoding, self._find_ends(family_ends))
-        seconds = (time.monotonic() - began) / len(prompts)  # each has its share of those of the batch
+        seconds = (time.monotonic() - began) / len(prompts)  # each prompt's share
         return [
             Generation(row.answer.finish(), _read_finish(row), Usage(1, len(prompt), len(row.ids), seconds))
             for row, prompt in zip(rows, ids, strict=True)
         ]
 
     def _find_ends(self, spelled: Sequence[str]) -> frozenset[int]:
-        """Find the tokens that end a text: those that the model names, and those that are given."""
-        told = self._model.generation_config.eos_token_id
-        named = told if isinstance(told, list) else [told]
+        """Return the tokens that end a text: those of the model's configuration, and the given ones."""
+        configured = self._model.generation_config.eos_token_id
+        named = configured if isinstance(configured, list) else [configured]
         words = self._tokenizer.get_vocab()
         ids = [*named, self._tokenizer.eos_token_id, *(words.get(token) for token in spelled)]
         return frozenset(each for each in ids if each is not None)
@@ -279,7 +278,7 @@ class HfModel:
                 mask = torch.cat((mask, mask.new_ones(len(rows), 1)), dim=1)
 
     def _new_cache(self) -> dict[str, Any]:
-        """Make what the model keeps of the tokens before, which it adds to; the argument has two names."""
+        """Make the cache of keys and values; its argument has one of two names."""
         from transformers import DynamicCache
 
         name = "cache" if "cache" in signature(self._model.forward).parameters else "past_key_values"
@@ -293,23 +292,23 @@ class HfModel:
         shares = (logits / decoding.temperature).softmax(-1)
         if decoding.top_p < 1:
             ordered, places = shares.sort(dim=-1, descending=True)
-            ordered[ordered.cumsum(-1) - ordered >= decoding.top_p] = 0  # the likeliest one always stays
+            ordered[ordered.cumsum(-1) - ordered >= decoding.top_p] = 0  # the likeliest token always stays
             shares = torch.zeros_like(shares).scatter_(-1, places, ordered)
         return torch.multinomial(shares, 1, generator=generator)[:, 0]
 
     def _take(self, row: _Row, token: int, ends: frozenset[int]) -> None:
-        """Add a token to a text that has not ended, as far as its letters are complete."""
+        """Add a token to a text that has not ended, once its characters are complete."""
         if row.has_ended or row.answer.has_ended:
             return
         row.ids.append(token)
         if token in ends:
             row.has_ended = True
             return
-        before = self._decode(row.ids[row.begun : row.shown])
-        text = self._decode(row.ids[row.begun :])
+        before = self._decode(row.ids[row.context : row.decoded])
+        text = self._decode(row.ids[row.context :])
         if len(text) > len(before) and not text.endswith("\ufffd"):
             row.answer.add(text[len(before) :])
-            row.begun, row.shown = row.shown, len(row.ids)
+            row.context, row.decoded = row.decoded, len(row.ids)
 
     def _decode(self, ids: list[int]) -> str:
         return str(self._tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))

@@ -1,4 +1,4 @@
-"""How a text model is run: what is said of it beside its name, by the caller or in the environment."""
+"""Options of a text model beside its name, from the caller or the environment."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """What may be said of a model beside its name; None leaves the choice to the provider."""
+    """Options of a text model; None leaves the choice to the provider."""
 
-    window: int | None = None  # tokens that prompt and answer may have together
+    window: int | None = None  # tokens of prompt and answer together
     parallel: int | None = None  # requests at once
-    threads: int | None = None  # of a model that runs in this process
-    timeout: float | None = None  # seconds that a service may say nothing
-    requests_a_minute: int | None = None  # that a service is sent at most
-    tokens_a_minute: int | None = None  # that a service is sent and asked for at most
-    reuse: bool = False  # what was computed for an earlier prompt: faster, but texts may depend on what came before
-    order: str | None = None  # of a hole, psm or spm; a model that knows only one has that
+    threads: int | None = None  # of a model in this process
+    timeout: float | None = None  # seconds without a response of a service
+    requests_a_minute: int | None = None  # to a service, at most
+    tokens_a_minute: int | None = None  # of prompts and longest answers of a service, at most
+    reuse: bool = False  # the computation of a common beginning of prompts: faster, but texts may then differ
+    order: str | None = None  # of a hole, psm or spm, for models that know both
     device: str | None = None  # of hf: cpu, cuda, mps
     dtype: str | None = None  # of hf: bfloat16, float16, float32
-    allow_download: bool = False  # of hf: fetch a model that is not on this machine
+    allow_download: bool = False  # of hf: download a model that is not on this machine
 
     def fill_up(self, more: ModelOptions) -> ModelOptions:
-        """Take from other options what these leave open."""
+        """Return these options, with the open ones taken from other options."""
         pairs = {each.name: (getattr(self, each.name), getattr(more, each.name)) for each in fields(self)}
         return ModelOptions(**{name: mine or other for name, (mine, other) in pairs.items()})
 
 
 def read_options(environment: Mapping[str, str] = os.environ) -> ModelOptions:
-    """Read what the environment says of models, such as PKG_MODEL_WINDOW; a UsageError for what is no such value."""
+    """Read the options in the environment, such as PKG_MODEL_WINDOW; raises UsageError for invalid values."""
 
     def read(name: str, parse: Callable[[str], Value], expected: str) -> Value | None:
         text = environment.get(name, "").strip()

@@ -1,4 +1,4 @@
-"""The line to a service with the interface of OpenAI: what is sent, what comes back, and what its faults mean."""
+"""The client of a service with the interface of OpenAI: requests, streams of chunks, translation of errors."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from pkg.services import OPENAI, is_here, judge_refusal, parse_wait
 if TYPE_CHECKING:
     from openai import OpenAI
 
-TIMEOUT_SECONDS = 300.0  # without a word: a long prompt on a processor takes minutes before the first one
+TIMEOUT_SECONDS = 300.0  # without data: a long prompt on a CPU takes minutes before the first token
 CONNECT_SECONDS = 10.0
-STARTING = (429, 503)  # that a page may be there later; of a gateway any other fault may mean that there is none
-SHOWN = 300  # characters of what a service said
+STARTING = (429, 503)  # a page may exist later; any other status of a gateway may mean that it does not exist
+SHOWN = 300  # characters of a service's message
 
 Path = Literal["chat", "completions"]
 
 _TOO_LONG = re.compile(r"context.{0,20}(?:length|size|window)|maximum.{0,20}tokens|too many tokens|too long", re.I)
 _OPTIONAL = ("stream_options", "seed", "top_p", "temperature", "stop", "max_tokens")
-"""What a service may refuse without which the request is worth sending; stop strings and lengths are kept to here."""
+"""Fields that are left out if a service refuses them; stop strings and lengths are applied by the caller too."""
 
 
 class OpenAIClient:
-    """Send requests to one service; the key comes from OPENAI_API_KEY unless one is given, and is never shown."""
+    """Sends requests to one service; the key is the given one or OPENAI_API_KEY, and is never shown."""
 
     def __init__(self, url: str, name: str, timeout: float | None = None, key: str | None = None) -> None:
         self.url = url
         self._name, self._timeout, self._given_key = name, timeout or TIMEOUT_SECONDS, key
-        self._left_out: set[str] = set()  # optional parts of a request that the service refuses
+        self._left_out: set[str] = set()  # optional fields that the service refuses
         self._has_answered = False
 
     @cached_property
@@ -57,24 +57,24 @@ class OpenAIClient:
         here = is_here(self.url)
         http = openai.DefaultHttpxClient(
             timeout=openai.Timeout(self._timeout, connect=CONNECT_SECONDS),
-            trust_env=not here,  # this machine is reached without the proxy of the network
+            trust_env=not here,  # no proxy for this machine
         )
-        # llama.cpp closes lines that the client still thinks open; on this machine a new one costs nothing.
+        # llama.cpp closes connections that the client considers open; a new one on this machine costs nothing.
         headers = {"Connection": "close"} if here else {}
         return openai.OpenAI(
             api_key=self._key, base_url=self.url, max_retries=0, http_client=http, default_headers=headers
         )
 
     def close(self) -> None:
-        """Close the line."""
+        """Close the connection."""
         if "_client" in self.__dict__:
             self._client.close()
 
     def stream(self, path: Path, body: Mapping[str, Any]) -> Generator[dict[str, Any], None, None]:
-        """Send a request and give the chunks of its answer.
+        """Send a request and yield the chunks of its answer.
 
-        Raises ModelBusyError when a later try may help, ModelAnswerError for what is no stream of chunks,
-        ContextLengthError, ModelUnfitError where there is no such page, and ModelError for what is refused for good.
+        Raises ModelBusyError if a retry may help, ModelAnswerError for anything but a stream of chunks,
+        ContextLengthError, ModelUnfitError if the page is missing, and ModelError for any other refusal.
         """
         with self._translated(path), ExitStack() as stack:
             resource = self._client.chat.completions if path == "chat" else self._client.completions
@@ -82,7 +82,7 @@ class OpenAIClient:
             self._has_answered = True
             if "text/event-stream" not in response.headers.get("content-type", ""):
                 raise ModelAnswerError(
-                    f"{self.url} answered with something else than a stream of text:"
+                    f"{self.url} did not answer with a stream of text:"
                     f" {self._tidy(response.text())}; check that the address ends in /v1"
                 )
             for line in response.iter_lines():
@@ -91,10 +91,10 @@ class OpenAIClient:
                     yield self._read_chunk(data)
 
     def ask(self, path: str, body: Mapping[str, Any] | None = None) -> Mapping[str, Any] | None:
-        """Ask for what stands beside the interface; None where there is no object of that kind.
+        """Request a page beyond the interface of OpenAI; None if it is missing or no JSON object.
 
         path: from the root of the service, such as /props, or from the address, such as models. Raises ModelBusyError
-        when a later try may help, and ModelError where nobody answers.
+        if a retry may help, and ModelError if the service does not answer.
         """
         from openai import APIResponseValidationError, APIStatusError
 
@@ -106,13 +106,13 @@ class OpenAIClient:
             except APIStatusError as fault:
                 if fault.status_code in STARTING:
                     raise
-            except (APIResponseValidationError, ValueError):  # a page of another kind under that name
+            except (APIResponseValidationError, ValueError):  # not JSON
                 pass
         self._has_answered = True
         return found if isinstance(found, dict) else None
 
     def _open(self, stack: ExitStack, create: Callable[..., Any], body: Mapping[str, Any]) -> Any:
-        """Send a request, again without an optional part where the service refuses it for that."""
+        """Send a request, and retry without each optional field that the service refuses."""
         from openai import BadRequestError, UnprocessableEntityError
 
         while True:
@@ -124,11 +124,11 @@ class OpenAIClient:
                     raise
                 self._left_out.add(refused)
 
-    def _find_refused(self, said: str, body: Mapping[str, Any]) -> str | None:
-        if _TOO_LONG.search(said):  # which may name the number of tokens as well
+    def _find_refused(self, message: str, body: Mapping[str, Any]) -> str | None:
+        if _TOO_LONG.search(message):  # such a message may mention max_tokens
             return None
         kept = (name for name in _OPTIONAL if name in body and name not in self._left_out)
-        return next((name for name in kept if re.search(rf"\b{name}\b", said)), None)
+        return next((name for name in kept if re.search(rf"\b{name}\b", message)), None)
 
     def _leave_out(self, body: Mapping[str, Any]) -> dict[str, Any]:
         kept = {name: value for name, value in body.items() if name not in self._left_out}
@@ -142,7 +142,7 @@ class OpenAIClient:
         except ValueError:
             chunk = None
         if not isinstance(chunk, dict):
-            raise ModelAnswerError(f"{self.url} sent what is no chunk of an answer: {self._tidy(data)}")
+            raise ModelAnswerError(f"{self.url} sent an invalid chunk of an answer: {self._tidy(data)}")
         if chunk.get("error"):
             error = chunk["error"] if isinstance(chunk["error"], dict) else {"message": str(chunk["error"])}
             code = error.get("code")
@@ -151,7 +151,7 @@ class OpenAIClient:
 
     @contextmanager
     def _translated(self, path: Path) -> Iterator[None]:
-        """Turn the faults of the packages into ours; theirs are not shown, for they may hold what was sent."""
+        """Translate the exceptions of the packages; theirs are not shown, because they may contain the request."""
         import openai
 
         try:
@@ -160,28 +160,26 @@ class OpenAIClient:
             body = fault.body if isinstance(fault.body, dict) else {"message": fault.message}
             raise self._judge(fault.status_code, body, fault.response.headers, path) from None
         except openai.APITimeoutError:
-            raise ModelBusyError(f"{self.url} said nothing for {self._timeout:g} seconds; try again later") from None
+            raise ModelBusyError(f"{self.url} sent no data for {self._timeout:g} seconds; try again later") from None
         except openai.APIConnectionError as fault:
-            message = (
-                f"{self.url} does not answer ({self._tidy(str(fault.__cause__ or fault))}); see that it runs there"
-            )
+            message = f"{self.url} does not answer ({self._tidy(str(fault.__cause__ or fault))}); check that it runs"
             raise (ModelBusyError(message) if self._has_answered else ModelError(message)) from None
         except openai.OpenAIError as fault:
             raise ModelError(f"{self.url}: {self._tidy(str(fault))}") from None
-        except Exception as fault:  # of the package below, which has another name with each major version
+        except Exception as fault:  # of the HTTP package, whose name changes with major versions
             if not type(fault).__module__.startswith("http"):
                 raise
             raise ModelBusyError(f"{self.url} broke off ({self._tidy(str(fault))}); try again later") from None
 
     def _judge(self, status: int, body: Mapping[str, Any], headers: Mapping[str, str], path: Path) -> ModelError:
-        """Tell what the service refused: for now, for its length, or for good."""
-        code, said = body.get("code"), self._tidy(str(body.get("message") or body))
-        seen = f"{status}: {said}"
-        if status in (400, 413, 422, 500) and (code == "context_length_exceeded" or _TOO_LONG.search(said)):
-            return ContextLengthError(f"{self.url} refuses prompt and answer as too long ({seen}); give it less")
+        """Return the error for a refusal: temporary, too long, or permanent."""
+        code, message = body.get("code"), self._tidy(str(body.get("message") or body))
+        seen = f"{status}: {message}"
+        if status in (400, 413, 422, 500) and (code == "context_length_exceeded" or _TOO_LONG.search(message)):
+            return ContextLengthError(f"{self.url} refuses prompt and answer as too long ({seen}); shorten the prompt")
         match judge_refusal(status, code):
             case "spent":
-                return ModelError(f"{self.url} gives no more answers ({seen}); what came before is kept")
+                return ModelError(f"{self.url} has no more quota ({seen}); earlier answers are kept")
             case "busy":
                 return ModelBusyError(f"{self.url} is busy ({seen}); try again later", parse_wait(headers))
             case "key":
@@ -191,5 +189,5 @@ class OpenAIClient:
         return ModelError(f"{self.url} refuses the request ({seen})")
 
     def _tidy(self, text: str) -> str:
-        """Bring what a service said into one short line without the key."""
+        """Shorten a service's message to one line without the key."""
         return shorten(" ".join(text.replace(self._key, "***").split()), SHOWN)

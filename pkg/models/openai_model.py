@@ -19,20 +19,20 @@ from pkg.models.rate_limit import RateLimit
 from pkg.models.text_model import Decoding, Finish, Generation, Listen, Message, Usage, check_room
 from pkg.services import OPENAI, call_patiently, estimate_tokens, split_address
 
-PARALLEL = 4  # requests that any service takes at once; llama.cpp says how many are worth it
+PARALLEL = 4  # requests that any service accepts at once; llama.cpp reports its own number
 
 INFILL_PREFIX, INFILL_SUFFIX = 1500, 500  # tokens: three quarters and one quarter of its batch of 2,048, less a few
 
-# What services are asked that do not say of themselves what they can: whether the text behind a hole is read, by the
-# tokens that are counted, and whether an answer goes on that was begun, in the middle of a word that has to follow.
+# Probes of other services: whether they read the text after a hole, by the counted tokens, and whether they continue
+# a begun answer, which ends in the middle of a given word.
 PROBE_TOKENS = 8
 SUFFIX_PROBE = "\nprint(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)\n"
-SUFFIX_LEAST = 20  # tokens of it, by any tokenizer
+SUFFIX_LEAST = 20  # its least tokens with any tokenizer
 PRIMED, PRIMED_REST = "alpha bravo charlie delta ec", "ho foxtrot golf hotel"
 
 
 def open_model(detail: str, options: ModelOptions) -> OpenAIModel:
-    """Open the model that NAME@URL names; it is not asked yet."""
+    """Open the model NAME@URL, without a request."""
     model, url = split_address(detail, "openai", "model")
     chosen = OPENAI.choose_url(url)
     client = OpenAIClient(chosen, f"openai:{detail}", options.timeout)
@@ -40,7 +40,7 @@ def open_model(detail: str, options: ModelOptions) -> OpenAIModel:
 
 
 class OpenAIModel:
-    """A model behind a service."""
+    """A model of a service."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class OpenAIModel:
         self.name, self.identity = name, identity
         self._client, self._model, self._options, self._sleep = client, model, options, sleep
         self._limit = RateLimit(options.requests_a_minute, options.tokens_a_minute, sleep=sleep)
-        self._lock = threading.RLock()  # a service is asked once what it is, whoever asks first
+        self._lock = threading.RLock()  # the properties of a service are requested once
 
     @cached_property
     def _endpoint(self) -> Endpoint:
@@ -66,43 +66,43 @@ class OpenAIModel:
 
     @property
     def window(self) -> int | None:
-        """Tell how many tokens prompt and answer may have together; None where the service does not say."""
+        """Return the most tokens of prompt and answer together; None if the service does not report it."""
         return self._options.window or self._endpoint.window
 
     @property
     def parameters(self) -> int | None:
-        """Tell how many parameters the model has; None where the service does not say."""
+        """Return the number of parameters; None if the service does not report it."""
         return self._endpoint.parameters
 
     @property
     def parallel(self) -> int:
-        """Tell how many requests are worth to be sent at once."""
+        """Return the useful number of parallel requests."""
         return self._options.parallel or self._endpoint.slots or PARALLEL
 
     @property
     def can_fill(self) -> bool:
-        """Tell whether it fills holes, whichever way it is shown them."""
+        """Return whether it fills holes, by any kind of request."""
         return self._family is not None or self._has_infill or self._reads_suffix
 
     @property
     def can_prime(self) -> bool:
-        """Tell whether an answer can be begun for it."""
-        return self._endpoint.kind in ("llama.cpp", "vllm") or self._goes_on
+        """Return whether it continues a begun answer."""
+        return self._endpoint.kind in ("llama.cpp", "vllm") or self._continues_answers
 
     def count_tokens(self, text: str) -> int:
-        """Count the tokens of a text where the service can, else estimate them."""
+        """Count the tokens of a text, or estimate them if the service cannot tokenize."""
         ids = self._endpoint.tokenize(text)
         return estimate_tokens(text) if ids is None else len(ids)
 
     def complete(self, prompt: str, decoding: Decoding, listen: Listen | None = None) -> Generation:
-        """Go on where a text ends; a ContextLengthError where prompt and answer do not fit."""
+        """Continue a text; raises ContextLengthError if prompt and answer do not fit."""
         check_room(self, self.count_tokens(prompt), decoding)
         return self._generate("completions", {"prompt": prompt}, {}, decoding, listen)
 
     def fill(self, prefix: str, suffix: str, decoding: Decoding) -> Generation:
-        """Write what stands between two texts (P-07, A-14).
+        """Write the text between two texts (P-07, A-14).
 
-        Raises ModelUnfitError where it cannot, and ContextLengthError where texts and answer do not fit.
+        Raises ModelUnfitError if it cannot, and ContextLengthError if texts and answer do not fit.
         """
         family = self._family
         if family is not None:
@@ -113,8 +113,8 @@ class OpenAIModel:
             return self._fill_by_infill(prefix, suffix, decoding)
         if not self._reads_suffix:
             raise ModelUnfitError(
-                f"{self.name} is not known to fill holes: its family is unknown, and its service does not read what"
-                " stands behind one; ask it by a conversation instead"
+                f"{self.name} cannot fill holes: its family is unknown, and its service ignores the text after a hole;"
+                " use a conversation instead"
             )
         check_room(self, self.count_tokens(prefix) + self.count_tokens(suffix), decoding)
         return self._generate("completions", {"prompt": prefix, "suffix": suffix}, {}, decoding, None)
@@ -122,44 +122,44 @@ class OpenAIModel:
     def chat(self, messages: Sequence[Message], decoding: Decoding, listen: Listen | None = None) -> Generation:
         """Answer a conversation.
 
-        Raises ModelUnfitError where it cannot go on with an answer that was begun, and ContextLengthError where the
-        conversation and the answer do not fit.
+        Raises ModelUnfitError if it cannot continue a begun answer, and ContextLengthError if conversation and answer
+        do not fit.
         """
         is_primed = bool(messages) and messages[-1].role == "assistant"
         if is_primed and not self.can_prime:
-            raise ModelUnfitError(f"{self._client.url} does not go on with an answer that was begun; ask a question")
+            raise ModelUnfitError(f"{self._client.url} does not continue a begun answer; end with a user message")
         check_room(self, sum(self.count_tokens(each.content) for each in messages), decoding)
-        told = [{"role": each.role, "content": each.content} for each in messages]
+        turns = [{"role": each.role, "content": each.content} for each in messages]
         more = self._endpoint.priming if is_primed else {}
-        return self._generate("chat", {"messages": told}, more, decoding, listen)
+        return self._generate("chat", {"messages": turns}, more, decoding, listen)
 
     def close(self) -> None:
-        """Close the line to the service."""
+        """Close the connection to the service."""
         self._client.close()
 
     @cached_property
     def _family(self) -> FimFamily | None:
-        """Find the tokens that show it a hole; none where its service puts a form of its own around every prompt."""
+        """Find its fill-in-the-middle tokens; None for Ollama, which wraps every prompt in a template."""
         with self._lock:
             return None if self._endpoint.kind == "ollama" else self._endpoint.find_family(self._model)
 
     @cached_property
     def _has_infill(self) -> bool:
-        """Tell whether llama.cpp knows tokens for a hole that the table of families does not."""
+        """Return whether llama.cpp knows fill-in-the-middle tokens of a family that is not in our table."""
         with self._lock:
-            asked = {"input_prefix": "a = ", "input_suffix": "\n", "n_predict": 1}
-            return self._endpoint.kind == "llama.cpp" and self._ask("/infill", asked) is not None
+            body = {"input_prefix": "a = ", "input_suffix": "\n", "n_predict": 1}
+            return self._endpoint.kind == "llama.cpp" and self._ask("/infill", body) is not None
 
     def _fill_by_infill(self, prefix: str, suffix: str, decoding: Decoding) -> Generation:
-        """Have llama.cpp show the hole, which cuts what is longer than its batch without a word."""
-        before, behind = self.count_tokens(prefix), self.count_tokens(suffix)
-        if before > INFILL_PREFIX or behind > INFILL_SUFFIX:
+        """Fill a hole by /infill, which would silently truncate texts longer than its batch."""
+        before, after = self.count_tokens(prefix), self.count_tokens(suffix)
+        if before > INFILL_PREFIX or after > INFILL_SUFFIX:
             raise ContextLengthError(
-                f"{self._client.url} reads {INFILL_PREFIX} tokens before a hole and {INFILL_SUFFIX} behind it at most;"
-                f" these have {before} and {behind}: give it less"
+                f"{self._client.url} reads at most {INFILL_PREFIX} tokens before a hole and {INFILL_SUFFIX} after it;"
+                f" these texts have {before} and {after}; shorten them"
             )
         began = time.monotonic()
-        asked = {
+        body = {
             "input_prefix": prefix,
             "input_suffix": suffix,
             "n_predict": decoding.max_tokens,
@@ -169,9 +169,9 @@ class OpenAIModel:
             "stop": list(decoding.stop),
             **self._endpoint.sampling,
         }
-        found = self._ask("/infill", asked) or {}
+        found = self._ask("/infill", body) or {}
         if not isinstance(found.get("content"), str):
-            raise ModelAnswerError(f"{self._client.url}/infill gave back no text; check the model")
+            raise ModelAnswerError(f"{self._client.url}/infill returned no text; check the model")
         finish: Finish = "length" if found.get("stop_type") == "limit" else "stop"
         used = Usage(1, found.get("tokens_evaluated", 0), found.get("tokens_predicted", 0), time.monotonic() - began)
         return Generation(found["content"], finish, used)
@@ -183,16 +183,16 @@ class OpenAIModel:
             return found is not None and found.usage.prompt_tokens >= SUFFIX_LEAST
 
     @cached_property
-    def _goes_on(self) -> bool:
+    def _continues_answers(self) -> bool:
         with self._lock:
             question = {"role": "user", "content": f"Repeat this and say nothing else: {PRIMED}{PRIMED_REST}"}
             found = self._probe("chat", {"messages": [question, {"role": "assistant", "content": PRIMED}]})
             return found is not None and found.text.startswith(PRIMED_REST[:2])
 
-    def _probe(self, path: Path, asked: Mapping[str, Any]) -> Generation | None:
-        """Try something; None where it is refused, so that only a service that is busy raises."""
+    def _probe(self, path: Path, body: Mapping[str, Any]) -> Generation | None:
+        """Try a request; None if it is refused. Raises ModelBusyError."""
         try:
-            return self._generate(path, asked, {}, Decoding(max_tokens=PROBE_TOKENS), None)
+            return self._generate(path, body, {}, Decoding(max_tokens=PROBE_TOKENS), None)
         except ModelBusyError:
             raise
         except ModelError:
@@ -201,7 +201,7 @@ class OpenAIModel:
     def _generate(
         self,
         path: Path,
-        asked: Mapping[str, Any],
+        prompt: Mapping[str, Any],
         more: Mapping[str, Any],
         decoding: Decoding,
         listen: Listen | None,
@@ -209,7 +209,7 @@ class OpenAIModel:
     ) -> Generation:
         stop = tuple(dict.fromkeys((*decoding.stop, *ends)))
         body = {
-            **asked,
+            **prompt,
             "model": self._model,
             "max_tokens": decoding.max_tokens,
             "temperature": decoding.temperature,
@@ -241,12 +241,12 @@ class OpenAIModel:
                         finish = "length" if answer.is_endless else "stop"
                         break
         except ModelBusyError as fault:
-            if answer.is_told:  # who has heard the beginning cannot be told another one
+            if answer.is_streamed:  # a retry would stream the beginning again
                 raise ModelAnswerError(str(fault)) from None
             raise
         if finish is None:
             raise ModelAnswerError(
-                f"{self._client.url} broke off after {len(answer.text)} characters; run the same again"
+                f"{self._client.url} broke off after {len(answer.text)} characters; run the command again"
             )
         text = answer.finish()
         prompt_tokens = usage.get("prompt_tokens") or prompt_tokens
@@ -255,7 +255,7 @@ class OpenAIModel:
 
 
 def _estimate_prompt(body: Mapping[str, Any]) -> int:
-    """Estimate the tokens of what is asked, where the service does not say."""
+    """Estimate the tokens of a request."""
     if "messages" in body:
         return sum(estimate_tokens(each["content"]) for each in body["messages"])
     prompt = body["prompt"]

@@ -1,4 +1,4 @@
-"""Many texts at once: as one batch where a model takes one, else as many requests at a time as are worth it."""
+"""Write many texts at once: as a batch if the model supports it, else in parallel requests."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from pkg.models.text_model import Decoding, Generation, Message, TextModel
 
 
 class Hole(NamedTuple):
-    """What stands before and behind what is to be written."""
+    """The text before and the text after a hole that a model fills."""
 
     prefix: str
     suffix: str
 
 
 class Conversation(NamedTuple):
-    """What is to be answered."""
+    """The messages that a model answers."""
 
     messages: tuple[Message, ...]
 
 
 Prompt = str | Hole | Conversation
-"""What a model is asked for: to go on with a text, to fill a hole, to answer."""
+"""The input of a model: a text to complete, a hole to fill, a conversation to answer."""
 
 
 @runtime_checkable
@@ -35,7 +35,7 @@ class BatchingModel(Protocol):
 
 
 def write_all(model: TextModel, prompts: Sequence[Prompt], decoding: Decoding) -> list[Generation]:
-    """Write a text for each prompt, in their order; what one of them raises ends all."""
+    """Write a text for each prompt, in their order; the first error ends the batch."""
     if isinstance(model, BatchingModel):
         return model.write_batch(prompts, decoding)
     if model.parallel < 2 or len(prompts) < 2:

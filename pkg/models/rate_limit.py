@@ -1,4 +1,4 @@
-"""How fast requests may follow each other: so many of them, and of their tokens, in any minute."""
+"""Limit the requests and tokens in any minute."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MINUTE = 60.0
 
 
 class RateLimit:
-    """Let requests wait until a service takes them; several threads may ask at once."""
+    """A limit of requests and tokens in a minute, shared by threads."""
 
     def __init__(
         self,
@@ -23,10 +23,10 @@ class RateLimit:
         self._requests, self._tokens = requests, tokens
         self._clock, self._sleep = clock, sleep
         self._lock = threading.Lock()
-        self._sent: deque[tuple[float, int]] = deque()  # in the last minute: when, and of how many tokens
+        self._sent: deque[tuple[float, int]] = deque()  # time and tokens of each request in the last minute
 
     def wait(self, tokens: int) -> None:
-        """Wait until a request of so many tokens may be sent; one of more than a minute has goes alone."""
+        """Wait until a request of some tokens may be sent; one above the limit is sent alone in its minute."""
         if self._requests is None and self._tokens is None:
             return
         while True:
@@ -41,7 +41,7 @@ class RateLimit:
             self._sleep(delay)
 
     def _find_delay(self, now: float, tokens: int) -> float:
-        """Find how long it takes until enough of what was sent is more than a minute ago."""
+        """Return the seconds until enough earlier requests are more than a minute old."""
         count, total = len(self._sent), sum(size for _, size in self._sent)
         end = now - MINUTE
         for sent, size in self._sent:

@@ -1,4 +1,4 @@
-"""Which text models there are; looking one up imports nothing of it."""
+"""The kinds of text models, each imported only when a model is opened."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from pkg.models.text_model import TextModel
 
 TEMPLATE = "template"
-"""The name of the writer that makes docstrings of what stands in the code; it is no model of texts."""
+"""The name of the writer that makes docstrings from the code without a model."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelKind:
-    """One kind of text model: how it is written, where it is made, and what it needs."""
+    """One kind of text model: the syntax of its names, its module and its requirements."""
 
-    form: str
+    syntax: str
     module: str
-    packages: tuple[str, ...]  # modules that it imports
-    extra: str  # the extra that brings them
+    packages: tuple[str, ...]  # imported modules
+    extra: str  # that installs them
 
     def list_missing(self) -> list[str]:
-        """List the packages that are not installed."""
+        """List the missing packages."""
         return [package for package in self.packages if find_spec(package) is None]
 
 
@@ -41,26 +41,26 @@ KINDS = {
     "hf": ModelKind("hf:NAME_OR_FOLDER", "pkg.models.hf_model", ("transformers", "torch"), "hf"),
     "gguf": ModelKind("gguf:FILE", "pkg.models.gguf_model", ("xllamacpp", "openai"), "gguf"),
 }
-FORMS = (*(kind.form for kind in KINDS.values()), TEMPLATE)
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """Split the name of a model into its kind and what follows; a UsageError for what is no model.
+    """Split the name of a model into its kind and the rest; raises UsageError for an invalid name.
 
-    `template` is a kind of its own, with nothing behind it.
+    `template` is a kind of its own, with an empty rest.
     """
     word, _, detail = name.partition(":")
     if name == TEMPLATE:
         return name, ""
     if word not in KINDS or not detail:
-        raise UsageError(f"no model '{conceal_name(name)}'; expected one of: {', '.join(FORMS)}")
+        syntaxes = ", ".join((*(kind.syntax for kind in KINDS.values()), TEMPLATE))
+        raise UsageError(f"no model '{conceal_name(name)}'; expected one of: {syntaxes}")
     if word == "openai":
         split_address(detail, word, "model")
     return word, detail
 
 
 def locate_model(name: str) -> str:
-    """Name a file or folder of a model from the root on; a model that is no file of this machine stays as it is."""
+    """Return the name of a model with an absolute path, if it is a file or folder."""
     word, _, detail = name.partition(":")
     path = Path(detail).expanduser()
     is_file = word == "gguf" or (
@@ -70,7 +70,7 @@ def locate_model(name: str) -> str:
 
 
 def check_ready(name: str) -> None:
-    """Raise what using a model would raise for want of a package: a MissingExtraError, or a UsageError for no model."""
+    """Raise MissingExtraError if a package of a model is missing, and UsageError for an invalid name."""
     word, _ = split_name(name)
     kind = KINDS.get(word)
     for package in kind.list_missing() if kind else ():
@@ -78,16 +78,15 @@ def check_ready(name: str) -> None:
 
 
 def open_model(name: str, options: ModelOptions | None = None) -> TextModel:
-    """Open a model by its name; close it after use. What the options leave open the environment may say.
+    """Open a model by its name, to be closed after use; the environment completes the options.
 
-    Raises UsageError for a name that is none and for `template`, MissingExtraError, and ModelError for a model that
-    cannot be used.
+    Raises UsageError for an invalid name and for `template`, MissingExtraError, and ModelError for an unusable model.
     """
     word, detail = split_name(name)
     if word == TEMPLATE:
         raise UsageError(
             f"'{TEMPLATE}' writes docstrings only (pkg enhance); expected a model that writes any text:"
-            f" {', '.join(kind.form for kind in KINDS.values())}"
+            f" {', '.join(kind.syntax for kind in KINDS.values())}"
         )
     check_ready(name)
     make: Callable[[str, ModelOptions], TextModel] = import_module(KINDS[word].module).open_model
@@ -99,8 +98,8 @@ def use_model(model: str | TextModel) -> AbstractContextManager[TextModel]: ...
 @overload
 def use_model(model: str | TextModel | None) -> AbstractContextManager[TextModel | None]: ...
 def use_model(model: str | TextModel | None) -> AbstractContextManager[TextModel | None]:
-    """Open a model that is named, and close it in the end; one that is open already stays so, and none is none.
+    """Open a named model for the block; an open model stays open, and None stays None.
 
-    Raises what open_model raises.
+    Raises the errors of open_model.
     """
     return closing(open_model(model)) if isinstance(model, str) else nullcontext(model)

@@ -1,4 +1,4 @@
-"""What a text model does, whoever runs it: continue a text, fill a hole, answer a conversation."""
+"""The interface of a text model: complete a text, fill a hole, answer a conversation."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pkg.errors import ContextLengthError
 
 Role = Literal["system", "user", "assistant"]
 Finish = Literal["stop", "length"]
-"""Why a text ends: the model or a stop string ended it, or its tokens ran out."""
+"""Reason for the end of a text: the model or a stop string, or the limit of tokens."""
 
 Listen = Callable[[str], None]
-"""Told each piece of a text as soon as it is there."""
+"""Called with each piece of a text as soon as it is written."""
 
 
 class Message(NamedTuple):
-    """One turn of a conversation; a last one of the assistant is the beginning of the answer, which goes on there."""
+    """One turn of a conversation; a last one of the assistant is the beginning of the answer, which continues it."""
 
     role: Role
     content: str
@@ -25,23 +25,23 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """How tokens are chosen; the defaults are the paper's (P-22)."""
+    """Options of choosing tokens; the defaults are the paper's (P-22)."""
 
     max_tokens: int = 512
-    temperature: float = 0.0  # 0 always takes the likeliest token
+    temperature: float = 0.0  # 0 is greedy
     top_p: float = 1.0
-    stop: tuple[str, ...] = ()  # a text ends before the first of these; none of them is given back
+    stop: tuple[str, ...] = ()  # the text ends before the first of these
     seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What texts have cost."""
+    """The cost of texts."""
 
     requests: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    seconds: float = 0.0  # of waiting for the model, added up over requests that ran side by side
+    seconds: float = 0.0  # of waiting for the model, summed over parallel requests
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -62,7 +62,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """One text of a model, without its prompt, and without the beginning of the answer that the prompt gave."""
+    """One text of a model, without its prompt and without the beginning of the answer in the prompt."""
 
     text: str
     finish: Finish
@@ -70,62 +70,62 @@ class Generation:
 
 
 class TextModel(Protocol):
-    """A model that writes text; several threads may ask it at once.
+    """A model that writes text, for use by several threads.
 
-    complete, fill and chat raise errors of pkg.errors: ModelBusyError when even later tries did not help,
-    ModelAnswerError for a strange answer, ContextLengthError when prompt and answer do not fit into the window,
-    ModelUnfitError for what this model cannot do, and ModelError for all that is refused for good.
+    complete, fill and chat raise errors of pkg.errors: ModelBusyError after unsuccessful retries, ModelAnswerError for
+    an invalid answer, ContextLengthError if prompt and answer do not fit into the window, ModelUnfitError for an
+    unsupported kind of prompt, and ModelError for any other refusal.
     """
 
     @property
     def name(self) -> str:
-        """Name the model as the registry knows it; no key and no password is in it."""
+        """Return the name of the model in the registry, without key or password."""
 
     @property
     def identity(self) -> str:
-        """Name what its texts depend on: of equal identity, prompt and decoding, a text need not be written again."""
+        """Return a key of all that determines its texts: equal identity, prompt and decoding allow reuse of a text."""
 
     @property
     def window(self) -> int | None:
-        """Tell how many tokens prompt and answer may have together; None when only the service knows."""
+        """Return the most tokens of prompt and answer together; None if only the service knows."""
 
     @property
     def parameters(self) -> int | None:
-        """Tell how many parameters the model has; None when only the service knows."""
+        """Return the number of parameters; None if only the service knows."""
 
     @property
     def parallel(self) -> int:
-        """Tell how many requests are worth to be sent at once."""
+        """Return the useful number of parallel requests."""
 
     @property
     def can_fill(self) -> bool:
-        """Tell whether it fills holes: it was trained on them, and who runs it takes a text after the hole."""
+        """Return whether the model and its server can fill holes."""
 
     @property
     def can_prime(self) -> bool:
-        """Tell whether an answer can be begun for it, by a last message of the assistant."""
+        """Return whether it continues an answer begun by a last message of the assistant."""
 
     def count_tokens(self, text: str) -> int:
-        """Count the tokens of a text, or estimate them, rather too many, where only the service could count."""
+        """Count the tokens of a text, or return an upper estimate if only the service can count them."""
 
     def complete(self, prompt: str, decoding: Decoding, listen: Listen | None = None) -> Generation:
-        """Go on where a text ends; special tokens in it are taken for what they are."""
+        """Continue a text, in which special tokens are effective."""
 
     def fill(self, prefix: str, suffix: str, decoding: Decoding) -> Generation:
-        """Write what stands between two texts (P-07, A-14)."""
+        """Write the text between two texts (P-07, A-14)."""
 
     def chat(self, messages: Sequence[Message], decoding: Decoding, listen: Listen | None = None) -> Generation:
         """Answer a conversation."""
 
     def close(self) -> None:
-        """Free what it holds."""
+        """Release the model."""
 
 
 def check_room(model: TextModel, tokens: int, decoding: Decoding) -> None:
-    """Refuse a prompt of so many tokens that leaves no room for its answer, with a ContextLengthError."""
+    """Raise ContextLengthError for a prompt of `tokens` that leaves no room for its answer."""
     window = model.window
     if window is not None and tokens + decoding.max_tokens > window:
         raise ContextLengthError(
             f"{model.name} has a window of {window} tokens; a prompt of {tokens} and an answer of up to"
-            f" {decoding.max_tokens} do not fit; give it less"
+            f" {decoding.max_tokens} do not fit; shorten the prompt"
         )

@@ -119,9 +119,9 @@ def test_a_model_without_a_form_or_tokens_says_what_it_cannot(folder: Path, tmp_
     (tmp_path / "tokenizer.json").write_text(text.replace("fim_middle", "nothing"), encoding="utf-8")
     with closing(open_model(f"hf:{tmp_path}", ModelOptions(device="cpu"))) as bare:
         assert (bare.can_fill, bare.can_prime) == (False, False)
-        with pytest.raises(ModelUnfitError, match="no form for conversations"):
+        with pytest.raises(ModelUnfitError, match="no chat template"):
             bare.chat([Message("user", "hi")], Decoding())
-        with pytest.raises(ModelUnfitError, match="no tokens to show it a hole"):
+        with pytest.raises(ModelUnfitError, match="no fill-in-the-middle tokens"):
             bare.fill("a", "b", Decoding())
 
 

@@ -68,7 +68,7 @@ def test_infill_is_there_for_families_that_are_not_in_the_table(
     written = served.fill(f"{HEAD}    return ", "\n\nassert add(2, 3) == 5\n", short)
     assert written.text.strip() == "a + b"
     assert written.usage.prompt_tokens > 10
-    with pytest.raises(ContextLengthError, match="500 behind it at most; these have 1 and 601"):
+    with pytest.raises(ContextLengthError, match="500 after it; these texts have 1 and 601"):
         served.fill("a", "word " * 600, short)
 
 

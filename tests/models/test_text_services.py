@@ -128,7 +128,7 @@ def test_patience_ends(server: TextServer) -> None:
             r"refuses the key \(401: .*\); set OPENAI_API_KEY to a valid one",
         ),
         (refuse(404, "no model m"), ModelUnfitError, "has no chat of this model"),
-        (refuse(429, "no money", "insufficient_quota"), ModelError, "gives no more answers"),
+        (refuse(429, "no money", "insufficient_quota"), ModelError, "has no more quota"),
         (refuse(400, "This model's maximum context length is 10 tokens"), ContextLengthError, "too long"),
         (
             refuse(400, "6001 tokens exceed the available context size"),
@@ -141,7 +141,7 @@ def test_patience_ends(server: TextServer) -> None:
             ModelAnswerError,
             "Welcome.*ends in /v1",
         ),
-        (Reply(200, [b'{"answer": 42}']), ModelAnswerError, "something else than a stream"),
+        (Reply(200, [b'{"answer": 42}']), ModelAnswerError, "did not answer with a stream"),
         (stream(["half a"], finish=None), ModelAnswerError, "broke off after 6 characters"),
         (Reply(200, [b"data: {nonsense\n\n"], STREAM), ModelAnswerError, "no chunk"),
         (
@@ -178,7 +178,7 @@ def test_a_line_that_breaks_is_tried_again_unless_somebody_heard_the_beginning(s
 def test_a_service_that_says_nothing_is_not_waited_for_without_end(server: TextServer) -> None:
     server.always = lambda body: stream(["a", "b"], pause=0.5)
     model, slept = open_at(server.url, timeout=0.1)
-    with pytest.raises(ModelBusyError, match=r"said nothing for 0.1 seconds|broke off \(.*timed? ?out"):
+    with pytest.raises(ModelBusyError, match=r"sent no data for 0.1 seconds|broke off \(.*timed? ?out"):
         model.chat(ASK, SHORT)
     assert len(slept) == TRIES - 1
 
@@ -188,7 +188,7 @@ def test_a_service_that_is_not_there_ends_at_once() -> None:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
     model, slept = open_at(url)
-    with pytest.raises(ModelError, match=rf"{url} does not answer .*; see that it runs there"):
+    with pytest.raises(ModelError, match=rf"{url} does not answer .*; check that it runs"):
         model.chat(ASK, SHORT)
     assert slept == []
 
@@ -239,7 +239,7 @@ def test_whether_an_answer_can_be_begun_is_tried_where_nobody_tells(
     if goes_on:
         assert model.chat(PRIMED, SHORT).text == answer
     else:
-        with pytest.raises(ModelUnfitError, match="does not go on with an answer that was begun"):
+        with pytest.raises(ModelUnfitError, match="does not continue a begun answer"):
             model.chat(PRIMED, SHORT)
 
 
@@ -254,7 +254,7 @@ def test_whether_the_text_behind_a_hole_is_read_shows_in_the_tokens(
         model.fill("before", "behind", SHORT)
         assert (server.requests[-1]["prompt"], server.requests[-1]["suffix"]) == ("before", "behind")
     else:
-        with pytest.raises(ModelUnfitError, match="not known to fill holes"):
+        with pytest.raises(ModelUnfitError, match="cannot fill holes"):
             model.fill("before", "behind", SHORT)
 
 

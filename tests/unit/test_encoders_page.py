@@ -32,5 +32,5 @@ def test_the_costs_are_those_that_were_measured() -> None:
 
 def test_every_encoder_is_described() -> None:
     for kind in KINDS.values():
-        assert f"`{kind.form.replace('[', '').replace(']', '')}`" in PAGE or f"`{kind.form}`" in PAGE
+        assert f"`{kind.syntax.replace('[', '').replace(']', '')}`" in PAGE or f"`{kind.syntax}`" in PAGE
         assert not kind.extra or f"programming-knowledge-graph[{kind.extra}]" in PAGE

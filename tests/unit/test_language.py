@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FINISHED = (
     "docs/ask.md",
     "docs/generate.md",
+    "docs/models.md",
     "docs/prompts.md",
     "docs/rerank.md",
     "docs/security.md",
@@ -28,6 +29,7 @@ FINISHED = (
     "pkg/lazy_module.py",
     "pkg/local_errors.py",
     "pkg/model.py",
+    "pkg/models",
     "pkg/private_files.py",
     "pkg/services.py",
     "pkg/trust.py",

@@ -10,7 +10,7 @@ from pkg.model import Finding
 
 
 def find(name: str) -> Finding:
-    (found,) = [finding for finding in examine_encoders() if finding.name == f"encoder {KINDS[name].form}"]
+    (found,) = [finding for finding in examine_encoders() if finding.name == f"encoder {KINDS[name].syntax}"]
     return found
 
 

@@ -11,9 +11,7 @@ LETTERS = st.text("ab\n", max_size=12)
 
 
 @given(pieces=st.lists(LETTERS), stop=st.lists(st.text("ab\n", min_size=1, max_size=4), max_size=3))
-def test_an_answer_ends_before_the_first_stop_string_however_it_is_cut_into_pieces(
-    pieces: list[str], stop: list[str]
-) -> None:
+def test_an_answer_ends_before_the_first_stop_string_in_any_pieces(pieces: list[str], stop: list[str]) -> None:
     told: list[str] = []
     answer = AnswerText(stop, 100, told.append)
     for piece in pieces:
@@ -27,7 +25,7 @@ def test_an_answer_ends_before_the_first_stop_string_however_it_is_cut_into_piec
     assert answer.finish() == "".join(told) == answer.text
 
 
-def test_what_may_begin_a_stop_string_is_told_only_when_it_does_not() -> None:
+def test_a_possible_beginning_of_a_stop_string_is_held_back() -> None:
     told: list[str] = []
     answer = AnswerText(['"""'], 100, told.append)
     answer.add('say ""')
@@ -36,14 +34,14 @@ def test_what_may_begin_a_stop_string_is_told_only_when_it_does_not() -> None:
     assert told == ["say ", '""!']
 
 
-def test_an_answer_without_an_end_is_ended() -> None:
+def test_an_endless_answer_is_truncated() -> None:
     answer = AnswerText([], max_tokens=2)
     while not answer.has_ended:
         answer.add("x" * 10)
     assert (answer.is_endless, len(answer.text)) == (True, 2 * LONGEST_TOKEN)
 
 
-def test_nothing_is_added_behind_the_end() -> None:
+def test_nothing_is_added_after_the_end() -> None:
     answer = AnswerText(["\n"], 100)
     answer.add("one\ntwo")
     answer.add("three")

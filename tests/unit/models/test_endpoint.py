@@ -1,4 +1,4 @@
-"""Finding out what answers at an address."""
+"""Detection of the server program at an address."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ class Pages:
         ({}, "other", None, None),
     ],
 )
-def test_a_program_is_known_by_its_pages(
+def test_a_program_is_detected_by_its_pages(
     pages: Mapping[str, Any], kind: str, window: int | None, slots: int | None
 ) -> None:
     found = find_endpoint(Pages(pages).ask, "m", reuse=False)
     assert (found.kind, found.window, found.slots) == (kind, window, slots)
 
 
-def test_the_vocabulary_tells_the_family_of_a_model_without_a_telling_name() -> None:
+def test_the_vocabulary_shows_the_family_of_a_model_with_an_unknown_name() -> None:
     pages = Pages(LLAMA, ("<fim_prefix>", "<fim_suffix>", "<fim_middle>"))
     found = find_endpoint(pages.ask, "m", reuse=False).find_family("coder")
     assert found is not None
@@ -65,7 +65,7 @@ def test_the_vocabulary_tells_the_family_of_a_model_without_a_telling_name() -> 
     assert find_endpoint(Pages(LLAMA).ask, "m", reuse=False).find_family("starcoder2") is None  # its name lies
 
 
-def test_a_hole_is_shown_as_tokens_and_what_looks_special_in_it_stays_text() -> None:
+def test_a_hole_is_made_of_tokens_and_special_words_in_its_texts_stay_text() -> None:
     tokens = ("<fim_prefix>", "<fim_suffix>", "<fim_middle>")
     family = find_family("starcoder2")
     assert family is not None
@@ -73,7 +73,7 @@ def test_a_hole_is_shown_as_tokens_and_what_looks_special_in_it_stays_text() -> 
     assert found == [1, 1000, ord("a"), 1001, *map(ord, "<fim_middle>"), 1002]
 
 
-def test_where_nothing_is_tokenized_the_name_tells_the_family() -> None:
+def test_without_a_tokenizer_the_name_decides_the_family() -> None:
     other = Endpoint(Pages({}).ask)
     assert other.find_family("starcoder2:3b") is find_family("starcoder2")
     assert other.find_family("gpt-4o") is None

@@ -1,4 +1,4 @@
-"""How families of models are shown a hole."""
+"""Fill-in-the-middle prompts of model families."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHOWN = {
 
 
 @pytest.mark.parametrize(("family", "name"), [(family, name) for family, names in NAMES.items() for name in names])
-def test_a_family_is_known_by_the_names_of_its_models(family: str, name: str) -> None:
+def test_a_family_is_recognized_by_the_names_of_its_models(family: str, name: str) -> None:
     found = find_family(name)
     assert found is not None
     assert found.name == family
@@ -42,7 +42,7 @@ def test_a_model_that_was_not_trained_on_holes_has_no_family(name: str) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
-def test_a_hole_is_shown_as_the_family_writes_it(family: FimFamily) -> None:
+def test_a_prompt_has_the_tokens_and_order_of_its_family(family: FimFamily) -> None:
     assert family.write("before", "behind") == SHOWN[family.name]
     assert family.source.startswith("https://")
 
@@ -56,14 +56,14 @@ def test_a_hole_is_shown_as_the_family_writes_it(family: FimFamily) -> None:
         ("codestral", "psm", "[SUFFIX]behind[PREFIX]before"),
     ],
 )
-def test_the_other_order_is_taken_where_a_family_has_it(name: str, order: Order, shown: str) -> None:
+def test_the_other_order_is_used_if_the_family_has_it(name: str, order: Order, shown: str) -> None:
     family = find_family(name)
     assert family is not None
     assert family.write("before", "behind", order) == shown
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
-def test_tokens_in_the_texts_of_a_user_lose_their_meaning(family: FimFamily) -> None:
+def test_tokens_in_the_texts_of_a_user_are_broken(family: FimFamily) -> None:
     tokens = [token.strip("\u2581") for token in (*family.tokens, *family.stop)]
     empty = family.write("", "")
     for token in tokens:

@@ -1,4 +1,4 @@
-"""Reading the head of GGUF files, whole and damaged."""
+"""Reading the header of GGUF files, complete and damaged."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ TOLD: dict[str, int | str | list[str]] = {
 }
 
 
-def test_the_head_of_a_whole_file_is_read(tmp_path: Path) -> None:
+def test_the_header_of_a_complete_file_is_read(tmp_path: Path) -> None:
     found = read_gguf(write_gguf(tmp_path / "m.gguf", TOLD))
     assert (found.architecture, found.window, found.has_template, found.is_text_model) == ("llama", 2048, True, True)
 
 
-def test_a_file_without_words_is_no_text_model(tmp_path: Path) -> None:
+def test_a_file_without_vocabulary_is_no_text_model(tmp_path: Path) -> None:
     found = read_gguf(write_gguf(tmp_path / "m.gguf", {"general.architecture": "clip"}))
     assert (found.is_text_model, found.window, found.has_template) == (False, None, False)
 
@@ -40,7 +40,7 @@ def test_a_truncated_file_says_how_much_is_missing(tmp_path: Path, missing: int)
 
 
 @given(st.data())
-def test_whatever_is_cut_or_changed_in_a_head_is_an_error_or_is_read(
+def test_a_changed_or_truncated_header_is_an_error_or_is_read(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     path = write_gguf(tmp_path_factory.mktemp("gguf") / "m.gguf", TOLD)
@@ -57,12 +57,12 @@ def test_whatever_is_cut_or_changed_in_a_head_is_an_error_or_is_read(
     [
         (b"", "is no GGUF file"),
         (b"<html>Not found</html>", "is no GGUF file"),
-        (b"GGUF", "its head cannot be read"),
+        (b"GGUF", "its header cannot be read"),
         (b"GGUF\x00\x00\x00\x03" + b"\0" * 16, "GGUF of version 50331648; expected 2 or 3"),
-        (b"GGUF\x03\x00\x00\x00" + b"\xff" * 16, "its head cannot be read"),
+        (b"GGUF\x03\x00\x00\x00" + b"\xff" * 16, "its header cannot be read"),
     ],
 )
-def test_what_is_no_gguf_file_says_so(tmp_path: Path, content: bytes, message: str) -> None:
+def test_other_files_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "m.gguf"
     path.write_bytes(content)
     with pytest.raises(ModelError, match=message):
@@ -74,7 +74,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         read_gguf(tmp_path / "m.gguf")
 
 
-def test_the_identity_goes_with_the_content_and_not_with_the_name(tmp_path: Path) -> None:
+def test_the_identity_depends_on_the_content_and_not_on_the_name(tmp_path: Path) -> None:
     one = read_gguf(write_gguf(tmp_path / "one.gguf", TOLD)).identity
     assert one == read_gguf(write_gguf(tmp_path / "two.gguf", TOLD)).identity
     assert one != read_gguf(write_gguf(tmp_path / "more.gguf", TOLD, weights=65)).identity

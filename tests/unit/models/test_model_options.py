@@ -1,4 +1,4 @@
-"""What is said of a model beside its name."""
+"""Options of a model beside its name."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pkg.errors import UsageError
 from pkg.models.model_options import ModelOptions, read_options
 
 
-def test_the_environment_fills_what_the_caller_leaves_open() -> None:
+def test_the_environment_completes_the_options_of_the_caller() -> None:
     told = read_options({"PKG_MODEL_WINDOW": "2048", "PKG_MODEL_THREADS": "3", "PKG_ALLOW_DOWNLOAD": "1"})
     assert ModelOptions(window=512).fill_up(told) == ModelOptions(window=512, threads=3, allow_download=True)
 
 
-def test_an_empty_environment_leaves_all_open() -> None:
+def test_an_empty_environment_sets_no_option() -> None:
     assert read_options({"PKG_MODEL_WINDOW": " "}) == ModelOptions()
 
 
@@ -27,6 +27,6 @@ def test_an_empty_environment_leaves_all_open() -> None:
         ("PKG_FIM_ORDER", "mps", "psm or spm"),
     ],
 )
-def test_what_is_no_such_value_is_refused(name: str, value: str, expected: str) -> None:
+def test_an_invalid_value_is_refused(name: str, value: str, expected: str) -> None:
     with pytest.raises(UsageError, match=f"{name} is '{value}'; expected {expected}"):
         read_options({name: value})

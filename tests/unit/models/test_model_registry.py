@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize("name", ["", "gpt", "openai", "openai:", "gguf:", "hf", ":m", "OPENAI:m", "template:x"])
-def test_what_is_no_model_is_answered_with_the_forms(name: str) -> None:
+def test_an_invalid_name_is_refused_with_the_expected_syntaxes(name: str) -> None:
     for look_up in (split_name, check_ready, open_model):
         with pytest.raises(
             UsageError,
@@ -34,11 +34,11 @@ def test_what_is_no_model_is_answered_with_the_forms(name: str) -> None:
         (TEMPLATE, (TEMPLATE, "")),
     ],
 )
-def test_a_name_is_a_kind_and_what_follows(name: str, parts: tuple[str, str]) -> None:
+def test_a_name_is_split_into_kind_and_rest(name: str, parts: tuple[str, str]) -> None:
     assert split_name(name) == parts
 
 
-def test_the_template_writes_docstrings_only() -> None:
+def test_the_template_writes_only_docstrings() -> None:
     check_ready(TEMPLATE)
     with pytest.raises(UsageError, match=r"'template' writes docstrings only \(pkg enhance\)"):
         open_model(TEMPLATE)
@@ -81,7 +81,7 @@ def test_a_missing_package_is_an_error_with_the_command_that_installs_it(
         open_model(f"{word}:m")
 
 
-def test_each_kind_names_the_extra_that_brings_its_packages() -> None:
+def test_each_kind_names_the_extra_that_installs_its_packages() -> None:
     extras = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     for kind in KINDS.values():
         (line,) = (line for line in extras.splitlines() if line.startswith(f"{kind.extra} = ["))
@@ -94,7 +94,7 @@ def test_a_file_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.Mon
         open_model(f"gguf:{tmp_path}/none.gguf")
 
 
-def test_looking_a_name_up_imports_nothing_heavy() -> None:
+def test_the_lookup_of_a_name_imports_no_large_package() -> None:
     script = "import sys, pkg.models.registry as r; r.split_name('openai:m@http://localhost/v1');"
     script += "print([n for n in ('numpy', 'openai', 'torch', 'transformers', 'xllamacpp') if n in sys.modules])"
     ran = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)

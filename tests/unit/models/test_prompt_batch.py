@@ -17,7 +17,7 @@ def test_each_prompt_gets_its_text_in_order() -> None:
     assert [each.text for each in write_all(model, prompts, Decoding())] == ["text", "before behind", "question"]
 
 
-def test_as_many_are_asked_at_once_as_are_worth_it() -> None:
+def test_parallel_requests_are_limited_to_the_useful_number() -> None:
     both_are_there = threading.Barrier(2, timeout=10)
 
     def meet(asked: Asked) -> str:
@@ -35,5 +35,5 @@ class Batcher(ScriptedModel):
         return [Generation(f"{number} of {len(prompts)}", "stop", Usage()) for number, _ in enumerate(prompts, 1)]
 
 
-def test_a_model_that_takes_a_batch_gets_it_whole() -> None:
+def test_a_batching_model_gets_all_prompts_at_once() -> None:
     assert [each.text for each in write_all(Batcher([]), ["a", "b"], Decoding())] == ["1 of 2", "2 of 2"]

@@ -1,4 +1,4 @@
-"""How fast requests may follow each other."""
+"""Limits of requests and tokens in a minute."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Clock:
     requests=st.none() | st.integers(1, 5),
     tokens=st.none() | st.integers(1, 80),
 )
-def test_no_minute_has_more_than_it_may(sizes: list[int], requests: int | None, tokens: int | None) -> None:
+def test_no_minute_exceeds_the_limits(sizes: list[int], requests: int | None, tokens: int | None) -> None:
     clock = Clock()
     limit = RateLimit(requests, tokens, clock.tell, clock.sleep)
     sent = []
@@ -44,7 +44,7 @@ def test_no_minute_has_more_than_it_may(sizes: list[int], requests: int | None, 
     assert not (requests is None and tokens is None) or not clock.slept
 
 
-def test_a_request_waits_just_until_the_minute_has_room() -> None:
+def test_a_request_waits_no_longer_than_needed() -> None:
     clock = Clock()
     limit = RateLimit(2, None, clock.tell, clock.sleep)
     limit.wait(1)

@@ -1,4 +1,4 @@
-"""What texts cost."""
+"""The cost of texts."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pkg.models.usage import Price, parse_price, read_price, render_usage
 
 
 @pytest.mark.parametrize(("text", "price"), [("0.15/0.60", Price(0.15, 0.6)), ("2", Price(2, 2)), ("0/0", Price(0, 0))])
-def test_a_price_is_for_a_million_tokens_read_and_written(text: str, price: Price) -> None:
+def test_a_price_is_parsed_for_input_and_output(text: str, price: Price) -> None:
     assert parse_price(text) == price
     assert read_price({"PKG_PRICE": text}) == price
 
 
 @pytest.mark.parametrize("text", ["cheap", "1/2/3", "-1", "nan", "1/inf", "/"])
-def test_what_is_no_price_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match=f"the price is '{text}'; expected what a million tokens cost"):
+def test_an_invalid_price_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=f"the price is '{text}'; expected the price of a million tokens"):
         parse_price(text)
 
 
@@ -25,7 +25,7 @@ def test_no_price_is_none() -> None:
     assert read_price({}) is None
 
 
-def test_a_line_tells_tokens_time_and_money() -> None:
+def test_the_line_has_tokens_time_and_cost() -> None:
     usage = Usage(3, 1_204_000, 310_000, 12.34)
     line = "openai:m: 3 requests, 1,204,000 + 310,000 tokens, 12.3 seconds"
     assert render_usage(usage, "openai:m") == line
