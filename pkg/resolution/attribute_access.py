@@ -1,4 +1,4 @@
-"""Read, assign and delete attributes: of objects and classes along their order, of modules, libraries, containers."""
+"""Read, assign and delete attributes of objects, classes, modules, libraries and containers."""
 
 from __future__ import annotations
 
@@ -53,20 +53,20 @@ if TYPE_CHECKING:
     from pkg.resolution.machine import Machine
     from pkg.resolution.program import Code
 
-_MOST_OVERRIDES = 50  # of an attribute that is None in a base, which are read one by one
+_MOST_OVERRIDES = 50  # overrides that are read one by one, of an attribute that is None in a base
 _OF_OBJECTS, _OF_FUNCTIONS = frozenset(dir(object)), frozenset(dir(FunctionType))
 OF_CLASSES = frozenset(("__init_subclass__", "__class_getitem__"))
-"""Methods that are class methods without saying so."""
+"""Implicit class methods."""
 _TEXTS = frozenset(("__name__", "__qualname__", "__module__", "__doc__"))
 
 
 def _place(value: Value) -> int:
-    """Return where the class of a value stands in the program, to choose one of several by."""
+    """Return the position of the class of a value in the program, as a tie-breaker."""
     return value.info.position if isinstance(value, Instance | Class) else -1
 
 
 class _Foreign:
-    """The classes to whose attribute of one name code elsewhere assigns."""
+    """Attributes of one name that are assigned from outside their classes."""
 
     __slots__ = ("changed", "name", "variables")
 
@@ -76,7 +76,7 @@ class _Foreign:
         self.variables: dict[ClassInfo, Variable] = {}
 
     def find(self, info: ClassInfo) -> Variable:
-        """Find the variable of the attribute of a class."""
+        """Return the variable of the attribute of a class, made on first use."""
         found = self.variables.get(info)
         if found is None:
             found = self.variables[info] = Variable(info.module, info, FOREIGN, self.name)
@@ -91,14 +91,14 @@ class Attributes:
         self._make = machine.make
         self._hierarchy = machine.program.hierarchy
         self.apart: dict[tuple[Values, str, Values], tuple[list[Value], set[object]]] = {}
-        self._foreign: dict[str, _Foreign] = {}  # attributes that are assigned to from outside of classes
+        self._foreign: dict[str, _Foreign] = {}  # attributes assigned from outside their classes
         self._asked: set[str] = set()  # members that may be properties or descriptors
         self._forwarded: set[tuple[Value, str]] = set()
         self._has_fallback = False  # whether any class has a __getattr__
-        self._is_any_foreign = False  # whether setattr() may assign to any
+        self._is_any_foreign = False  # whether setattr() may assign to any attribute
 
     def prepare(self) -> None:
-        """Note which attributes are assigned to from outside of their classes, and which may call something."""
+        """Collect the attributes assigned from outside their classes, and those whose read may call something."""
         program = self._machine.program
         self._has_fallback = "__getattr__" in program.special_names
         for module in program.modules.values():
@@ -111,18 +111,18 @@ class Attributes:
                 self._asked.update(each.asked)
 
     def find_assigned(self, name: str) -> _Foreign:
-        """Find the classes to whose attribute of a name code elsewhere assigns, or may."""
+        """Return the outside assignments to attributes of a name, made on first use."""
         return self._foreign.setdefault(name, _Foreign(name, self._machine.program.shared))
 
     def _find_foreign(self, name: str) -> _Foreign | None:
-        """Find the classes to whose attribute of a name code elsewhere assigns; None where none does."""
+        """Return the outside assignments to attributes of a name; None where there are none."""
         found = self._foreign.get(name)
         if found is None and self._is_any_foreign:
             found = self._foreign[name] = _Foreign(name, self._machine.program.shared)
         return found
 
     def read_foreign(self, info: ClassInfo, name: str) -> set[Value]:
-        """Read what code elsewhere assigns to an attribute of a class and its bases."""
+        """Return the values assigned from outside to an attribute of a class or its bases."""
         result: set[Value] = set()
         foreign = self._find_foreign(name)
         if foreign is not None:
@@ -133,13 +133,13 @@ class Attributes:
         return result
 
     def write_foreign(self, info: ClassInfo, name: str, values: Values) -> None:
-        """Assign to an attribute of a class or its objects from elsewhere."""
+        """Assign from outside to an attribute of a class or its objects."""
         foreign = self._foreign.setdefault(name, _Foreign(name, self._machine.program.shared))
         self._machine.write(foreign.changed, frozenset({self._make(Class, info, False)}))
         self._machine.write(foreign.find(info), values)
 
     def read_all(self, values: Values, name: str, sites: Sequence[int]) -> Values:
-        """Read an attribute of every value; a property that is read is called."""
+        """Read an attribute of every value, and call its properties."""
         if is_large(values):
             return self._read_many(values, name, sites)
         result: set[Value] = set()
@@ -149,7 +149,7 @@ class Attributes:
         return frozenset(result)
 
     def _read_many(self, values: Values, name: str, sites: Sequence[int]) -> Values:
-        """Read an attribute of too many values to follow what each gives, as far as that calls something."""
+        """Record the calls made by reading an attribute of a large set; its values are not followed."""
         may_call = self.may_call(name)
         for value in self._machine.order(self.list_apart(values, name)):
             is_plain = isinstance(value, Instance | Class)
@@ -158,7 +158,7 @@ class Attributes:
         return MANY
 
     def list_apart(self, values: Values, name: str) -> list[Value]:
-        """List one of the values each that have an attribute from the same place, out of too many to look at each."""
+        """List one value of a large set for each place that an attribute comes from."""
         self._machine.schedule.consulted.add(name)
         foreign = self._find_foreign(name)
         changed = self._machine.read(foreign.changed) if foreign is not None else EMPTY
@@ -242,7 +242,7 @@ class Attributes:
         return self.bind(members, value.receiver)
 
     def _read_above(self, info: ClassInfo, name: str) -> Values:
-        """Return what super() gives of which no base in the repository has the attribute."""
+        """Read an attribute of super() that no base in the repository has."""
         libraries = [library for each in info.order for library in each.libraries]
         if libraries and not name.startswith("__"):
             return frozenset({self._make(Library, f"{libraries[0]}.{name}")})
@@ -269,7 +269,7 @@ class Attributes:
             return frozenset({value})
         if name == "__get__":
             return unknown(Reason.EXPRESSION)
-        if name in _OF_FUNCTIONS or code.decorators:  # what a decorator of a library makes has others
+        if name in _OF_FUNCTIONS or code.decorators:  # a library's decorator may add others
             return frozenset({self._make(Library, f"builtins.function.{name}")})
         return unknown(Reason.ATTRIBUTE)
 
@@ -329,7 +329,7 @@ class Attributes:
         return self._explain(value, info, name)
 
     def _read_exchanged(self, lookup: Lookup, name: str, value: Instance | Class) -> Values:
-        """Return what derived classes have in the place of a None that stands in a base for what they give."""
+        """Return the values in subclasses of an attribute that is a placeholder None in a base."""
         if len(lookup.overrides) > _MOST_OVERRIDES:
             return MANY
         result: set[Value] = set()
@@ -342,11 +342,11 @@ class Attributes:
         return merge_alike(frozenset(result))
 
     def _is_always_stored(self, info: ClassInfo, name: str) -> bool:
-        """Return whether __init__ stores an attribute, which then stands before what the class has."""
+        """Return whether __init__ stores an attribute, which then hides that of the class."""
         return any(name in each.outline.initialised for each in info.order)
 
     def _explain(self, value: Value, info: ClassInfo, name: str) -> Values:
-        """Say why a class may lack an attribute; what its __getattr__ makes is given back."""
+        """Return the result of __getattr__ for an attribute that a class lacks, or the reason why it is unknown."""
         fallback = self._hierarchy.find(info, "__getattr__")
         if fallback is not None and name[:2] != "__":
             made = self.call_fallback(self.bind(self._machine.read(fallback.members["__getattr__"]), value), name)
@@ -354,9 +354,9 @@ class Attributes:
         return unknown(Reason.LIBRARY_BASE if info.is_open else Reason.ATTRIBUTE)
 
     def call_fallback(self, methods: Values, name: str) -> Values:
-        """Return what functions called __getattr__ make of a name.
+        """Return the results of `__getattr__` functions for a name.
 
-        Where one reads the attribute of that name of something else, that alone is read, by this name.
+        One that forwards to another object is evaluated as a read of that attribute of the object.
         """
         result: set[Value] = set()
         machine = self._machine
@@ -367,14 +367,14 @@ class Attributes:
             arguments = Arguments(machine, [(frozenset({key}), False)], [])
             result |= machine.calls.call(method, arguments, -1, FALLBACK, LIKELY)
             for each in machine.read(held) if held is not None else ():
-                if (each, name) not in self._forwarded:  # which it is while this is read
+                if (each, name) not in self._forwarded:  # against recursion
                     self._forwarded.add((each, name))
                     result |= self.read(each, name)
                     self._forwarded.discard((each, name))
         return frozenset(each for each in result if not isinstance(each, Unknown))
 
     def _adapt_fields(self, values: set[Value], receiver: Instance) -> set[Value]:
-        """Let methods that were kept in a field belong to the receiver, where they were taken from self."""
+        """Rebind methods of self that were stored in a field to the receiver."""
         for value in values:
             if isinstance(value, Method) and _is_self(value.receiver, receiver.info):
                 return {
@@ -386,7 +386,7 @@ class Attributes:
         return values
 
     def bind(self, values: Values, receiver: Value) -> Values:
-        """Bind what a class holds to an object: functions become methods, properties their result."""
+        """Bind members of a class to an object: functions become methods, properties their results."""
         result: set[Value] = set()
         has_property = any(type(value) is Property for value in values)
         for value in self._machine.order(values):
@@ -401,7 +401,7 @@ class Attributes:
                 result |= self._bind_wrapped(value, receiver)  # type: ignore[arg-type]
             elif kind is Instance:
                 came = self._read_descriptor(value, receiver)  # type: ignore[arg-type]
-                result |= came if not has_property else EMPTY  # a class that is made like property gives what this does
+                result |= came if not has_property else EMPTY  # a class like property has the property's result
             else:
                 result.add(value)
         return frozenset(result)
@@ -437,7 +437,7 @@ class Attributes:
         return frozenset(result)
 
     def take_class(self, receiver: Value) -> Value:
-        """Return the class of a receiver, which may be one itself."""
+        """Return the class of an object, or the value itself."""
         if isinstance(receiver, Instance):
             return self._make(Class, receiver.info, receiver.is_open)
         return receiver
@@ -492,7 +492,7 @@ class Attributes:
         return unknown(Reason.LIBRARY_BASE if info.is_open else Reason.ATTRIBUTE)
 
     def bind_to_class(self, value: Value, receiver: Value) -> Values:
-        """Bind class methods to the class that they are read from; other functions stay as they are."""
+        """Bind class methods to the class that they are read from."""
         if isinstance(value, Function):
             code = value.code
             if "classmethod" in code.decorators or code.name in OF_CLASSES:
@@ -507,12 +507,12 @@ class Attributes:
     # Assignments.
 
     def assign(self, receivers: Values, name: str, values: Values, site: int) -> None:
-        """Assign to an attribute: to a field, a name of a class or module, or by a setter."""
+        """Assign to an attribute of every value."""
         for receiver in self._machine.order(receivers):
             self.assign_one(receiver, name, values, site)
 
     def assign_one(self, receiver: Value, name: str, values: Values, site: int) -> None:
-        """Assign to an attribute of one value."""
+        """Assign to an attribute of one value: to a field, a member, a module's name, or by a setter."""
         self._machine.schedule.consulted.add(name)
         write = self._machine.write
         if isinstance(receiver, Instance | Super):
@@ -543,7 +543,7 @@ class Attributes:
             self._machine.note(site, Unbound(receiver.reason))
 
     def _set(self, receiver: Value, info: ClassInfo, name: str, values: Values, site: int) -> bool:
-        """Call what sets an attribute; tells whether anything does."""
+        """Call the setter of an attribute, and return whether there is one."""
         after = info if isinstance(receiver, Super) else None
         owner = self._hierarchy.find(_info_of(receiver, info), name, after)
         is_set = False
@@ -567,7 +567,7 @@ class Attributes:
         return is_set
 
     def delete(self, receivers: Values, name: str, site: int) -> None:
-        """Note what deleting an attribute calls."""
+        """Record the calls made by deleting an attribute."""
         for receiver in self._machine.order(receivers):
             if not isinstance(receiver, Instance):
                 continue
@@ -593,16 +593,16 @@ class Attributes:
         return True
 
     def _run(self, function: Value, receiver: Value, given: list[Values], site: int, rule: str) -> None:
-        """Call a function that stands in a class with an object and further arguments."""
+        """Call a function of a class with an object as its receiver."""
         arguments = Arguments(self._machine, [(each, False) for each in given], [])
         confidence = LIKELY if isinstance(receiver, Instance) and receiver.is_promised else CERTAIN
         for method in self._machine.order(self.bind(frozenset({function}), receiver)):
             self._machine.calls.call(method, arguments, site, rule, confidence)
 
-    # What reading an attribute calls.
+    # Calls made by reading an attribute.
 
     def note_read(self, value: Value, name: str, sites: Sequence[int]) -> bool:
-        """Note the functions of properties and descriptors that reading an attribute calls, if it calls any."""
+        """Record the calls made by reading an attribute, and return whether there are any."""
         found: list[Outcome] = list(self.list_called(value, name))
         if not found and isinstance(value, Unknown):
             found.append(Unbound(value.reason))
@@ -612,23 +612,23 @@ class Attributes:
         return bool(found)
 
     def may_call(self, name: str) -> bool:
-        """Return whether reading an attribute of a name may call something."""
+        """Return whether reading an attribute of a name may call a function."""
         self._machine.schedule.consulted.add(name)
         return name in self._asked or self._has_fallback
 
     def find_changes(self, name: str) -> Variable | None:
-        """Find what grows with each class to whose attribute of a name code elsewhere assigns."""
+        """Return the variable of the classes whose attribute of a name is assigned from outside."""
         foreign = self._find_foreign(name)
         return foreign.changed if foreign is not None else None
 
     def list_called(self, value: Value, name: str) -> Iterable[Target]:
-        """List the functions that reading an attribute calls: of properties, descriptors, and `__getattr__`."""
+        """Iterate over the calls made by reading an attribute: of properties, descriptors and `__getattr__`."""
         if isinstance(value, Module):
             return self._machine.list_fallback(value.path, name)
         return self._list_properties(value, name) if self.may_call(name) else ()
 
     def _list_properties(self, value: Value, name: str) -> Iterator[Target]:
-        """List the functions of a property that reading an attribute calls, and those that may take their place."""
+        """Iterate over the getters that reading an attribute may call, overriding ones included."""
         if isinstance(value, Super):
             owner = self._hierarchy.find(_info_of(value.receiver, value.info), name, after=value.info)
             yield from self._list_getters(owner, name, CERTAIN)
@@ -690,12 +690,12 @@ class Attributes:
 
 
 def is_replaced(code: Code) -> bool:
-    """Return whether a method is there to be overridden: it says so, or does nothing but raise."""
+    """Return whether a method is abstract: it is declared so, or only raises."""
     return "abstractmethod" in code.decorators or bool(code.summary.flags & IS_RAISING) or is_of_protocol(code)
 
 
 def is_of_protocol(code: Code) -> bool:
-    """Return whether a method is one of a protocol that does nothing."""
+    """Return whether a method is an empty one of a protocol."""
     return code.owner_class is not None and code.owner_class.is_protocol and bool(code.summary.flags & IS_STUB)
 
 

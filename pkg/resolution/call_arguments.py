@@ -1,4 +1,4 @@
-"""The arguments of a call, as sets of values (A-12)."""
+"""Arguments of a call, as sets of values (A-12)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Named = list[tuple[str, Values]]
 
 
 class Arguments:
-    """The arguments of one call: by position, starred ones marked, and by name, "" for two stars."""
+    """Arguments of one call: by position, starred ones marked, and by name, "" for two stars."""
 
     __slots__ = ("_items", "machine", "named", "placed", "wants_result")
 
@@ -23,8 +23,8 @@ class Arguments:
         self.machine = machine
         self.placed = placed
         self.named = named
-        self.wants_result = wants_result  # or whether what comes back is one of too many
-        self._items: dict[tuple[Values, int | str], Values] = {}  # of starred arguments, which many callees may take
+        self.wants_result = wants_result  # False where the result is one of too many
+        self._items: dict[tuple[Values, int | str], Values] = {}  # items of starred arguments, shared by all callees
 
     @classmethod
     def of(cls, machine: Machine, placed: Sequence[Any], named: Sequence[Any], values: list[Values]) -> Arguments:
@@ -48,7 +48,7 @@ class Arguments:
         return EMPTY
 
     def find(self, place: int, name: str) -> Values | None:
-        """Find an argument by position or name, as far as it stands by itself; None where it does not."""
+        """Return an argument by position or name; None where only a starred one may provide it."""
         for key, values in self.named:
             if key == name and name:
                 return values
@@ -57,7 +57,7 @@ class Arguments:
         return None
 
     def read_item(self, values: Values, key: int | str) -> Values:
-        """Return what a starred argument has at a place, or under a name."""
+        """Return the items of a starred argument at a position or under a name."""
         found = self._items.get((values, key))
         if found is None:
             containers = self.machine.containers
@@ -71,7 +71,7 @@ class Arguments:
         return any(starred for _, starred in self.placed) or any(not name for name, _ in self.named)
 
     def want(self, wants_result: bool) -> Arguments:
-        """Return these arguments for calls whose results are read, or are not."""
+        """Return these arguments for calls whose results are wanted or not."""
         if wants_result is self.wants_result:
             return self
         return Arguments(self.machine, self.placed, self.named, wants_result)
@@ -85,6 +85,6 @@ class Arguments:
         return Arguments(self.machine, self.placed[count:], self.named, self.wants_result)
 
     def join(self, others: Arguments) -> Arguments:
-        """Return these arguments, and others behind them."""
+        """Return these arguments followed by others."""
         placed, named = [*self.placed, *others.placed], [*self.named, *others.named]
         return Arguments(self.machine, placed, named, others.wants_result)

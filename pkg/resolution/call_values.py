@@ -1,4 +1,4 @@
-"""Call values: functions get their arguments, classes make objects, and what comes back is known (A-12)."""
+"""Call values: pass arguments to functions, construct objects, return results (A-12)."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ _GENERIC = frozenset(("singledispatch", "singledispatchmethod"))
 
 
 class _Plan(NamedTuple):
-    """How a method of an object is called that is plainly defined in its class."""
+    """A resolved call of a method that is plainly defined in the class of its receiver."""
 
-    member: Variable | None  # that holds the method; None where no plan is made
-    changes: Variable | None  # what grows where code elsewhere assigns to an attribute of its name
+    member: Variable | None  # of the method; None where no plan is made
+    changes: Variable | None  # classes whose attribute of this name is assigned from outside
     code: Code
     outcomes: tuple[Outcome, ...]
 
@@ -85,13 +85,13 @@ class Calls:
         self.promised: dict[tuple[Values, Values], Values] = {}
         self._plans: dict[tuple[Instance, str], _Plan] = {}
         self._overriding: dict[tuple[ClassInfo, str], tuple[Code, ...]] = {}
-        self._copied: set[tuple[Code, Code]] = set()  # methods, and those that get what they are given
+        self._copied: set[tuple[Code, Code]] = set()  # methods, and overriding ones that receive their arguments
         machine.schedule.substitute = self._link_overrides
 
-    # Which rule binds a call by a name.
+    # Rules of calls by name.
 
     def judge_name(self, code: Code, number: int) -> tuple[str, str]:
-        """Say by which rule a callee that is no attribute is bound, and how sure that is."""
+        """Return the rule that binds a callee other than an attribute, and its confidence."""
         node = code.summary.nodes[number]
         operation = node[0]
         if operation == o.GLOBAL:
@@ -133,7 +133,7 @@ class Calls:
         return ("star import" if all(node[0] == o.STAR for node in parts) else "assigned value"), confidence
 
     def _skip_stars(self, root: Code, number: int) -> Any:
-        """Return the operation that binds a name, unless a star import below brings it."""
+        """Return the operation that binds a name, unless a later star import does."""
         node = root.summary.nodes[number]
         if node[0] != o.BROUGHT:
             return node
@@ -152,7 +152,7 @@ class Calls:
             return "import", confidence
         return "assigned value", confidence
 
-    # Calls of what a name or expression gives.
+    # Calls of sets of values.
 
     def call_all(self, callees: Values, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
         """Call every value."""
@@ -168,7 +168,7 @@ class Calls:
         return self._limit(callees, result)
 
     def _list_overrides(self, value: Value) -> tuple[Code, ...]:
-        """List the methods of derived classes that may take the place of one that was taken from an object."""
+        """List the overriding methods of a bound method, whose receiver may be of a subclass."""
         if not isinstance(value, Method):
             return ()
         receiver = value.receiver
@@ -209,7 +209,7 @@ class Calls:
         return self._call_of_class(receiver, name, found, arguments, site)
 
     def _call_planned(self, receiver: Instance, name: str, arguments: Arguments, site: int) -> Values | None:
-        """Call a method that is plainly defined in a class, as by far the most are; None for anything else."""
+        """Call a method that is plainly defined in a class, which is the common case; None for anything else."""
         key = receiver, name
         plan = self._plans.get(key)
         if plan is None:
@@ -227,7 +227,7 @@ class Calls:
         return self.run(code, receiver, arguments)
 
     def run(self, code: Code, receiver: Value | None, arguments: Arguments) -> Values:
-        """Pass a function its arguments, and return what it gives back for them, if that is wanted."""
+        """Pass arguments to a function, and return its result if that is wanted."""
         self.give(code, receiver, arguments)
         for place, signature in code.signatures.items():
             self._give_promised(self._machine.read(code.parameters[place]), signature)
@@ -254,7 +254,7 @@ class Calls:
     def _call_of_class(
         self, receiver: Instance | Class, name: str, found: Values, arguments: Arguments, site: int
     ) -> Values:
-        """Call an attribute of an object or class; of one that may be derived, overriding methods as well."""
+        """Call an attribute of an object or class, overriding methods included."""
         rule = (
             _FLAVOURS[receiver.flavour]
             if isinstance(receiver, Instance)
@@ -294,19 +294,19 @@ class Calls:
         return result
 
     def _take_derived(self, receiver: Instance | Class, code: Code) -> Value:
-        """Return an object of the class that has a method, or that class, in the place of one of a base."""
+        """Narrow a receiver to the class that defines a method."""
         info = code.owner_class or receiver.info
         if isinstance(receiver, Instance):
             return self._make(Instance, info, receiver.flavour)
         return self._make(Class, info, True)
 
     def _list_exchanged(self, lookup: Lookup, name: str) -> Values:
-        """List the classes that derived classes have in the place of one that a class has as an attribute."""
+        """List the classes that subclasses hold under an attribute whose value is a class."""
         members = (self._machine.read(each.members[name]) for each in lookup.overrides[:MOST_VALUES])
         return frozenset(value for values in members for value in values if isinstance(value, Class))
 
     def list_overriding(self, info: ClassInfo, name: str) -> tuple[Code, ...]:
-        """List the methods of derived classes that have the name of one."""
+        """List the overriding methods of a name in subclasses."""
         key = info, name
         self._machine.schedule.consulted.add(name)
         found = self._overriding.get(key)
@@ -317,7 +317,7 @@ class Calls:
         return found
 
     def _note_overrides(self, value: Value, info: ClassInfo, overrides: tuple[Code, ...], site: int) -> None:
-        """Note that others may run in the place of a method of an object, which get all that it is given."""
+        """Record the overriding methods of a call, and pass them the arguments of the overridden one."""
         if not overrides:
             return
         self._machine.note(site, Overriding(overrides))
@@ -326,13 +326,13 @@ class Calls:
             self._note_receiver(base, info)
 
     def _note_receiver(self, base: Code, info: ClassInfo) -> None:
-        """Note that a method is called on an object of a class or of one derived from it."""
+        """Record that a method is called on objects of a class or its subclasses."""
         if base.substitutes is None:
             base.substitutes = Substitutes(base)
         self._machine.write(base.substitutes, frozenset({self._make(Class, info, True)}))
 
     def _link_overrides(self, base: Code, receivers: Values) -> None:
-        """Have methods get what one is given in whose place they may run for objects of some classes."""
+        """Pass the arguments of a method on to its overriding methods in subclasses of some classes."""
         for receiver in self._machine.order(receivers):
             for code in self.list_overriding(receiver.info, base.name):  # type: ignore[attr-defined]
                 if (base, code) not in self._copied:
@@ -340,7 +340,7 @@ class Calls:
                     self._copy_parameters(base, code)
 
     def _copy_parameters(self, base: Code, code: Code) -> None:
-        """Have the parameters of a method get what those of another get, by place or by name."""
+        """Copy the values of parameters to those of another method, by position or by name."""
         places = {name: place for place, (name, _, _, _) in enumerate(code.summary.parameters)}
         for place, (name, kind, _, _) in enumerate(base.summary.parameters):
             if kind == o.PLACED and place < len(code.summary.parameters):
@@ -350,7 +350,7 @@ class Calls:
                 self._machine.schedule.copy(base.parameters[place], code.parameters[places[name]])
 
     def _note_siblings(self, value: Super, name: str, site: int) -> None:
-        """Note what super() reaches in the order of derived classes: with several bases it may be a sibling."""
+        """Record the methods that super() reaches in the MRO of subclasses: with several bases, siblings."""
         own = self._hierarchy.find(value.info, name, after=value.info)
         for owner in self._hierarchy.find_siblings(value.info, name):
             if owner is not own:
@@ -366,7 +366,7 @@ class Calls:
         return self._limit(values, result)
 
     def _limit(self, callees: Values, result: set[Value]) -> Values:
-        """Return what calls of many values give: that is not followed, but for objects of classes that are called."""
+        """Return the result of calling a large set: only objects of its classes are followed."""
         if not is_large(callees):
             return frozenset(result)
         infos = {each.info for each in callees if isinstance(each, Class)}
@@ -376,7 +376,7 @@ class Calls:
     # Calls of one value.
 
     def call(self, value: Value, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
-        """Call one value: returns what comes back, and notes what runs."""
+        """Call one value: record its targets, and return the result."""
         caller = _CALLERS.get(type(value))
         if caller is None or self.depth > 40:
             if is_none(value):
@@ -390,7 +390,7 @@ class Calls:
             self.depth -= 1
 
     def call_bound(self, function: Value, receiver: Value) -> Values:
-        """Call a function of a class with an object alone."""
+        """Call a function of a class with an object as its only argument."""
         arguments = Arguments(self._machine, [], [])
         result: Values = EMPTY
         for each in self._machine.order(self._machine.attributes.bind(frozenset({function}), receiver)):
@@ -419,7 +419,7 @@ class Calls:
         return result
 
     def _list_results(self, code: Code, receiver: Value | None, arguments: Arguments) -> Values:
-        """Return what a function gives back for the arguments of a call; some of these as they are."""
+        """Return the result of a function for the arguments of a call."""
         machine, given = self._machine, dict[int, Values]()
         for place in code.defaults:
             name, kind, _, _ = code.summary.parameters[place]
@@ -443,7 +443,7 @@ class Calls:
         return result
 
     def result_of(self, code: Code, receiver: Value | None, found: Values | None = None) -> Values:
-        """Return what calling a function gives, as far as it is known what it returns for the arguments."""
+        """Return the result of a call from the values that a function returns for its arguments."""
         self._machine.schedule.consulted.add(code.name)
         if code.is_generator:
             return frozenset({self._make(Generator, code, receiver, False)})
@@ -452,7 +452,7 @@ class Calls:
         return self.returned(code, receiver, found)
 
     def returned(self, code: Code, receiver: Value | None, found: Values | None = None) -> Values:
-        """Return what the code of a function returns, as its annotation promises it."""
+        """Return the values that a function returns, combined with its annotation."""
         if found is None:
             found = self._machine.read(code.result)
         if code.summary.returns is not None:
@@ -462,7 +462,7 @@ class Calls:
         return self.adapt(found, receiver) if receiver is not None else found
 
     def _keep_promise(self, found: Values, promised: Values, is_open: bool) -> Values:
-        """Return what comes back of what is returned and what is promised."""
+        """Combine the returned values with the promised ones."""
         if is_open:
             return found | promised
         key = found, promised
@@ -474,7 +474,7 @@ class Calls:
         return result
 
     def adapt(self, values: Values, receiver: Value) -> Values:
-        """Put the receiver in the place of self: a method that gives back self keeps the type of its caller."""
+        """Replace self by the receiver: a method that returns self keeps the type of its receiver."""
         info = getattr(receiver, "info", None)
         if info is None or not values:
             return values
@@ -525,7 +525,7 @@ class Calls:
             self._give_named(code, arguments, name, values)
 
     def _give_promised(self, values: Values, signature: Signature) -> None:
-        """Write what an annotation says that callables are given to their parameters."""
+        """Write the arguments that an annotation promises to a callable to its parameters."""
         arguments = Arguments(self._machine, [(each, False) for each in signature.given], [])
         for value in values:
             if isinstance(value, Function | Method):
@@ -535,7 +535,7 @@ class Calls:
         return value.result
 
     def _spread(self, code: Code, arguments: Arguments, values: Values, place: int) -> None:
-        """Write the items of a starred argument to the parameters from a place on."""
+        """Write the items of a starred argument to the parameters from a position on."""
         containers = self._machine.containers
         parameters = code.summary.parameters
         start = place
@@ -590,7 +590,7 @@ class Calls:
         return self._machine.library.call(kind, arguments, -1) if kind else frozenset(result)
 
     def _find_kind(self, info: ClassInfo) -> str:
-        """Find the decorator of Python that a class is derived from, and does not read by a method of its own."""
+        """Return the builtin decorator that a class extends without a `__get__` of its own."""
         names = (name for each in info.order for name in each.libraries)
         found = next((f"builtins.{name}" for name in names if name in ("property", "classmethod", "staticmethod")), "")
         return found if self._hierarchy.find(info, "__get__") is None else ""
@@ -636,7 +636,7 @@ class Calls:
         return frozenset({self._make(Instance, value.info, Flavour.SELF)})
 
     def _fill(self, made: ClassInfo, info: ClassInfo, arguments: Arguments, site: int, confidence: str) -> None:
-        """Call a constructor that is made of the fields of a class: these take the arguments."""
+        """Call a generated constructor: the fields of the class take the arguments."""
         machine, none = self._machine, Arguments(self._machine, [], [])
         for place, each in enumerate(self._list_parameters(made)):
             values = arguments.get(-1 if each.is_by_name else place, each.parameter)
@@ -731,7 +731,7 @@ class Calls:
         )
 
     def _get_by(self, kind: str, key: Constant, arguments: Arguments, site: int) -> Values:
-        """Return the attribute or item that a function of operator reads, or what it calls gives."""
+        """Return the result of an attrgetter, itemgetter or methodcaller."""
         machine, values = self._machine, arguments.get(0)
         machine.note(site, External(f"operator.{kind}()"))
         if kind == "itemgetter":
@@ -756,12 +756,12 @@ class Calls:
         return frozenset({value})
 
     def register(self, owner: Value, functions: Values) -> None:
-        """Note functions that a generic one chooses among."""
+        """Register implementations of a generic function."""
         code = owner.code  # type: ignore[attr-defined]
         self._machine.write(code.cell(".registered"), functions)
 
     def hand_over(self, arguments: Arguments, site: int, confidence: str) -> None:
-        """Note the functions that a call hands over to what is outside: they may be called there."""
+        """Record the functions passed to a callee outside of the repository as callbacks."""
         if site < 0:
             return
         for values in (*(values for values, _ in arguments.placed), *(values for _, values in arguments.named)):
@@ -773,7 +773,7 @@ class Calls:
     # Coroutines.
 
     def await_all(self, values: Values, site: int) -> Values:
-        """Return what awaiting values gives."""
+        """Return the results of awaiting values."""
         result: set[Value] = set()
         for value in values:
             if isinstance(value, Coroutine):
@@ -813,7 +813,7 @@ class Calls:
                     result = self._call_decorator(callee, arguments, node[3], bool(is_made), index)
                     result = frozenset(each for each in result if not _is_made_beside(each, callee))
                     known = frozenset(each for each in result if not isinstance(each, Unknown | Library))
-                    if made <= known:  # what else comes back was given by other uses of the decorator
+                    if made <= known:  # other results come from other uses of the decorator
                         known = frozenset(each for each in known if each in made or not _is_given(each, callee))
                     came |= known
                     if len(known) < len(result) or not (result or _returns(callee)):
@@ -842,7 +842,7 @@ class Calls:
         return result
 
     def _is_property(self, decorator: Value) -> bool:
-        """Return whether a class of the repository makes properties, as it says by its name."""
+        """Return whether a class of the repository makes properties, judged by its name."""
         if not isinstance(decorator, Class):
             return False
         name = decorator.info.name.lower()
@@ -850,7 +850,7 @@ class Calls:
         return is_named and self._hierarchy.find(decorator.info, "__get__") is not None
 
     def _is_wrapper(self, made: Values, decorator: Value) -> bool:
-        """Return whether calling what a decorator makes runs what was decorated in the end."""
+        """Return whether calling the result of a decorator finally runs the decorated function."""
         code = getattr(decorator, "code", None)
         if isinstance(decorator, Instance):
             owner = self._hierarchy.find(decorator.info, "__call__")
@@ -861,7 +861,7 @@ class Calls:
         )
 
     def note_class_creation(self, info: ClassInfo, site: int) -> None:
-        """Note what Python calls to make a class: its metaclass, the hook of a base, those of its attributes."""
+        """Record the calls that create a class: of its metaclass, `__init_subclass__` and `__set_name__`."""
         machine, find = self._machine, self._hierarchy.find
         self._note_creation(find(info, "__init_subclass__", after=info), "__init_subclass__", site)
         for name in ("__prepare__", "__new__", "__init__") if info.metaclass is not None else ():
@@ -872,7 +872,7 @@ class Calls:
                     self._note_creation(find(value.info, "__set_name__"), "__set_name__", site)
 
     def _note_creation(self, owner: ClassInfo | None, name: str, site: int) -> None:
-        """Note a method that Python calls to make a class, which may be made a class method."""
+        """Record a method that Python calls to create a class."""
         for member in self._machine.read(owner.members[name]) if owner is not None else ():
             code = _code_of(member)
             if code is not None:
@@ -885,7 +885,7 @@ def is_property(code: Code) -> bool:
 
 
 def _covers(known: Values, promised: Values) -> bool:
-    """Return whether all known values are objects of the promised classes, so that the promise adds nothing."""
+    """Return whether all known values are of the promised classes, so that the promise adds nothing."""
     infos = [each.info for each in promised if isinstance(each, Instance)]
     return bool(infos) and all(
         (isinstance(each, Instance) and any(has_base(each.info, info) for info in infos))
@@ -903,14 +903,14 @@ def _code_of(value: Value) -> Code | None:
 
 
 def _is_made_beside(made: Value, decorator: Value) -> bool:
-    """Return whether the function around a decorator makes another beside it: the one is for calls without options."""
+    """Return whether a decorator and its result are defined in one function, for calls with and without options."""
     inner, code = _code_of(made), _code_of(decorator)
     parent = code.parent if code is not None else None
     return inner is not None and parent is not None and inner.parent is parent and parent.summary.kind == o.FUNCTION
 
 
 def _is_given(value: Value, decorator: Value) -> bool:
-    """Return whether a decorator has not made a function or class itself."""
+    """Return whether a function or class is not defined inside of a decorator."""
     inner = value.info.code if isinstance(value, Class) else _code_of(value)
     outer = _code_of(decorator)
     return inner is not None and not (outer is not None and _stands_in(inner, outer))
@@ -922,7 +922,7 @@ def _returns(value: Value) -> bool:
 
 
 def _may_come(machine: Machine, guards: Guards, given: dict[int, Values]) -> bool:
-    """Return whether arguments may pass the tests before a return: those that are known, where any are."""
+    """Return whether arguments may pass the tests before a return; unknown ones count only where all are."""
     for place, test, holds in guards:
         known = [each for each in given[place] if not isinstance(each, Unknown)]
         if not any(may_pass(machine, each, test, holds) for each in machine.order(known or given[place])):

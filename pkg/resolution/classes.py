@@ -1,4 +1,4 @@
-"""Classes: their bases, the order in which attributes are looked up, what is derived from them (A-12)."""
+"""Classes: their bases, method resolution order and subclasses (A-12)."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from pkg.resolution.record_fields import Record
 
 DERIVED = "<derived>"
-"""Looked up by what depends on which classes are derived from one."""
+"""Key of a lookup of the subclasses of a class."""
 NAMES = "<names>"
-"""Looked up where an attribute is chosen among all that a class or module has."""
+"""Key of a lookup of all names of a class or module."""
 
 
 def name_names(path: str) -> str:
-    """Name what is looked up where one of all names of a module is chosen."""
+    """Return the key of a lookup of all names of a module."""
     return f"{path}\0\0{NAMES}"
 
 
 _ENUMERATIONS = frozenset(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"))
-_LONGEST_ORDER = 2000  # classes that are merged by C3; longer towers are ordered depth first
+_LONGEST_ORDER = 2000  # classes merged by C3; longer hierarchies are ordered depth first
 
 
 class ClassInfo:
@@ -38,44 +38,44 @@ class ClassInfo:
     )  # fmt: skip
 
     code: Code
-    members: dict[str, Variable]  # what the body of the class binds
-    methods: dict[str, Code]  # those members that are functions, decorated or not
-    fields: dict[str, Variable]  # what its methods assign to attributes of self
+    members: dict[str, Variable]  # names that the class body binds
+    methods: dict[str, Code]  # members that are functions, decorated or not
+    fields: dict[str, Variable]  # attributes of self that its methods assign
     unset: frozenset[str]  # members that are only declared
     declared: dict[str, object]  # annotations of members
-    record: Record | None  # of one whose constructor is made of fields
+    record: Record | None  # of a class with a generated constructor
     outline: ClassOutline
 
     def __init__(self, module: ModuleInfo, key: str) -> None:
         self.module = module
-        self.key = key  # that of its code
+        self.key = key  # of its code
         self.position = 0  # among all classes, in the order of their code
         self.bases: tuple[ClassInfo, ...] = ()
-        self.places: tuple[int, ...] = ()  # of these among all bases, from 1
+        self.places: tuple[int, ...] = ()  # of the bases in the class statement, from 1
         self.libraries: tuple[str, ...] = ()
         self.has_unknown = False
         self.metaclass: ClassInfo | None = None
         self.order: tuple[ClassInfo, ...] = (self,)
         self.ancestors: frozenset[ClassInfo] = frozenset((self,))
         self.derived: list[ClassInfo] = []
-        self.is_open = False  # whether a base is outside of the repository, or not known
+        self.is_open = False  # whether a base is outside of the repository or unknown
         self.is_enumeration = False
-        self.is_protocol = False  # whether it says itself that what it stands for need not be derived from it
-        self.kinds: frozenset[ClassInfo] = self.ancestors  # for which its objects pass: registered ones as well
+        self.is_protocol = False  # whether it is declared a Protocol
+        self.kinds: frozenset[ClassInfo] = self.ancestors  # ancestors, and ABCs that it is registered for
         self.lookups: dict[tuple[str, bool], Lookup] = {}
-        self.owners: dict[str, ClassInfo | None] = {}  # by member, of those that it does not define itself
+        self.owners: dict[str, ClassInfo | None] = {}  # of inherited members
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Read the code of the class."""
+            """Read the code of the class on the first access to it."""
             if name not in _OF_CODE:
                 raise AttributeError(name)
             self.module.open()
             return object.__getattribute__(self, name)
 
     def open(self, code: Code) -> None:
-        """Take the code of the class, which was read."""
+        """Set the code of the class."""
         self.code = code
         self.members, self.methods, self.fields, self.declared = {}, {}, {}, {}
         self.unset, self.record = frozenset(), None
@@ -94,13 +94,13 @@ _OF_CODE = frozenset(("code", "declared", "fields", "members", "methods", "recor
 
 @dataclass(slots=True)
 class Lookup:
-    """Where an attribute of an object of a class may come from."""
+    """Places that an attribute of an object of a class may come from."""
 
-    owner: ClassInfo | None  # the first in its order that has the member
-    fields: list[Variable]  # assigned to by methods of the class and its bases
-    overrides: list[ClassInfo]  # derived classes that have the member
-    lower: list[Variable]  # fields that only derived classes have
-    is_beside: bool  # whether it may be found in classes that derived ones are mixed with
+    owner: ClassInfo | None  # first in the MRO with the member
+    fields: list[Variable]  # of the class and its bases
+    overrides: list[ClassInfo]  # subclasses with the member
+    lower: list[Variable]  # fields of subclasses
+    is_beside: bool  # whether classes that subclasses mix in were searched
 
 
 class Hierarchy:
@@ -121,7 +121,7 @@ class Hierarchy:
             self.classes.append(info)
 
     def order(self) -> None:
-        """Order all classes, whose bases are known; then names are indexed."""
+        """Compute the MRO of all classes, whose bases are known, and index their members."""
         for info in self.classes:
             for base in info.bases:
                 if info not in base.derived:
@@ -143,7 +143,7 @@ class Hierarchy:
                 self._assigners.setdefault(name, []).append(info)
 
     def register(self, pairs: Iterable[tuple[ClassInfo, ClassInfo]]) -> None:
-        """Have classes pass for the abstract ones that they were registered for, and all derived from them too."""
+        """Add the ABCs that classes are registered for to the kinds of these and their subclasses."""
         passed: dict[ClassInfo, set[ClassInfo]] = {}
         for abstract, info in pairs:
             passed.setdefault(info, set()).update(abstract.ancestors)
@@ -171,7 +171,7 @@ class Hierarchy:
                 info.ancestors = frozenset(info.order)
 
     def find(self, info: ClassInfo, name: str, after: ClassInfo | None = None) -> ClassInfo | None:
-        """Find the class that defines a member for a class; `after` begins behind one in its order."""
+        """Find the class whose member a class has; with `after`, the next one in the MRO (super)."""
         self._note(info, name)
         if after is None:
             found = info.owners.get(name, info)
@@ -182,11 +182,11 @@ class Hierarchy:
         return next((each for each in order if name in each.members), None)
 
     def _note(self, info: ClassInfo, name: str) -> None:
-        """Note what is looked up: special names, which nearly all code looks up, with the class."""
+        """Record a lookup: of special names, which nearly all code looks up, with the class."""
         self.schedule.consulted.add((info, name) if name[:2] == "__" else name)
 
     def look_up(self, info: ClassInfo, name: str, is_open: bool) -> Lookup:
-        """Find where an attribute comes from; of an open class also from derived ones."""
+        """Find the places that an attribute comes from, in subclasses of an open class as well."""
         self._note(info, name)
         found = info.lookups.get((name, is_open))
         if found is None:
@@ -211,7 +211,7 @@ class Hierarchy:
         return Lookup(owner, fields, overrides, lower, is_beside)
 
     def _list_beside(self, info: ClassInfo) -> frozenset[ClassInfo]:
-        """List the classes that classes derived from one are derived from as well: what it is mixed with."""
+        """Return the other ancestors of the subclasses of a class: the classes it is mixed with."""
         found = self._beside.get(info)
         if found is None:
             derived = (each.ancestors for each in self.list_derived(info))
@@ -224,7 +224,7 @@ class Hierarchy:
         return [*self._definers.get(name, ()), *self._assigners.get(name, ())]
 
     def find_siblings(self, info: ClassInfo, name: str) -> list[ClassInfo]:
-        """Find the classes that define a member behind a class in the orders of those derived from it (super)."""
+        """List the classes whose member super() in a class reaches from the MRO of its subclasses."""
         self._note(info, name)
         self.schedule.consulted.add((info, DERIVED))
         siblings = self._siblings.get((info, name))
@@ -241,7 +241,7 @@ class Hierarchy:
         return list(found)
 
     def list_derived(self, info: ClassInfo) -> list[ClassInfo]:
-        """List all classes derived from a class, at any distance."""
+        """List all direct and indirect subclasses."""
         self.schedule.consulted.add((info, DERIVED))
         found: dict[ClassInfo, None] = {}
         waiting = list(info.derived)
@@ -254,7 +254,7 @@ class Hierarchy:
 
 
 def _merge(info: ClassInfo) -> tuple[ClassInfo, ...] | None:
-    """Merge the orders of the bases as Python does (C3); None where there is no such order."""
+    """Return the MRO of a class by C3; None where there is none."""
     if len(info.bases) == 1:
         base = info.bases[0]
         return (info, *base.order) if info not in base.ancestors else None
@@ -289,15 +289,15 @@ def _walk(info: ClassInfo) -> Iterator[ClassInfo]:
 
 
 def has_base(info: ClassInfo, base: ClassInfo) -> bool:
-    """Return whether a class is another, or derived from it."""
+    """Return whether a class is another or a subclass of it."""
     return base in info.ancestors
 
 
 def passes_for(info: ClassInfo, kind: ClassInfo) -> bool:
-    """Return whether objects of a class pass for those of another: derived from it, or registered for it."""
+    """Return whether a class is a subclass of another or registered for it."""
     return kind in info.kinds
 
 
 def is_protocol(info: ClassInfo) -> bool:
-    """Return whether what a class stands for need not be derived from it."""
+    """Return whether a class or one of its bases is a Protocol."""
     return any(each.is_protocol for each in info.order)

@@ -1,4 +1,4 @@
-"""Containers: what is put in, what comes out, by the site that makes them (A-12)."""
+"""Items of containers, by the site that creates them (A-12)."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
 _REST, _NAMED = -1_000_000, -2_000_000
 _ANY_ARGUMENT = unknown(Reason.PARAMETER)
 _NUMBERED = ("tuple", "list", "rest")
-_MOST_KEYS = 64  # of a container that are told apart
+_MOST_KEYS = 64  # constant keys that are distinguished in one container
 
 
 def _place_key(keyed: tuple[Any, Variable]) -> tuple[str, Any]:
-    """Order constant keys: those of one type by value."""
+    """Return a sort key of constant keys: by type, then value."""
     key = keyed[0]
     return type(key).__name__, key if isinstance(key, int | str) else repr(key)
 
@@ -61,14 +61,14 @@ class Containers:
         self.machine = machine
         self._make = machine.make
 
-    # The inside of one container.
+    # Contents of one container.
 
     def open(self, kind: str, code: Code, site: int) -> Container:
-        """Return the container that a site makes."""
+        """Return the container that a site creates."""
         return open_container(self._make(Container, kind, code, site))
 
     def list_keyed(self, container: Container) -> list[tuple[Any, Variable]]:
-        """List the constant keys under which a container has something, as the module that is evaluated sees it."""
+        """List the constant keys of a container, as the evaluated module sees it."""
         schedule = self.machine.schedule
         keyed = schedule.open_items(container)
         if len(keyed) > container.ordered:
@@ -79,12 +79,12 @@ class Containers:
         return [each for each in list(keyed.items()) if schedule.see(each[1])]
 
     def find_keyed(self, container: Container, key: object) -> Variable | None:
-        """Find the variable under a constant key; None where nothing is seen in it."""
+        """Return the variable of a constant key; None where it is empty."""
         variable = self.machine.schedule.open_items(container).get(key)
         return variable if variable is not None and self.machine.schedule.see(variable) else None
 
     def open_rest(self, code: Code, place: int, kind: int) -> Container:
-        """Return what *args or **kwargs of a function are."""
+        """Return the container of *args or **kwargs of a function."""
         is_named = kind == o.NAMED_REST
         container = self.open("named" if is_named else "rest", code, (_NAMED if is_named else _REST) - place)
         annotation = code.summary.parameters[place][3]
@@ -96,7 +96,7 @@ class Containers:
         return container
 
     def put(self, container: Container, key: object, values: Values) -> None:
-        """Put values in under a key; None for one that is not known."""
+        """Put values under a key; None is an unknown key."""
         write = self.machine.write
         write(container.everything, values)  # type: ignore[arg-type]
         if key is None:
@@ -111,7 +111,7 @@ class Containers:
         write(find_key(container, key), values)
 
     def put_all(self, container: Container, values: Values, start: int) -> None:
-        """Put the items of other containers in, from a place on."""
+        """Put the items of other containers from a position on."""
         for value in self.machine.order(values):
             keyed = self._list_placed(value)
             if isinstance(value, Container) and keyed:
@@ -123,14 +123,14 @@ class Containers:
                 self.put(container, None, self._iterate_one(value, -1, False))
 
     def _list_placed(self, value: Value) -> list[tuple[Any, Variable]]:
-        """List the items of a tuple or list whose places are known, and read it, so that more of them are noticed."""
+        """List the items of a tuple or list by known position, and read it so that growth is noticed."""
         if not isinstance(value, Container) or value.kind not in _NUMBERED:
             return []
         self.machine.read(value.everything)  # type: ignore[arg-type]
         return self.list_keyed(value)
 
     def _is_placed(self, value: Container) -> bool:
-        """Return whether any place of a tuple or list is known, and read it, so that more of them are noticed."""
+        """Return whether any position of a tuple or list is known, and read it so that growth is noticed."""
         if value.kind not in _NUMBERED:
             return False
         self.machine.read(value.everything)  # type: ignore[arg-type]
@@ -138,7 +138,7 @@ class Containers:
         return any(map(schedule.see, list(schedule.open_items(value).values())))  # which may get more meanwhile
 
     def merge(self, container: Container, values: Values) -> None:
-        """Put the keys and items of mappings in."""
+        """Put the keys and items of mappings."""
         for value in self.machine.order(values):
             if isinstance(value, Container):
                 self.machine.read(value.everything)  # type: ignore[arg-type]  # which grows with each further key
@@ -154,7 +154,7 @@ class Containers:
         return self.machine.read(container.everything)  # type: ignore[arg-type]
 
     def read_keyed(self, container: Container, key: object) -> Values:
-        """Return what a container has under a key that is known."""
+        """Return the values under a constant key."""
         read = self.machine.read
         variable = self.find_keyed(container, key)
         if variable is None:
@@ -168,7 +168,7 @@ class Containers:
         return read(variable) | read(container.rest)  # type: ignore[arg-type]
 
     def read_place(self, values: Values, place: int) -> Values:
-        """Return the items at a place of starred arguments."""
+        """Return the items at a position of starred arguments."""
         result: set[Value] = set()
         for value in self.machine.order(values):
             if isinstance(value, Container) and self._is_placed(value):
@@ -179,7 +179,7 @@ class Containers:
         return frozenset(result)
 
     def read_key(self, values: Values, key: str) -> Values:
-        """Return what mappings have under a text."""
+        """Return the values of mappings under a text."""
         result: set[Value] = set()
         for value in self.machine.order(values):
             if isinstance(value, Container):
@@ -188,10 +188,10 @@ class Containers:
                 result.add(value)
         return frozenset(result)
 
-    # What operations of a frame do.
+    # Operations of a frame.
 
     def collect(self, node: Sequence[Any], values: list[Values], number: int) -> Container:
-        """Make the container that is written out at a place."""
+        """Create the container of a display."""
         kind = node[1]
         container = self.open(kind, self.machine.code, number)
         place: int | None = 0
@@ -240,7 +240,7 @@ class Containers:
         self.machine.write(container.keys, key)  # type: ignore[arg-type]
 
     def read_item(self, owners: Values, key: Values, site: int) -> Values:
-        """Return an item of every value; what gives it is called."""
+        """Return an item of every value, calling `__getitem__` or `__class_getitem__` where defined."""
         if not owners:
             return EMPTY
         result: set[Value] = set()
@@ -295,7 +295,7 @@ class Containers:
         return frozenset({owner}) if isinstance(owner, Unknown) else unknown(Reason.ITEM)
 
     def _slice(self, owner: Container, key: Values, site: int) -> Values:
-        """Return the items of a list from a place on."""
+        """Return the items of a list from a position on."""
         starts = [each.value for each in key if isinstance(each, Constant)]
         if owner.kind not in _NUMBERED or starts == [0]:
             return frozenset({owner})
@@ -307,7 +307,7 @@ class Containers:
         return frozenset({made})
 
     def read_namespace(self, owner: Namespace, key: Values) -> Values:
-        """Return what names stand for that are read from a namespace as a dict."""
+        """Return the values of names read from a namespace as a dict."""
         result: set[Value] = set()
         for each in key:
             if isinstance(each, Constant) and isinstance(each.value, str):
@@ -317,7 +317,7 @@ class Containers:
         return frozenset(result) or unknown(Reason.CHOSEN)
 
     def held_in(self, owner: Instance) -> Container | None:
-        """Return what an object of a class holds that is derived from a builtin container; None for others."""
+        """Return the container of an object whose class extends a builtin container; None for others."""
         for each in owner.info.order:
             for name in each.libraries:
                 kind = _KINDS.get(name.rpartition(".")[2])
@@ -326,7 +326,7 @@ class Containers:
         return None
 
     def fill_object(self, owner: Instance, arguments: Arguments) -> None:
-        """Put what a builtin container is made of into what an object holds that is derived from one."""
+        """Put constructor arguments into the container of an object whose class extends a builtin container."""
         held = self.held_in(owner) if arguments.placed or arguments.named else None
         if held is None:
             return
@@ -364,7 +364,7 @@ class Containers:
                         self.machine.attributes.assign_one(owner.owner, each.value, values, -1)
 
     def iterate(self, values: Values, site: int, is_async: bool) -> Values:
-        """Return the items of every value; what gives them is called."""
+        """Return the items of every value, calling `__iter__` and `__next__`."""
         result: set[Value] = set()
         for value in self.machine.order(values):
             result |= self._iterate_one(value, site, is_async)
@@ -428,7 +428,7 @@ class Containers:
         return frozenset(result)
 
     def unpack(self, values: Values, place: int, count: int, starred: int, site: int) -> Values:
-        """Return what one of several targets gets of values that are unpacked."""
+        """Return the values that one target of an unpacking gets."""
         result: set[Value] = set()
         for value in self.machine.order(values):
             if isinstance(value, Container) and self._is_placed(value):
@@ -447,7 +447,7 @@ class Containers:
         return frozenset({made})
 
     def list_classes(self, values: Values) -> Values:
-        """List the values of classes, and those in tuples among them."""
+        """Return values with tuples flattened, as isinstance() takes classes."""
         result = set(values)
         waiting = [value for value in values if isinstance(value, Container)]
         for container in waiting:

@@ -1,4 +1,4 @@
-"""Guess the class of an object of which nothing is known: the one that has all the attributes asked of it (A-12)."""
+"""Guess the class of an unknown object: the only one with all the attributes read from it (A-12)."""
 
 from __future__ import annotations
 
@@ -16,43 +16,43 @@ if TYPE_CHECKING:
     from pkg.resolution.machine import Machine
     from pkg.resolution.program import Code
 
-MAX_FILES = 8  # whose classes have an attribute; one that more have picks no class out, it only has to be there
+MAX_FILES = 8  # an attribute that classes of more files have selects no class, but has to be present
 GUESSED = frozenset((
     Reason.PARAMETER, Reason.ARGUMENT, Reason.RESULT, Reason.ITEM, Reason.EXPRESSION, Reason.NOTHING, Reason.MANY,
 ))  # fmt: skip
-"""Where nothing is known of a receiver, the one class that fits is better than nothing, and said to be a guess."""
+"""Rule of edges to methods of a guessed class."""
 
 _COMMON = frozenset(
     name for kind in (str, bytes, list, dict, set, int, float, complex, tuple) for name in dir(kind)
 ) | {"read", "write", "close", "open", "flush", "seek", "readline", "readlines", "run", "send", "start", "main", "next"}
-"""Names that builtin objects have as well: that a class of the repository has them says nothing about an object."""
+"""Attributes of builtin objects, which are no evidence for a class of the repository."""
 _NAMED = {o.ATTR: 3, o.CALL_ATTR: 5, o.SET_ATTR: 4, o.DEL_ATTR: 3}
-"""Operations with the name of an attribute, and where their site stands."""
+"""Index of the site in operations on an attribute, by operation."""
 
 
 class _Owners(NamedTuple):
-    """The classes that have an attribute themselves."""
+    """Classes that define an attribute."""
 
     all: frozenset[ClassInfo]
-    known: frozenset[ClassInfo]  # to a package
-    files: int  # of these
+    known: frozenset[ClassInfo]  # those known to a package
+    files: int  # of these classes
 
 
 class DuckTypes:
-    """Find classes by the attributes that are asked of one expression in one function."""
+    """Find classes by the attributes that one function reads from one expression."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._hierarchy = machine.program.hierarchy
-        self._code: Code | None = None  # the last one asked for
-        self._asked: dict[Any, set[str]] = {}  # of it, by expression
+        self._code: Code | None = None  # of the last call
+        self._asked: dict[Any, set[str]] = {}  # attributes read in it, by expression
         self._sites: dict[int, tuple[Any, str, bool]] = {}
         self._packages = machine.program.known_packages
         self._owners: dict[tuple[str, str], _Owners] = {}  # by package and name
         self._found: dict[tuple[str, frozenset[str]], tuple[ClassInfo | None, set[object]]] = {}
 
     def find_functions(self, code: Code, site: int) -> Iterator[Target]:
-        """Find the functions that a call or read of an attribute may run: of the class, and of derived ones."""
+        """Return the methods that a call or read of an attribute may run: of the guessed class and its subclasses."""
         if code is not self._code:
             self._list_asked(code)
         receiver, name, is_read = self._sites.get(site, (None, "", False))
@@ -74,7 +74,7 @@ class DuckTypes:
                     yield Target(function.code, DUCK_TYPE, LIKELY)
 
     def _list_asked(self, code: Code) -> None:
-        """List the attributes that a function asks of each expression, and the sites that ask."""
+        """Collect the attributes that a function reads from each expression, and the sites."""
         nodes, keys = code.summary.nodes, list[Any]()
         asked, sites = dict[Any, set[str]](), dict[int, tuple[Any, str, bool]]()
         for number, node in enumerate(nodes):
@@ -97,7 +97,7 @@ class DuckTypes:
         self._code, self._asked, self._sites = code, asked, sites
 
     def _find_class(self, package: str, asked: frozenset[str]) -> ClassInfo | None:
-        """Find the one class that has some attributes, derived ones left out; it defines one of them itself."""
+        """Return the only class with some attributes that defines one of them, without its subclasses."""
         owners = {name: self._list_owners(package, name) for name in asked}
         picking = [each.known for each in owners.values() if each.files <= MAX_FILES]
         if not picking:
@@ -116,7 +116,7 @@ class DuckTypes:
         return top if top is not None and all(has_base(each, top) for each in having) else None
 
     def _list_owners(self, package: str, name: str) -> _Owners:
-        """List the classes that have an attribute themselves."""
+        """Return the classes that define an attribute."""
         key = package, name
         found = self._owners.get(key)
         if found is None:

@@ -1,6 +1,6 @@
-"""Objects of libraries that hold what they are given, and functions that call what they are given (A-12).
+"""Library objects that hold values, and library functions that call their arguments (A-12).
 
-A queue, future, context variable, reference or namespace is a container of a kind of its own.
+Queues, futures, context variables, references and namespaces are kinds of containers.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ def _hold(library: LibraryCalls, kind: str, items: Values, site: int) -> Values:
 
 
 def _finish(library: LibraryCalls, values: Values) -> Values:
-    """Return what functions give when they have ended: of asynchronous ones, what awaiting gives."""
+    """Return results with coroutines awaited."""
     started = frozenset(each for each in values if isinstance(each, Coroutine))
     return values - started | library.machine.calls.await_all(started, -1) if started else values
 
 
-# What holds something.
+# Holders.
 
 
 @models(".Queue", ".LifoQueue", ".PriorityQueue", ".SimpleQueue", ".JoinableQueue", ".Future", ".create_future")
@@ -145,11 +145,11 @@ def _count(library: LibraryCalls, arguments: Arguments, site: int, name: str) ->
     return library.machine.containers.fill("dict", frozenset({PLAIN["int"]}), site, keys)
 
 
-# Functions that call others, now or later.
+# Functions that call others, at once or later.
 
 
 def call_later(library: LibraryCalls, arguments: Arguments, place: int, site: int) -> Values:
-    """Call the functions at a place with the arguments behind it."""
+    """Call the functions at a position with the arguments after it."""
     given, result = arguments.cut(place + 1), EMPTY
     for value in arguments.get(place):
         if isinstance(value, _CALLABLE):
@@ -207,7 +207,7 @@ def _run(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> V
     return result if is_over else _hold(library, "awaitable", result, site)
 
 
-# Methods of what holds something.
+# Methods of holders.
 
 
 def _put(containers: Containers, owner: Container, arguments: Arguments, site: int) -> Values:
@@ -242,4 +242,4 @@ HOLDERS: dict[str, dict[str, HolderMethod]] = {
     "reference": {"__call__": _take},
     "namespace": {},
 }
-"""By kind of container, its methods."""
+"""Methods by kind of container."""

@@ -1,6 +1,6 @@
-"""Which packages of a repository know each other: what lies beside a package without being imported is not part of it.
+"""Packages of a repository that import each other: an unrelated neighbour is not part of a package.
 
-Guesses are made among the classes of packages that know each other, so that a neighbour changes no link (A-12).
+Guesses are made among the classes of these, so that a neighbour changes no link (A-12).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _INIT = "__init__.py"
 
 
 class KnownPackages:
-    """The packages of a repository, each named by its outermost folder, and what each of them imports."""
+    """Packages of a repository, named by their outermost folders, and their imports."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -40,7 +40,7 @@ class KnownPackages:
         return found
 
     def list_known(self, package: str) -> frozenset[str]:
-        """List a package and those that any of its files imports."""
+        """Return a package and those that its files import from."""
         known = self._known.get(package)
         if known is None:
             paths = self._paths.get(package, ())
@@ -48,7 +48,7 @@ class KnownPackages:
         return known
 
     def list_imported(self, path: str) -> set[str]:
-        """List the packages that a file imports something of."""
+        """Return the packages that a file imports from."""
         count = len(self._program.units[path].imports)
         found = (self._program.find_bound(path, number) for number in range(count))
         return {self.find(module) for each in found for module in each.modules}

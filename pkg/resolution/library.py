@@ -1,6 +1,6 @@
-"""What calls of libraries give back, and what they call of what they are given (A-12).
+"""Results of library calls, and the arguments that these call (A-12).
 
-A model is a function with the names that it answers for; a name that begins with a dot stands for any module's.
+A model is a function registered for names of callees; a name that begins with a dot matches any module.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from pkg.resolution.value_sets import (
 if TYPE_CHECKING:
     from pkg.resolution.machine import Machine
 
-MAX_DOTS = 4  # of the dotted name of something in a library
+MAX_DOTS = 4  # of the dotted name of a library value
 _PROPERTIES = ("property", "cached_property", "abstractproperty", "lazy_property", "reify", "hybrid_property")
 _TRANSPARENT_KINDS = (Function, Class, Method, Wrapped)
 _NOT_CALLING = (
@@ -54,7 +54,7 @@ _MODELS: dict[str, Model] = {}
 
 
 def models(*names: str) -> Callable[[Model], Model]:
-    """Have a function answer for calls of some names."""
+    """Register the decorated function as the model of calls of some names."""
 
     def register(model: Model) -> Model:
         for name in names:
@@ -64,7 +64,7 @@ def models(*names: str) -> Callable[[Model], Model]:
     return register
 
 
-_PARTIAL = 90_000_000  # added to the site of a partial call, where its arguments are kept
+_PARTIAL = 90_000_000  # added to the site of a partial, for the containers of its arguments
 
 
 class LibraryCalls:
@@ -75,13 +75,13 @@ class LibraryCalls:
         self.make = machine.make
 
     def _open_given(self, partial: Partial) -> tuple[Container, Container]:
-        """Return what holds the arguments of a partial call, those by position and those by name."""
+        """Return the containers of the arguments of a partial, by position and by name."""
         site = _PARTIAL + partial.site
         containers = self.machine.containers
         return containers.open("rest", partial.code, site), containers.open("named", partial.code, site)
 
     def keep_partial(self, partial: Partial, arguments: Arguments) -> None:
-        """Keep the arguments that a callable is given before it is called."""
+        """Store the arguments of a partial."""
         placed, named = self._open_given(partial)
         containers = self.machine.containers
         for place, (values, is_starred) in enumerate(arguments.placed):
@@ -96,10 +96,10 @@ class LibraryCalls:
                 containers.merge(named, values)
 
     def read_partial(self, partial: Partial) -> Arguments:
-        """Return the arguments that a callable was given before it is called."""
+        """Return the arguments of a partial."""
         placed, named = self._open_given(partial)
         read, list_keyed = self.machine.read, self.machine.containers.list_keyed
-        read(placed.everything)  # type: ignore[arg-type]  # which grows with each further one
+        read(placed.everything)  # type: ignore[arg-type]  # which grows with each argument
         read(named.everything)  # type: ignore[arg-type]
         by_place = [(read(variable), False) for _, variable in list_keyed(placed)]
         if read(placed.rest):  # type: ignore[arg-type]
@@ -107,19 +107,19 @@ class LibraryCalls:
         return Arguments(self.machine, by_place, [(name, read(variable)) for name, variable in list_keyed(named)])
 
     def name(self, name: str) -> Values:
-        """Return a value of a library. Names end, so that loops do."""
+        """Return a library value; the length of names is bounded, so that the analysis ends."""
         if name.count(".") > MAX_DOTS or name.count("(") > 1 or name.count("[") > 1:
             name = name.partition(".")[0] + ".*()"
         return frozenset({self.make(Library, name)})
 
     def read_attribute(self, value: Library, name: str) -> Values:
-        """Read an attribute of something of a library."""
+        """Read an attribute of a library value."""
         if value.name.endswith(".*()"):
             return frozenset({value})
         return self.name(f"{value.name}.{name}")
 
     def call(self, name: str, arguments: Arguments, site: int) -> Values:
-        """Return what a call gives back."""
+        """Return the result of a library call."""
         model = self._find(name)
         if model is not None:
             return model(self, arguments, site, name)
@@ -130,14 +130,14 @@ class LibraryCalls:
         return self.made(name)
 
     def made(self, name: str) -> Values:
-        """Return what a call gives back of which nothing more is known."""
+        """Return the result of a library call without a model."""
         return self.name(f"{name}()") if not name.endswith("()") else self.name(name)
 
     def _find(self, name: str) -> Model | None:
         return _MODELS.get(name) or _MODELS.get("." + name.rpartition(".")[2])
 
     def call_with(self, function: Values, given: list[Values], site: int, rule: str = "callback") -> Values:
-        """Call functions that a library calls with known arguments."""
+        """Call functions as a library does, with known arguments."""
         arguments = Arguments(self.machine, [(each, False) for each in given], [])
         result: set[Value] = set()
         for value in self.machine.order(function):
@@ -148,11 +148,11 @@ class LibraryCalls:
         return frozenset(result)
 
     def items_of(self, values: Values, site: int) -> Values:
-        """Return the items of what is gone through."""
+        """Return the items of iterables."""
         return self.machine.containers.iterate(values, site, False)
 
     def wrap(self, kind: str, value: Value, manager: Value | None = None) -> Value:
-        """Return what a decorator of Python makes of a callable; the same one is put around it once."""
+        """Wrap a callable by a builtin decorator, at most once by each kind."""
         inner: Value = value
         while isinstance(inner, Wrapped):
             if inner.kind == kind:
@@ -163,7 +163,7 @@ class LibraryCalls:
     # Decorators.
 
     def decorate(self, callee: Value, made: Values, arguments: Arguments) -> Values:
-        """Return what a decorator of a library, or one that is not known, makes of a definition."""
+        """Return the result of decorating by a library's or an unknown decorator."""
         name = callee.name if isinstance(callee, Library) else ""
         last = name.rpartition(".")[2].removesuffix("()")
         if name in ("builtins.staticmethod", "builtins.classmethod"):
@@ -177,7 +177,7 @@ class LibraryCalls:
         return made
 
     def extend_property(self, method: ContainerMethod, made: Values) -> Values:
-        """Return a property with a further function."""
+        """Return a property with a setter, deleter or getter added."""
         before: Any = method.container
         result: set[Value] = set()
         for each in made:
@@ -187,7 +187,7 @@ class LibraryCalls:
         return frozenset(result)
 
     def enter(self, value: Library) -> Values:
-        """Return what entering a context of a library gives."""
+        """Return the result of entering a library's context manager."""
         if value.name in ("contextlib.ExitStack()", "contextlib.AsyncExitStack()"):
             return frozenset({value})
         return frozenset({value}) if value.name.endswith("()") else self.made(value.name)
@@ -195,7 +195,7 @@ class LibraryCalls:
     # Attributes by name.
 
     def read_chosen(self, owners: Values, keys: Values) -> Values:
-        """Return the attributes that texts name."""
+        """Return the attributes named by texts."""
         result: set[Value] = set()
         for key in self.machine.order(keys):
             if isinstance(key, Constant) and isinstance(key.value, str):
@@ -239,7 +239,7 @@ _TYPES = {
 }  # fmt: skip
 
 
-# Builtins that ask their arguments.
+# Builtins that call special methods of their arguments.
 
 _ASKING = {
     "abs": ("__abs__",), "bool": ("__bool__", "__len__"), "bytes": ("__bytes__",), "dir": ("__dir__",),
@@ -553,13 +553,13 @@ def _go_through(library: LibraryCalls, arguments: Arguments, site: int, name: st
     return frozenset({PLAIN["bool"]})
 
 
-# Functions that call what they are given.
+# Functions that call their arguments.
 
 
 @models("builtins.map", "itertools.starmap")
 def _map(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     first, *others = [values for values, _ in arguments.placed] or [EMPTY]
-    if first and others and all(isinstance(each, Container) for each in first):  # the wrong way round
+    if first and others and all(isinstance(each, Container) for each in first):  # swapped arguments
         first, others = others[0], [first, *others[1:]]
     given = [library.items_of(values, site) for values in others]
     if name == "itertools.starmap":
@@ -598,7 +598,7 @@ def _reduce(library: LibraryCalls, arguments: Arguments, site: int, name: str) -
 def _partial(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     result: set[Value] = set()
     for value in library.machine.order(arguments.get(0)):
-        if isinstance(value, Function | Method | Class | Wrapped | Instance):  # of a partial no more is told
+        if isinstance(value, Function | Method | Class | Wrapped | Instance):  # a partial says no more
             made = library.make(Partial, value, library.machine.code, site)
             library.keep_partial(made, arguments.cut(1))
             result.add(made)

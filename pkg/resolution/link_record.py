@@ -1,6 +1,6 @@
-"""What is kept of a file for the next resolution: a digest of what its links depend on, and these by its sites.
+"""Stored record of a file for the next resolution: its links by call site, and a digest of their inputs.
 
-A store keeps a record and does not read it; a record of another version, or a damaged one, counts as none.
+Records are opaque to a store; one of another version or a damaged one counts as missing.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from pkg.units import UnitText
 
 _SIZE = 16  # bytes of a digest
 NO_DIGEST = bytes(_SIZE)
-"""Equal to that of no file: for what was resolved with a fault, and has to be resolved again."""
+"""Equal to the digest of no file: marks files resolved with a fault, to be resolved again."""
 _SIZES = struct.Struct("<2I")  # bytes of definitions and imports
 _HEAD = struct.Struct(f"<BI{_SIZE}s5I")  # version, checksum of the parts, digest, bytes of each part
 
 
 class LinkRecord(NamedTuple):
-    """What was kept of a file: a digest, and parts that are packed."""
+    """Stored record of a file: a digest, and packed parts."""
 
     digest: bytes
     links: bytes
-    unit: bytes = b""  # the file as it was extracted
-    facts: bytes = b""  # what others may look up of it, and what it looked up
-    flows: bytes = b""  # what crossed its boundary
-    shared: bytes = b""  # what crossed that of no file; one of the records holds it
+    unit: bytes = b""  # the extracted file
+    facts: bytes = b""  # facts that others may look up, and lookups of its own
+    flows: bytes = b""  # values that crossed its boundary
+    shared: bytes = b""  # values that belong to no file; stored in one of the records
 
     def pack(self) -> bytes:
-        """Write the record."""
+        """Return the record as bytes."""
         digest, *parts = self
         whole = b"".join(parts)
         return _HEAD.pack(record_version.VERSION, zlib.crc32(whole), digest, *map(len, parts)) + whole
 
 
 def cut_record(packed: bytes) -> LinkRecord | None:
-    """Cut a record into its parts; None for one of another version, or a damaged one."""
+    """Split a record into its parts; None for one of another version or a damaged one."""
     if len(packed) < _HEAD.size or packed[0] != record_version.VERSION:
         return None
     _, checksum, digest, *sizes = _HEAD.unpack_from(packed)
@@ -59,7 +59,7 @@ def cut_record(packed: bytes) -> LinkRecord | None:
 
 
 def pack_unit(unit: UnitText) -> bytes:
-    """Pack a file as it was extracted, but for its text."""
+    """Pack an extracted file without its text."""
     definitions = pack_json([[isinstance(each, Class), *each] for each in unit.definitions])
     imports = pack_json(unit.imports)
     sizes = _SIZES.pack(len(definitions), len(imports))
@@ -67,7 +67,7 @@ def pack_unit(unit: UnitText) -> bytes:
 
 
 class PackedUnit(UnitText):
-    """A file as it was extracted, without its text; the rest is read when it is asked for."""
+    """An extracted file without its text, whose parts are unpacked lazily."""
 
     _definitions: bytes
     _imports: bytes
@@ -75,22 +75,22 @@ class PackedUnit(UnitText):
 
     @cached_property
     def definitions(self) -> Sequence[Class | Function]:
-        """Read the definitions."""
+        """Unpack the definitions."""
         return tuple(_read_definition(*each) for each in unpack_json(self._definitions))
 
     @cached_property
     def imports(self) -> Sequence[Import]:
-        """Read the imports."""
+        """Unpack the imports."""
         return tuple(Import(Span(*span), *rest) for span, *rest in unpack_json(self._imports))
 
     @cached_property
     def summary(self) -> bytes:
-        """Read the summary."""
+        """Unpack the summary."""
         return zlib.decompress(self._summary)
 
 
 def unpack_unit(source: str, path: str, packed: bytes) -> UnitText:
-    """Return a file as it was extracted, without its text."""
+    """Return a packed file, without its text."""
     first, second = _SIZES.unpack_from(packed)
     middle = _SIZES.size + first
     end = middle + second
@@ -110,27 +110,27 @@ def _read_definition(is_class: bool, name: str, qualname: str, span: list[int], 
 
 
 def pack_shared(record: ModuleRecord) -> bytes:
-    """Pack what crossed the boundary of what belongs to no file."""
+    """Pack the record of the values that belong to no file."""
     facts = record.pack_facts()
     return len(facts).to_bytes(4, "little") + facts + record.pack_flows()
 
 
 def unpack_shared(packed: bytes) -> tuple[bytes, bytes]:
-    """Return facts and flows that were packed together."""
+    """Return the facts and flows of `pack_shared`."""
     size = 4 + int.from_bytes(packed[:4], "little")
     return packed[4:size], packed[size:]
 
 
 def digest_unit(unit: UnitText) -> bytes:
-    """Return the digest of all that links depend on in a file: its text but for comments, and where nothing stands."""
+    """Return the digest of a file's inputs to links: neither comments nor positions count."""
     definitions = [[isinstance(each, Class), each.qualname] for each in unit.definitions]
-    imports = [list(each)[1:] for each in unit.imports]  # without their places
+    imports = [list(each)[1:] for each in unit.imports]  # without their spans
     told = json.dumps([definitions, imports], separators=(",", ":")).encode("utf-8", "surrogatepass")
     return blake2b(split_summary(unit.summary)[0] + b"\n" + told, digest_size=_SIZE).digest()
 
 
 def pack_links(links: FileLinks) -> bytes:
-    """Pack the links of a file. Ids stand once each."""
+    """Pack the links of a file, each id once."""
     ids: dict[str, int] = {}
     edges = [(each.type.value, _count(ids, each.start), _count(ids, each.end), *each[3:]) for each in links.edges]
     sites = [
@@ -148,7 +148,7 @@ def _count(ids: dict[str, int], identity: str) -> int:
 
 
 def unpack_links(packed: bytes) -> FileLinks | None:
-    """Return the links of a file that were packed; None where they are damaged."""
+    """Return packed links; None where they are damaged."""
     try:
         edges, sites, libraries, written = unpack_json(packed)
     except (zlib.error, ValueError):

@@ -1,4 +1,4 @@
-"""Evaluate the operations of frames over sets of values, until no set grows (A-12)."""
+"""Evaluate the operations of frames over sets of values until a fixpoint (A-12)."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ from pkg.resolution.variables import Home, Variable
 
 _CLASS_TAKING = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
 _ADDING = frozenset(("add", "append", "appendleft", "put"))
-_MOST_OPEN = 16_000  # frames whose operations are at hand between rounds, some 3 KB each
-_MOST_STEPS = 20  # evaluations of an operation at one time, on average
+_MOST_OPEN = 16_000  # frames kept unpacked between rounds, some 3 KB each
+_MOST_STEPS = 20  # average evaluations of an operation within one evaluation of its frame
 
 Outcomes = dict[int, list[Outcome]]
 Narrowed = dict[tuple[Values, str, Values, bool], tuple[Values, set[object]]]
 
 
 class Machine:
-    """Evaluate the code of a program."""
+    """Solver of a program."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -62,10 +62,10 @@ class Machine:
         self.write = program.schedule.write
         self.make = program.interner.make
         self.types = Types(program)
-        self.code: Code = None  # type: ignore[assignment]  # that is evaluated
-        self.outcomes: Outcomes = {}  # by site, of the code that is evaluated
-        self.number = 0  # of the operation that is evaluated
-        self.steps = 0  # operations that were evaluated
+        self.code: Code = None  # type: ignore[assignment]  # being evaluated
+        self.outcomes: Outcomes = {}  # by site, of the code being evaluated
+        self.number = 0  # of the operation being evaluated
+        self.steps = 0  # operations evaluated
         self.containers = Containers(self)
         self.attributes = Attributes(self)
         self.calls = Calls(self)
@@ -73,15 +73,15 @@ class Machine:
         self.library = LibraryCalls(self)
         self.fixtures = Fixtures(self)
         self._ordered: dict[Values, list[Value]] = {}
-        self._shared: dict[Values, Values] = {}  # so that equal sets are one object
-        self.narrowed: Narrowed = {}  # by set and test, what passes it or fails
-        self._open: dict[Code, int] = {}  # code that does not rest, and the round in which it was evaluated last
-        self._noted: dict[Outcome, Outcome] = {}  # so that equal outcomes are one object
+        self._shared: dict[Values, Values] = {}  # equal sets as one object
+        self.narrowed: Narrowed = {}  # results by set and test
+        self._open: dict[Code, int] = {}  # unpacked code, and the round of its last evaluation
+        self._noted: dict[Outcome, Outcome] = {}  # equal outcomes as one object
         self._globals: dict[tuple[ModuleInfo, str], Any] = {}
         self._handlers = self._list_handlers()
 
     def solve(self) -> None:
-        """Evaluate everything until nothing grows."""
+        """Evaluate all code until nothing grows."""
         self.prepare()
         for each in self.program.list_codes():
             self.schedule.add(each)
@@ -92,7 +92,7 @@ class Machine:
             self._forget_round()
 
     def _forget_round(self) -> None:
-        """Forget what was found of sets, most of which have grown since, and have code rest that is done for now."""
+        """Clear caches of sets, most of which have grown since, and pack code that is quiet."""
         self._close([code for code, at in self._open.items() if at < self.schedule.rounds - 1])
         self._ordered.clear()
         self._shared.clear()
@@ -102,7 +102,7 @@ class Machine:
         self.calls.promised.clear()
 
     def prepare(self) -> None:
-        """Find bases, record classes and signatures, before values are followed."""
+        """Find bases, record classes and signatures before solving."""
         self.types.find_bases()
         self.program.outline_modules()
         self.program.hierarchy.order()
@@ -112,7 +112,7 @@ class Machine:
         self.schedule.consulted = set()
 
     def evaluate_again(self, home: Home) -> None:
-        """Evaluate a module, which may be in the midst of the evaluation of another."""
+        """Evaluate a module; the evaluation of another one may be suspended."""
         if isinstance(home, ModuleInfo) and home.is_outlined:
             home.is_outlined = False
             self.types.consult_bases(home)
@@ -122,7 +122,7 @@ class Machine:
         self.code, self.outcomes, self.number, self.calls.depth = before
 
     def _evaluate_module(self, home: Home) -> None:
-        """Evaluate the code of a module until nothing grows inside of it."""
+        """Evaluate the code of a module until nothing grows inside it."""
         self.schedule.enter(home)
         while (code := self.schedule.take()) is not None:
             try:
@@ -135,7 +135,7 @@ class Machine:
             self._close(code for code in list(self._open) if code.module is home)
 
     def _close(self, codes: Iterable[Code]) -> None:
-        """Have code rest until it is evaluated again."""
+        """Pack code until it is evaluated again."""
         for code in codes:
             del self._open[code]
             code.rest()
@@ -143,7 +143,7 @@ class Machine:
                 found[:] = [self._noted.setdefault(each, each) for each in found]
 
     def _drop(self, code: Code, fault: Exception) -> None:
-        """Take out the operation that failed: what it gives is not known, and the others are evaluated again."""
+        """Replace a failed operation by an unknown value, and evaluate the others again."""
         nodes = code.summary.nodes
         place = SITES.get(nodes[self.number][0])
         site = nodes[self.number][place] if place is not None else -1
@@ -155,9 +155,9 @@ class Machine:
         self.schedule.add(code)
 
     def evaluate(self, code: Code) -> None:
-        """Evaluate the operations of a frame: all of them the first time, then those whose operands have changed.
+        """Evaluate the operations of a frame: all at first, then those whose operands have changed.
 
-        Raises RuntimeError where the values of a frame change without end, which is a fault of the rules.
+        Raises RuntimeError where they do not converge, which is a fault of the rules.
         """
         self.code, self.outcomes = code, code.outcomes
         nodes, handlers, base, schedule = code.summary.nodes, self._handlers, code.base, self.schedule
@@ -165,7 +165,7 @@ class Machine:
         values = code.values
         dirty, code.dirty = code.dirty, set()
         if values is None:
-            values = code.values = [EMPTY] * (len(nodes) + 1)  # the last is that of an operand that is missing, -1
+            values = code.values = [EMPTY] * (len(nodes) + 1)  # the last is of a missing operand, -1
             code.outcomes = self.outcomes = {}
             for number, node in enumerate(nodes):
                 self.number = number
@@ -208,7 +208,7 @@ class Machine:
                         heappush(waiting, user)
 
     def order(self, values: Iterable[Value]) -> Iterable[Value]:
-        """List values in an order that is the same for each run, for what is done with one may reach another."""
+        """Sort values by source position, so that every run handles them in the same order."""
         if not isinstance(values, frozenset) or len(values) < 2:
             return values
         found = self._ordered.get(values)
@@ -217,7 +217,7 @@ class Machine:
         return found
 
     def note(self, site: int, outcome: Outcome) -> None:
-        """Note what a site calls."""
+        """Record an outcome of a site."""
         if site >= 0:
             found = self.outcomes.get(site)
             if found is None:
@@ -226,11 +226,11 @@ class Machine:
                 found.append(outcome)
 
     def count_outcomes(self, site: int) -> int:
-        """Count what was noted of a site."""
+        """Return the number of outcomes of a site."""
         return len(self.outcomes.get(site, ()))
 
     def forget_reasons(self, site: int, start: int) -> None:
-        """Forget what is not known of that which a library asks its arguments: what the site calls is known."""
+        """Drop reasons recorded while modelling a library call: its callee is known."""
         found = self.outcomes.get(site)
         if found is not None and len(found) > start:
             found[start:] = [each for each in found[start:] if not isinstance(each, Unbound)]
@@ -269,7 +269,7 @@ class Machine:
         return promised | self.read(code.parameters[place]) | unknown(Reason.PARAMETER)
 
     def _add_containers(self, promised: Values, code: Code, place: int) -> Values:
-        """Add the containers that callers give to one that an annotation promises: its items say more."""
+        """Add the containers passed by callers to a promised one, whose items are less precise."""
         if any(isinstance(each, Container) for each in promised):
             given = self.read(code.parameters[place])
             return promised.union(each for each in given if isinstance(each, Container))
@@ -279,7 +279,7 @@ class Machine:
         return self.global_name(self.code, node[1])
 
     def global_name(self, code: Code, name: str) -> Values:
-        """Return what a name of the module, or one that it does not bind, stands for."""
+        """Return the values of a name of the module, or of a builtin."""
         key = code.module, name
         found = self._globals.get(key)
         if found is None:
@@ -300,7 +300,7 @@ class Machine:
         return found
 
     def _find_global(self, module: ModuleInfo, name: str) -> Variable | Values | tuple[str, ...]:
-        """Find the variable of a name, what it is for good, or the modules that a star import takes it from."""
+        """Return the variable of a name, its constant values, or the modules that a star import takes it from."""
         own = module.names.get(name)
         if own is not None:
             return own
@@ -323,7 +323,7 @@ class Machine:
         return self.import_values(self.code.module, node[1])
 
     def import_values(self, module: ModuleInfo, number: int) -> Values:
-        """Return what an import binds its name to."""
+        """Return the values that an import binds."""
         record = module.unit.imports[number]
         if record.name is None:
             return self.types.find_import(module, number)
@@ -341,12 +341,12 @@ class Machine:
             else:
                 inner = self.program.map.step(each, record.name)
                 result |= self.types.list_modules(inner) if inner else unknown(Reason.MODULE_ATTRIBUTE)
-        if found.may_be_library:  # which has what a module that lies aside lacks
+        if found.may_be_library:  # which may define names that a module elsewhere lacks
             result -= unknown(Reason.MODULE_ATTRIBUTE)
         return result
 
     def member_of(self, path: str, name: str, importer: str = "") -> Values:
-        """Return what a name of a module stands for, read from elsewhere."""
+        """Return the values of a module's name, read from another module."""
         module = self.program.modules.get(path)
         self.schedule.consulted.add(name)
         if module is None:
@@ -376,12 +376,12 @@ class Machine:
         return unknown(Reason.MODULE_ATTRIBUTE)
 
     def _find_fallback(self, module: ModuleInfo) -> Variable | None:
-        """Find what makes the names that a module lacks."""
+        """Return the variable of a module's `__getattr__`."""
         self.schedule.consulted.add(FALLBACK)
         return module.names.get(FALLBACK)
 
     def list_fallback(self, path: str, name: str) -> Iterator[Target]:
-        """List the functions that make a name that a module lacks, where it is read from elsewhere."""
+        """Return the module's `__getattr__` functions that a read of a missing name calls."""
         module = self.program.modules.get(path)
         fallback = self._find_fallback(module) if module is not None and name not in module.names else None
         if module is None or fallback is None or name in MODULE_TEXTS or name == "__dict__":
@@ -397,7 +397,7 @@ class Machine:
         return self._read_stars(star, node[1]) if star else values[node[2]]
 
     def _read_stars(self, paths: tuple[str, ...], name: str) -> Values:
-        """Return what a name is that a star import takes from one of some modules."""
+        """Return the values of a name that star imports take from one of some modules."""
         return EMPTY.union(*(self.member_of(path, name) for path in paths))
 
     def _join(self, node: Sequence[Any], values: list[Values]) -> Values:
@@ -426,7 +426,7 @@ class Machine:
         return self.combine(self.types.promise(self.code, node[1]), values[node[2]])
 
     def combine(self, promise: Promise, given: Values) -> Values:
-        """Return what something is that an annotation promises, and that values are given for."""
+        """Combine the promise of an annotation with known values."""
         promised, is_open = promise
         if is_open or not promised:
             return promised | given
@@ -451,7 +451,7 @@ class Machine:
         return frozenset({PLAIN["str"]})
 
     def _unknown(self, node: Sequence[Any], values: list[Values]) -> Values:
-        if len(node) > 1:  # in the place of an operation that failed
+        if len(node) > 1:  # replaces an operation that failed
             self.note(node[1], Unbound(Reason.FAULT))
             return unknown(Reason.FAULT)
         return unknown(Reason.EXPRESSION)
@@ -518,7 +518,7 @@ class Machine:
         return EMPTY
 
     def _copy_parameter(self, number: int, values: list[Values], *variables: Variable | None) -> None:
-        """Have variables get each value of a parameter that has too many to be written as one set."""
+        """Copy each value of a large parameter to other variables."""
         node = self.code.summary.nodes[number] if number >= 0 else (o.UNKNOWN,)
         if node[0] != o.PARAM or not is_large(values[number]):
             return
@@ -535,7 +535,7 @@ class Machine:
             self.write(info.members[node[1]], values[node[2]])
         return EMPTY
 
-    # What functions give back.
+    # Returns.
 
     def _return(self, node: Sequence[Any], values: list[Values]) -> Values:
         cases = self.code.cases
@@ -630,7 +630,7 @@ class Machine:
         return [table[code] for code in range(len(table))]
 
     def release(self) -> None:
-        """Drop what refers to one another."""
+        """Break reference cycles."""
         self.program.release()
         vars(self).clear()
 
@@ -640,11 +640,11 @@ SITES = {
     o.COMPARE: 4, o.CLASS: 4, o.AWAIT: 2, o.YIELD_FROM: 2, o.ASK: 3, o.ENTER: 3, o.DECORATE: 3, o.SET_ATTR: 4,
     o.SET_ITEM: 4, o.DEL_ATTR: 3, o.DEL_ITEM: 3, o.RAISE: 2,
 }  # fmt: skip
-"""By code, where the site stands in an operation, its last part: of reads of attributes, several."""
+"""Index of the first site in an operation, by operation code; reads of attributes may have several."""
 
 
 def _read_text(values: Values) -> str | None:
-    """Read a text that is known; None for any other."""
+    """Return the text of a constant; None for any other value."""
     if len(values) != 1:
         return None
     (value,) = values

@@ -1,7 +1,7 @@
-"""Which file an import means: import roots, packages, relative imports, and names that are external libraries (Q-04).
+"""Map imports to files: import roots, packages, relative imports, external libraries (Q-04).
 
-Paths in a map begin at the top of the outermost package: where the source is the folder of a package, the packages
-above it stand before the path of each file, though nothing else in them is known.
+Paths begin at the top of the outermost package: where the source is the folder of a package, its parent packages
+are prefixed to the path of each file, though their other contents are unknown.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from pkg.model import Import
 INIT = "__init__.py"
 STUB_INIT = "__init__.pyi"
 _SOURCE_FOLDERS = ("src", "lib", "python")
-"""Folders that projects put on the path of imports by convention."""
+"""Folders that projects put on sys.path by convention."""
 _STANDARD = sys.stdlib_module_names | {"__main__"}
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a dotted name leads to: a file, a folder without __init__.py (a namespace package), or neither.
+    """Target of a dotted name: a file, a folder without __init__.py (a namespace package), or neither.
 
-    Where it may lead elsewhere as well, that stands beside the first; neither among these says: to a library.
+    `others` are alternatives; one with neither file nor folder stands for a library.
     """
 
     module: str | None = None  # path of the file in the source
@@ -37,17 +37,17 @@ class Found:
         return self.module is not None or self.folder is not None
 
     def list_all(self) -> tuple[Found, ...]:
-        """Return each thing that the name may lead to."""
+        """Return all alternatives."""
         return (Found(self.module, self.folder), *self.others) if self.others else (self,)
 
     @property
     def modules(self) -> list[str]:
-        """List the files that the name may lead to."""
+        """Return the files of all alternatives."""
         return [each.module for each in self.list_all() if each.module is not None]
 
     @property
     def may_be_library(self) -> bool:
-        """Return whether the name may lead out of the source."""
+        """Return whether an alternative is a library."""
         return not all(self.list_all())
 
 
@@ -55,22 +55,22 @@ NOTHING = Found()
 
 
 def _join_found(found: Iterable[Found]) -> Found:
-    """Make one of all that a name may lead to."""
+    """Join alternatives into one result."""
     first, *rest = dict.fromkeys(found) or (NOTHING,)
     return Found(first.module, first.folder, tuple(rest)) if rest else first
 
 
 class _Roots(NamedTuple):
-    """The folders that a name is found from: several where none of them is nearer."""
+    """Import roots of a name: several where they are equally near."""
 
     folders: tuple[str, ...] = ()
-    is_sure: bool = True  # that the name is no library's
+    is_sure: bool = True  # whether the name is certainly not a library's
 
 
 class ModuleMap:
-    """The files of a repository as modules: found by the name that an import gives, from where it stands.
+    """Files of a repository as modules, found by imported names.
 
-    package: dotted name of the package that the root of the repository is the folder of; "" where it is none.
+    package: dotted name of the package whose folder the repository is; "" where it is none.
     """
 
     def __init__(self, paths: Iterable[str], package: str = "") -> None:
@@ -81,8 +81,8 @@ class ModuleMap:
         self._packages = self._outer | {
             _parent(path) for path in self._paths if path.rpartition("/")[2] in (INIT, STUB_INIT)
         }
-        self._roots: dict[tuple[str, str], _Roots] = {}  # by the folder of the importer, and what it names
-        self._found: dict[tuple[str, int, str, str | None], Found] = {}  # the same, of whole statements
+        self._roots: dict[tuple[str, str], _Roots] = {}  # by folder of the importer, and name
+        self._found: dict[tuple[str, int, str, str | None], Found] = {}  # by import statement
         self.folders: set[str] = {""}
         for path in self._paths:
             folder = _parent(path)
@@ -92,7 +92,7 @@ class ModuleMap:
 
     @cached_property
     def _homes(self) -> dict[str, list[str]]:
-        """Return by name the folders that hold a module or folder of that name, and are no packages themselves."""
+        """Return the folders, other than packages, that hold a module or folder, by the name of that."""
         found: dict[str, set[str]] = {}
         for path in (*self._paths, *self.folders):
             folder, _, name = path.rpartition("/")
@@ -101,7 +101,7 @@ class ModuleMap:
         return {name: sorted(folders) for name, folders in found.items()}
 
     def find_root(self, path: str) -> str:
-        """Return the folder from which the modules of a file's package are named."""
+        """Return the import root of a file's package."""
         folder = self._find_folder(path)
         while self._is_package(folder):
             folder = _parent(folder)
@@ -111,22 +111,22 @@ class ModuleMap:
         return _parent(self._prefix + path)
 
     def _is_package(self, folder: str) -> bool:
-        """Return whether a folder is a regular package: a name that no import can spell makes it none."""
+        """Return whether a folder is a regular package with an importable name."""
         return folder in self._packages and folder.rpartition("/")[2].isidentifier()
 
     def is_outer(self, folder: str) -> bool:
-        """Return whether a folder is a package above the repository, of which no more is known."""
+        """Return whether a folder is a parent package outside of the repository."""
         return folder in self._outer
 
     def open(self, path: str) -> Found:
-        """Return a file as an import of it would be found."""
+        """Return a file as the result of importing it."""
         is_init = path.rpartition("/")[2].startswith("__init__.")
         return Found(path, self._find_folder(path) if is_init else None)
 
     def find_import(self, importer: str, record: Import) -> Found:
-        """Find the module that an import statement names.
+        """Return the module that an import statement names.
 
-        A namespace package may lie in several folders: the one that has what is imported from it is meant.
+        Of a namespace package in several folders, the one that has the imported name is chosen.
         """
         key = self._find_folder(importer), record.level, record.module, record.name
         found = self._found.get(key)
@@ -145,7 +145,7 @@ class ModuleMap:
         return self._walk_from(roots, record.module) if inner else NOTHING
 
     def find_bound(self, importer: str, record: Import) -> Found:
-        """Find the module that an import binds its name to; nothing where that is something inside a module."""
+        """Return the module that an import binds to a name; NOTHING where it binds a definition."""
         if record.name is None and record.alias is None:
             top = record.module.partition(".")[0]
             found = _leave_out(importer, self._walk_from(self._find_roots(importer, record.module), top))
@@ -154,7 +154,7 @@ class ModuleMap:
         return found if record.name is None else self.step(found, record.name)
 
     def find_absolute(self, importer: str, name: str) -> Found:
-        """Find the module of an absolute name, as an import in a file means it; nothing for a library."""
+        """Return the module of an absolute name as imported by a file; NOTHING for a library."""
         return _leave_out(importer, self._walk_from(self._find_roots(importer, name), name))
 
     def _walk_from(self, roots: _Roots, name: str) -> Found:
@@ -169,11 +169,11 @@ class ModuleMap:
         return found
 
     def _search_roots(self, importer: str, name: str) -> _Roots:
-        """Find the nearest folders from which a name leads to a module.
+        """Return the nearest import roots from which a name leads to a module.
 
-        A package of its first part decides, even where it has not the rest; a module decides where there is no rest,
-        and a namespace package does not. One that the whole name stands for is taken where nothing else is found, if it
-        lies around the importer.
+        A package of its first part decides, even without the rest; a module decides where there is no rest,
+        and a namespace package does not. One that matches the whole name is the last resort, if it
+        contains the importer.
         """
         top, here = name.partition(".")[0], self._find_folder(importer)
         groups = list(self._group_homes(importer, top))
@@ -190,15 +190,15 @@ class ModuleMap:
         return _Roots(tuple(chosen[:1])) if chosen else self._search_package(importer, name)
 
     def _decides(self, found: Found, is_whole: bool) -> bool:
-        """Return whether what the first part of a name leads to is meant: a module holds no further ones."""
+        """Return whether the target of the first part of a name is decisive: a plain module has no submodules."""
         return found.module is not None and (is_whole or found.folder is not None)
 
     def _group_homes(self, importer: str, top: str) -> Iterator[list[str]]:
-        """Return the folders that offer a top-level name, the nearest first; equally near ones together.
+        """Iterate over the import roots that offer a top-level name, the nearest first; equally near ones together.
 
-        First comes the folder of a script, or the root of the importer's package; then what shares most of the
-        importer's path, and of these what lies around it. Names of the standard library are looked for there and at the
-        top of the repository alone.
+        First comes the folder of a script, or the root of the importer's package; then the roots that share most
+        of the importer's path, of these its parents. Names of the standard library are searched there and at
+        the top of the repository only.
         """
         here, own = self._find_folder(importer), self.find_root(importer)
         homes = self._homes.get(top, [])
@@ -213,13 +213,13 @@ class ModuleMap:
             yield list(group)
 
     def _is_sure(self, root: str, top: str, here: str) -> bool:
-        """Return whether a name leads to what a root has: scripts that lie aside need not be on the path of imports."""
+        """Return whether a root is certainly on sys.path: folders of scripts elsewhere need not be."""
         if _is_around(root, here) or root.rpartition("/")[2] in _SOURCE_FOLDERS:
             return True
         return self._is_package(_join(root, top))
 
     def _search_package(self, importer: str, name: str) -> _Roots:
-        """Take the outermost package around the importer for the root, as for a script run in it; never for sure."""
+        """Return the outermost package of the importer as a root, as for a script run in it; never certain."""
         parts = self._find_folder(importer).split("/")
         folders = ("/".join(parts[: count + 1]) for count in range(len(parts)))
         outermost = next((folder for folder in folders if self._is_package(folder)), None)
@@ -228,7 +228,7 @@ class ModuleMap:
         return _Roots((outermost,), is_sure=False)
 
     def find_relative(self, importer: str, level: int, name: str) -> Found:
-        """Find the module of a relative name: one dot is the folder of the importer."""
+        """Return the module of a relative name: one dot is the folder of the importer."""
         folder = self._find_folder(importer)
         for _ in range(level - 1):
             if not folder:
@@ -237,7 +237,7 @@ class ModuleMap:
         return self.walk(self._enter(folder), name)
 
     def walk(self, found: Found, name: str) -> Found:
-        """Follow a dotted name down from a package."""
+        """Resolve a dotted name inside a package."""
         for part in name.split(".") if name else ():
             found = self.step(found, part)
             if not found:
@@ -245,7 +245,7 @@ class ModuleMap:
         return found
 
     def step(self, found: Found, name: str) -> Found:
-        """Find a module or package inside a package; a package wins over a module of that name."""
+        """Return a module or package inside a package; a package hides a module of that name."""
         if found.others:
             return _join_found(under for each in found.list_all() if (under := self.step(each, name)))
         if found.folder is None:
@@ -265,17 +265,17 @@ class ModuleMap:
         return Found(folder=folder) if folder in self.folders else NOTHING
 
     def _cut(self, path: str) -> str:
-        """Return the path in the source of a file of the map."""
+        """Return the path in the source of a path in the map."""
         return path[len(self._prefix) :]
 
 
 def _leave_out(importer: str, found: Found) -> Found:
-    """Leave out an importer that seems to import itself, where the name may be a library's."""
+    """Drop an importer that seems to import itself, where the name may be a library's."""
     return NOTHING if found.may_be_library and found.module == importer else found
 
 
 def _count_shared(root: str, here: str) -> int:
-    """Count the folders with which two paths begin alike."""
+    """Count the leading folders that two paths share."""
     pairs = zip(root.split("/"), here.split("/"), strict=False)
     return next((count for count, (one, other) in enumerate(pairs) if one != other), root.count("/") + 1) if root else 0
 

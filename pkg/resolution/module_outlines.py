@@ -1,6 +1,6 @@
-"""What is asked of every module before values are followed: its classes, and attributes that it assigns to (A-12).
+"""Outlines of modules, used before solving: classes, and assigned attributes (A-12).
 
-A record keeps the outline of a module, so that an edit reads the code of few modules.
+Records keep them, so that an edit reads the code of few modules.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _PLAIN_MEMBERS = (o.FUNC, o.CONST, o.CLASS, o.COLLECT, o.TEXT)
 ClassName = tuple[str, str]
-"""The path of the file of a class, and its key there."""
+"""Path of the file of a class, and its key there."""
 
 
 class ClassOutline(NamedTuple):
@@ -29,7 +29,7 @@ class ClassOutline(NamedTuple):
     members: list[str]
     fields: list[str]
     asked: list[str]  # members that may be properties or descriptors
-    initialised: list[str]  # attributes that its __init__ assigns to
+    initialised: list[str]  # attributes that its __init__ assigns
     bases: list[ClassName]
     places: list[int]
     libraries: list[str]
@@ -39,28 +39,28 @@ class ClassOutline(NamedTuple):
 
 
 class ModuleOutline(NamedTuple):
-    """What a module has."""
+    """Outline of a module."""
 
     codes: int
     operations: int
-    is_asked: bool  # whether classes are registered or callables annotated in it: it is always read
+    is_asked: bool  # whether it registers classes or annotates callables: its code is always read
     sets_any: bool  # whether it calls setattr()
-    foreign: list[str]  # attributes that it assigns to, other than those of self
+    foreign: list[str]  # attributes that it assigns, other than of self
     classes: list[ClassOutline]
 
     def pack(self) -> bytes:
-        """Write the outline."""
+        """Return the outline as compressed JSON."""
         return zlib.compress(json.dumps(self, separators=(",", ":")).encode("utf-8", "surrogatepass"), 1)
 
 
 def unpack_outline(packed: bytes) -> ModuleOutline:
-    """Read an outline that was packed."""
+    """Load a packed outline."""
     found = ModuleOutline(*json.loads(zlib.decompress(packed)))
     return found._replace(classes=[ClassOutline(*each) for each in found.classes])
 
 
 def outline_module(module: ModuleInfo) -> ModuleOutline:
-    """Outline a module that was read, when the bases of its classes are known."""
+    """Return the outline of a module whose code was read and whose bases are known."""
     foreign: dict[str, None] = {}
     initialised: dict[ClassInfo | None, dict[str, None]] = {}
     flags = 0

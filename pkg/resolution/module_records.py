@@ -1,7 +1,7 @@
-"""What is kept of a module for the next resolution: what crossed its boundary, round by round (A-12).
+"""Records of modules for the next resolution: values that crossed their boundaries, by round (A-12).
 
-With the records of two resolutions it is known which modules do in the second one what they did in the first: a module
-depends on its code, on what was shown to it, and on what it received, and on nothing else.
+A module depends only on its code, on the values shown to it, and on those that it received: with equal inputs it does
+in the next resolution what it did before.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ from pkg.resolution.variables import Home, Schedule
 _SIZE = struct.Struct("<I")  # bytes of an outline
 Names = frozenset[str]
 History = list[tuple[int, Names]]
-"""Rounds, from 0, and what a variable held after each of them in which it changed."""
+"""Rounds, from 0, in which a variable changed, with its values afterwards."""
 Received = dict[int, dict[str, Names]]
-"""By round and variable, what one other module wrote."""
+"""Values written by one other module, by round and variable."""
 
 
 @dataclass(slots=True)
 class ModuleRecord:
-    """What crossed the boundary of one module."""
+    """Values that crossed the boundary of one module."""
 
-    shown: dict[str, History] = field(default_factory=dict)  # of the variables that others read
-    readers: dict[str, list[str]] = field(default_factory=dict)  # of these, by path
-    received: dict[str, Received] = field(default_factory=dict)  # by path of the module that wrote
-    reads: list[str] = field(default_factory=list)  # paths of modules whose variables it read
-    writes: list[str] = field(default_factory=list)  # paths of modules to whose variables it wrote
-    consulted: list[str] = field(default_factory=list)  # names under which something was looked up for it
-    heads: dict[str, int] = field(default_factory=dict)  # what its classes are derived from, as hashes by name
-    last: int = -1  # the last round in which anything of this happened
-    outline: bytes = b""  # of the module, packed
+    shown: dict[str, History] = field(default_factory=dict)  # of variables that others read
+    readers: dict[str, list[str]] = field(default_factory=dict)  # paths of their readers
+    received: dict[str, Received] = field(default_factory=dict)  # by path of the writer
+    reads: list[str] = field(default_factory=list)  # paths of modules that it read from
+    writes: list[str] = field(default_factory=list)  # paths of modules that it wrote to
+    consulted: list[str] = field(default_factory=list)  # keys of its lookups
+    heads: dict[str, int] = field(default_factory=dict)  # hashes of the heads of its classes, by name
+    last: int = -1  # the last round with any of this
+    outline: bytes = b""  # packed
 
     def pack_facts(self) -> bytes:
-        """Write the outline, what was looked up, and what classes are derived from."""
+        """Pack the outline, lookups and heads of classes."""
         return _SIZE.pack(len(self.outline)) + self.outline + pack_json([self.consulted, self.heads])
 
     def pack_flows(self) -> bytes:
-        """Write what crossed the boundary; each text and each set of them stands in it once."""
+        """Pack the values that crossed the boundary; each text and each set is stored once."""
         texts, sets = _Table(), _Table()
 
         def number(names: Names) -> int:
@@ -69,7 +69,7 @@ class ModuleRecord:
 
     @classmethod
     def unpack(cls, facts: bytes, flows: bytes) -> ModuleRecord:
-        """Read a record."""
+        """Unpack a record."""
         texts, sets, shown, received, reads, writes, last = unpack_json(flows)
         named = [frozenset(texts[each] for each in numbers) for numbers in sets]
         return cls(
@@ -84,29 +84,29 @@ class ModuleRecord:
 
 
 def unpack_facts(packed: bytes) -> tuple[list[str], dict[str, int]]:
-    """Read what a module looked up, and what its classes are derived from."""
+    """Unpack the lookups and heads of classes."""
     consulted, heads = unpack_json(cut_outline(packed)[1])
     return consulted, heads
 
 
 def cut_outline(packed: bytes) -> tuple[bytes, bytes]:
-    """Return the outline of packed facts, and the rest of them."""
+    """Split packed facts into the outline and the rest."""
     end: int = _SIZE.size + _SIZE.unpack_from(packed)[0]
     return packed[_SIZE.size : end], packed[end:]
 
 
 def pack_json(told: Any, level: int = 1) -> bytes:
-    """Pack lists, texts and numbers; a higher level of compression, up to 9, makes them smaller."""
+    """Return a compressed JSON value; level: 1 is fast, 9 small."""
     return zlib.compress(json.dumps(told, separators=(",", ":")).encode("utf-8", "surrogatepass"), level)
 
 
 def unpack_json(packed: bytes) -> Any:
-    """Return what was packed, tuples as lists; a ValueError or zlib.error where it is damaged."""
+    """Return a packed value, tuples as lists; ValueError or zlib.error where it is damaged."""
     return json.loads(zlib.decompress(packed))
 
 
 class _Table:
-    """Number things in the order in which they come first."""
+    """Numbers of things in the order of their first use."""
 
     def __init__(self) -> None:
         self._numbers: dict[Any, int] = {}
@@ -120,7 +120,7 @@ class _Table:
 
 
 class SetNames:
-    """Name sets of values, each once."""
+    """Cache of the names of sets of values."""
 
     def __init__(self, names: RecordedNames) -> None:
         self._names = names
@@ -135,7 +135,7 @@ class SetNames:
 
 
 def begin_record(home: Home, names: RecordedNames) -> ModuleRecord:
-    """Make a record of what a module has and looked up, and of nothing that crossed its boundary."""
+    """Return a record of a module's outline and lookups, without flows."""
     found = ModuleRecord(consulted=list_consulted(home))
     if isinstance(home, ModuleInfo):
         found.heads, found.outline = list_heads(home, names), home.outline.pack()
@@ -143,7 +143,7 @@ def begin_record(home: Home, names: RecordedNames) -> ModuleRecord:
 
 
 def record_all(homes: Iterable[Home], schedule: Schedule, names: RecordedNames) -> dict[str, ModuleRecord]:
-    """Make the records of all modules that were resolved from nothing."""
+    """Return the records of all modules of a complete resolution."""
     sets, owners = SetNames(names), schedule.owners
     records = {home.path: begin_record(home, names) for home in homes}
     containers = {each.owner for each in schedule.read_by_others if isinstance(each.owner, Container)}

@@ -1,4 +1,4 @@
-"""What values pass a test, and what values fail it (A-12)."""
+"""Narrow values by the tests that they passed or failed (A-12)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def narrow(machine: Machine, values: Values, test: Sequence[Any], holds: bool, f
 
 
 def may_pass(machine: Machine, value: Value, test: str, holds: bool) -> bool:
-    """Return whether a value may pass a test that asks nothing but the value, or fail it."""
+    """Return whether a value may pass, or fail, a test without operands."""
     if test == "none":
         return holds is is_none(value) or isinstance(value, Unknown | Library)
     if test == "true":
@@ -84,7 +84,7 @@ def _may_be_called(machine: Machine, value: Value) -> bool:
 
 
 def _is_of_builtins(info: ClassInfo) -> bool:
-    """Return whether all that is above a class is known: classes of the repository and builtins."""
+    """Return whether all bases of a class are of the repository or builtins."""
     return not any(each.has_unknown or any("." in name for name in each.libraries) for each in info.order)
 
 
@@ -101,7 +101,7 @@ def _narrow_objects(machine: Machine, values: Values, classes: Values, holds: bo
 
 
 def _is_surely(value: Value, tested: Value) -> bool:
-    """Return whether a value is an object of a tested class, whatever it is."""
+    """Return whether a value is certainly an object of a tested class."""
     if isinstance(value, Instance) and isinstance(tested, Class):
         return passes_for(value.info, tested.info)
     if isinstance(value, Constant | Text) and isinstance(tested, Library):
@@ -113,7 +113,7 @@ def _is_surely(value: Value, tested: Value) -> bool:
 
 
 def _keep_object(machine: Machine, value: Value, tested: Value) -> Values:
-    """Return what is left of a value that is an object of a tested class."""
+    """Narrow a value to objects of a tested class."""
     if isinstance(tested, Class):
         info = tested.info
         if isinstance(value, Instance):

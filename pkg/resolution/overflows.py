@@ -1,7 +1,7 @@
-"""Say which parameter, field or the like has too many values, where a call is not bound for that (A-12).
+"""Find the variable with too many values that leaves a call unbound (A-12).
 
-It is told by what the module of the call sees alone, so that an edit elsewhere which changes nothing of that leaves the
-reason as it was.
+Only what the module of the call sees is used, so that an edit elsewhere which does not change that leaves the reason
+unchanged.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _CALLS = (o.CALL, o.CALL_ATTR)
 
 
 def is_cut(values: Values) -> bool:
-    """Return whether a set has too many values, or was made of one that has."""
+    """Return whether a set is large or was derived from a large one."""
     return is_large(values) or values >= MANY
 
 
 class Overflows:
-    """Know the variables that have too many values, once all is solved."""
+    """Variables with too many values, after solving."""
 
     def __init__(self, machine: Machine) -> None:
         self._schedule = machine.schedule
@@ -39,8 +39,8 @@ class Overflows:
         self._containers: dict[Home, list[Container]] = {}
         for each in machine.program.interner.list(Container):
             self._containers.setdefault(each.code.module, []).append(each)
-        self._module: ModuleInfo | None = None  # the last one asked for
-        self._read: dict[int, list[Variable]] = {}  # by operation of it, its variables
+        self._module: ModuleInfo | None = None  # of the last call
+        self._read: dict[int, list[Variable]] = {}  # its large variables, by reading operation
         self._read_of_others: dict[int, list[Variable]] = {}
         for variable in machine.schedule.read_by_others:
             if is_cut(machine.schedule.see(variable)):
@@ -48,7 +48,7 @@ class Overflows:
                     self._read_of_others.setdefault(node, []).append(variable)
 
     def find(self, code: Code, site: int) -> str:
-        """Name the nearest variable that what a site calls comes from; empty where it comes from none."""
+        """Return the name of the nearest large variable that the callee of a site comes from; else ""."""
         waiting = deque(
             (code, each)
             for node in code.summary.nodes
@@ -77,7 +77,7 @@ class Overflows:
         return near
 
     def _list_read(self, module: ModuleInfo) -> dict[int, list[Variable]]:
-        """List the variables of a module with too many values that each of its operations reads."""
+        """Return the large variables of a module by the operations that read them."""
         if module is not self._module:
             self._module, self._read = module, {}
             for variable in self._list_own(module):
@@ -102,7 +102,7 @@ def _first(named: tuple[str, Variable]) -> str:
 
 
 def _name(variable: Variable) -> str:
-    """Name a variable as a reader of the code would."""
+    """Return the name of a variable for messages."""
     owner: Any = variable.owner
     if isinstance(owner, Container):
         return f"items of the {owner.kind} in {owner.code.qualname or owner.code.module.path}"

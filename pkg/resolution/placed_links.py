@@ -1,4 +1,4 @@
-"""The links of a file without lines, which an edit may move, and where they stand in its text (A-12)."""
+"""Links of a file by call site, and the lines of these sites, which an edit may move (A-12)."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from pkg.model import Edge, RelationType, rank_confidence
 from pkg.units import UnboundCall, UnitLinks, UnitText, format_id, hash_inside, render_callee
 
 CallEnd = tuple[str, str, str]
-"""The id of a function or class that is called, the rule that tells it, and how sure that is."""
+"""Id of a callee, rule, and confidence."""
 
 
 class SiteLinks(NamedTuple):
-    """What one site calls, or what pytest calls for a function."""
+    """Callees of one site, or of pytest for a function."""
 
-    site: int  # its number among those of the file; -1 where pytest calls
-    definition: int  # the number of the function that it calls for; -1 for a site
-    owner: str  # id of the function, or of the file for module code
+    site: int  # number in the file; -1 where pytest calls
+    definition: int  # number of the function that pytest calls for; -1 for a site
+    owner: str  # id of the calling function, or of the file for module code
     ends: list[CallEnd]
-    reason: str = ""  # why the call could not be bound
+    reason: str = ""  # why the call is unbound
 
 
 @dataclass(slots=True)
 class FileLinks:
-    """The links of one file by its sites: they are the same wherever these stand."""
+    """Links of one file by its sites, independent of lines."""
 
     edges: list[Edge] = field(default_factory=list)  # of imports and classes
     sites: list[SiteLinks] = field(default_factory=list)
@@ -35,7 +35,7 @@ class FileLinks:
 
 
 def place_links(unit: UnitText, links: FileLinks, notes: bytes = b"") -> UnitLinks:
-    """Write the links of a file with the lines that its sites stand on in its text."""
+    """Return the links of a file with the lines of its sites."""
     placing = _Placing(unit)
     edges = drop_doubles([*links.edges, *placing.place_calls(links.sites)])
     unbound = sorted(placing.unbound, key=lambda each: (each.line, each.id))
@@ -43,7 +43,7 @@ def place_links(unit: UnitText, links: FileLinks, notes: bytes = b"") -> UnitLin
 
 
 class _Placing:
-    """Find where the sites of one file stand."""
+    """Lines of the sites of one file."""
 
     def __init__(self, unit: UnitText) -> None:
         self._unit = unit
@@ -53,7 +53,7 @@ class _Placing:
         self.unbound: list[UnboundCall] = []
 
     def place_calls(self, sites: Iterable[SiteLinks]) -> list[Edge]:
-        """List the calls of sites, each with its line; those that are not bound are collected."""
+        """Return the edges of call sites with their lines, and collect the unbound calls."""
         edges: list[Edge] = []
         for site, definition, owner, ends, reason in sites:
             if definition >= 0:
@@ -76,7 +76,7 @@ class _Placing:
 
 
 def drop_doubles(edges: Iterable[Edge]) -> list[Edge]:
-    """Sort edges; of those that differ in rule or confidence alone, the surest is kept."""
+    """Sort edges, and keep the surest of those that differ only in rule or confidence."""
     kept: dict[tuple[RelationType, str, str, int | None], Edge] = {}
     for edge in edges:
         key = edge.type, edge.start, edge.end, edge.line
@@ -91,7 +91,7 @@ def _rank(edge: Edge) -> tuple[int, str]:
 
 
 def find_lines(text: bytes) -> list[int]:
-    """List the offsets at which each line begins."""
+    """Return the offset at which each line begins."""
     starts, position = [0], text.find(b"\n")
     while position >= 0:
         starts.append(position + 1)

@@ -1,4 +1,4 @@
-"""A repository as it is solved: modules, the code of functions and classes, and what their names are variables of."""
+"""The program to solve: modules, the code of functions and classes, and their variables."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ MODULE_TEXTS = frozenset(("__name__", "__file__", "__doc__", "__package__", "__q
 
 
 class Code:
-    """The code of one module, class, function or lambda. Most of what it has is made when it is first asked for."""
+    """Code of one module, class, function or lambda; most attributes are computed on first use."""
 
     __slots__ = (
         "base", "cases", "cells", "class_info", "decorators", "defaults", "dirty", "is_waiting", "key", "merged",
@@ -65,19 +65,19 @@ class Code:
     parameters: list[Variable]
     result: Variable
     yielded: Variable
-    key: str  # its qualified name, and its turn among the code of that name in its file
+    key: str  # its qualified name, numbered among equal names of its file
     cells: dict[str, Variable]
-    cases: dict[Guards, Variable]  # what is returned behind tests of arguments, and without any
-    defaults: dict[int, Variable]  # of parameters that are returned or tested so
-    passed: tuple[Passed, ...]  # parameters that are returned as they are
+    cases: dict[Guards, Variable]  # returned values, by the tests of arguments before them
+    defaults: dict[int, Variable]  # of parameters that are returned or tested
+    passed: tuple[Passed, ...]  # parameters that are returned unchanged
     decorators: frozenset[str]  # last names
     substitutes: Substitutes | None
-    signatures: dict[int, Signature]  # of the callables that parameters are, as annotations tell them
-    promises: list[Any] | None  # by parameter, what its annotation promises
-    values: list[Any] | None  # of its operations, once they were evaluated
+    signatures: dict[int, Signature]  # of callable parameters, from annotations
+    promises: list[Any] | None  # by parameter, of its annotation
+    values: list[Any] | None  # of its operations, once evaluated
     dirty: set[int]  # operations to be evaluated again
     merged: set[int]  # joins whose constants of one type are one value
-    users: list[tuple[int, ...]] | bytes | None  # by operation, those that refer to it; packed while it rests
+    users: list[tuple[int, ...]] | bytes | None  # by operation, its uses; packed while the code is quiet
     outcomes: dict[int, list[Any]]  # by site
 
     def __init__(self, module: ModuleInfo, number: int, summary: FrameSummary, parent: Code | None) -> None:
@@ -88,14 +88,14 @@ class Code:
         self.position = 0  # in the order of evaluation
         self.base = 0  # the number of its first operation in the whole program
         self.is_waiting = False
-        self.class_info: ClassInfo | None = None  # of the body of a class
+        self.class_info: ClassInfo | None = None  # of a class body
         self.owner_class: ClassInfo | None = None  # of a method
         self.receiver_place = 0 if summary.flags & HAS_RECEIVER else -1  # of self or cls among the parameters
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Make what was not asked for yet."""
+            """Compute an attribute on its first use."""
             if name not in _MADE:
                 raise AttributeError(name)
             made = _MADE[name](self)
@@ -106,17 +106,17 @@ class Code:
 
     @property
     def is_generator(self) -> bool:
-        """Return whether it yields."""
+        """Return whether the code yields."""
         return bool(self.summary.flags & IS_GENERATOR)
 
     @property
     def is_async(self) -> bool:
-        """Return whether it is a coroutine."""
+        """Return whether the code is of an async function."""
         return bool(self.summary.flags & IS_ASYNC)
 
     @property
     def decorated_by(self) -> Sequence[int]:
-        """Return the operations of the frame around that decorate it."""
+        """Return the decorators, as operations of the enclosing frame."""
         return self.summary.head.decorated_by
 
     def open_users(self) -> list[tuple[int, ...]]:
@@ -127,13 +127,13 @@ class Code:
         return users
 
     def rest(self) -> None:
-        """Keep what evaluation alone needs packed until the next one."""
+        """Pack the data of evaluation until the next one."""
         self.summary.rest()
         if isinstance(self.users, list):
             self.users = marshal.dumps(self.users)
 
     def drop_evaluation(self) -> None:
-        """Drop what only evaluation and the listing of links need, when both are over."""
+        """Drop the data of evaluation and linking, when both are over."""
         self.summary.rest()
         self.outcomes, self.values, self.users = {}, None, None
 
@@ -156,7 +156,7 @@ class Code:
         return self.summary.name
 
     def cell(self, name: str) -> Variable:
-        """Return the variable of a name that functions inside read."""
+        """Return the variable of a name that inner functions read."""
         found = self.cells.get(name)
         if found is None:
             found = self.cells[name] = Variable(self.module, self, CELL, name)
@@ -199,9 +199,9 @@ _MADE: dict[str, Callable[[Code], Any]] = {
     **dict.fromkeys(("cells", "outcomes", "signatures"), lambda code: {}),
     **dict.fromkeys(("dirty", "merged"), lambda code: set()),
 }
-"""By attribute of code, what makes it."""
+"""Computations of attributes of code."""
 _PLAIN = frozenset(("decorators", "passed", "dirty", "merged", "users"))
-"""Those that refer to nothing that refers to code."""
+"""Attributes that are in no reference cycle with code."""
 
 
 class ModuleInfo(Home):
@@ -210,17 +210,17 @@ class ModuleInfo(Home):
     codes: list[Code]
     named: dict[str, Code]  # by key
     names: dict[str, Variable]
-    bindings: dict[str, list[int]]  # by name, the operations of the module's code that it ends with
+    bindings: dict[str, list[int]]  # by name, its last operations in the module's code
     stars: list[Import]
     outline: ModuleOutline
 
     def __init__(self, path: str, unit: UnitText, program: Program) -> None:
         super().__init__(path)
         self.unit = unit
-        self.used: dict[Code, None] = {}  # code that has anything that may refer to it
-        self.is_outlined = False  # whether its classes are those of an outline, whose bases are not found again
-        self.classes: dict[str, ClassInfo] = {}  # by key, in the order of their code
-        self.position = self.base = 0  # of its first code and operation in the whole program
+        self.used: dict[Code, None] = {}  # code with attributes that may refer to it
+        self.is_outlined = False  # whether its classes come from an outline, with their bases
+        self.classes: dict[str, ClassInfo] = {}  # by key, in source order
+        self.position = self.base = 0  # of its first code and operation in the program
         self._program = program
 
     if not TYPE_CHECKING:
@@ -248,7 +248,7 @@ class ModuleInfo(Home):
             self._scan(code)
 
     def open(self) -> None:
-        """Read the code of a module of which only an outline was read."""
+        """Read the code of an outlined module."""
         self.read()
         self._program.place(self)
 
@@ -258,7 +258,7 @@ class ModuleInfo(Home):
         return self.codes[0] if self.codes else None
 
     def find_place(self, code: Code, site: int) -> tuple[int, int]:
-        """Return where a site begins and ends in the text of the file."""
+        """Return the start and end of a site in the text of the file."""
         number = 2 * (code.summary.first_site + site)
         return self._places[number], self._places[number + 1]
 
@@ -274,7 +274,7 @@ class ModuleInfo(Home):
                 self.stars.append(self.unit.imports[node[1]])
 
     def release(self) -> None:
-        """Let go of what refers to one another."""
+        """Break reference cycles."""
         for code in self.used:
             _clear(code, Code.__slots__)
         for each in (self.written, self.due, self.changed, vars(self)):
@@ -285,11 +285,11 @@ _OF_CODE = frozenset(("_places", "bindings", "codes", "named", "names", "stars")
 
 
 class OutdatedNameError(Exception):
-    """A name of something that is no longer there."""
+    """A recorded name of code that no longer exists."""
 
 
 class Program:
-    """All modules of a repository, with its classes and what decides where names lead."""
+    """All modules of a repository, with its classes and imports."""
 
     def __init__(
         self,
@@ -299,13 +299,13 @@ class Program:
         schedule: Schedule | None = None,
         outlines: Mapping[str, ModuleOutline] = NO_OUTLINES,
     ) -> None:
-        """Read the modules; of those that have an outline, the code is read when it is asked for."""
+        """Read the modules; the code of outlined ones is read on first use."""
         self.errors = errors
         self.units = units
         self.map = ModuleMap(units, package)
         self.interner = Interner()
         self.schedule = schedule or Schedule()
-        self.shared = Home("")  # of what belongs to no file
+        self.shared = Home("")  # owner of variables that belong to no file
         self.hierarchy = Hierarchy(self.schedule)
         self.modules: dict[str, ModuleInfo] = {}
         self.special_names: set[str] = set()
@@ -343,17 +343,17 @@ class Program:
 
     @cached_property
     def known_packages(self) -> KnownPackages:
-        """Return which packages know each other."""
+        """Return the packages that import each other."""
         return KnownPackages(self)
 
     def list_codes(self) -> Iterator[Code]:
-        """List in a fixed order all code, but for that of modules of which an outline is known."""
+        """List all code except of outlined modules, in a fixed order."""
         for path in sorted(self.modules):
             if not self.modules[path].is_outlined:
                 yield from self.modules[path].codes
 
     def find_code(self, path: str, key: str) -> Code:
-        """Find code by its key; an OutdatedNameError where there is none."""
+        """Return code by its key; OutdatedNameError where there is none."""
         module = self.modules.get(path)
         code = module.named.get(key) if module is not None else None
         if code is None:
@@ -361,12 +361,12 @@ class Program:
         return code
 
     def find_class(self, path: str, key: str) -> ClassInfo | None:
-        """Find a class by its key."""
+        """Return a class by its key; None where there is none."""
         module = self.modules.get(path)
         return module.classes.get(key) if module is not None else None
 
     def _connect(self, info: ClassInfo) -> None:
-        """Find the bases of a class that has an outline; an OutdatedNameError where one is no longer there."""
+        """Set the bases of an outlined class; OutdatedNameError where one no longer exists."""
         known = [self.find_class(*each) for each in (*info.outline.bases, info.outline.metaclass or ("", ""))]
         *bases, metaclass = known
         found = tuple(each for each in bases if each is not None)
@@ -375,7 +375,7 @@ class Program:
         info.bases, info.metaclass = found, metaclass
 
     def outline_modules(self) -> None:
-        """Outline the modules, when the bases of all classes are known."""
+        """Outline the modules, after the bases of all classes were found."""
         for module in self.modules.values():
             if not module.is_outlined:
                 find_records(module.classes.values())
@@ -386,7 +386,7 @@ class Program:
                 self.special_names.update(name for name in each.members if name.startswith("__"))
 
     def place(self, module: ModuleInfo) -> None:
-        """Number the code of a module that was read, and note what its classes have."""
+        """Number the code of a module, and fill in the members of its classes."""
         base, owners = module.base, self.schedule.owners
         for position, code in enumerate(module.codes, module.position):
             code.position, code.base = position, base
@@ -400,13 +400,13 @@ class Program:
                 self._describe(code)
             except Exception as fault:
                 self.errors.note(fault, "resolve", module.path)
-                code.summary.nodes.clear()  # it is as if it did nothing
+                code.summary.nodes.clear()  # treated as empty
                 code.summary.head = FrameHead()
         if module.is_outlined:
             find_records(module.classes.values())
 
     def _describe(self, code: Code) -> None:
-        """Note what a class binds and its methods assign to self."""
+        """Fill in the members and fields of a class."""
         parent, info = code.parent, code.class_info
         if info is not None:
             nodes = code.summary.nodes
@@ -433,7 +433,7 @@ class Program:
     # Names of modules.
 
     def find_bound(self, path: str, number: int) -> Found:
-        """Find the module that an import binds its name to, or takes something out of."""
+        """Return the module that an import binds to a name, or takes a name from."""
         found = self._bound.get((path, number))
         if found is None:
             record = self.units[path].imports[number]
@@ -442,7 +442,7 @@ class Program:
         return found
 
     def find_star(self, path: str, name: str) -> tuple[str, ...]:
-        """Find the modules that a star import brings a name from; the last one counts. A library's binds nothing."""
+        """Return the modules of the last star import that provides a name; a library's provides none."""
         key = path, name
         self.schedule.consulted.add(name)
         found = self._stars.get(key)
@@ -451,7 +451,7 @@ class Program:
         return found
 
     def find_brought(self, path: str, numbers: Sequence[int], name: str) -> tuple[str, ...]:
-        """Find the modules that one of some star imports brings a name from; the last one counts."""
+        """Return the modules of the last of some star imports that provides a name."""
         self.schedule.consulted.add(name)
         key = path, name, numbers[0], numbers[-1]
         found = self._brought.get(key)
@@ -471,7 +471,7 @@ class Program:
         return ()
 
     def _search_inside(self, module: ModuleInfo, name: str, seen: set[str]) -> tuple[str, ...]:
-        """Find where a name comes from that a star import takes out of a module."""
+        """Return the modules that define a name which a star import takes from a module."""
         shown = self.list_exported(module)
         if name not in shown if shown is not None else name.startswith("_"):
             return ()
@@ -483,7 +483,7 @@ class Program:
         return (module.path,) if is_inner else found
 
     def _is_from(self, module: ModuleInfo, name: str, others: set[str]) -> bool:
-        """Return whether a module imports a name from others that are asked for it: they have it from elsewhere."""
+        """Return whether a module only imports a name from modules already searched."""
         nodes = module.root.summary.nodes if module.root is not None else ()
         made = [nodes[number] for number in module.bindings.get(name, ())]
         records = [(node[1], module.unit.imports[node[1]]) for node in made if node[0] == o.IMPORT]
@@ -497,7 +497,7 @@ class Program:
         )
 
     def list_exported(self, module: ModuleInfo) -> frozenset[str] | None:
-        """List the names in `__all__` of a module, as far as it is written out; None where it is not."""
+        """Return the names in `__all__` of a module; None where they are not literal."""
         if module.path not in self._exported:
             self._exported[module.path] = self._read_exported(module)
         return self._exported[module.path]
@@ -516,7 +516,7 @@ class Program:
         return None if None in found else frozenset().union(*found)  # type: ignore[arg-type]
 
     def release(self) -> None:
-        """Break the references between objects, so that no garbage collector has to find them."""
+        """Break reference cycles, which spares the garbage collector."""
         for module in self.modules.values():
             module.release()
         for info in self.hierarchy.classes:
@@ -530,7 +530,7 @@ class Program:
 
 
 def _outline_class(module: ModuleInfo, outline: ClassOutline) -> ClassInfo:
-    """Make a class by its outline; its bases are found when all classes are made."""
+    """Create a class from its outline; its bases are set once all classes exist."""
     info = ClassInfo(module, outline.key)
     info.outline = outline
     info.places, info.libraries = tuple(outline.places), tuple(outline.libraries)
@@ -547,7 +547,7 @@ def _clear(holder: Code | ClassInfo, names: Sequence[str]) -> None:
 
 
 def _list_before(nodes: Sequence[Any], numbers: Iterable[int]) -> set[int]:
-    """List operations, and those whose value these change in place."""
+    """Return operations, and those whose values they change in place."""
     found: set[int] = set()
     waiting = list(numbers)
     while waiting:
@@ -560,7 +560,7 @@ def _list_before(nodes: Sequence[Any], numbers: Iterable[int]) -> set[int]:
 
 
 def list_texts(nodes: Sequence[Any], number: int, depth: int = 0) -> set[str] | None:
-    """List the texts of a text, list or tuple that is written out, or put together of such."""
+    """Return the texts of a literal text, list or tuple, or of a concatenation."""
     node: Any = nodes[number] if number >= 0 else (o.UNKNOWN,)
     if depth > 20:
         return None

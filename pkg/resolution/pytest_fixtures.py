@@ -1,6 +1,6 @@
-"""Fixtures: functions that pytest calls for tests, found by the names of parameters as it finds them (A-12).
+"""Fixtures: functions that pytest calls for tests, found by names of parameters (A-12).
 
-Which functions ask, for which names, and which fixtures these are is told without running anything.
+They are found before solving.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _CONFTEST = "conftest.py"
 _FIXTURE, _PARAMETRIZE, _USE = "fixture", "parametrize", "usefixtures"
-_MARKS = "pytestmark"  # the name that a file or class gives the marks of all its tests
+_MARKS = "pytestmark"  # name of the marks of all tests of a file or class
 _OF_PYTEST = {
     "cache": "pytest.Cache", "capfd": "pytest.CaptureFixture", "caplog": "pytest.LogCaptureFixture",
     "capsys": "pytest.CaptureFixture", "monkeypatch": "pytest.MonkeyPatch", "pytestconfig": "pytest.Config",
@@ -29,11 +29,11 @@ _OF_PYTEST = {
 }  # fmt: skip
 
 FIXTURES = "<fixtures>"
-"""Looked up by what pytest may give something."""
+"""Key of a lookup of fixtures."""
 
 
 class Fixtures:
-    """Find fixtures: in the class, in the file, then in each conftest.py of the folders around it."""
+    """Find fixtures in the class, the file, then the conftest.py of each parent folder."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
@@ -43,7 +43,7 @@ class Fixtures:
         self._renamed: dict[ModuleInfo, dict[str, list[Code]]] = {}
 
     def give(self, code: Code, name: str) -> Values | None:
-        """Return what pytest gives a parameter: what its fixture returns or yields; None where it gives nothing."""
+        """Return the values of the fixture of a parameter; None where it has none."""
         asked = self._asked.get(code)
         if asked is None:
             asked = self._asked[code] = frozenset(_list_asked(code)) if _is_asking(code) else frozenset()
@@ -64,14 +64,14 @@ class Fixtures:
         return machine.calls.returned(fixture, None, machine.read(fixture.result) | passed)
 
     def list_requested(self, code: Code) -> list[Target]:
-        """List the fixtures that a function asks for by its parameters and marks; pytest calls them before it."""
+        """Return the fixtures that pytest calls for the parameters and marks of a function."""
         if not _is_asking(code):
             return []
         names = dict.fromkeys((*_list_asked(code), *_list_used(code)))
         return [Target(each, "fixture", CERTAIN) for name in names for each in self.find(code, name)]
 
     def find(self, code: Code, name: str) -> tuple[Code, ...]:
-        """Find the fixtures that a name stands for in the head of a function: those of the nearest place."""
+        """Return the nearest fixtures of a name requested by a function."""
         key = code, name
         found = self._found.get(key)
         if found is None:
@@ -81,7 +81,7 @@ class Fixtures:
         return found
 
     def _list_places(self, code: Code, name: str) -> Iterator[list[Code]]:
-        """List the functions of a name in each place that may have a fixture, the nearest first."""
+        """Iterate over the functions of a name in each place that may have a fixture, the nearest first."""
         types, parent = self._machine.types, code.parent
         if parent is not None and parent.class_info is not None:
             made = frozenset({self._machine.make(Class, parent.class_info, False)})
@@ -100,7 +100,7 @@ class Fixtures:
                 yield conftest
 
     def _list_renamed(self, module: ModuleInfo) -> dict[str, list[Code]]:
-        """List the fixtures of a file that have another name than their function, by that name."""
+        """Return the fixtures of a file that are renamed by `name=`, by that name."""
         found = self._renamed.get(module)
         if found is None:
             found = self._renamed[module] = {}
@@ -120,7 +120,7 @@ def _is_meant(fixture: Code, code: Code, name: str) -> bool:
 
 
 def _name_fixture(code: Code) -> str | None:
-    """Return the name that a fixture is given beside that of its function."""
+    """Return the name of a fixture that is renamed by `name=`."""
     for call in _list_marks(code, _FIXTURE):
         for key, number in call[-2]:
             if key == "name" and code.parent is not None:
@@ -129,7 +129,7 @@ def _name_fixture(code: Code) -> str | None:
 
 
 def _is_asking(code: Code) -> bool:
-    """Return whether pytest calls a function: as a fixture, or as a test in a file of tests."""
+    """Return whether pytest calls a function, as a fixture or as a test."""
     if code.summary.kind != o.FUNCTION:
         return False
     return _FIXTURE in code.decorators or _is_test(code)
@@ -145,7 +145,7 @@ def _is_test(code: Code) -> bool:
 
 
 def _list_asked(code: Code) -> list[str]:
-    """List the parameters that have no default and are given no values by a mark."""
+    """Return the parameters without a default or values from a mark."""
     given = _list_given(code)
     return [
         name for place, (name, kind, has_default, _) in enumerate(code.summary.parameters)
@@ -154,7 +154,7 @@ def _list_asked(code: Code) -> list[str]:
 
 
 def _list_given(code: Code) -> set[str]:
-    """List the parameters that a mark gives values; one that says `indirect` gives them to the fixtures."""
+    """Return the parameters with values from a `parametrize` mark that is not `indirect`."""
     given: set[str] = set()
     for owner in _list_marked(code):
         nodes = owner.parent.summary.nodes if owner.parent is not None else []
@@ -167,7 +167,7 @@ def _list_given(code: Code) -> set[str]:
 
 
 def _list_used(code: Code) -> Iterator[str]:
-    """List the fixtures that marks name: before a test or its class, or in `pytestmark` of its class or file."""
+    """Iterate over the fixtures named by marks of a test, its class or its file."""
     for owner in _list_marked(code):
         for call in _list_marks(owner, _USE):
             yield from _list_named(owner.parent.summary.nodes if owner.parent is not None else [], call)
@@ -193,14 +193,14 @@ def _list_named(nodes: list[Any], call: Any) -> Iterator[str]:
 
 
 def _list_marked(code: Code) -> list[Code]:
-    """List the definitions whose marks a test has: itself, and the class that it is in; fixtures have none."""
+    """Return the definitions whose marks apply to a test: itself and its class; fixtures have none."""
     if _FIXTURE in code.decorators or code.parent is None:
         return []
     return [code, code.parent] if code.parent.class_info is not None else [code]
 
 
 def _list_marks(code: Code, name: str) -> Iterator[Any]:
-    """List the calls that decorate a definition, whose callee has a name."""
+    """Iterate over the decorators of a definition that are calls of a name."""
     for number in code.decorated_by if code.parent is not None else ():
         node = code.parent.summary.nodes[number]  # type: ignore[union-attr]
         if node[0] in (o.CALL, o.CALL_ATTR) and name_last(code.parent, number) == name:  # type: ignore[arg-type]

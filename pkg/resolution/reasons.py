@@ -1,4 +1,4 @@
-"""The reasons for which a call site is not bound."""
+"""Reasons why a call site is unbound."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Reason(str, Enum):
-    """Why a call site could not be bound."""
+    """Reason why a call site is unbound."""
 
     PARAMETER = "parameter without a known type"
     ARGUMENT = "parameter to which the known callers give nothing that is known"

@@ -1,4 +1,4 @@
-"""Classes whose constructor is made of the names that are annotated in them: dataclasses, attrs, NamedTuple (A-12)."""
+"""Record classes, whose constructor is generated from fields: dataclasses, attrs, NamedTuple (A-12)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from pkg.resolution.variables import FACTORIES, FIELD, Variable
 if TYPE_CHECKING:
     from pkg.resolution.program import Code
 
-AFTER_INIT = ("__post_init__", "__attrs_post_init__")  # what such a constructor calls at its end
+AFTER_INIT = ("__post_init__", "__attrs_post_init__")  # hooks called at the end of a generated constructor
 CONSTRUCTORS = ("__init__", "__new__")
 _ATTRS = frozenset(("define", "mutable", "frozen", "attrs", "s"))
 _RECORDS = _ATTRS | {"dataclass"}
-_FIELDS = ("ib", "attrib")  # make a name a field without an annotation
+_FIELDS = ("ib", "attrib")  # callees that make a field without an annotation
 _NEW_FIELDS = ("field", *_FIELDS)
 
 
 class Field(NamedTuple):
-    """A field of a record class, and how its constructor takes it."""
+    """A field of a record class as a parameter of its constructor."""
 
     name: str
     owner: ClassInfo
@@ -33,16 +33,16 @@ class Field(NamedTuple):
 
 @dataclass(slots=True)
 class Record:
-    """What decides on the constructor of a record class."""
+    """Constructor and fields of a record class."""
 
-    constructor: str  # the name of the one that is made; nothing where none is
+    constructor: str  # name of the generated one; "" where there is none
     is_attrs: bool
     fields: dict[str, Field]
-    factories: Variable  # that make defaults
+    factories: Variable  # default factories
 
 
 def find_records(classes: Iterable[ClassInfo]) -> None:
-    """Find the record classes among classes whose bases are known, and their fields."""
+    """Find record classes and their fields, after bases are known."""
     for info in classes:
         is_tuple = any(name.rpartition(".")[2] == "NamedTuple" for name in info.libraries)
         if is_tuple or not _RECORDS.isdisjoint(info.code.decorators):
@@ -53,7 +53,7 @@ def find_records(classes: Iterable[ClassInfo]) -> None:
 
 
 def name_last(code: Code, number: int) -> str:
-    """Name a callable by its last name."""
+    """Return the last name of a callable."""
     node = code.summary.nodes[number]
     if node[0] in (o.CALL_ATTR, o.ATTR):
         return str(node[2])
@@ -65,9 +65,9 @@ def name_last(code: Code, number: int) -> str:
 
 
 def find_generated(info: ClassInfo, name: str, after: ClassInfo | None = None) -> ClassInfo | None:
-    """Find the class whose constructor of a name a class has, where that is made of fields and not written.
+    """Return the class in the MRO whose constructor of a name is generated; None where it is written.
 
-    `after` begins behind one in the order (super).
+    `after`: the class after which the search begins (super).
     """
     order: Sequence[ClassInfo] = info.order
     if after is not None:
@@ -81,9 +81,9 @@ def find_generated(info: ClassInfo, name: str, after: ClassInfo | None = None) -
 
 
 def list_parameters(made: ClassInfo) -> list[Field]:
-    """List the fields that the constructor of a class takes: those of bases come first, those by name alone last.
+    """Return the fields that a constructor takes: of bases first, keyword-only ones last.
 
-    A field that is declared again keeps its place; in attrs it goes to the end.
+    A redeclared field keeps its position; in attrs it moves to the end.
     """
     fields: dict[str, Field] = {}
     for each in reversed(made.order):
@@ -103,7 +103,7 @@ def _read_record(info: ClassInfo, is_tuple: bool) -> Record:
 
 
 def _list_options(info: ClassInfo) -> Iterator[tuple[str, object]]:
-    """List what the decorator is given that makes a class a record."""
+    """Iterate over the keyword arguments of the record decorator."""
     parent = info.code.parent
     for number in info.code.decorated_by if parent is not None else ():
         node = parent.summary.nodes[number]  # type: ignore[union-attr]
@@ -112,7 +112,7 @@ def _list_options(info: ClassInfo) -> Iterator[tuple[str, object]]:
 
 
 def _read_options(nodes: Sequence[Any], call: Any) -> Iterator[tuple[str, object]]:
-    """Read the arguments of a call that are constants given by name."""
+    """Iterate over the constant keyword arguments of a call."""
     for name, number in call[-2]:
         if number >= 0 and nodes[number][0] == o.CONST:
             yield name, nodes[number][2]
@@ -140,7 +140,7 @@ def _list_fields(info: ClassInfo, is_by_name: bool, is_attrs: bool) -> Iterator[
 
 
 def _name_annotation(annotation: Any) -> str:
-    """Name what an annotation is of by its last name."""
+    """Return the last name of an annotated type."""
     while annotation and annotation[0] == "s":
         annotation = annotation[1]
     return str(annotation[1]).rpartition(".")[2] if annotation and annotation[0] == "n" else ""

@@ -1,4 +1,4 @@
-"""The version of the records that a resolution leaves, apart from them for builds that read none."""
+"""Version of link records, in a module of its own for builds that read none."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ VERSION = 26
 
 
 def is_outdated(packed: bytes) -> bool:
-    """Return whether a record was written by another version, whose links may be others."""
+    """Return whether a record was written by another version, whose links may differ."""
     return packed[:1] != bytes([VERSION])

@@ -1,6 +1,6 @@
-"""Names for values and variables that stay the same from one resolution to the next, to keep them in records (A-12).
+"""Stable names of values and variables for records, equal in every resolution (A-12).
 
-A name is JSON. Code is named by its file and its key there.
+Names are JSON; code is named by its file and its key there.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ _PARTS: dict[type[Value], tuple[str, ...]] = {
     Generator: ("code", "receiver", "is_context"), Coroutine: ("code", "receiver"), Namespace: ("owner",),
     Register: ("owner",), Unknown: ("reason",),
 }  # fmt: skip
-"""By kind of value, what it is made of, in the order in which it is made."""
+"""Constructor arguments by kind of value."""
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
 _KINDS = {kind.__name__: kind for kind in _PARTS}
 
 
 class RecordedNames:
-    """Name values and variables of a program, and find them by name."""
+    """Names of the values and variables of a program."""
 
     def __init__(self, program: Program, attributes: Attributes) -> None:
         self.program = program
@@ -74,14 +74,14 @@ class RecordedNames:
     # Values.
 
     def name_value(self, value: Value) -> str:
-        """Name a value."""
+        """Return the name of a value."""
         found = self._values.get(value)
         if found is None:
             found = self._values[value] = _ENCODER.encode(self._spell(value))
         return found
 
     def find_value(self, name: str) -> Value:
-        """Return the value of a name; an OutdatedNameError where it is of code that is no longer there."""
+        """Return the value of a name; OutdatedNameError where its code no longer exists."""
         found = self._found.get(name)
         if found is None:
             found = self._found[name] = self._read(json.loads(name))
@@ -140,13 +140,13 @@ class RecordedNames:
         return self._make(kind, *parts)
 
     def spell_container(self, container: Container) -> str:
-        """Return the part of the names of its variables that names a container."""
+        """Return the part of variable names that names a container."""
         return _ENCODER.encode(self._spell(container))
 
     # Variables.
 
     def name_variable(self, variable: Variable) -> str:
-        """Name a variable among those of its module."""
+        """Return the name of a variable within its module."""
         found = self._variables.get(variable)
         if found is None:
             owner = "" if isinstance(variable.owner, ModuleInfo) else self._spell(variable.owner)
@@ -155,7 +155,7 @@ class RecordedNames:
         return found
 
     def find_variable(self, home: Home, name: str) -> Variable:
-        """Return the variable of a name; an OutdatedNameError where what has it is no longer there."""
+        """Return the variable of a name; OutdatedNameError where its owner no longer exists."""
         spelled, kind, part = json.loads(name)
         owner = self._read(spelled)
         found = self._find(home, owner, kind, self._read(part))
@@ -196,6 +196,6 @@ class RecordedNames:
 
 
 def find_container(name: str) -> str | None:
-    """Return the part of the name of a variable that names the container that has it; None for other variables."""
+    """Return the container's part of a variable name; None for variables of other owners."""
     spelled = json.loads(name)[0] if name.startswith('[["v","Container"') else None
     return _ENCODER.encode(spelled) if spelled is not None else None

@@ -1,8 +1,8 @@
-"""Solve again the modules for which an edit changes anything, and only those (A-12).
+"""Solve only the modules that an edit affects (A-12).
 
-The rounds of the resolution before are replayed. A module is live where it is solved again: from the first round on if
-it was edited, and as soon as what it receives, or sees of others, is no longer what it was. All other modules did in
-the resolution before what they would do now; what they show and send stands in their records.
+The rounds of the previous resolution are replayed. A module is live if it is solved again: from the first round if it
+was edited, else as soon as the values that it receives or sees differ from those of its record. All other modules
+would repeat their previous rounds; the values that they show and send are read from their records.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from pkg.resolution.variables import Home, Schedule, Variable
 
 Written = dict[Variable, set[Value]]
 _TURN = ("home", "node", "consulted", "_now", "_here", "_after", "_position", "_sending")
-"""What a schedule has of the module that is evaluated, while another one may have its turn in between."""
+"""State of a schedule for the evaluated module, saved while another module is evaluated."""
 
 
 @dataclass(slots=True)
 class _Live:
-    """A module that is solved again."""
+    """State of a module that is solved again."""
 
-    record: ModuleRecord  # of the resolution before
-    evaluated: int = -1  # the last round in which it was evaluated
-    published: int = -1  # the last round whose changes it has got and shown
-    sent: dict[int, dict[Home, Written]] = field(default_factory=dict)  # by round, and the module it is for
-    reads: set[Variable] = field(default_factory=set)  # variables of others
-    due: dict[int, set[Variable]] = field(default_factory=dict)  # by round, those of these that change in it
-    shown: dict[Variable, list[tuple[int, Values]]] = field(default_factory=dict)  # what it showed, by variable
-    changes: dict[int, dict[str, Names]] = field(default_factory=dict)  # and by round and name
-    before: dict[int, dict[str, Names]] = field(default_factory=dict)  # the same in the resolution before
+    record: ModuleRecord  # of the previous resolution
+    evaluated: int = -1  # last round in which it was evaluated
+    published: int = -1  # last round whose changes it received and showed
+    sent: dict[int, dict[Home, Written]] = field(default_factory=dict)  # by round and receiving module
+    reads: set[Variable] = field(default_factory=set)  # variables of other modules
+    due: dict[int, set[Variable]] = field(default_factory=dict)  # changing ones among `reads`, by round
+    shown: dict[Variable, list[tuple[int, Values]]] = field(default_factory=dict)  # shown values, by variable
+    changes: dict[int, dict[str, Names]] = field(default_factory=dict)  # shown values, by round and name
+    before: dict[int, dict[str, Names]] = field(default_factory=dict)  # `changes` of the previous resolution
 
     def __post_init__(self) -> None:
         for name in self.record.readers:
@@ -42,32 +42,32 @@ class _Live:
 
 
 class ReplaySchedule(Schedule):
-    """Evaluate the code of live modules, round by round, against the records of all others."""
+    """Schedule of live modules against the records of all others."""
 
     def __init__(
         self, homes: Mapping[str, Home], find_record: Callable[[str], ModuleRecord], gone: Mapping[str, ModuleRecord]
     ) -> None:
-        """Take modules by path, what finds the records of these, and the records of modules that are gone."""
+        """Create a schedule; homes: modules by path; gone: records of removed modules by path."""
         super().__init__()
         self._gone = gone
         self.live: dict[Home, _Live] = {}
         self._homes = homes
         self._find_record = find_record
-        self._now = 0  # the round in which a module is evaluated
-        self._opened: set[Container] = set()  # those whose items are known by a record
-        self._items: dict[str, dict[str, list[str]]] = {}  # by path and container, the names of its variables
-        self._kept: dict[Variable, list[tuple[int, Names]]] = {}  # what modules that are not live showed, where asked
+        self._now = 0  # round being evaluated
+        self._opened: set[Container] = set()  # containers whose items were loaded from a record
+        self._items: dict[str, dict[str, list[str]]] = {}  # names of variables, by path and container
+        self._kept: dict[Variable, list[tuple[int, Names]]] = {}  # shown values of modules that are not live
 
     def prepare(self, names: RecordedNames, run: Callable[[Home], None]) -> None:
-        """Take names for what is in records, and what evaluates a module."""
+        """Set the names of records, and the function that evaluates a module."""
         self.names = names
         self.sets = SetNames(names)
         self._run = run
 
-    # What live modules see.
+    # Reads of live modules.
 
     def read(self, variable: Variable) -> Values:
-        """Read a variable: the operation that is evaluated is evaluated again when it grows."""
+        """Read a variable, and evaluate the current operation again when it grows."""
         shown, home = super().read(variable), self.home
         if variable.home is home or home is None:
             return shown
@@ -80,7 +80,7 @@ class ReplaySchedule(Schedule):
         return self._view(variable)
 
     def open_items(self, container: Container) -> dict[object, Variable]:
-        """Return the variables of the constant keys of a container; where its module is not live, by its record."""
+        """Return the variables of the constant keys of a container, from a record if its module is not live."""
         home = container.code.module
         if home not in self.live and container not in self._opened:
             self._opened.add(container)
@@ -96,11 +96,11 @@ class ReplaySchedule(Schedule):
         return container.keyed
 
     def see(self, variable: Variable) -> Values:
-        """Return what the module that is evaluated sees of a variable, without being told when it grows."""
+        """Return the values of a variable as the current module sees them, without subscribing to it."""
         return variable.values if variable.home is self.home or self.home is None else self._view(variable)
 
     def _view(self, variable: Variable) -> Values:
-        """Return what others see of a variable in the round in which the module is evaluated."""
+        """Return the values of a variable of another module in the current round."""
         live = self._find_live(variable)
         if live is not None:
             shown = live.shown.get(variable)
@@ -111,12 +111,12 @@ class ReplaySchedule(Schedule):
         return frozenset(map(self.names.find_value, kept[-1])) if kept else variable.shown
 
     def _list_times(self, variable: Variable) -> list[int]:
-        """List the rounds in which a variable changes, as far as they are known."""
+        """List the known rounds in which a variable changes."""
         live = self._find_live(variable)
         return [at for at, _ in (self._kept[variable] if live is None else live.shown.get(variable, ()))]
 
     def _find_live(self, variable: Variable) -> _Live | None:
-        """Find the module of a variable, if it is live or becomes so; None where its record tells what it shows."""
+        """Return the live module of a variable, made live unless its record has the variable; None where it has."""
         home = variable.home
         live = self.live.get(home)
         if live is None:
@@ -127,14 +127,14 @@ class ReplaySchedule(Schedule):
         return live
 
     def _is_told(self, variable: Variable) -> bool:
-        """Return whether the record of its module says what a variable showed: it does where anyone else read it."""
+        """Return whether a record has the shown values of a variable: it has if another module read it."""
         record = self._find_record(variable.home.path)
         history = record.shown.get(self.names.name_variable(variable))
         if history is None and isinstance(variable.owner, Container):
             each = variable.owner
             held = (each.everything, each.rest, each.keys, *each.keyed.values())
             if any(self.names.name_variable(other) in record.shown for other in held if other is not None):
-                history = []  # of a container all are told, or none
+                history = []  # a record has all variables of a container, or none
         if history is not None:
             self._kept[variable] = history
         return history is not None
@@ -142,14 +142,14 @@ class ReplaySchedule(Schedule):
     # Rounds.
 
     def list_touched(self) -> list[Home]:
-        """List the modules that read variables of modules that are gone, or received anything from them."""
+        """List the modules that read or received values from removed modules."""
         paths: set[str] = set()
         for record in self._gone.values():
             paths.update(record.writes, *record.readers.values())
         return [home for path, home in sorted(self._homes.items()) if path in paths]
 
     def replay(self, edited: Iterable[Home]) -> None:
-        """Solve edited modules again, and all others for which that changes anything."""
+        """Solve edited modules and all modules that they affect."""
         for home in edited:
             self._enliven(home)
         while self._has_work():
@@ -179,11 +179,11 @@ class ReplaySchedule(Schedule):
         return sorted(self.live, key=lambda home: home.path)
 
     def _enliven(self, home: Home) -> _Live:
-        """Have a module solved again."""
+        """Make a module live."""
         found = self.live.get(home)
         if found is None:
             found = self.live[home] = _Live(self._find_record(home.path))
-            for live in self.live.values():  # they are told when it shows anything
+            for live in self.live.values():  # now woken by what it shows
                 for at, variables in live.due.items():
                     live.due[at] = {each for each in variables if each.home is not home}
             for code in getattr(home, "codes", ()):
@@ -192,20 +192,20 @@ class ReplaySchedule(Schedule):
         return found
 
     def _evaluate_all(self, at: int) -> None:
-        """Evaluate all live modules in a round, and what others become live by that."""
+        """Evaluate all live modules in a round, those that become live in it included."""
         self._advance_all(at - 1)
-        while behind := [home for home in self._list_live() if self.live[home].evaluated < at]:
-            for home in behind:
+        while late := [home for home in self._list_live() if self.live[home].evaluated < at]:
+            for home in late:
                 self._advance(home, at - 1)
                 self._evaluate(home, self.live[home])
 
     def _advance_all(self, at: int) -> None:
-        while behind := [home for home in self._list_live() if self.live[home].published < at]:
-            first = min(behind, key=lambda home: self.live[home].published)
+        while late := [home for home in self._list_live() if self.live[home].published < at]:
+            first = min(late, key=lambda home: self.live[home].published)
             self._advance(first, self.live[first].published + 1)
 
     def _advance(self, home: Home, at: int) -> None:
-        """Go on with a module until it has shown what changes in a round."""
+        """Evaluate a module until it has shown its changes of a round."""
         live = self.live[home]
         while live.published < at:
             if live.evaluated == live.published:
@@ -232,7 +232,7 @@ class ReplaySchedule(Schedule):
         live.evaluated = at
 
     def _publish(self, home: Home, live: _Live) -> None:
-        """Add what a module received in a round, and show what has changed."""
+        """Add the values that a module received in a round, and show its changes."""
         at = live.published + 1
         before, self.home = self.home, None
         presets = {variable: variable.shown for variable in home.changed}
@@ -252,7 +252,7 @@ class ReplaySchedule(Schedule):
         self.home = before
 
     def _list_received(self, home: Home, live: _Live, at: int) -> Iterator[Written]:
-        """List what a module received in a round, by its record from those that are not live."""
+        """Iterate over the values received in a round, from the record where the sender is not live."""
         for path, rounds in live.record.received.items():
             state = self.live.get(self._homes[path]) if path not in self._gone else None
             if path not in self._gone and at in rounds and (state is None or state.evaluated < at):
@@ -264,10 +264,10 @@ class ReplaySchedule(Schedule):
             if home in state.sent.get(at, ()):
                 yield state.sent[at][home]
 
-    # What is no longer as it was.
+    # Differences to the previous resolution.
 
     def _list_receivers(self, at: int) -> list[Home]:
-        """List modules that are not live, and receive in a round something else than they did."""
+        """List modules, not live, whose received values of a round differ from their records."""
         found: list[Home] = []
         for home, live in self.live.items():
             sent = live.sent.get(at, {})
@@ -278,14 +278,14 @@ class ReplaySchedule(Schedule):
         return found
 
     def _find_homes(self, paths: Iterable[str]) -> list[Home]:
-        """Find the modules of some paths that are not gone."""
+        """Return the modules of paths that were not removed."""
         return [self._homes[path] for path in paths if path not in self._gone]
 
     def _name_written(self, written: Written) -> dict[str, Names]:
         return {self.names.name_variable(each): self.sets.name(frozenset(values)) for each, values in written.items()}
 
     def _list_readers(self, at: int) -> list[Home]:
-        """List modules that are not live, and read a variable that shows in a round something else than it did."""
+        """List modules, not live, that read a variable whose shown values of a round differ."""
         found: set[Home] = set()
         for live in self.live.values():
             now, before = live.changes.get(at, {}), live.before.get(at, {})
@@ -294,15 +294,15 @@ class ReplaySchedule(Schedule):
                     found.update(self._find_homes(live.record.readers.get(name, ())))
         return [home for home in found if home not in self.live]
 
-    # Afterwards.
+    # Results.
 
     def look_from(self, module: ModuleInfo) -> None:
-        """See variables as the code of a live module does when everything is done."""
+        """See variables as a live module does after solving."""
         super().look_from(module)
         self._now = self.rounds
 
     def record(self) -> dict[str, ModuleRecord]:
-        """Return the records of live modules, and those of others that have changed: of which other modules read."""
+        """Return the new records of live modules, and of others whose readers changed."""
         paths = {home.path for home in self.live}
         past = paths | self._gone.keys()
         readers: dict[Variable, set[str]] = {}
@@ -339,7 +339,7 @@ class ReplaySchedule(Schedule):
         return record
 
     def _copy_record(self, path: str, paths: set[str], records: dict[str, ModuleRecord]) -> ModuleRecord:
-        """Copy the record of a module that is not live, without the readers that are."""
+        """Copy the record of a module that is not live, without live readers."""
         found = records.get(path)
         if found is None:
             before = self._find_record(path)
@@ -347,7 +347,7 @@ class ReplaySchedule(Schedule):
         return found
 
     def _complete(self, home: Home, record: ModuleRecord) -> None:
-        """Fill in what a module shows: the variables that others read, and all of a container of which one is read."""
+        """Fill in the shown values of a module: variables that others read, with all of a container."""
         live = self.live.get(home)
         if live is None:
             told = self._find_record(home.path).shown

@@ -1,4 +1,4 @@
-"""Which overriding methods a call on self may run: those of classes whose objects run the method around it (A-12)."""
+"""Select the overriding methods that a call on self may run (A-12)."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from pkg.resolution.program import Code
 from pkg.resolution.site_outcomes import OVERRIDE, OVERRIDE_OF_SELF, Outcome, Overriding, Target
 
 _SITES = {o.ATTR: 3, o.CALL_ATTR: 5}
-"""Operations that ask for an attribute, and where their sites begin."""
+"""Index of the first site in operations on an attribute, by operation."""
 
 
 class SelfCalls:
-    """Separate the overriding methods that a call on self may run from those that it hardly does.
+    """Separate likely from unlikely overriding methods of calls on self.
 
-    In a method of a class, self is an object of a derived class only if that one does not override the method, or
-    calls it by super() where it does.
+    In a method of a class, self is an object of a subclass only if that does not override the method, or
+    calls it by super().
     """
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self._hierarchy = hierarchy
-        self._code: Code | None = None  # the last one asked for
-        self._callers: dict[int, Code] = {}  # by site of it, the method whose self is asked
+        self._code: Code | None = None  # of the last call
+        self._callers: dict[int, Code] = {}  # method of the receiver, by site
         self._running: dict[tuple[Code, Code], tuple[bool, set[object]]] = {}
         self._super: dict[Code, bool] = {}
 
     def judge(self, code: Code, site: int, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
-        """Yield the outcomes of a site; of a call on self, each overriding method by whether it may run."""
+        """Yield the outcomes of a site, with the overriding methods of a call on self selected."""
         for each in outcomes:
             caller = self._find_caller(code, site) if isinstance(each, Overriding) else None
             if caller is None or not isinstance(each, Overriding):
@@ -43,13 +43,13 @@ class SelfCalls:
                     yield Target(overriding, OVERRIDE, POSSIBLE)
 
     def _find_caller(self, code: Code, site: int) -> Code | None:
-        """Find the method of whose self a site asks for an attribute; None for any other site."""
+        """Return the method whose self is the receiver of a site; None for any other site."""
         if code is not self._code:
             self._code, self._callers = code, dict(_list_callers(code))
         return self._callers.get(site)
 
     def _may_run(self, caller: Code, overriding: Code) -> bool:
-        """Return whether objects that have an overriding method run a method of a base class."""
+        """Return whether objects with an overriding method run a method of a base class."""
         key = caller, overriding
         return self._hierarchy.schedule.remember(self._running, key, lambda: self._search(caller, overriding))
 
@@ -61,7 +61,7 @@ class SelfCalls:
         )
 
     def _runs(self, info: ClassInfo, caller: Code) -> bool:
-        """Return whether an object of a class runs a method: it is the first in its order, or those before go on."""
+        """Return whether an object of a class runs a method: first in the MRO, or called by super()."""
         self._hierarchy.schedule.consulted.add(caller.name)
         for each in info.order:
             if each is caller.owner_class:
@@ -80,7 +80,7 @@ class SelfCalls:
 
 
 def asks_super(code: Code) -> bool:
-    """Return whether the code of a method asks for super()."""
+    """Return whether a method calls super()."""
     return any(node[0] == o.GLOBAL and node[1] == "super" for node in code.summary.nodes)
 
 
@@ -95,7 +95,7 @@ def _list_callers(code: Code) -> Iterator[tuple[int, Code]]:
 
 
 def _find_owner(code: Code, nodes: Sequence[Any], number: int) -> Code | None:
-    """Find the method whose self an operation gives, in it or in a function inside of it."""
+    """Return the method whose self an operation yields, in it or in an inner function."""
     node = nodes[number]
     while node[0] == o.NARROW and node[1] >= 0:
         node = nodes[node[1]]

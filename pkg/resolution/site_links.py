@@ -1,4 +1,4 @@
-"""List what was resolved of each file: imports, base classes, overrides, calls, unbound calls."""
+"""Write the links of each file: imports, base classes, overrides, calls, unbound calls."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from pkg.units import UnitLinks, format_id, hash_key, name_library
 
 @dataclass(frozen=True, slots=True)
 class CallCounts:
-    """How many call expressions of a file there are by what is known of them; each is counted once."""
+    """Numbers of call expressions of a file by outcome; each is counted once."""
 
     bound: int = 0  # to a function or class, certainly or likely
-    possible: int = 0  # to functions or classes that it may call, none of them likely
-    unbound: int = 0  # not known what it calls, for a reason that is kept
-    external: int = 0  # a function, class or method that the repository does not define
+    possible: int = 0  # to functions or classes, none of them likely
+    unbound: int = 0  # for a reason
+    external: int = 0  # to functions, classes or methods outside of the repository
 
     @property
     def total(self) -> int:
-        """Return how many call expressions the file has."""
+        """Return the number of call expressions."""
         return self.bound + self.possible + self.unbound + self.external
 
 
 End = tuple[str, str]
-"""The id of a node, and the kind of artifact that it is."""
+"""Id of a node, and its kind."""
 
 
 class NodeIds:
-    """Know the nodes of a project's files and definitions."""
+    """Nodes of a project's files and definitions."""
 
     def __init__(self, source: str, program: Program) -> None:
         self.source = source
@@ -53,12 +53,12 @@ class NodeIds:
         return format_id(hash_key(self.source, path, Label.FILE.value))
 
     def of_definition(self, code: Code) -> str | None:
-        """Return the id of a function or class; nothing for one that is no node."""
+        """Return the id of a function or class; None where it is no node."""
         number = code.summary.definition
         return code.module.unit.ids[number] if number >= 0 else None
 
     def of_owner(self, code: Code) -> str:
-        """Return the function whose code a site is of; code of a module, and of classes in it, is of the file."""
+        """Return the function that contains a site; the file for code of modules and classes."""
         each: Code | None = code
         while each is not None and (each.summary.kind != o.FUNCTION or each.summary.definition < 0):
             each = each.parent
@@ -67,16 +67,16 @@ class NodeIds:
 
 
 class LinkWriter:
-    """Write the links of every file of a project."""
+    """Writer of the links of a project's files."""
 
     def __init__(self, source: str, machine: Machine) -> None:
         self._machine = machine
         self._program = machine.program
         self._ids = NodeIds(source, machine.program)
         self._duck_types = DuckTypes(machine)
-        self._overflows: Overflows | None = None  # of programs in which some call needs them
+        self._overflows: Overflows | None = None  # made on first use
         self._self_calls = SelfCalls(machine.program.hierarchy)
-        self.counts: dict[str, CallCounts] = {}  # by file, of those that were written
+        self.counts: dict[str, CallCounts] = {}  # of written files
 
     def write(self, path: str) -> UnitLinks:
         """Write the links of one file."""
@@ -84,9 +84,9 @@ class LinkWriter:
         return place_links(unit, self.list_links(path))
 
     def list_links(self, path: str) -> FileLinks:
-        """List the links of one file by its sites, without their lines, and drop what they were listed from."""
+        """Return the links of one file by site, and release the code of the file."""
         module, errors = self._program.modules.get(path), self._program.errors
-        if module is None:  # its summary could not be read
+        if module is None:  # its summary is unreadable
             self.counts[path] = CallCounts()
             return FileLinks()
         self._program.schedule.look_from(module)
@@ -107,7 +107,7 @@ class LinkWriter:
                         if not is_bound(targets) and not GUESSED.isdisjoint(reasons):
                             targets += self._duck_types.find_functions(code, site)
                         calls.add(code, site, targets, reasons)
-                    elif kind == o.SITE_CALL:  # of None alone there is nothing to call
+                    elif kind == o.SITE_CALL:  # a call of None only
                         calls.add(code, site, [], [Reason.NOTHING])
                 calls.add_requests(code, settle(self._machine.fixtures.list_requested(code), True)[0])
         self.counts[path] = CallCounts(**calls.counts)
@@ -116,7 +116,7 @@ class LinkWriter:
         return FileLinks(edges, calls.sites, sorted(imports.libraries))
 
     def _tell(self, code: Code, site: int, reasons: list[Reason]) -> str:
-        """Say why a call is not bound: for too many values, which other reasons may come from, or for the first."""
+        """Return the reason why a call is unbound: too many values, which cause other reasons, else the first one."""
         if Reason.MANY not in reasons:
             return reasons[0].value
         self._overflows = self._overflows or Overflows(self._machine)
@@ -147,7 +147,7 @@ class LinkWriter:
                     yield Edge(RelationType.OVERRIDES, start, end, None, None, CERTAIN)
 
     def _list_functions(self, info: ClassInfo, name: str) -> list[str]:
-        """List the functions that a class defines under a name."""
+        """Return the functions that a class defines under a name."""
         found = [
             self._ids.of_definition(code)
             for code in info.module.codes
@@ -157,7 +157,7 @@ class LinkWriter:
 
 
 class _ImportLinks:
-    """Link the imports of one file; the libraries that they lead to are collected."""
+    """Link the imports of one file, and collect the imported libraries."""
 
     def __init__(self, machine: Machine, ids: NodeIds, module: ModuleInfo) -> None:
         self._machine = machine
@@ -167,7 +167,7 @@ class _ImportLinks:
         self.libraries: set[str] = set()
 
     def link(self) -> Iterator[Edge]:
-        """Yield the relationships of all imports that lead anywhere."""
+        """Yield the edges of all resolved imports."""
         ids = self._module.unit.import_ids
         for place, (identity, record) in enumerate(zip(ids, self._module.unit.imports, strict=True)):
             ends = list(dict.fromkeys(self._resolve(place, record)))
@@ -188,7 +188,7 @@ class _ImportLinks:
                 yield end
 
     def _pick_found(self, found: Found, record: Import) -> End | None:
-        """Return the node of one thing that a module's name leads to; without dots, what leads nowhere is a library."""
+        """Return the node of one target of a module's name; absolute names without a target are libraries."""
         kind = "unknown" if record.name else "module"
         if not found:
             return None if record.level else self._link_library(record.module, kind)
@@ -209,7 +209,7 @@ class _ImportLinks:
         return None
 
     def _pick_name(self, found: Found, name: str) -> End | None:
-        """Return the last definition of a name of several values or none that is known; else the file that binds it."""
+        """Return the last definition of a name without a single known value; else the file that binds it."""
         if found.module is None:
             return None
         file = self._ids.of_file(found.module)
@@ -234,16 +234,16 @@ def _is_importable(name: str) -> bool:
 
 
 class _CallLinks:
-    """Collect what the sites of one file call."""
+    """Collector of the calls of one file."""
 
     def __init__(self, ids: NodeIds, tell: Callable[[Code, int, list[Reason]], str]) -> None:
         self._ids = ids
-        self._tell = tell  # why a call is not bound
+        self._tell = tell  # returns the reason of an unbound call
         self.sites: list[SiteLinks] = []
-        self.counts: Counter[str] = Counter()  # of calls, as CallCounts has them
+        self.counts: Counter[str] = Counter()  # by field of CallCounts
 
     def add(self, code: Code, site: int, targets: list[Target], reasons: list[Reason]) -> None:
-        """Add what a site calls; a call that leads nowhere but to what is asked for it is unbound for a reason."""
+        """Add the calls of a site; one with only implicit targets is unbound."""
         is_call = code.summary.find_kind(site) == o.SITE_CALL
         is_unbound = is_call and bool(reasons) and not is_bound(targets)
         if is_call:
@@ -273,6 +273,6 @@ class _CallLinks:
 
 
 def _judge(targets: Iterable[Target]) -> str:
-    """Return whether a call that is not unbound is bound, possible or external."""
+    """Return the field of CallCounts of a call that is not unbound."""
     found = {target.confidence for target in targets if is_bound((target,))}
     return "external" if not found else "possible" if found == {POSSIBLE} else "bound"

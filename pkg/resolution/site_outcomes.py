@@ -1,4 +1,4 @@
-"""What comes out at a call site: definitions of the repository, libraries, or why it could not be bound (A-12)."""
+"""Outcomes of a call site: definitions, libraries, or the reason why it is unbound (A-12)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ DUCK_TYPE = "only class with these attributes"
 GETATTR = "getattr"
 OVERRIDE = "override"
 OVERRIDE_OF_SELF = "override of self"
-FEW = 4  # targets of one site that are each still likely, unless their rule is firm
+FEW = 4  # targets of one site that are each likely
 _ASKED = (FALLBACK, DESCRIPTOR)
 
 
 class Grade(NamedTuple):
-    """How sure a rule may be of one of several targets; of one beside something unknown it is likely at most."""
+    """Highest confidence of a rule for one of several targets; beside an unknown value it is likely at most."""
 
     name: str
-    of_few_beside_unknown: str  # one of up to FEW targets, where something unknown, or a library, may be called as well
+    of_few_beside_unknown: str  # one of up to FEW targets, beside an unknown or library callee
     of_many: str  # one of more than FEW
 
 
@@ -39,33 +39,33 @@ GRADES = {
     "special method": _LOOSE, "property": _LOOSE, "__call__": _LOOSE, DESCRIPTOR: _LOOSE, FALLBACK: _LOOSE,
     "callback": _LOOSE,
 }  # fmt: skip
-"""By rule, how sure it may be, where not as `_PLAIN`: as the shares of edges that were seen at run time tell, which
+"""Grades of rules other than `_PLAIN`, from the shares of their edges that were observed at run time, which
 are in docs/resolution.md (benchmarks/results/dynamic_edges.json)."""
 
 
 class Target(NamedTuple):
-    """One function or class that a site calls."""
+    """A function or class that a site calls."""
 
     code: Code
     rule: str
     confidence: str
-    group: int = -1  # of those of which one is called: the decorators that one expression may be
+    group: int = -1  # number of alternative targets, such as decorators made by one expression
 
 
 class External(NamedTuple):
-    """Something outside of the repository that a site calls."""
+    """A callee outside of the repository."""
 
     name: str
 
 
 class Unbound(NamedTuple):
-    """Why a site, or one of the values that it may call, could not be bound."""
+    """Reason why a site, or one of its possible callees, is unbound."""
 
     reason: Reason
 
 
 class Overriding(NamedTuple):
-    """The methods of derived classes that may run in the place of one."""
+    """Overriding methods of a target."""
 
     codes: tuple[Code, ...]
 
@@ -74,13 +74,13 @@ Outcome = Target | External | Unbound | Overriding
 
 
 def settle(outcomes: Iterable[Outcome], is_definition: bool) -> tuple[list[Target], list[Reason]]:
-    """Settle how sure each target of a site is: many targets, or values that are not known, make all less sure.
+    """Lower the confidence of targets of a site with several targets or unknown values.
 
-    What is around a definition is several sites in one, so that its targets say nothing of one another; but a call that
-    makes a decorator makes one: of several, the others are for other arguments.
+    A definition is several sites in one (decorators, bases), whose targets are independent; but a call that
+    makes a decorator makes one: several are alternatives.
     """
     found = [part for each in outcomes for part in _list_parts(each)]
-    if len(found) < 2 and not (found and isinstance(found[0], Target)):  # as at most sites
+    if len(found) < 2 and not (found and isinstance(found[0], Target)):  # the common case
         return [], [each.reason for each in found if isinstance(each, Unbound)]
     targets = [each for each in found if isinstance(each, Target)]
     reasons = {each.reason for each in found if isinstance(each, Unbound)}
@@ -96,7 +96,7 @@ def settle(outcomes: Iterable[Outcome], is_definition: bool) -> tuple[list[Targe
     names = Counter(target.code.name for target in counted)
     settled = [
         _lower(target, names[target.code.name], is_definition or len(counted) <= 1, has_others)
-        if is_definition or find_grade(target.rule) is _LOOSE  # called beside those of other names
+        if is_definition or find_grade(target.rule) is _LOOSE  # called in addition to targets of other names
         else _lower(target, len(counted), True, has_others)
         for target in best
     ]
@@ -104,7 +104,7 @@ def settle(outcomes: Iterable[Outcome], is_definition: bool) -> tuple[list[Targe
 
 
 def _is_counted(target: Target, is_definition: bool) -> bool:
-    """Return whether a target makes others less sure: not one that is possible, nor a constructor beside its class."""
+    """Return whether a target lowers others: neither a possible one, nor a constructor beside its class."""
     return target.rule != "constructor" and (is_definition or target.confidence != POSSIBLE)
 
 
@@ -114,7 +114,7 @@ def find_grade(rule: str) -> Grade:
 
 
 def _choose(target: Target) -> Target:
-    """Make a target less sure beside an attribute whose name is made at run time, unless it may be that one itself."""
+    """Lower the confidence of a target beside a computed attribute, unless it may be the attribute itself."""
     if target.rule == "result":
         return target._replace(rule=GETATTR, confidence=LIKELY)
     return target if target.rule == "argument" else target._replace(confidence=POSSIBLE)
@@ -127,12 +127,12 @@ def _list_parts(outcome: Outcome) -> Iterable[Outcome]:
 
 
 def is_bound(targets: Iterable[Target]) -> bool:
-    """Return whether a target is what a site calls: others are only asked for that."""
+    """Return whether a target is the callee of a site, and not an implicit call."""
     return any(target.rule not in _ASKED for target in targets)
 
 
 def _pick_best(targets: list[Target]) -> list[Target]:
-    """Give each definition once, by the rule that is surest."""
+    """Return each definition once, by its surest rule."""
     best: dict[Code, Target] = {}
     for target in sorted(targets, key=lambda each: (rank_confidence(each.confidence), each.rule)):
         best.setdefault(target.code, target)
@@ -140,7 +140,7 @@ def _pick_best(targets: list[Target]) -> list[Target]:
 
 
 def _share_groups(targets: list[Target]) -> list[Target]:
-    """Make targets less sure of which one is called; what several groups have is as sure as the surest of them."""
+    """Lower the confidence within groups of alternatives; a target of several groups keeps the highest."""
     counts = Counter(target.group for target in targets)
     return [_share(target, counts[target.group]) if target.group >= 0 else target for target in targets]
 
@@ -151,7 +151,7 @@ def _share(target: Target, count: int) -> Target:
 
 
 def _lower(target: Target, count: int, is_only: bool, has_more: bool) -> Target:
-    """Make one of several targets less sure, as its rule tells."""
+    """Lower the confidence of one of several targets to the grade of its rule."""
     grade = find_grade(target.rule)
     if count > FEW:
         most = grade.of_many

@@ -1,4 +1,4 @@
-"""Methods that Python calls by itself for an object: operators, questions, items, contexts (A-12)."""
+"""Implicit calls of special methods: operators, conversions, items, contexts (A-12)."""
 
 from __future__ import annotations
 
@@ -53,17 +53,17 @@ _MARKS = {
     "%": re.compile(r"%(?:\(\w*\))?[-#0 +]*[\d*]*(?:\.\d+)?[a-zA-Z]"),
     "format": re.compile(r"\{[^{}]*\}"),
 }
-"""By the style of a template, the places in it that are filled in."""
+"""Pattern of placeholders, by style of the template."""
 _TRUTH: Values = frozenset({PLAIN["bool"]})
 _WITHOUT = Unbound(Reason.METHOD)
 _RULE = "special method"
 
 
 class _Plan(NamedTuple):
-    """How a special method of an object is called."""
+    """A resolved call of a special method of an object."""
 
-    member: Variable | None  # that holds the method; None where the object has none
-    target: Target | None  # where it is plainly defined in a class
+    member: Variable | None  # of the method; None where the object has none
+    target: Target | None  # if it is plainly defined in a class
 
 
 class Special:
@@ -73,12 +73,12 @@ class Special:
         self._machine = machine
         self._make = machine.make
         self._hierarchy = machine.program.hierarchy
-        self.apart: dict[tuple[Values, str], tuple[list[Value], set[object]]] = {}  # with the names looked up
+        self.apart: dict[tuple[Values, str], tuple[list[Value], set[object]]] = {}  # with their lookups
         self._plans: dict[tuple[Instance, str], _Plan] = {}
-        self._names = machine.program.special_names  # that any class of the repository defines
+        self._names = machine.program.special_names  # defined by any class of the repository
 
     def call_special(self, value: Instance, name: str, given: Sequence[Values], site: int) -> Values:
-        """Call a special method of an object; returns nothing where it has none."""
+        """Call a special method of an object; return EMPTY where it has none."""
         return self._call(value, name, Arguments(self._machine, [(each, False) for each in given], []), site)
 
     def _call(self, value: Instance, name: str, arguments: Arguments, site: int) -> Values:
@@ -122,18 +122,18 @@ class Special:
         return frozenset(result)
 
     def _list_arguments(self, values: Values, *given: Values) -> Arguments:
-        """Return the arguments of a method of each of some values: what comes back is not read of too many."""
+        """Return the arguments of a method of several values; the results of a large set are not wanted."""
         return Arguments(self._machine, [(each, False) for each in given], [], not is_large(values))
 
     def find_first(self, value: Instance, names: Iterable[str]) -> str | None:
-        """Find the first of some methods that an object has."""
+        """Return the first of some methods that an object has."""
         for name in names:
             if name in self._names and self._hierarchy.find(value.info, name) is not None:
                 return name
         return None
 
     def list_apart(self, values: Values, names: Sequence[str]) -> Iterable[Value]:
-        """List one of the values each that have their methods from the same classes, out of too many to ask each."""
+        """List one value of a large set for each combination of classes that define its methods."""
         if not is_large(values):
             return values
         return self._machine.schedule.remember(self.apart, (values, names[0]), lambda: self._find_apart(values, names))
@@ -154,7 +154,7 @@ class Special:
         return list(found.values())
 
     def ask_with(self, values: Values, names: Sequence[str], given: Sequence[Values], site: int) -> Values:
-        """Call the first of some methods that each object has; one without any makes the others less sure."""
+        """Call the first of some methods that each object has; one without any lowers the confidence."""
         result: set[Value] = set()
         arguments = self._list_arguments(values, *given)
         for value in self._machine.order(self.list_apart(values, names)):
@@ -166,7 +166,7 @@ class Special:
         return MANY if is_large(values) else frozenset(result)
 
     def note_others(self, values: Values, site: int) -> None:
-        """Note what may stand beside objects whose methods are called, which makes these less sure."""
+        """Record a value without the called method, which lowers the confidence of others."""
         if site >= 0 and len(values) > 1 and any(isinstance(each, Instance) for each in values):
             for each in values:
                 if not isinstance(each, Instance | Class) and not is_none(each):
@@ -176,7 +176,7 @@ class Special:
         self._machine.note(site, Unbound(value.reason) if isinstance(value, Unknown) else _WITHOUT)
 
     def note_methods(self, values: Values, names: Sequence[str], site: int, confidence: str) -> None:
-        """Note the first of some methods of each object, called with nothing that is known."""
+        """Record a call of the first of some methods of each object, without arguments."""
         if site < 0:
             return
         for value in self._machine.order(self.list_apart(values, names)):
@@ -187,13 +187,13 @@ class Special:
                     self._machine.note(site, Target(member.code, _RULE, confidence))
 
     def ask_key(self, values: Values, site: int) -> None:
-        """Note what a dict or set asks of a key."""
+        """Record the calls of a dict or set on a key."""
         if "__hash__" in self._names or "__eq__" in self._names:
             inside = self.ask_hash(values, site)
             self.note_methods(inside, ("__eq__",), site, POSSIBLE)
 
     def ask_hash(self, values: Values, site: int) -> Values:
-        """Note what makes a hash of values; returns these, and what is in tuples among them."""
+        """Record the calls of hash(), and return the values with tuples flattened."""
         inside = set(values)
         for value in self._machine.order(values):
             if isinstance(value, Container) and value.kind == "tuple":
@@ -203,7 +203,7 @@ class Special:
         return found
 
     def ask(self, question: str, values: Values, site: int) -> Values:
-        """Ask what Python asks by itself where no method is named."""
+        """Record the implicit calls of an operation that names no method."""
         if question == "items":
             for value in self._machine.order(values):
                 if isinstance(value, Instance):
@@ -231,7 +231,7 @@ class Special:
         return MANY if is_large(values) else frozenset(result)
 
     def operate(self, sign: str, left: Values, right: Values, site: int, in_place: bool) -> Values:
-        """Apply a binary operator: the method of the left side, or where it has none that of the right one."""
+        """Apply a binary operator: the method of the left operand, else of the right one."""
         name = _BINARY.get(sign, "")
         if not name:
             return unknown(Reason.EXPRESSION)
@@ -257,7 +257,7 @@ class Special:
         return MANY if is_large(left) else frozenset(result)
 
     def _operate_plain(self, sign: str, value: Value, right: Values, site: int) -> Values:
-        """Return what an operator gives whose left side is no object of the repository."""
+        """Return the result of an operator whose left operand is no object of the repository."""
         if isinstance(value, Container):
             if sign in ("+", "|", "-", "&", "^", "*"):
                 containers = self._machine.containers
@@ -287,7 +287,7 @@ class Special:
         return unknown(Reason.EXPRESSION) if not isinstance(value, Unknown) else frozenset({value})
 
     def format_text(self, text: str, style: str, given: Sequence[Values]) -> Values:
-        """Return the texts that a template makes, as far as these may name attributes."""
+        """Return the texts made from a template, as far as they may name attributes."""
         marks = list(_MARKS[style].finditer(text))
         if not marks:
             return frozenset({self._make(Constant, "str", text)})
@@ -316,7 +316,7 @@ class Special:
         return frozenset(result) or frozenset({PLAIN["str"]})
 
     def compare(self, sign: str, left: Values, right: Values, site: int) -> Values:
-        """Apply a comparison, or ask whether something is in a container."""
+        """Apply a comparison or containment test."""
         machine = self._machine
         if "in" in sign.split():
             for value in self._machine.order(right):
@@ -362,7 +362,7 @@ class Special:
         return _TRUTH | {each for each in result if not isinstance(each, Unknown)}
 
     def enter(self, values: Values, is_async: bool, site: int) -> Values:
-        """Enter and leave a context; returns what stands for it inside."""
+        """Enter and leave a context, and return the result of entering."""
         machine = self._machine
         names = ("__aenter__", "__aexit__") if is_async else ("__enter__", "__exit__")
         result: set[Value] = set()

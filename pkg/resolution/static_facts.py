@@ -1,7 +1,7 @@
-"""What the code of a file says without being followed, by the names under which other files look it up (A-12).
+"""Facts that a file states without solving, by the keys under which other files look them up (A-12).
 
-Two versions of a file are compared by it: an edit that leaves the facts of a name as they were changes nothing for
-those who looked that name up, but for the values that come out of the code.
+Two versions of a file are compared by them: an edit that leaves the facts of a name unchanged can affect files that
+looked it up only by values.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pkg.resolution.self_calls import asks_super
 from pkg.resolution.variables import Home
 
 EVERYTHING = "<everything>"
-"""Looked up by all: what decides how classes and modules hang together."""
+"""Key looked up by all files: facts that decide how classes and modules relate."""
 _CLASS = "<class>"
 _DEEPEST = 12
 _SHOWN = frozenset((o.GLOBAL, o.CLASS, o.FUNC, o.IMPORT, o.BROUGHT, o.CELL))
@@ -28,12 +28,12 @@ _NEUTRAL = frozenset((o.PARAM, o.CONST, o.UNKNOWN, o.COLLECT, o.TEXT))
 
 
 def name_member(info: ClassInfo, name: str) -> str:
-    """Name what is looked up of a class under a special name, which nearly all code looks up."""
+    """Return the key of a special name of a class; nearly all code looks these names up."""
     return f"{info.module.path}\0{info.key}\0{name}"
 
 
 def list_facts(module: ModuleInfo) -> dict[str, int]:
-    """List what a file says by itself, by the name under which it is looked up, as hashes."""
+    """Return the hashes of the facts of a file alone, by key."""
     facts: dict[str, list[Any]] = {}
 
     def add(name: str, *fact: Any) -> None:
@@ -61,7 +61,7 @@ def list_facts(module: ModuleInfo) -> dict[str, int]:
 
 
 def list_heads(module: ModuleInfo, names: RecordedNames) -> dict[str, int]:
-    """List what a file says only with others: bases of classes, what is promised of callables, packages imported."""
+    """Return the hashes of facts that depend on other files: bases, signatures, imported packages."""
     known = names.program.known_packages
     imported = known.list_imported(module.path) - {known.find(module.path)}
     heads: dict[str, list[Any]] = {}
@@ -80,7 +80,7 @@ def list_heads(module: ModuleInfo, names: RecordedNames) -> dict[str, int]:
 
 
 def hash_imported(packages: set[str]) -> int:
-    """Return the hash of the packages that a file imports something of."""
+    """Return the hash of the packages that a file imports from."""
     return _hash(sorted(packages))
 
 
@@ -145,7 +145,7 @@ def _add_node(code: Code, node: Any, add: Any) -> None:
 
 
 def _spell(code: Code, number: int, depth: int) -> Any:
-    """Spell what an operation gives without running anything; None where that is nothing."""
+    """Return a comparable form of an operation's static value; None where it has none."""
     if number < 0 or depth > _DEEPEST:
         return None
     node = code.summary.nodes[number]
@@ -168,7 +168,7 @@ def _spell(code: Code, number: int, depth: int) -> Any:
 
 
 def find_changed(before: dict[str, int], now: dict[str, int]) -> set[str]:
-    """Find the names whose facts are no longer the same; EVERYTHING stands for all."""
+    """Return the keys whose facts changed; EVERYTHING stands for all."""
     changed = {name for name in before.keys() | now.keys() if before.get(name) != now.get(name)}
     for name in [name for name in changed if name.endswith(_CLASS)]:
         changed.discard(name)
@@ -177,12 +177,12 @@ def find_changed(before: dict[str, int], now: dict[str, int]) -> set[str]:
 
 
 def list_consulted(home: Home) -> list[str]:
-    """List the names under which something was looked up for the code of a module."""
+    """List the keys of the lookups of a module."""
     return sorted(name_member(*each) if isinstance(each, tuple) else str(each) for each in home.consulted)
 
 
 def spread_changed(changed: set[str], program: Program) -> set[str]:
-    """Add to changed special names of classes those under which they are looked up through related classes."""
+    """Extend changed special names of classes to related classes, through which they are looked up."""
     found = set(changed)
     for each in changed:
         path, _, rest = each.partition("\0")
@@ -195,5 +195,5 @@ def spread_changed(changed: set[str], program: Program) -> set[str]:
 
 
 def list_special(facts: Iterable[str]) -> set[str]:
-    """List the special names that classes define, by the names of facts."""
+    """Return the special names that classes define, from keys of facts."""
     return {name for each in facts if (name := each.rpartition("\0")[2])[:2] == "__" and "\0" in each}

@@ -1,6 +1,6 @@
-"""What annotations promise, and what names stand for without running anything: classes, modules, libraries (A-12).
+"""Static meaning of annotations and names, before solving: classes, modules, libraries (A-12).
 
-Bases of classes and types are told from the operations that bind their names, before values are followed.
+Bases and types are read from the operations that bind their names.
 """
 
 from __future__ import annotations
@@ -62,33 +62,33 @@ _OPEN = frozenset(("Any", "object", "TypeVar", "ParamSpec", "AnyStr", "Hashable"
 _PROTOCOLS = frozenset(("typing.Protocol", "typing_extensions.Protocol"))
 _MAKING_BASES = frozenset(("with_metaclass", "add_metaclass"))
 Promise = tuple[Values, bool]
-"""What an annotation promises, and whether anything else is possible beside it."""
+"""Values that an annotation promises, and whether others are possible."""
 OPEN: Promise = (EMPTY, True)
 
 
 def _place_base(value: Value) -> tuple[int, str]:
-    """Order what a base may be: classes by where they stand, what is not of the repository by its name."""
+    """Return a sort key of possible bases: classes by position, others by name."""
     if isinstance(value, Class):
         return value.info.position, ""
     return -1, value.name if isinstance(value, Library) else ""
 
 
 class Types:
-    """Tell what annotations and bases stand for."""
+    """Static values of annotations, bases and names."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
         self._make = program.interner.make
         self._schedule = program.schedule
-        self._promises: dict[tuple[int, int], tuple[Promise, set[object]]] = {}  # with the names looked up
+        self._promises: dict[tuple[int, int], tuple[Promise, set[object]]] = {}  # with their lookups
         self._kept: list[Any] = []
         self._names: dict[tuple[ModuleInfo, str], tuple[Values, set[object]]] = {}
         self._open_names: set[tuple[ModuleInfo, str]] = set()
-        self._heads: dict[ClassInfo, tuple[Code, Any]] = {}  # of classes whose bases are not known yet
+        self._heads: dict[ClassInfo, tuple[Code, Any]] = {}  # of classes without bases so far
         self._is_ordered = False
         self._nested = 0
 
-    # Names without running anything.
+    # Static names.
 
     def find_bases(self) -> None:
         """Find the bases of all classes."""
@@ -103,7 +103,7 @@ class Types:
         self._is_ordered = True
 
     def _open_bases(self, info: ClassInfo) -> None:
-        """Find the bases of a class, unless that was done before."""
+        """Find the bases of a class, once."""
         head = self._heads.pop(info, None)
         if head is not None:
             before, self._schedule.consulted = self._schedule.consulted, info.module.consulted
@@ -111,7 +111,7 @@ class Types:
             self._schedule.consulted = before
 
     def consult_bases(self, module: ModuleInfo) -> None:
-        """Note what was looked up for the bases of the classes of a module, which are known."""
+        """Record the lookups for the known bases of the classes of a module."""
         self._schedule.consulted = module.consulted
         for code in module.codes:
             for node in code.summary.nodes if code.summary.flags & o.MAKES_CLASSES else ():
@@ -119,7 +119,7 @@ class Types:
                     self._find_bases(code, node, ClassInfo(module, ""))
 
     def _list_order(self, info: ClassInfo) -> Iterable[ClassInfo]:
-        """List a class and its bases, which may not be known yet."""
+        """Iterate over a class and its bases, found on demand."""
         return info.order if self._is_ordered else self._walk_bases(info)
 
     def _walk_bases(self, info: ClassInfo) -> Iterator[ClassInfo]:
@@ -165,7 +165,7 @@ class Types:
                         info.has_unknown = True
 
     def register_classes(self) -> None:
-        """Find the classes that are registered for abstract ones, by a call or a decorator."""
+        """Find the classes registered for ABCs by a call or decorator."""
         pairs: list[tuple[ClassInfo, ClassInfo]] = []
         for code in self._program.list_codes():
             self._schedule.consulted = code.module.consulted
@@ -204,7 +204,7 @@ class Types:
         return self.find(code, number)
 
     def find(self, code: Code, number: int, depth: int = 0) -> Values:
-        """Find what an operation gives without running anything."""
+        """Return the static values of an operation."""
         if number < 0 or depth > _DEEPEST:
             return EMPTY
         nodes = code.summary.nodes
@@ -275,7 +275,7 @@ class Types:
         return frozenset(found)
 
     def find_name(self, module: ModuleInfo, name: str, depth: int = 0) -> Values:
-        """Find what a name of a module stands for when its code has run."""
+        """Return the static values of a module's name after its code has run."""
         key = module, name
         found = self._names.get(key)
         if found is not None:
@@ -305,7 +305,7 @@ class Types:
         return result
 
     def find_import(self, module: ModuleInfo, number: int, depth: int = 0) -> Values:
-        """Find what an import binds its name to."""
+        """Return the static values of an import."""
         record = module.unit.imports[number]
         found = self._program.find_bound(module.path, number)
         if record.name is None:
@@ -324,7 +324,7 @@ class Types:
         return frozenset(values)
 
     def list_modules(self, found: Found) -> Values:
-        """List the modules and folders that a name may lead to, as values."""
+        """Return the modules and folders of a search result as values."""
         values: set[Any] = set()
         for each in found.list_all():
             if each.module is not None:
@@ -344,7 +344,7 @@ class Types:
         return self.list_modules(inner) if inner else EMPTY
 
     def find_attribute(self, values: Values, name: str, depth: int = 0) -> Values:
-        """Find what an attribute gives without running anything."""
+        """Return the static values of an attribute."""
         self._schedule.consulted.add(name)
         found: set[Any] = set()
         for value in values:
@@ -364,7 +364,7 @@ class Types:
     # Annotations.
 
     def promise(self, code: Code | None, annotation: Any) -> Promise:
-        """Tell what an annotation promises that stands in the head of a function or in the code of a frame."""
+        """Return the promise of an annotation in a frame or the head of a function."""
         if annotation is None or code is None:
             return OPEN
         key = id(annotation), code.position
@@ -390,7 +390,7 @@ class Types:
         return EMPTY.union(*(values for values, _ in promises)), any(is_open for _, is_open in promises)
 
     def resolve(self, code: Code, name: str) -> Values:
-        """Find what a dotted name stands for in an annotation."""
+        """Return the static values of a dotted name in an annotation."""
         first, *rest = name.split(".")
         values: Values = EMPTY
         each: Code | None = code
@@ -446,7 +446,7 @@ class Types:
         if isinstance(value, Library):
             name = value.name
             short = name.rpartition(".")[2]
-            if name.endswith("()"):  # a type variable or the like
+            if name.endswith("()"):  # such as a type variable
                 return OPEN
             if short in _PLAIN_TYPES and name.startswith("builtins."):
                 return frozenset({PLAIN[short]}), False
@@ -460,7 +460,7 @@ class Types:
         return OPEN
 
     def _spell(self, code: Code, number: int, depth: int) -> Annotation:
-        """Spell a type that is written as an expression as annotations are."""
+        """Convert a type written as an expression to an annotation."""
         node = code.summary.nodes[number] if number >= 0 and depth <= _DEEPEST else (o.UNKNOWN,)
         operation = node[0]
         if operation == o.GLOBAL:
@@ -484,7 +484,7 @@ class Types:
         return OTHER
 
     def _find_alias(self, module: ModuleInfo, name: str, depth: int) -> tuple[Code, int] | None:
-        """Find the operation that puts a type together for which a name of a module stands."""
+        """Return the operation that builds the type alias of a module's name."""
         numbers, root = module.bindings.get(name, ()), module.root
         if depth > _DEEPEST or root is None or len(numbers) != 1:
             return None
@@ -533,7 +533,7 @@ class Types:
         return OPEN if not values else self._read_name(code, base[1], depth)
 
     def _read_signature(self, code: Code, given: Any, result: Any, depth: int) -> Promise:
-        """Read what Callable says of a callable; beside that it may be any."""
+        """Return the promise of Callable, beside which other values are possible."""
         parts = given[1] if given[0] == "l" else []
         known = tuple(self._read(code, each, depth + 1)[0] for each in parts)
         came = self._read(code, result, depth + 1)[0]
@@ -544,7 +544,7 @@ class Types:
         )
 
     def find_signatures(self) -> None:
-        """Find what annotations say of the callables that functions are given."""
+        """Find the signatures of callable parameters in annotations."""
         for code in self._program.list_codes():
             self._schedule.consulted = code.module.consulted
             takes_any = code.summary.flags & o.TAKES_CALLABLES
@@ -557,7 +557,7 @@ class Types:
         return frozenset(self._make(Class, each.info, True) for each in values if isinstance(each, Instance))
 
     def _make_container(self, code: Code, kind: str, items: Values, keys: Values) -> Container:
-        """Make the container that an annotation promises; it has a site of its own."""
+        """Return the promised container of an annotation, at a site of its own."""
         return promise_container(self._make, code, kind, items if items else unknown(Reason.ITEM), keys)
 
     def _make_tuple(self, code: Code, arguments: list[Any], depth: int) -> Container:
@@ -570,7 +570,7 @@ class Types:
 def promise_container(
     make: Callable[..., Any], code: Code, kind: str, items: Values, keys: Values, parts: tuple[Values, ...] = ()
 ) -> Container:
-    """Make the container that an annotation promises: one for all with the same contents in the code of a scope."""
+    """Return the promised container of a scope, shared by annotations with equal contents."""
     made: Container = make(Container, kind, code, PROMISED, (items, keys, parts))
     if made.everything is None:
         open_container(made)

@@ -1,4 +1,4 @@
-"""Resolve a repository of which some files were edited, by the records of the resolution before (A-12)."""
+"""Resolve a repository with edited files from the records of the previous resolution (A-12)."""
 
 from __future__ import annotations
 
@@ -30,31 +30,31 @@ _INIT = "__init__.py"
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """Edited files that were resolved, with the others for which that changed anything."""
+    """Result of resolving edited files and the files that they affect."""
 
     machine: Machine
     schedule: ReplaySchedule
-    paths: list[str]  # of the files whose links may have changed
+    paths: list[str]  # of files whose links may have changed
 
 
 def record_resolution(machine: Machine) -> dict[str, ModuleRecord]:
-    """Return the records of all modules that were resolved from nothing, when their links were listed."""
+    """Return the records of all modules of a complete resolution, after their links were listed."""
     program, schedule = machine.program, machine.schedule
     names = RecordedNames(program, machine.attributes)
     return record_all([program.shared, *program.modules.values()], schedule, names)
 
 
 class Records(Mapping[str, ModuleRecord]):
-    """The records of all modules, read when they are wanted."""
+    """Records of all modules, unpacked on first use."""
 
     def __init__(self, packed: Mapping[str, tuple[bytes, bytes]]) -> None:
-        """Take by path what a record packs: facts and flows."""
+        """Create from packed facts and flows by path."""
         self._packed = packed
         self._read: dict[str, ModuleRecord] = {}
         self._facts: dict[str, tuple[list[str], dict[str, int]]] = {}
 
     def __getitem__(self, path: str) -> ModuleRecord:
-        """Return the record of a path."""
+        """Unpack the record of a path."""
         found = self._read.get(path)
         if found is None:
             found = self._read[path] = ModuleRecord.unpack(*self._packed[path])
@@ -73,7 +73,7 @@ class Records(Mapping[str, ModuleRecord]):
         return unpack_outline(cut_outline(self._packed[path][0])[0])
 
     def read_facts(self, path: str) -> tuple[list[str], dict[str, int]]:
-        """Return what a module looked up, and what its classes are derived from."""
+        """Return the lookups and heads of classes of a module."""
         found = self._facts.get(path)
         if found is None:
             found = self._facts[path] = unpack_facts(self._packed[path][0])
@@ -84,10 +84,10 @@ def resolve_edited(
     units: Mapping[str, UnitText], package: str, errors: LocalErrors, records: Records,
     before: Mapping[str, UnitText],
 ) -> Update | None:  # fmt: skip
-    """Resolve files that were edited, came or went; None where everything is to be resolved again, as for new packages.
+    """Resolve edited, added and removed files; None where everything has to be resolved, as for new packages.
 
-    records: by path, of all files as they were, and under "" of what belongs to none. before: files that were edited or
-    went, as they were.
+    records: previous ones by path, and under "" of what belongs to no file. before: previous versions of edited or
+    removed files.
     """
     moved = units.keys() ^ (records.keys() - {""})
     if "" not in records or any(path.rpartition("/")[2] == _INIT for path in moved):
@@ -106,9 +106,9 @@ def resolve_edited(
 
 
 def _solve(edit: _Edit, package: str, errors: LocalErrors, read: Set[str]) -> Update | set[str] | None:
-    """Resolve what was edited, with the code of some files, and the outlines of others where that is enough.
+    """Resolve edited files with the code of some files and the outlines of others.
 
-    Returns the files whose code is to be read where it is not.
+    Returns instead the files whose code is needed in addition.
     """
     units, records = edit.units, edit.records
     homes: dict[str, Home] = {}
@@ -133,22 +133,22 @@ def _solve(edit: _Edit, package: str, errors: LocalErrors, read: Set[str]) -> Up
 
 
 class _Edit:
-    """What was edited, and the names whose facts that changes."""
+    """Edited files, and the keys of changed facts."""
 
     def __init__(
         self, units: Mapping[str, UnitText], records: Records, before: Mapping[str, UnitText], moved: Set[str]
     ) -> None:
-        """Compare edited files with what they were; moved: the paths of those that came or went."""
+        """Compare edited files with their previous versions; moved: paths of added and removed files."""
         self.units, self.records, self.moved = units, records, moved
         self._before = before
-        self._paths = (before.keys() | moved) & units.keys()  # of files that are to be resolved again
+        self._paths = (before.keys() | moved) & units.keys()  # of files to resolve again
         self._old = {path: _list_facts_alone(unit) for path, unit in before.items()}
         self._new = {path: _list_facts_alone(units[path]) for path in self._paths}
         compared = (find_changed(self._old.get(path, {}), self._new.get(path, {})) for path in {*before, *self._paths})
         self.changed = _list_parts(units, moved).union(*compared)
 
     def list_affected(self, changed: Set[str]) -> set[str]:
-        """List the edited files, and those that looked up names whose facts changed."""
+        """Return the edited files, and those that looked up changed facts."""
         found = set(self._paths)
         if self.moved:
             found |= {path for path, unit in self.units.items() if not self.changed.isdisjoint(_list_asked(unit))}
@@ -158,7 +158,7 @@ class _Edit:
         return found
 
     def find_affected(self, program: Program, names: RecordedNames) -> set[str] | None:
-        """Find the edited files, and those that looked up what these no longer say; None where that is nearly all."""
+        """Return the edited files and those affected by changed facts; None where these are nearly all."""
         moved, records = self.moved, self.records
         if any(EVERYTHING in self._old.get(path, ()) or not _is_known(program, records, path) for path in moved):
             return None
@@ -182,7 +182,7 @@ class _Edit:
 
 
 def _is_known(program: Program, records: Records, path: str) -> bool:
-    """Return whether a file that came or went makes no package known, or unknown, to the package that it is of."""
+    """Return whether an added or removed file leaves the known packages of its package unchanged."""
     known = program.known_packages
     package = known.find(path)
     others = [each for each in program.units if each != path and known.find(each) == package]
@@ -192,7 +192,7 @@ def _is_known(program: Program, records: Records, path: str) -> bool:
 
 
 def _list_parts(units: Iterable[str], moved: Set[str]) -> set[str]:
-    """List the names of modules and folders that came or went."""
+    """Return the names of added and removed modules and folders."""
     found: set[str] = set()
     for path in moved:
         *folders, name = path.split("/")
@@ -205,14 +205,14 @@ def _list_parts(units: Iterable[str], moved: Set[str]) -> set[str]:
 
 
 def _list_asked(unit: UnitText) -> Iterator[str]:
-    """List the parts of the names that a file imports."""
+    """Return the parts of the names that a file imports."""
     for record in unit.imports:
         yield from record.module.split(".")
         yield record.name or ""
 
 
 def _list_facts_alone(unit: UnitText) -> dict[str, int]:
-    """List what a file says by itself."""
+    """Return the facts of a file alone."""
     program = Program({unit.path: unit}, "", LocalErrors())
     Types(program).find_bases()
     program.outline_modules()
@@ -220,6 +220,6 @@ def _list_facts_alone(unit: UnitText) -> dict[str, int]:
 
 
 def _list_special_elsewhere(program: Program, edited: Collection[str]) -> set[str]:
-    """List the special names that classes define in files that were not edited."""
+    """Return the special names that classes define in unchanged files."""
     infos = (info for info in program.hierarchy.classes if info.module.path not in edited)
     return {name for info in infos for name in info.outline.members if name.startswith("__")}

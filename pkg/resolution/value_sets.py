@@ -1,7 +1,7 @@
-"""What an expression may stand for while code is resolved: abstract values, equal ones are one object (A-12).
+"""Abstract values of expressions; equal values are one object (A-12).
 
-A set of them is what is known of a variable. Sets are small: a variable may hold any number, but what is derived from
-one that holds more than MOST_VALUES is `Unknown(Reason.MANY)`.
+A variable holds a set of them, of any size; but whatever is derived from a set of more than MOST_VALUES is
+`Unknown(Reason.MANY)`.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     from pkg.resolution.variables import Variable
 
 PROMISED = -1
-"""The site of containers that annotations promise."""
+"""Site of containers promised by annotations."""
 MOST_VALUES = 8
-"""Values of a set that something is still derived from one by one."""
+"""Largest set whose values are followed one by one."""
 
 
 class Flavour(Enum):
-    """Say how it is known of which class an object is."""
+    """Evidence for the class of an object."""
 
-    EXACT = "constructed"  # of this class, and of none derived from it
+    EXACT = "constructed"  # of this class, and of no subclass
     SELF = "self"
     TYPED = "annotated"
     NARROWED = "tested"
 
 
 class Value:
-    """One abstract value; made by `intern` alone, so that equal ones are one object."""
+    """An abstract value; created only by `Interner.make`, so that equal values are one object."""
 
     __slots__ = ()
 
 
 class Function(Value):
-    """A function or lambda of the repository, not bound to an object."""
+    """An unbound function or lambda of the repository."""
 
     __slots__ = ("code",)
     code: Code
@@ -49,7 +49,7 @@ class Function(Value):
 
 
 class Method(Value):
-    """A function that is bound to an object or a class."""
+    """A function bound to an object or a class."""
 
     __slots__ = ("code", "receiver")
 
@@ -59,7 +59,7 @@ class Method(Value):
 
 
 class Class(Value):
-    """A class of the repository; where it is open, that class or one derived from it (`cls`)."""
+    """A class of the repository; if open, that class or a subclass (`cls`)."""
 
     __slots__ = ("info", "is_open")
 
@@ -79,12 +79,12 @@ class Instance(Value):
 
     @property
     def is_open(self) -> bool:
-        """Return whether it may be of a derived class."""
+        """Return whether the object may be of a subclass."""
         return self.flavour is not Flavour.EXACT
 
     @property
     def is_promised(self) -> bool:
-        """Return whether an annotation or a test says that it is of the class."""
+        """Return whether the class comes from an annotation or a test."""
         return self.flavour in (Flavour.TYPED, Flavour.NARROWED)
 
 
@@ -98,7 +98,7 @@ class Module(Value):
 
 
 class Folder(Value):
-    """A package without a file of its own."""
+    """A package without an `__init__.py`."""
 
     __slots__ = ("folder",)
 
@@ -107,7 +107,7 @@ class Folder(Value):
 
 
 class Library(Value):
-    """Something outside of the repository, by its dotted name; `()` stands for a result, `[]` for an item."""
+    """A value from outside of the repository, by dotted name; `()` stands for a result, `[]` for an item."""
 
     __slots__ = ("name",)
 
@@ -116,7 +116,7 @@ class Library(Value):
 
 
 class Constant(Value):
-    """A text, number, truth value or None; without a value, any of its type."""
+    """A text, number, truth value or None; without a value, any of that type."""
 
     __slots__ = ("kind", "value")
 
@@ -126,7 +126,7 @@ class Constant(Value):
 
 
 class Text(Value):
-    """A text that is put together, as far as it may name an attribute: its beginning and end."""
+    """A computed text that may name an attribute: its beginning and end."""
 
     __slots__ = ("beginning", "end")
 
@@ -136,7 +136,7 @@ class Text(Value):
 
 
 class Container(Value):
-    """A list, tuple, dict, set or the like, told apart by the site that makes it."""
+    """A list, tuple, dict, set or similar, identified by the site that creates it."""
 
     __slots__ = ("code", "everything", "keyed", "keys", "kind", "ordered", "promised", "rest", "site")
 
@@ -146,10 +146,10 @@ class Container(Value):
         self.kind = kind
         self.code = code
         self.site = site
-        self.promised = promised  # of one that an annotation promises: items, keys, and the parts of a tuple
+        self.promised = promised  # of a promised one: items, keys, and parts of a tuple
         self.keyed: dict[object, Variable] = {}  # by constant keys
-        self.ordered = 1  # of these keys, how many stand in their order
-        self.rest: Variable | None = None  # under keys that are not known
+        self.ordered = 1  # number of leading keys in sorted order
+        self.rest: Variable | None = None  # under unknown keys
         self.keys: Variable | None = None
         self.everything: Variable | None = None
 
@@ -165,7 +165,7 @@ class ContainerMethod(Value):
 
 
 class Super(Value):
-    """What super() gives in a class, for an object or class."""
+    """The result of super() in a class, for an object or class."""
 
     __slots__ = ("info", "receiver")
 
@@ -186,18 +186,18 @@ class Property(Value):
 
 
 class Wrapped(Value):
-    """A callable that classmethod, staticmethod or contextmanager made of another, or an object that decorates it."""
+    """A callable wrapped by classmethod, staticmethod, contextmanager or a decorating object."""
 
     __slots__ = ("inner", "kind", "manager")
 
     def __init__(self, kind: str, inner: Value, manager: Value | None = None) -> None:
         self.kind = kind
         self.inner = inner
-        self.manager = manager  # which each call enters
+        self.manager = manager  # entered by each call
 
 
 class Signature(Value):
-    """What an annotation says of a callable: the arguments that it is given, and what it gives back."""
+    """The signature of a callable in an annotation: arguments and result."""
 
     __slots__ = ("given", "result")
 
@@ -207,7 +207,7 @@ class Signature(Value):
 
 
 class Partial(Value):
-    """A callable with some arguments given; they stand at the site that made it."""
+    """A callable with some arguments bound, which are stored by its site."""
 
     __slots__ = ("code", "inner", "site")
 
@@ -218,7 +218,7 @@ class Partial(Value):
 
 
 class Maker(Value):
-    """The constructor that is made of the fields of one class, for objects of it or of one derived from it."""
+    """A generated constructor of a record class, for objects of that or a subclass."""
 
     __slots__ = ("info", "is_bound", "made")
 
@@ -229,7 +229,7 @@ class Maker(Value):
 
 
 class Generator(Value):
-    """What calling a function with a yield gives, and for a method the object it was called on."""
+    """The result of calling a generator function, with the receiver of a method."""
 
     __slots__ = ("code", "is_context", "receiver")
 
@@ -240,7 +240,7 @@ class Generator(Value):
 
 
 class Coroutine(Value):
-    """What calling an asynchronous function gives."""
+    """The result of calling an async function."""
 
     __slots__ = ("code", "receiver")
 
@@ -259,7 +259,7 @@ class Namespace(Value):
 
 
 class Register(Value):
-    """What takes further functions for a generic one, or classes for an abstract one."""
+    """The `register` method of a generic function or an ABC."""
 
     __slots__ = ("owner",)
 
@@ -268,7 +268,7 @@ class Register(Value):
 
 
 class Unknown(Value):
-    """What cannot be told, and why."""
+    """An unknown value, and the reason."""
 
     __slots__ = ("reason",)
 
@@ -284,7 +284,7 @@ _UNKNOWN = {reason: frozenset({Unknown(reason)}) for reason in Reason}
 
 
 def unknown(reason: Reason) -> Values:
-    """Return the set of one unknown value."""
+    """Return a set of one unknown value."""
     return _UNKNOWN[reason]
 
 
@@ -293,13 +293,13 @@ _MOST_WITH_UNKNOWN = MOST_VALUES + len(Reason)
 
 
 class Interner:
-    """Make values, equal ones once."""
+    """Factory of values, equal ones once."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[Any, ...], Value] = {}
 
     def make(self, kind: type[Made], *parts: Any) -> Made:
-        """Make a value of a kind."""
+        """Return the value of a kind and parts."""
         key = (kind, *parts)
         found = self._made.get(key)
         if found is None:
@@ -307,7 +307,7 @@ class Interner:
         return found  # type: ignore[return-value]
 
     def list(self, kind: type[Made]) -> list[Made]:
-        """List the values of a kind, in the order in which they were made."""
+        """List the values of a kind in order of creation."""
         return [each for each in self._made.values() if type(each) is kind]
 
     def clear(self) -> None:
@@ -322,7 +322,7 @@ SortKey = tuple[Any, ...]
 
 
 def make_sort_key(value: Value) -> SortKey:
-    """Return what values are ordered by: where the code stands that they are of, not when they were made."""
+    """Return a sort key of values: by position of their code, not by creation."""
     kind = type(value).__name__
     if isinstance(value, Function | Coroutine):
         return kind, value.code.position, 0, "", ()
@@ -347,7 +347,7 @@ def make_sort_key(value: Value) -> SortKey:
 
 
 def _spell_promise(value: Container) -> SortKey:
-    """Return what containers are ordered by that annotations in one scope promise."""
+    """Return a sort key of the promised containers of one scope."""
     if value.promised is None:
         return ()
     items, keys, parts = value.promised
@@ -355,20 +355,20 @@ def _spell_promise(value: Container) -> SortKey:
 
 
 def name_item(name: str) -> str:
-    """Name an item of something of a library. Names end, so that loops do."""
+    """Return the name of an item of a library value; bounded, so that the analysis ends."""
     return name if name.endswith("[]") else f"{name.removesuffix('()')}[]"
 
 
 _TEXTS = (Constant, Text)
 _VAGUE = frozenset().union(*map(unknown, (Reason.PARAMETER, Reason.ARGUMENT, Reason.ITEM, Reason.RESULT)))
 _CALLED = (Function, Method, Partial, Wrapped, Signature, Library, Constant, Unknown)
-"""Of a set of these alone nothing is derived but by calling them, so that it may be large."""
-_MOST_MERGED = 64  # values of a set whose constants are still looked at
+"""A set of these alone is only called, so that it may be large."""
+_MOST_MERGED = 64  # largest set whose constants are merged
 (_NOT_FOLLOWED,) = unknown(Reason.EXPRESSION)
 
 
 def merge_alike(values: Values) -> Values:
-    """Leave one constant of each type among values, and one value for all of which merely nothing is known."""
+    """Merge the constants of each type, and the unknown values, into one each."""
     alike = [value for value in values if type(value) in _TEXTS or value in _VAGUE]
     return values.difference(alike).union(map(_find_alike, alike)) if alike else values
 
@@ -383,14 +383,14 @@ def is_none(value: Value) -> bool:
 
 
 def is_large(values: Collection[Value]) -> bool:
-    """Return whether a set has more than MOST_VALUES values that are known."""
+    """Return whether a set has more than MOST_VALUES known values."""
     if len(values) <= MOST_VALUES:
         return False
     return len(values) > _MOST_WITH_UNKNOWN or sum(type(each) is not Unknown for each in values) > MOST_VALUES
 
 
 def bound(values: Values) -> Values:
-    """Return what a variable gets of a large set: all callables of a set of such, as in a registry; else too many."""
+    """Return the bounded form of a large set: unchanged if all are callables, as in a registry; else MANY."""
     if all(type(each) in _CALLED for each in values):
         return merge_alike(values)
     merged = merge_alike(values) if len(values) < _MOST_MERGED else MANY
@@ -404,4 +404,4 @@ class _Plain(dict[str, Constant]):
 
 
 PLAIN = _Plain()
-"""By type, the constant of which nothing else is known."""
+"""Constants without a value, by type."""

@@ -1,4 +1,4 @@
-"""Variables: what holds values across functions, who reads them, and when each reader sees what was written (A-12)."""
+"""Variables hold values across functions; a schedule evaluates their readers in rounds (A-12)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MEMBER, FIELD, FACTORIES, FOREIGN = "m", "f", "o", "a"  # of classes
 EVERYTHING, REST, KEYS, ITEM = "e", "q", "w", "i"  # of containers
 NAME, CHANGED = "n", "x"  # of modules, and of names of attributes
 
-_MOST_AT_ONCE = 32  # values of a variable to which more are added one by one
+_MOST_AT_ONCE = 32  # largest set that is extended value by value
 
 Key = TypeVar("Key")
 Made = TypeVar("Made")
@@ -27,21 +27,21 @@ def _ignore(code: Code, values: Values) -> None:
 
 
 class Home:
-    """A module as the owner of variables: its code sees what is written to them at once, other code a round later."""
+    """A module as owner of variables: its code sees writes to them at once, other code a round later."""
 
     __slots__ = ("changed", "consulted", "due", "path", "waiting", "written")
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.waiting: list[Code] = []  # code to be evaluated with the next round
-        self.due: dict[Variable, Values] = {}  # variables with copies, and what these lack
-        self.written: dict[Variable, Values] = {}  # what its code has written to variables of others
+        self.due: dict[Variable, Values] = {}  # pending values of the copies of variables
+        self.written: dict[Variable, Values] = {}  # values written to variables of other modules
         self.changed: list[Variable] = []  # since the last round
-        self.consulted: set[object] = set()  # names under which something was looked up for its code
+        self.consulted: set[object] = set()  # keys of the lookups of its code
 
 
 class Variable:
-    """A parameter, result, field, name of a module or the like: a set of values that only grows."""
+    """A parameter, result, field, module name or similar: a set of values that only grows."""
 
     __slots__ = (
         "copies", "home", "is_changed", "is_merged", "kind", "others", "owner", "part", "readers", "shown", "values",
@@ -49,37 +49,37 @@ class Variable:
 
     def __init__(self, home: Home, owner: object, kind: str, part: object = "") -> None:
         self.home = home
-        self.owner = owner  # the code, class, module or container that has it
-        self.kind = kind  # of what the owner has
-        self.part = part  # the place, name or key that tells it from others of the kind
+        self.owner = owner  # code, class, module or container
+        self.kind = kind  # a letter of those above, by owner
+        self.part = part  # position, name or key among variables of this kind
         self.values: Values = EMPTY
-        self.shown: Values = EMPTY  # what code of other modules sees
-        self.readers: list[int] | None = None  # operations of its module, by their numbers in the program; some twice
-        self.others: list[int] | None = None  # those of other modules
+        self.shown: Values = EMPTY  # values seen by other modules
+        self.readers: list[int] | None = None  # operations of its module, by number in the program; may repeat
+        self.others: list[int] | None = None  # operations of other modules
         self.is_merged = False  # whether constants of one type are one value
         self.is_changed = False  # since the last round
-        self.copies: list[Variable] | None = None  # variables that get all that is written to this one
+        self.copies: list[Variable] | None = None  # variables that receive all values of this one
 
     def preset(self, values: Values) -> None:
-        """Have the variable hold values from the start."""
+        """Set the initial values of the variable."""
         self.values = self.shown = values
 
 
 Sent = tuple[Home, dict[Variable, set[Value]]]
-"""A module, and what it wrote to variables of others."""
+"""A module, and the values that it wrote to variables of others."""
 Kept = tuple[Home, dict[Variable, tuple[Value, ...]]]
-"""The same in tuples, which take a third of the memory of sets."""
+"""`Sent` with tuples, which take a third of the memory of sets."""
 
 
 class Round(NamedTuple):
-    """What happened in a round."""
+    """Changes of a round."""
 
     sent: list[Kept]
-    shown: list[tuple[Variable, Values]]  # the variables that have changed
+    shown: list[tuple[Variable, Values]]  # changed variables
 
 
 def open_container(container: Container) -> Container:
-    """Make the variables of a container, unless it has them."""
+    """Create the variables of a container, once."""
     if container.everything is None:
         home = container.code.module
         container.everything = Variable(home, container, EVERYTHING)
@@ -89,7 +89,7 @@ def open_container(container: Container) -> Container:
 
 
 def find_key(container: Container, key: object) -> Variable:
-    """Find the variable of what a container has under a constant key."""
+    """Return the variable of a constant key of a container, created on first use."""
     found = container.keyed.get(key)
     if found is None:
         found = container.keyed[key] = Variable(container.code.module, container, ITEM, key)
@@ -97,7 +97,7 @@ def find_key(container: Container, key: object) -> Variable:
 
 
 class Substitutes(Variable):
-    """The classes of the objects on which a method is called, of which derived ones may have another in its place."""
+    """Receiver classes of calls of a method, whose subclasses may override it."""
 
     __slots__ = ("code",)
 
@@ -108,44 +108,44 @@ class Substitutes(Variable):
 
 
 class Schedule:
-    """Evaluate the code of functions until nothing changes, in rounds.
+    """Order of evaluation, in rounds until nothing changes.
 
-    In a round each module is evaluated by itself until nothing changes inside of it, in the order of its text. What
-    it writes to variables of other modules is added between rounds, and it sees the variables of others as they were
-    before the round. So what a module does in a round depends on its own code and on the values that it was shown
-    alone, and not on the order of modules.
+    In a round each module is evaluated by itself, in source order, until nothing changes inside it. Values that
+    it writes to variables of other modules are added between rounds, and it sees their variables as they were
+    before the round. So a round of a module depends only on its own code and on the values that it was shown,
+    and not on the order of modules.
     """
 
     def __init__(self) -> None:
-        self.home: Home | None = None  # the module that is evaluated
-        self.consulted: set[object] = set()  # names, or classes and names, under which something is looked up for it
-        self.owners: list[Code] = []  # the code that each operation of the program is of
-        self.node = 0  # the operation that is evaluated, by its number in the whole program
-        self.cut: dict[Variable, int] = {}  # the first operation of its module that gave a variable too many values
-        self.evaluations = 0  # of the code of a function, or of what changed in it
+        self.home: Home | None = None  # being evaluated
+        self.consulted: set[object] = set()  # keys of its lookups: names, or classes and names
+        self.owners: list[Code] = []  # code of each operation of the program
+        self.node = 0  # operation being evaluated, by number in the program
+        self.cut: dict[Variable, int] = {}  # first operation of its module that made a variable large
+        self.evaluations = 0  # of frames, complete or of changed operations
         self.rounds = 0
-        self._here: list[tuple[int, Code]] = []  # of the module that is evaluated, what is to be evaluated
-        self._after: list[Code] = []  # and what has its turn behind those
-        self._bounded: dict[Values, Values] = {}  # by large sets of this round, what variables get of them
+        self._here: list[tuple[int, Code]] = []  # worklist of the current module, by position
+        self._after: list[Code] = []  # worklist after that one
+        self._bounded: dict[Values, Values] = {}  # bounded forms of the large sets of this round
         self._position = -1
         self._waiting: set[Home] = set()
-        self._changed: list[Home] = []  # modules some of whose variables have changed since the last round
-        self._sent: list[Sent] = []  # what modules wrote to variables of others in this round
+        self._changed: list[Home] = []  # modules with changed variables since the last round
+        self._sent: list[Sent] = []  # of this round
         self._sending: dict[Variable, set[Value]] = {}
-        self.read_by_others: list[Variable] = []  # variables that the code of other modules reads
+        self.read_by_others: list[Variable] = []  # variables with readers in other modules
         self.history: list[Round] = []  # of all rounds
-        self.substitute: Callable[[Code, Values], None] = _ignore  # called with a method, and classes it is called on
+        self.substitute: Callable[[Code, Values], None] = _ignore  # called with a method and its receiver classes
 
-    # The order of evaluation.
+    # Worklist.
 
     def take_round(self) -> list[Home]:
-        """Begin a round, and list the modules to be evaluated in it; none where everything is done."""
+        """Begin a round, and return the modules to evaluate; none after the last one."""
         found, self._waiting = sorted(self._waiting, key=lambda home: home.path), set()
         self.rounds += bool(found)
         return found
 
     def enter(self, home: Home) -> None:
-        """Begin to evaluate a module."""
+        """Begin the evaluation of a module."""
         self.home = home
         self.consulted = home.consulted
         waiting, home.waiting = home.waiting, []
@@ -163,7 +163,7 @@ class Schedule:
             self._sent.append((home, sending))
 
     def add(self, code: Code) -> None:
-        """Have code evaluated again: in this round if it is of the module that is evaluated."""
+        """Schedule code to be evaluated again: in this round if it is of the current module."""
         if code.is_waiting:
             return
         code.is_waiting = True
@@ -177,7 +177,7 @@ class Schedule:
             self._after.append(code)
 
     def take(self) -> Code | None:
-        """Take what is to be evaluated next in the module; None where nothing is."""
+        """Return the next code to evaluate in the module; None where there is none."""
         if not self._here:
             if not self._after:
                 return None
@@ -189,7 +189,7 @@ class Schedule:
         return code
 
     def remember(self, cache: dict[Key, tuple[Made, set[object]]], key: Key, make: Callable[[], Made]) -> Made:
-        """Return what a cache has under a key, made where it has nothing; what was looked up for it is noted again."""
+        """Return a cached result, computed on first use, and repeat its recorded lookups."""
         found = cache.get(key)
         if found is None:
             before, self.consulted = self.consulted, set()
@@ -202,7 +202,7 @@ class Schedule:
     # Reading and writing.
 
     def read(self, variable: Variable) -> Values:
-        """Read a variable: the operation that is evaluated is evaluated again when it grows."""
+        """Read a variable, and evaluate the current operation again when it grows."""
         if variable.home is self.home:
             readers = variable.readers
             if readers is None:
@@ -223,11 +223,11 @@ class Schedule:
         return container.keyed
 
     def see(self, variable: Variable) -> Values:
-        """Return what the module that is evaluated sees of a variable, without being told when it grows."""
+        """Return the values of a variable as the current module sees them, without subscribing to it."""
         return variable.values if variable.home is self.home else variable.shown
 
     def write(self, variable: Variable, values: Values) -> None:
-        """Add values to a variable; more than MOST_VALUES together are bounded."""
+        """Add values to a variable; a large set is bounded."""
         home = self.home
         is_own = variable.home is home
         before = variable.values if is_own else home.written.get(variable, EMPTY)  # type: ignore[union-attr]
@@ -245,7 +245,7 @@ class Schedule:
             self._sending.setdefault(variable, set()).update(values - before)
         elif len(before) <= _MOST_AT_ONCE:
             self._grow(variable, values)
-        else:  # added one by one, each value of a large variable would be a set of all
+        else:  # one by one, a large variable would be copied for each value
             self._sending.setdefault(variable, set()).update(values)
 
     def _grow(self, variable: Variable, values: Values) -> None:
@@ -277,7 +277,7 @@ class Schedule:
                 self.add(code)
 
     def end_round(self) -> None:
-        """Add what modules wrote to variables of others, and show all what has changed."""
+        """Add the values that modules sent in a round, and show the changes to all."""
         self._bounded.clear()
         sent, self._sent = self._sent, []
         self._add_all(written for _, written in sent)
@@ -292,7 +292,7 @@ class Schedule:
         self.history.append(Round(kept, shown))
 
     def _add_all(self, sent: Iterable[dict[Variable, set[Value]]]) -> None:
-        """Add to each variable at once what several modules wrote to it."""
+        """Add the values of all writers to each variable at once."""
         together: dict[Variable, set[Value]] = {}
         for written in sent:
             for variable, values in written.items():
@@ -304,7 +304,7 @@ class Schedule:
             self._grow(variable, frozenset(values))
 
     def _show(self, home: Home) -> list[tuple[Variable, Values]]:
-        """Show others what has changed of the variables of a module."""
+        """Show the changed variables of a module to others."""
         changed, home.changed = home.changed, []
         for variable in changed:
             variable.is_changed = False
@@ -312,7 +312,7 @@ class Schedule:
         return [(variable, variable.values) for variable in changed]
 
     def look_from(self, module: ModuleInfo) -> None:
-        """Read variables from now on for the links of a module, when everything is done."""
+        """Read variables on behalf of a module from now on, for its links."""
         self.home = module
         self.consulted = module.consulted
         self.node = module.codes[0].base if module.codes else 0
@@ -320,19 +320,19 @@ class Schedule:
     # Copies.
 
     def copy(self, variable: Variable, other: Variable) -> None:
-        """Have all that is written to a variable of the module that is evaluated written to another as well."""
+        """Copy all present and later values of a variable of the current module to another one."""
         if variable.copies is None:
             variable.copies = []
         variable.copies.append(other)
         self._write_all(other, variable.values)
 
     def _write_all(self, variable: Variable, values: Values) -> None:
-        """Add values to a variable, however many."""
+        """Add any number of values to a variable."""
         for each in (values,) if len(values) <= MOST_VALUES else [frozenset((value,)) for value in values]:
             self.write(variable, each)
 
     def _hand_on(self, variable: Variable, added: Values) -> None:
-        """Write what a variable has got to its copies; between rounds, have its module do so."""
+        """Write new values of a variable to its copies; between rounds, schedule that for its module."""
         if variable.home is self.home:
             if isinstance(variable, Substitutes):
                 self.substitute(variable.code, added)
