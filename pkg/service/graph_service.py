@@ -41,7 +41,7 @@ class ServiceOptions:
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """How closely an answer reflects the current code."""
+    """The state of the graph from which an answer was read, as compared with the current code."""
 
     generation: int  # of the graph; 0 if there is no graph or the operation needs none
     graph: str = ""  # identifies this generation of this graph
@@ -87,7 +87,7 @@ class Answer:
         return members | {"freshness": asdict(self.freshness)}
 
     def to_text(self) -> str:
-        """Return the text, followed by what was left out and the caveats."""
+        """Return the text, followed by the parts left out and the caveats."""
         notes = [f"left out: {each}" for each in self.left_out]
         notes += [f"note: {caveats}"] if (caveats := self.freshness.describe()) else []
         return "\n".join([self.text, *notes])

@@ -16,7 +16,7 @@ TIMEOUT_SECONDS = 5.0  # after which a store counts as unavailable
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Whether the graph can be searched."""
+    """The result of a check: whether the graph can be searched, and its generation."""
 
     ready: bool
     generation: int = 0

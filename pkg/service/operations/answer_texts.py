@@ -78,7 +78,7 @@ def _format_link(link: Connection, is_placed: bool) -> str:
 
 
 def write_shown(shown: Shown, budget: int, outline: Outline) -> tuple[str, tuple[str, ...]]:
-    """Return definitions with their code and links, and what is left out.
+    """Return the text of definitions with their code and links, and the parts left out.
 
     A class or file over the budget is outlined, a function is cut after its first lines.
     """
