@@ -26,6 +26,7 @@ FINISHED = (
     "docs/prompts.md",
     "docs/rerank.md",
     "docs/calls.md",
+    "docs/resolution.md",
     "docs/security.md",
     "pkg/__init__.py",
     "pkg/api_types.py",
@@ -53,6 +54,7 @@ FINISHED = (
     "pkg/service",
     "pkg/terms",
     "pkg/vectors",
+    "tests/unit/resolution",
 )
 """Folders and files whose language is checked, relative to the project."""
 

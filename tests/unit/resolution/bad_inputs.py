@@ -12,7 +12,7 @@ LINES = 5_000  # of a generated file
 
 
 def make_bad_inputs() -> dict[str, Tree]:
-    """Make every tree, by what is bad about it."""
+    """Return every tree by its name."""
     return {make.__name__.removeprefix("make_").replace("_", " "): make() for make in _MAKERS}
 
 

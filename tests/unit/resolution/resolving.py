@@ -1,4 +1,4 @@
-"""Resolve small trees of files and name what comes out as the fixture set of shapes does."""
+"""Resolve small trees of files; links are named as in the fixture set of shapes."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ SOURCE = "tree"
 
 @dataclass(frozen=True)
 class Resolved:
-    """The links of a tree, and the names of the nodes that they are between."""
+    """Links of a tree, and the names of their nodes."""
 
     links: dict[str, UnitLinks]
     names: dict[str, str] = field(default_factory=dict)  # by id
 
     def edges(self, kind: RelationType) -> list[Edge]:
-        """Collect the edges of a type."""
+        """Return the edges of a type."""
         return [edge for links in self.links.values() for edge in links.edges if edge.type is kind]
 
     def pairs(self, kind: RelationType) -> dict[tuple[str, str], Edge]:
-        """Name the ends of the edges of a type; of several between the same, the surest counts."""
+        """Return the confidence of the edges of a type by the names of their ends; the surest of several."""
         found: dict[tuple[str, str], Edge] = {}
         order = ["certain", "likely", "possible"]
         for edge in sorted(self.edges(kind), key=lambda edge: order.index(edge.confidence or ""), reverse=True):
@@ -35,7 +35,7 @@ class Resolved:
         return found
 
     def unbound(self) -> list[UnboundCall]:
-        """Collect the call sites that could not be bound."""
+        """Return the unbound call sites."""
         return [call for links in self.links.values() for call in links.unbound]
 
 
@@ -71,5 +71,5 @@ def _name_nodes(unit: UnitText) -> list[tuple[str, str]]:
 
 
 def name_module(path: str) -> str:
-    """Name a file by its path below the tree."""
+    """Return the dotted name of a file."""
     return path.rpartition(".")[0].replace("/", ".").removesuffix(".__init__")

@@ -3,7 +3,7 @@
 A file in shapes/ is one category. Its lines that start in column 0 with one of these words are the marks; all else
 below a `---` line is the text of that file:
 
-    === name of the shape                   then, if wanted: lines of prose, `roots src lib`, `static` (nobody runs it)
+    === name of the shape                   then, if wanted: lines of prose, `roots src lib`, `static` (it is not run)
     --- pkg/mod.py                          a file; a run imports main.py
     must main.f -> pkg.mod.C.m likely       an edge that must be found, at least as sure as the word, if there is one;
                                             with the word `static`, a run does not show it
@@ -40,7 +40,7 @@ Triple = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Shape:
-    """A small tree of files with the links that it must and must not have."""
+    """A small tree of files with its required, allowed and forbidden links."""
 
     category: str
     name: str
@@ -58,7 +58,7 @@ class Shape:
 
     @property
     def allowed(self) -> frozenset[Pair]:
-        """Collect every edge that is not false."""
+        """Return every edge that is required or allowed."""
         return frozenset({(caller, callee) for caller, callee, _ in self.must}.union(self.weak, self.may))
 
 

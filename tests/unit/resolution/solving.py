@@ -28,7 +28,7 @@ def read_unit(path: str, text: str) -> UnitText:
 
 
 def list_calls(text: str) -> dict[tuple[str, str], str | None]:
-    """List the calls in a file by the qualified names of their ends, with their confidence."""
+    """Return the confidence of the calls in a file by the qualified names of their ends."""
     machine = solve_tree({"main.py": text})
     unit = machine.program.units["main.py"]
     names = {identity: each.qualname for identity, each in zip(unit.ids, unit.definitions, strict=True)}
@@ -38,7 +38,7 @@ def list_calls(text: str) -> dict[tuple[str, str], str | None]:
 
 
 def order_classes(bases: dict[str, list[str]]) -> tuple[Hierarchy, dict[str, ClassInfo]]:
-    """Order empty classes, given by name with the names of their bases."""
+    """Order empty classes; bases: names of bases by name of the class."""
     return read_classes("".join(f"class {name}({', '.join(own)}): pass\n" for name, own in bases.items()))
 
 

@@ -1,4 +1,4 @@
-"""Trees that are hard on a resolver come to an end, and to the same end whatever the order of the files."""
+"""Resolution of hard trees ends, with the same result in any order of the files."""
 
 from __future__ import annotations
 

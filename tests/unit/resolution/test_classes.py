@@ -18,7 +18,7 @@ DIAMOND = (
 
 
 def run_classes(bases: dict[str, list[str]]) -> dict[str, type]:
-    """Make the classes in Python, as far as it accepts them and their bases."""
+    """Create the classes in Python, as far as it accepts them and their bases."""
     made: dict[str, type] = {}
     for name, own in bases.items():
         try:
@@ -85,8 +85,8 @@ def test_a_class_that_lacks_a_method_has_that_of_a_class_it_is_mixed_with() -> N
 
 def test_a_base_is_found_that_a_class_has_from_a_base_of_its_own() -> None:
     text = (
-        "class Heir(Outer.Inner): pass\nclass Outer(Root): pass\nclass Other:\n    class Inner: pass\n"
+        "class Derived(Outer.Inner): pass\nclass Outer(Root): pass\nclass Other:\n    class Inner: pass\n"
         "class Root(Other):\n    class Inner: pass\n"
     )
     _, classes = read_classes(text)
-    assert [each.code.qualname for each in classes["Heir"].order] == ["Heir", "Root.Inner"]
+    assert [each.code.qualname for each in classes["Derived"].order] == ["Derived", "Root.Inner"]

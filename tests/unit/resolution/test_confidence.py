@@ -1,4 +1,4 @@
-"""How sure a link is depends on its rule, and on what else the site may call."""
+"""The confidence of a link depends on its rule and on the other targets of the site."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ METHODS = [
 
 
 def settle_rule(rule: str, count: int, *, is_beside_unknown: bool) -> set[str]:
-    """Settle a site that calls methods of one name by one rule; return how sure these are."""
+    """Return the confidences at a site that calls methods of one name by one rule."""
     outcomes = [Target(code, rule, CERTAIN) for code in METHODS[:count]]
     unbound = [Unbound(Reason.PARAMETER)] if is_beside_unknown else []
     return {each.confidence for each in settle([*outcomes, *unbound], False)[0]}

@@ -1,4 +1,4 @@
-"""What is said of calls that are chosen at run time: why they may lead elsewhere, and that loops end."""
+"""Calls chosen at run time have a reason why they may lead elsewhere, and loops end."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_text_of_which_more_is_known_does_not_hide_what_else_it_may_be(calls: 
 
 
 def test_what_a_call_is_given_may_be_known_late() -> None:
-    """What stands for a thing of a library while nothing is known of the argument must not stay beside it."""
+    """A library value that replaces an unknown argument is dropped once the argument is known."""
     head = (
         "from functools import reduce\nfrom collections import defaultdict\nclass A:\n    def run(self): pass\n"
         "KNOWN = []\ndef give(): return KNOWN[0]\n"

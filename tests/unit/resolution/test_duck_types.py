@@ -1,4 +1,4 @@
-"""A call on something unknown may lead to the one class that has all the attributes asked of it, and to no other."""
+"""A call on an unknown object may lead only to the one class with all the attributes read from it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ RULE = "only class with these attributes"
 
 
 def find_guesses(code: str, models: str = MODELS) -> set[str]:
-    """Give what code calls by a guess, without the name of the module."""
+    """Return the callees of code found by a guess, without the name of the module."""
     calls = resolve_tree({"models.py": models, "use.py": code}).pairs(RelationType.CALLS)
     found = {end.removeprefix("models.") for (_, end), edge in calls.items() if edge.rule == RULE}
     assert all(edge.confidence == "likely" for edge in calls.values() if edge.rule == RULE)
@@ -59,7 +59,7 @@ def find_guesses(code: str, models: str = MODELS) -> set[str]:
     ],
 )
 def test_the_one_class_that_fits_is_guessed(body: str, found: set[str]) -> None:
-    """A class and its heirs are one; the heirs' methods may run as well."""
+    """A class and its subclasses count as one; methods of the subclasses may run as well."""
     code = "def use(x, y):\n" + "".join(f"    {each.strip()}\n" for each in body.split(";"))
     models = MODELS + "\n    def get(self):\n        pass\n"
     assert find_guesses(code, models if ".get" in body else MODELS) == found

@@ -1,6 +1,6 @@
-"""What a name, an attribute or an item was given last is what is called: each form is run, and compared.
+"""Calls reach the last value stored in a name, attribute or item: each case is run and compared.
 
-Nothing is lost that a run shows; nothing is found that no run shows, but in forms that say so.
+All calls of the run are found, and no others, except in listed cases.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ NAMES = {
     "both branches": "if flag: f = early\nelse: f = late\nf()",
     "in a branch": "f = other\nif flag:\n    f = early\n    f = late\n    f()",
     "made of itself in a branch": "f = early\nif flag:\n    f = (lambda g: late)(f)\n    f()",
-    "in a branch, then behind": "f = early\nif flag:\n    f = other\n    f = late\nf()",
+    "in a branch, then after": "f = early\nif flag:\n    f = other\n    f = late\nf()",
     "try": "f = early\ntry:\n    f = late\n    f()\nexcept KeyError: f = other",
     "except": "f = early\ntry:\n    f = late\n    {}['k']\nexcept KeyError:\n    f()",
     "except that binds": "f = early\ntry:\n    {}['k']\n    f = other\nexcept KeyError:\n    f = late\nf()",
@@ -78,7 +78,7 @@ ATTRIBUTES = {
     "twice": "job = Job()\njob.action = other\njob.action = late\njob.action()",
     "before": "job = Job()\njob.action()\njob.action = late",
     "branch": "job = Job()\nif flag: job.action = late\njob.action()",
-    "branch behind": "job = Job()\njob.action = other\nif flag: job.action = late\njob.action()",
+    "branch after": "job = Job()\njob.action = other\nif flag: job.action = late\njob.action()",
     "changed by a function": "job = Job()\njob.action = late\nswap(job)\njob.action()",
     "changed by a method": "job = Job()\njob.action = late\njob.swap()\njob.action()",
     "changed by another name": "job = Job()\nsame = job\njob.action = late\nsame.action = other\njob.action()",
@@ -94,7 +94,7 @@ ATTRIBUTES = {
     "inner function": "job = Job()\ndef change(): job.action = other\njob.action = late\nchange()\njob.action()",
     "deleted": "job = Job()\njob.action = late\nJob.action = other\ndel job.action\njob.action()\ndel Job.action",
     "deeper": "job = Job()\njob.inner = Job()\njob.inner.action = late\njob.inner.action()",
-    "deeper, stored anew": (
+    "deeper, stored again": (
         "job = Job()\njob.inner = Job()\njob.inner.action = late\n"
         "job.inner = Job()\njob.inner.action()"
     ),
@@ -118,9 +118,9 @@ ITEMS = {
     "number of a dict": "d = {}\nd[1] = early\nd[1] = late\nd[1]()",
     "loop": "d = {'k': early}\nfor _ in (1, 2):\n    d['k']()\n    d['k'] = late",
 }  # fmt: skip
-FORMS = {
+CASES = {
     f"{kind}: {name}": body
-    for kind, forms in (("name", NAMES), ("attribute", ATTRIBUTES), ("item", ITEMS)) for name, body in forms.items()
+    for kind, cases in (("name", NAMES), ("attribute", ATTRIBUTES), ("item", ITEMS)) for name, body in cases.items()
 }  # fmt: skip
 METHODS = {
     "stored": "self.action = late\nself.action()",
@@ -129,14 +129,14 @@ METHODS = {
     "given away in between": "self.action = late\nswap(self)\nself.action()",
     "other attribute in between": "self.action = late\nself.extra = Job()\nself.action()",
     "function in between": "self.action = late\nswap_known()\nself.action()",
-    "function behind": "self.action = late\nself.action(early)\nlen('')",
+    "function after": "self.action = late\nself.action(early)\nlen('')",
     "library in between": "import os\nself.action = late\nos.getcwd()\nself.action()",
     "library that calls in between": "import contextlib\nself.action = late\nwith contextlib.ExitStack() as stack:\n"
     "    stack.callback(swap_known)\nself.action()",
     "function for a library": "import functools as f\nself.action = late\nf.reduce(lambda *_: swap_known(), [1, 2])\n"
     "self.action()",
     "name for a library": "import functools\nself.action = late\nfunctools.partial(swap_known)()\nself.action()",
-    "builtin that is bound anew in between": "len = swap_known\nself.action = late\nlen()\nself.action()",
+    "builtin that is bound again in between": "len = swap_known\nself.action = late\nlen()\nself.action()",
     "super in between": "self.action = late\nsuper().swap()\nself.action()",
     "item": "self.steps['k'] = early\nself.steps['k'] = late\nself.steps['k']()",
     "item of a given table": "self.steps['k'] = late\nchange(self.steps)\nself.steps['k']()",
@@ -149,15 +149,15 @@ WIDER = frozenset((
     "attribute: before", "attribute: changed by a function", "attribute: changed by a method",
     "attribute: changed by setattr", "attribute: other object",
     "attribute: branch", "attribute: loop", "attribute: stored before a loop",
-    "attribute: inner function", "attribute: deleted", "attribute: deeper, stored anew", "attribute: tested",
+    "attribute: inner function", "attribute: deleted", "attribute: deeper, stored again", "attribute: tested",
     "library in between", "library that calls in between", "function for a library", "name for a library",
-    "builtin that is bound anew in between", "function in between",
+    "builtin that is bound again in between", "function in between",
 
     "item: before", "item: unknown key", "item: updated", "item: changed by a function",
     "stored after a call", "other attribute in between", "given away in between", "super in between",
     "item of a given table",
 ))  # fmt: skip
-"""Forms in which more is found than a run shows: everything that is stored there anywhere, where that is in doubt."""
+"""Cases with more calls than the run: in doubt, every value stored anywhere counts."""
 
 
 def write(body: str) -> str:
@@ -172,7 +172,7 @@ def write_method(body: str) -> str:
 
 
 def trace(text: str) -> set[str]:
-    """Give the functions that the code of a function, or of those inside of it, calls when it is run."""
+    """Return the functions that a function, or an inner one, calls when it is run."""
     seen: set[str] = set()
 
     def profile(frame: FrameType, event: str, _argument: object) -> None:
@@ -193,7 +193,7 @@ def trace(text: str) -> set[str]:
 
 
 def find(text: str) -> set[str]:
-    """Give the functions that the code of a function, or of those inside of it, is found to call."""
+    """Return the functions that a function, or an inner one, calls by the resolver."""
     calls = resolve_tree({"main.py": text}).pairs(RelationType.CALLS)
     return {
         callee.removeprefix("main.") for (caller, callee), edge in calls.items()
@@ -201,20 +201,20 @@ def find(text: str) -> set[str]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_what_was_bound_last_is_called(form: str) -> None:
-    text = write(FORMS[form])
+@pytest.mark.parametrize("case", CASES)
+def test_what_was_bound_last_is_called(case: str) -> None:
+    text = write(CASES[case])
     found, shown = find(text), trace(text)
     assert shown <= found
-    assert (found == shown) is (form not in WIDER)
+    assert (found == shown) is (case not in WIDER)
 
 
-@pytest.mark.parametrize("form", METHODS)
-def test_what_a_method_stored_last_is_called(form: str) -> None:
-    text = write_method(METHODS[form])
+@pytest.mark.parametrize("case", METHODS)
+def test_what_a_method_stored_last_is_called(case: str) -> None:
+    text = write_method(METHODS[case])
     found, shown = find(text), trace(text)
     assert shown <= found
-    assert (found == shown) is (form not in WIDER)
+    assert (found == shown) is (case not in WIDER)
 
 
 def test_the_function_of_another_module_may_store_something_else() -> None:

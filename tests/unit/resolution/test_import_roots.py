@@ -1,4 +1,4 @@
-"""Calls through imports are as sure as it is which root the import means."""
+"""Calls through imports are as certain as the import root."""
 
 from __future__ import annotations
 

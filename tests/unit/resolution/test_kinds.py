@@ -1,4 +1,4 @@
-"""Rules of the language that decide what names and attributes mean, each in several forms (kinds/, read by shapes.py).
+"""Language rules for the meaning of names and attributes, each in several variants (kinds/, read by shapes.py).
 
 Of functions of one name in a file the second is called name#2.
 """
@@ -18,7 +18,7 @@ KINDS = {f"{shape.category}: {shape.name}": shape for shape in read_shapes(Path(
 
 
 def list_pairs(resolved: Resolved, kind: RelationType) -> set[tuple[str, str]]:
-    """Give the ends of the edges of a type, definitions of one name numbered."""
+    """Return the ends of the edges of a type, definitions of one name numbered."""
     counts: Counter[str] = Counter()
     names = {}
     for identity, name in resolved.names.items():

@@ -1,4 +1,4 @@
-"""A package that lies beside another changes no link inside of it (A-12)."""
+"""A neighbouring package changes no link inside another (A-12)."""
 
 from __future__ import annotations
 

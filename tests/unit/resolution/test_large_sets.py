@@ -1,4 +1,4 @@
-"""Sets of many values are bounded, but for callables, and reasons why something is not known do not count."""
+"""Large sets are bounded unless all values are callables; unknown values do not count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What many callers give, what many classes define and what is put in many times: more adds answers, and takes none."""
+"""Large numbers of callers, classes and stored values add targets, and remove none."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def assigned(count: int) -> Files:
 
 
 def objects(count: int) -> Files:
-    """Give an object, alone and in a list, to functions that many call."""
+    """Pass an object, alone and in a list, to functions with many callers."""
     return {
         "main.py": "def go(thing):\n    thing.run()\n\n\n"
         "def go_through(things):\n    for thing in things:\n        thing.walk()\n",
@@ -74,7 +74,7 @@ def made(count: int) -> Files:
 
 
 KINDS: tuple[Callable[[int], Files], ...] = (callbacks, overrides, decorated, registered, assigned, made, objects)
-"""What of each has to be there for every number."""
+"""Targets that have to be found for every number."""
 WANTED: dict[str, tuple[str, str]] = {
     "callbacks": ("main.apply", "main.double_{}"),
     "overrides": ("main.show", "main.N{}.value"),
@@ -122,7 +122,7 @@ def test_items_of_containers_that_many_hand_over_are_followed() -> None:
 
 
 def split(count: int) -> Files:
-    """Hand functions, classes and objects of many files to those of one, which hand them to one another."""
+    """Pass functions, classes and objects of many files to those of one, which pass them on."""
     files = {
         "hub.py": "def apply(function, value):\n    return function(value)\n\n\ndef pass_on(given):\n"
         "    return again(given)\n\n\ndef again(given):\n    kept = given\n    pass_on(kept)\n"
@@ -138,7 +138,7 @@ def split(count: int) -> Files:
 
 
 def written_out(count: int) -> Files:
-    """Hand one of many objects, as they are written out in one argument, to a function that calls each."""
+    """Pass many objects, as one literal argument, to a function that calls each."""
     kinds = "".join(f"class Kind{i}:\n    def run(self, other):\n        return other\n\n\n" for i in range(count))
     either = " or ".join(f"Kind{i}()" for i in range(count))
     return {

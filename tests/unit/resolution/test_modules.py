@@ -1,4 +1,4 @@
-"""Imports lead to the files that Python would take, from where they stand."""
+"""Imports resolve to the files that Python would import."""
 
 from __future__ import annotations
 

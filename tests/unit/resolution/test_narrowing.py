@@ -1,6 +1,6 @@
-"""Tests of what something is narrow what is called: each form is run with objects of all kinds, and compared.
+"""Type tests narrow the callees: each case is run with objects of all classes and compared.
 
-Nothing is lost that a run shows, and nothing is found that no run shows.
+All calls of the run are found, and no others.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NESTED = (BOTH, Text)
 ALIAS = Leaf
 """
 GIVEN = ("Root", "Leaf", "Twig", "Other", "Text", "Called")
-FORMS = {
+CASES = {
     "if": "if isinstance(x, Leaf): x.run()",
     "else": "if isinstance(x, Leaf): pass\nelse: x.run()",
     "elif": "if isinstance(x, Leaf): pass\nelif isinstance(x, Other): x.run()",
@@ -58,10 +58,10 @@ FORMS = {
     "elif leaves": "if isinstance(x, Leaf): return\nelif isinstance(x, Other): return\nx.run()",
     "elif leaves, if stays": "if isinstance(x, Leaf): pass\nelif isinstance(x, Other): return\nx.run()",
     "only two stay": "if isinstance(x, Leaf): pass\nelif isinstance(x, Other): pass\nelse: return\nx.run()",
-    "bound anew": "if not isinstance(x, Leaf): x = Other()\nx.run()",
-    "bound anew in the region": "if isinstance(x, Leaf):\n    x = Other()\n    x.run()",
-    "bound anew on both sides": "if isinstance(x, Leaf): x = Other()\nelse: x = Root()\nx.run()",
-    "bound behind": "if isinstance(x, Leaf):\n    x.run()\n    x = Other()",
+    "bound again": "if not isinstance(x, Leaf): x = Other()\nx.run()",
+    "bound again in the region": "if isinstance(x, Leaf):\n    x = Other()\n    x.run()",
+    "bound again on both sides": "if isinstance(x, Leaf): x = Other()\nelse: x = Root()\nx.run()",
+    "bound after": "if isinstance(x, Leaf):\n    x.run()\n    x = Other()",
     "and": "isinstance(x, Leaf) and x.run()",
     "or": "isinstance(x, Leaf) or x.run()",
     "and in a condition": "if isinstance(x, Root) and not isinstance(x, Leaf): x.run()",
@@ -105,8 +105,8 @@ FORMS = {
     "not a builtin": "if not isinstance(x, str): x.run()",
     "object": "if isinstance(x, object): x.run()",
     "walrus": "if isinstance(y := x, Leaf): y.run()",
-    "walrus behind the test": "if isinstance(x, Leaf) and (x := Other()): x.run()",
-    "walrus behind the test of a loop": "while isinstance(x, Leaf) and (x := Other()): x.run()",
+    "walrus after the test": "if isinstance(x, Leaf) and (x := Other()): x.run()",
+    "walrus after the test of a loop": "while isinstance(x, Leaf) and (x := Other()): x.run()",
     "walrus before and": "if (y := x) and isinstance(y, Leaf): y.run()",
     "with": "import contextlib\nwith contextlib.nullcontext():\n    if not isinstance(x, Leaf): return\n    x.run()",
     "try": "try:\n    assert isinstance(x, Leaf)\n    x.run()\nfinally: pass",
@@ -118,7 +118,7 @@ FORMS = {
     ),
     "finally": "try:\n    if not isinstance(x, Leaf): return\nfinally: x.run()",
     "lambda": "if isinstance(x, Leaf): (lambda: x.run())()",
-    "lambda called when bound anew": (
+    "lambda called when bound again": (
         "call = (lambda: x.run()) if isinstance(x, Leaf) else plain\n"
         "x = Other()\ncall()"
     ),
@@ -139,7 +139,7 @@ FORMS = {
     "test in a guard": "match x:\n    case _ if isinstance(x, Leaf): x.run()",
     "case with a name": "match x:\n    case Leaf() as y: x.run()",
     "case that leaves": "match x:\n    case Leaf(): return\nx.run()",
-    "case that binds anew": "match x:\n    case Leaf(): x = Other()\n    case _: return\nx.run()",
+    "case that binds again": "match x:\n    case Leaf(): x = Other()\n    case _: return\nx.run()",
     "None": "if x is None: return\nx.run()",
     "not None and": "if x is not None and isinstance(x, Leaf): x.run()",
     "None or": "if x is None or not isinstance(x, Leaf): return\nx.run()",
@@ -149,9 +149,9 @@ FORMS = {
     "attribute": "h = Hold(x)\nif isinstance(h.x, Leaf): h.x.run()",
     "attribute, early": "h = Hold(x)\nif not isinstance(h.x, Leaf): return\nh.x.run()",
     "attribute, after a harmless call": "h = Hold(x)\nif isinstance(h.x, Leaf):\n    plain()\n    h.x.run()",
-    "attribute, stored anew": "h = Hold(x)\nif isinstance(h.x, Leaf):\n    h.x = Other()\n    h.x.run()",
-    "attribute, stored behind": "h = Hold(x)\nif isinstance(h.x, Leaf):\n    h.x.run()\n    h.x = Other()",
-    "attribute, object bound anew": "h = Hold(x)\nif isinstance(h.x, Leaf):\n    h = Hold(Other())\n    h.x.run()",
+    "attribute, stored again": "h = Hold(x)\nif isinstance(h.x, Leaf):\n    h.x = Other()\n    h.x.run()",
+    "attribute, stored after": "h = Hold(x)\nif isinstance(h.x, Leaf):\n    h.x.run()\n    h.x = Other()",
+    "attribute, object bound again": "h = Hold(x)\nif isinstance(h.x, Leaf):\n    h = Hold(Other())\n    h.x.run()",
     "attribute, changed by a method": "h = Hold(x)\nif isinstance(h.x, Leaf):\n    h.change()\n    h.x.run()",
     "attribute, None until it is made": "h = Hold(None)\nif h.x is None: h.change()\nh.x.run()",
     "attribute, None or": "h = Hold(x)\nif h.x is None or not isinstance(h.x, Leaf): return\nh.x.run()",
@@ -163,18 +163,18 @@ FORMS = {
     "deleted": "if isinstance(x, Leaf):\n    x.run()\n    del x",
 }  # fmt: skip
 WIDER = (
-    "one of two names", "caught", "lambda called when bound anew", "inner function", "bound by an inner function",
-    "subclass", "attribute, changed by a method", "attribute, object bound anew", "class that is an argument",
+    "one of two names", "caught", "lambda called when bound again", "inner function", "bound by an inner function",
+    "subclass", "attribute, changed by a method", "attribute, object bound again", "class that is an argument",
     "class that may be None", "attribute", "attribute, early", "attribute, None or", "attribute, after a harmless call",
-    "attribute, None until it is made", "walrus behind the test", "walrus behind the test of a loop",
+    "attribute, None until it is made", "walrus after the test", "walrus after the test of a loop",
     "elif of a base", "and in a condition", "later case",
 )  # fmt: skip
-"""Forms in which more is found than a run shows: what was tested is another name or not a name, or runs later,
-or an override of a derived class is likely as well."""
+"""Cases with more calls than the run: the test is of another name or of no name, or runs later,
+or an override of a subclass is likely as well."""
 
 
-def write(form: str) -> str:
-    body = "".join(f"    {line}\n" for line in FORMS[form].splitlines())
+def write(case: str) -> str:
+    body = "".join(f"    {line}\n" for line in CASES[case].splitlines())
     calls = "".join(f"    go({name}())\n" for name in GIVEN)
     return f"{CLASSES}\ndef go(x):\n{body}\ndef main():\n{calls}"
 
@@ -183,7 +183,7 @@ INSIDE = ("<lambda>", "inner", "<listcomp>", "<genexpr>", "<setcomp>", "<dictcom
 
 
 def trace(text: str) -> set[str]:
-    """Give the methods that the code of a function calls, given an object of each class."""
+    """Return the methods that a function calls when run with an object of each class."""
     scope: dict[str, object] = {"__name__": "main"}
     exec(compile(text, "main.py", "exec"), scope)
     methods = {
@@ -205,7 +205,7 @@ def trace(text: str) -> set[str]:
 
 
 def run_one(go: object, kind: object, profile: Callable[[FrameType, str, object], None]) -> None:
-    """Call a function with an object of a class; what that raises does not count."""
+    """Call a function with an object of a class, ignoring exceptions."""
     assert callable(go)
     assert callable(kind)
     thing = kind()
@@ -218,7 +218,7 @@ def run_one(go: object, kind: object, profile: Callable[[FrameType, str, object]
 
 
 def find(text: str) -> dict[str, str]:
-    """Give the methods that the code of a function is found to call, each with its confidence."""
+    """Return the confidence of the methods that a function calls by the resolver."""
     calls = resolve_tree({"main.py": text}).pairs(RelationType.CALLS)
     return {
         callee.removeprefix("main."): edge.confidence or ""
@@ -227,12 +227,12 @@ def find(text: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_what_is_called_is_what_a_run_shows(form: str) -> None:
-    text = write(form)
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_called_is_what_a_run_shows(case: str) -> None:
+    text = write(case)
     found, shown = find(text), trace(text)
     assert shown - found.keys() == set()
-    if form not in WIDER:
+    if case not in WIDER:
         assert {method for method, confidence in found.items() if confidence != "possible"} - shown == set()
 
 

@@ -1,4 +1,4 @@
-"""Valid programs that give special methods, decorators and tests odd values are resolved like any others."""
+"""Valid programs with odd special methods, decorators and tests resolve like any others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A method that derived classes define anew is likely to be called, not certain: theirs may stand in its place."""
+"""A method with overrides in subclasses is a likely target, not a certain one."""
 
 from __future__ import annotations
 

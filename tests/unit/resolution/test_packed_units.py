@@ -1,4 +1,4 @@
-"""A file comes back from its record as it was extracted, part by part."""
+"""An unpacked file equals the extracted one."""
 
 from __future__ import annotations
 

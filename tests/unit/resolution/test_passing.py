@@ -1,4 +1,4 @@
-"""A call gets back what a function returns for its own arguments."""
+"""The result of a call depends on its own arguments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CLASSES = "class A:\n    def go(self): pass\nclass B:\n    def go(self): pass\n"
         "return A() if given is None else B()",
     ],
 )
-def test_a_value_behind_a_test_of_an_argument_is_for_those_that_pass_it(body: str) -> None:
+def test_a_value_after_a_test_of_an_argument_is_for_those_that_pass_it(body: str) -> None:
     text = f"{CLASSES}def make(given=None):\n    {body}\ndef none(): make().go()\ndef some(): make(none).go()\n"
     found = list_calls(text)
     assert found["none", "A.go"] == "certain"
@@ -40,7 +40,7 @@ def test_a_test_of_a_name_that_was_bound_again_says_nothing_of_the_argument() ->
     assert ("none", "B.go") in found
 
 
-def test_an_argument_that_is_returned_behind_a_test_of_another_is_given_back() -> None:
+def test_an_argument_that_is_returned_after_a_test_of_another_is_the_result() -> None:
     text = f"{CLASSES}def pick(first, other=None):\n    if other is None:\n        return first\n    return other\n"
     found = list_calls(f"{text}def one(): pick(A()).go()\ndef two(): pick(A(), B()).go()\n")
     assert found["one", "A.go"] == found["two", "B.go"] == "certain"

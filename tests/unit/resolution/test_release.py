@@ -1,4 +1,4 @@
-"""A resolution that is done with leaves nothing that a garbage collector has to find."""
+"""A finished resolution leaves no reference cycles."""
 
 from __future__ import annotations
 

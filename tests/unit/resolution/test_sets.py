@@ -1,4 +1,4 @@
-"""What a name stands for does not depend on what was asked for first, and finding it comes to an end."""
+"""Static values of names do not depend on the order of lookups, and lookups end."""
 
 from __future__ import annotations
 

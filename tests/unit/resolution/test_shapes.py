@@ -1,4 +1,4 @@
-"""Every shape of call, import and class of the fixture set is resolved as it is, and nothing else is found."""
+"""Every call, import and class of the fixture set is resolved as marked, and nothing else."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_the_links_of_a_shape_are_found_and_no_others(category: str, subtests: p
 
 
 def check_calls(shape: Shape, resolved: Resolved) -> None:
-    """Check that all calls are found, as sure as they must be, and no others."""
+    """Check that all calls are found with the required confidence, and no others."""
     found = resolved.pairs(RelationType.CALLS)
     missing = [(start, end) for start, end, _ in shape.must if (start, end) not in found]
     unsure = [
@@ -49,7 +49,7 @@ def check_classes(shape: Shape, resolved: Resolved) -> None:
 
 
 def check_imports(shape: Shape, resolved: Resolved) -> None:
-    """Check that imports lead where they should."""
+    """Check that imports resolve as marked."""
     found = {(*pair, edge.rule) for pair, edge in resolved.pairs(RelationType.RESOLVES_TO).items()}
     assert set(shape.imports) <= found
 

@@ -1,4 +1,4 @@
-"""The shapes say what Python does: each one that can run is run, and every call that it makes is compared."""
+"""The marks of the shapes are true: each runnable shape is run, and its calls compared."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ RUNNABLE = [shape for shape in read_shapes() if shape.runs]
 
 @dataclass(frozen=True)
 class Report:
-    """What the run of one shape has shown."""
+    """Observations of the run of one shape."""
 
     error: str = ""
     called: list[list[str]] = field(default_factory=list)
-    resumed: list[list[str]] = field(default_factory=list)  # generators, by whoever ran them on
+    resumed: list[list[str]] = field(default_factory=list)  # generators, by who resumed them
     names: dict[str, str | None] = field(default_factory=dict)
     bases: list[list[str]] = field(default_factory=list)
     overrides: list[list[str]] = field(default_factory=list)
@@ -33,7 +33,7 @@ class Report:
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Report]:
-    """Run all shapes in one process; give each one's report by its name."""
+    """Run all shapes in one process, and return their reports by name."""
     folder = tmp_path_factory.mktemp("shapes").resolve()
     trees = [write_tree(folder / str(number), shape.files) for number, shape in enumerate(RUNNABLE)]
     order = json.dumps([[str(tree), shape.roots] for tree, shape in zip(trees, RUNNABLE, strict=True)])
@@ -50,7 +50,7 @@ def test_a_run_shows_what_a_shape_names(check: str, reports: dict[str, Report], 
 
 
 def check_calls(shape: Shape, report: Report) -> None:
-    """Check that a run makes the calls that its shape names and no other."""
+    """Check that a run makes exactly the calls of its shape."""
     assert not report.error
     called, resumed = {tuple(pair) for pair in report.called}, {tuple(pair) for pair in report.resumed}
     musts = {(caller, callee) for caller, callee, _ in shape.must}
@@ -60,13 +60,13 @@ def check_calls(shape: Shape, report: Report) -> None:
 
 
 def check_inheritance(shape: Shape, report: Report) -> None:
-    """Check that a run shows the base classes and overrides that its shape names."""
+    """Check that a run has the base classes and overrides of its shape."""
     assert set(shape.inherits) <= {tuple(base) for base in report.bases}
     assert set(shape.overrides) <= {tuple(pair) for pair in report.overrides}
 
 
 def check_imports(shape: Shape, report: Report) -> None:
-    """Check that a run binds the names that its shape imports."""
+    """Check that a run binds the imported names of its shape."""
     names = report.names
     for name, target, artifact in shape.imports:
         bound = [each for each in names if f"{name}.".startswith(f"{each}.")]  # `import a.b` binds a
@@ -95,7 +95,7 @@ def test_a_shape_names_only_what_its_files_define(subtests: pytest.Subtests) -> 
 
 
 def list_definitions(path: str, text: str) -> Iterator[str]:
-    """Name a file as shapes do, with all that it defines; of a broken file, the name alone."""
+    """Return the names of a file and its definitions as in shapes; of a broken file, only its own."""
     module = path.rpartition(".")[0].replace("/", ".").removesuffix(".__init__")
     yield module
     with contextlib.suppress(SyntaxError):

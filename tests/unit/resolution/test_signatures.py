@@ -1,4 +1,4 @@
-"""What an annotation says of a callable is known of its arguments and of what it gives back."""
+"""Annotations of callables type their arguments and results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Star imports bring a name from the module that has it, whatever others do with it in between."""
+"""Star imports take a name from the module that defines it, through any others in between."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edited files are resolved again with what that changes, and come out as in a resolution from nothing (A-12)."""
+"""Updates equal a complete resolution (A-12)."""
 
 from __future__ import annotations
 
@@ -118,12 +118,12 @@ Resolved = tuple[dict[str, UnitLinks], dict[str, ModuleRecord]]
 
 
 def pack(records: dict[str, ModuleRecord]) -> Records:
-    """Pack records, as they are kept."""
+    """Pack records as stores keep them."""
     return Records({path: (each.pack_facts(), each.pack_flows()) for path, each in records.items()})
 
 
 def resolve_all(units: dict[str, UnitText]) -> Resolved:
-    """Resolve files from nothing."""
+    """Resolve files completely."""
     machine = Machine(Program(units, "", LocalErrors()))
     machine.solve()
     writer = LinkWriter(SOURCE, machine)
@@ -136,7 +136,7 @@ def take_before(path: str) -> dict[str, UnitText]:
 
 
 def leave_out_names(record: ModuleRecord | None) -> ModuleRecord:
-    """Leave out the names that were looked up: once one is enough, which one that is may differ."""
+    """Drop the lookups of a record: where one is enough, it may differ."""
     assert record is not None
     return replace(record, consulted=[])
 

@@ -1,4 +1,4 @@
-"""The work of the solver: counted, linear in the size of shapes that once took its square, the same in each run."""
+"""The counted work of the solver is linear in the size of hard shapes, and equal in each run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ for path in files:
 
 
 def make_ring(size: int) -> str:
-    """Write classes in a ring, and as many assignments in a loop that go from one to the next."""
+    """Write classes in a ring, and a loop of as many assignments from one to the next."""
     classes = "".join(f"class C{i}:\n    def m(self):\n        return C{(i + 1) % size}()\n" for i in range(size))
     return f"{classes}def go():\n    x = C0()\n    while True:\n" + "        x = x.m()\n" * size
 
@@ -42,14 +42,14 @@ def make_recursion(size: int) -> str:
 
 
 def make_table(size: int) -> str:
-    """Write a table of functions that are called by a key, and what each is handed on through."""
+    """Write a table of functions called by key, and a chain that passes each on."""
     functions = "".join(f"def f{i}(x):\n    return x\n" for i in range(size))
     table = ", ".join(f"{i}: f{i}" for i in range(size))
     return f"{functions}TABLE = {{{table}}}\ndef call(key, x):\n    return TABLE[key](call(key, x))\ncall(0, call)\n"
 
 
 def make_overrides(size: int) -> str:
-    """Write many derived classes whose method is called through the base, from many places."""
+    """Write many subclasses whose method is called through the base, from many places."""
     classes = "".join(f"class N{i}(Node):\n    def value(self, x):\n        return x\n" for i in range(size))
     calls = "".join(f"def call_{i}(node: Node):\n    return node.value(node)\n" for i in range(size))
     return f"class Node:\n    def value(self, x):\n        return x\n{classes}{calls}"
@@ -84,7 +84,7 @@ def spread_ring(size: int) -> dict[str, str]:
 
 
 def spread_calls(size: int) -> dict[str, str]:
-    """Write modules that each add to what one function adds up, and are in its table."""
+    """Write modules that each add to the sum and the table of one function."""
     files = {
         f"f{i}.py": "from table import call\nclass V:\n    def __add__(self, o):\n        return call(V(), o)\n"
         "def f(x):\n    return call(x, V())\ncall(V(), list([V()]))\n"

@@ -1,4 +1,4 @@
-"""Run the shapes under a profile function and print, as JSON, which function was seen to call which; a program.
+"""Program that runs the shapes under a profile function and prints the observed calls as JSON.
 
 Standard input is JSON: a list of [folder of the tree, roots]. A call that stands in the code is seen through the value
 that is called, so that classes without a constructor and generators are seen too; a call that the interpreter or the
@@ -31,7 +31,7 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class Wrapper(ast.NodeTransformer):
-    """Wrap what is called, and what decorates, so that its value is recorded."""
+    """Wrap callees and decorators, so that their values are recorded."""
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
@@ -54,15 +54,15 @@ def wrap(value: ast.expr) -> ast.Call:
 
 
 class Tracer:
-    """What one shape's run shows."""
+    """Observations of the run of one shape."""
 
     def __init__(self, tree: Path) -> None:
         self.tree = tree
         self.called: set[Pair] = set()  # by a call in the code, or by the interpreter
-        self.resumed: set[Pair] = set()  # generators and coroutines, by whoever runs them on
+        self.resumed: set[Pair] = set()  # generators and coroutines, by who resumes them
         self.owners: dict[int, str] = {}  # id of a code object -> who owns the calls in it
         self.functions: dict[int, str] = {}  # id of a function's code object -> its name
-        self.kept: list[CodeType] = []  # so that no id is given twice
+        self.kept: list[CodeType] = []  # so that no id is reused
 
     def name_code(self, code: CodeType, name: str, owner: str) -> None:
         """Name the code objects of a module."""
@@ -76,7 +76,7 @@ class Tracer:
             self.name_code(inner, inner_name, inner_name if is_function else owner)
 
     def record_callee(self, value: object) -> object:
-        """Note that the calling frame calls a value, which is given back."""
+        """Record that the calling frame calls a value, and return the value."""
         owner = self.find_owner(sys._getframe(1))
         callee = self.name_callee(value)
         if owner and callee:
@@ -84,7 +84,7 @@ class Tracer:
         return value
 
     def name_callee(self, value: object) -> str | None:
-        """Name the class or function of the shape that a call of a value reaches, if any."""
+        """Return the name of the class or function of the shape that a call of a value reaches, if any."""
         value = getattr(value, "__origin__", value)  # a class with its type parameters
         if isinstance(value, MethodType):
             value = value.__func__
@@ -96,14 +96,14 @@ class Tracer:
         return name or self.name_callee(getattr(value, "__wrapped__", None))
 
     def name_class(self, value: type) -> str | None:
-        """Name a class of the shape; those that its own code did not define have no name."""
+        """Return the name of a class of the shape; None for others."""
         path = getattr(sys.modules.get(value.__module__), "__file__", None)
         if path is None or self.tree not in Path(path).parents:
             return None
         return f"{name_module(self.tree, Path(path))}.{value.__qualname__.replace('.<locals>', '')}"
 
     def name_value(self, value: object) -> str | None:
-        """Name what a name of a module leads to: a function, a class, a module of the shape or a library."""
+        """Return the name of a module's value: a function, class or module of the shape, or a library."""
         if not isinstance(value, ModuleType):
             return self.name_callee(value)
         places = getattr(value, "__path__", None) or [getattr(value, "__file__", "")]
@@ -112,7 +112,7 @@ class Tracer:
         return name_module(self.tree, Path(places[0]))
 
     def describe_classes(self, classes: set[type]) -> dict[str, object]:
-        """Say which classes of the shape inherit from which, and which methods override which."""
+        """Return the base classes and overrides of the shape."""
         bases, overrides = [], []
         for kind in classes:
             for position, base in enumerate(kind.__bases__, 1):
@@ -123,12 +123,12 @@ class Tracer:
         return {"bases": [each for each in bases if all(each)], "overrides": [each for each in overrides if all(each)]}
 
     def name_method(self, value: object) -> str | None:
-        """Name a function that a class holds, if the shape has it."""
+        """Return the name of a function of a class, if the shape has it."""
         value = getattr(value, "__func__", None) or getattr(value, "fget", None) or value
         return self.name_callee(value) if isinstance(value, FunctionType) else None
 
     def describe(self) -> dict[str, object]:
-        """Say what the run has shown; the modules must still be loaded."""
+        """Return the observations; the modules must still be loaded."""
         places = {name: getattr(module, "__file__", None) for name, module in sys.modules.items()}
         own = [name for name, place in places.items() if place and self.tree in Path(place).parents]
         values = {
@@ -146,7 +146,7 @@ class Tracer:
         }
 
     def find_owner(self, frame: FrameType | None) -> str | None:
-        """Find who owns the nearest frame of the shape."""
+        """Return the owner of the nearest frame of the shape."""
         while frame is not None:
             if owner := self.owners.get(id(frame.f_code)):
                 return owner
@@ -154,7 +154,7 @@ class Tracer:
         return None
 
     def profile(self, frame: FrameType, event: str, _argument: object) -> None:
-        """Note that a frame of the shape starts or goes on."""
+        """Record that a frame of the shape starts or resumes."""
         callee = self.functions.get(id(frame.f_code)) if event == "call" else None
         owner = self.find_owner(frame.f_back) if callee else None
         if owner and callee:
@@ -182,13 +182,13 @@ class Loader(SourceFileLoader):
 
 
 def name_module(tree: Path, path: Path) -> str:
-    """Name a file by its path below the tree."""
+    """Return the dotted name of a file."""
     parts = path.relative_to(tree).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
 
 
 def run_shape(tree: Path, roots: list[str]) -> dict[str, object]:
-    """Import the main module of a shape and say what the run has shown."""
+    """Import the main module of a shape and return the observations."""
     tracer = Tracer(tree)
     Loader.tracer = tracer
     before, paths = dict(sys.modules), list(sys.path)
@@ -225,7 +225,7 @@ def main() -> None:
 
 
 def find_in_tree(tree: Path, hook: Callable[[str], Finder], path: str) -> Finder:
-    """Give a finder for a folder of the tree, and refuse any other."""
+    """Return a finder for a folder of the tree; ImportError for any other."""
     if not Path(path).is_relative_to(tree):
         raise ImportError(f"{path} is not below {tree}")
     return hook(path)
