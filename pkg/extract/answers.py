@@ -137,8 +137,10 @@ def _repair_piece(piece: _Piece) -> tuple[_Piece, str | None]:
 def _keep(piece: _Piece, lines: list[bytes]) -> _Piece:
     """Replace the lines of a piece; around fences a lone assignment or call may be prose and is dropped."""
     lines = _add_sessions(lines, piece.lines)
-    told = piece.name or any(DEFINES.match(line) for line in lines) or any(PROMPT.match(line) for line in piece.lines)
-    return replace(piece, lines=lines if told else [b""] * len(lines))
+    is_code = (
+        piece.name or any(DEFINES.match(line) for line in lines) or any(PROMPT.match(line) for line in piece.lines)
+    )
+    return replace(piece, lines=lines if is_code else [b""] * len(lines))
 
 
 def _add_sessions(kept: list[bytes], lines: list[bytes]) -> list[bytes]:

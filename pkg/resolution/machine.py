@@ -138,7 +138,7 @@ class Machine:
         """Pack code until it is evaluated again."""
         for code in codes:
             del self._open[code]
-            code.rest()
+            code.pack()
             for found in code.outcomes.values():
                 found[:] = [self._noted.setdefault(each, each) for each in found]
 

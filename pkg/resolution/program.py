@@ -126,15 +126,15 @@ class Code:
             users = self.users = marshal.loads(users) if users else _list_users(self.summary.nodes)
         return users
 
-    def rest(self) -> None:
+    def pack(self) -> None:
         """Pack the data of evaluation until the next one."""
-        self.summary.rest()
+        self.summary.pack()
         if isinstance(self.users, list):
             self.users = marshal.dumps(self.users)
 
     def drop_evaluation(self) -> None:
         """Drop the data of evaluation and linking, when both are over."""
-        self.summary.rest()
+        self.summary.pack()
         self.outcomes, self.values, self.users = {}, None, None
 
     def __repr__(self) -> str:

@@ -44,6 +44,7 @@ FINISHED = (
     "pkg/services.py",
     "pkg/trust.py",
     "pkg/units.py",
+    "pkg/extract",
     "pkg/indexing",
     "pkg/integrations",
     "pkg/quoting",

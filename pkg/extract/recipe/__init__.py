@@ -1,1 +1,1 @@
-"""Make corpora that `pkg build` reads: of rows that are there, and of packages by their licences (`pkg corpus`)."""
+"""Make corpora for `pkg build`: from existing rows, and from packages by their licences (`pkg corpus`)."""

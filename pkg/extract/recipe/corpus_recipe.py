@@ -1,4 +1,4 @@
-"""The use case of `pkg corpus`: rows and packages in, one file for `pkg build` out, with every loss counted (P-01)."""
+"""The use case of `pkg corpus`: write rows and packages into one file for `pkg build`, counting losses (P-01)."""
 
 from __future__ import annotations
 
@@ -22,52 +22,52 @@ from pkg.extract.rows import CODE_FIELDS
 from pkg.model import Skip, Status
 
 _LICENCE_FIELDS = ("licence", "license")
-SHOWN = 20  # lines that are listed of what was left out
+SHOWN = 20  # lines listed of skipped rows
 
 
 @dataclass(frozen=True, slots=True)
 class RecipeOptions:
-    """What becomes a row, and what is said of rows that do not say it themselves."""
+    """Selection of rows, and defaults for rows without a licence."""
 
-    docstrings: bool = True  # leave docstrings in the code of packages
-    documented: bool = False  # take only those functions of packages that have a docstring
-    any_licence: bool = False  # take packages whatever their licence
-    licence: str | None = None  # of rows that name none
+    docstrings: bool = True  # keep docstrings in the code of packages
+    documented: bool = False  # only functions of packages that have a docstring
+    any_licence: bool = False  # packages of any licence
+    licence: str | None = None  # of rows without one
 
 
 @dataclass(slots=True)
 class CorpusReport:
-    """What was written, and what was left out for which reason."""
+    """Counts of written rows, and of skipped ones by reason."""
 
     rows: int = 0
-    duplicates: int = 0  # rows whose answer equals that of an earlier one
-    without_python: int = 0  # rows whose answer holds no Python
+    duplicates: int = 0  # rows with the answer of an earlier one
+    without_python: int = 0  # rows without Python in the answer
     undocumented: int = 0
     unreadable: int = 0
     first_unreadable: list[str] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)  # licences by package
-    sources: dict[str, int] = field(default_factory=dict)  # rows by where they come from
-    licences: dict[str, int] = field(default_factory=dict)  # rows by their licence
+    sources: dict[str, int] = field(default_factory=dict)  # rows by source
+    licences: dict[str, int] = field(default_factory=dict)  # rows by licence
 
     def count(self, row: CorpusRow) -> None:
-        """Count a row that was written."""
+        """Count a written row."""
         self.rows += 1
         self.sources[row.source] = self.sources.get(row.source, 0) + 1
         self.licences[row.licence] = self.licences.get(row.licence, 0) + 1
 
     def skip(self, skip: Skip) -> None:
-        """Count what could not be read."""
+        """Count a row that cannot be read."""
         self.unreadable += 1
         if len(self.first_unreadable) < SHOWN:
             self.first_unreadable.append(str(skip))
 
 
 def make_corpus(paths: Sequence[str], output: str, options: RecipeOptions | None = None) -> CorpusReport:
-    """Write the rows of files and packages into one file of JSON lines; it is put in place only when it is whole.
+    """Write the rows of files and packages into one file of JSON lines, which is replaced only when it is complete.
 
     paths: files of rows, such as those with instruction, input and output; wheels, source distributions, folders, and
-    the names of installed packages. The same input gives the same bytes. Raises PathError for what cannot be read or
-    written, UsageError where the output is one of the inputs, InputError where not one row is left.
+    names of installed packages. The same input yields the same bytes. Raises PathError for files that cannot be read or
+    written, UsageError if the output is one of the inputs, InputError if no row is left.
     """
     options = options or RecipeOptions()
     if any(os.path.exists(path) and os.path.realpath(path) == os.path.realpath(output) for path in paths):
@@ -87,7 +87,7 @@ def make_corpus(paths: Sequence[str], output: str, options: RecipeOptions | None
 
 
 def describe_losses(report: CorpusReport) -> str:
-    """Say in one line what was left out."""
+    """Describe the skipped rows in one line."""
     refused = ", ".join(f"{name} ({licence})" for name, licence in report.refused.items())
     counts = {
         "duplicates": report.duplicates,
@@ -120,7 +120,7 @@ def _read_all(paths: Sequence[str], options: RecipeOptions, report: CorpusReport
 
 
 def _read_packages(path: str, options: RecipeOptions, report: CorpusReport) -> Iterator[CorpusRow]:
-    """Give the functions of the packages at a path; those of packages under other licences are refused."""
+    """Yield rows for the functions of the packages at a path; packages under other licences are refused."""
     for package in find_packages(path):
         if not (package.licence.is_permissive or options.any_licence):
             report.refused[package.source] = package.licence.name
@@ -137,7 +137,7 @@ def _read_packages(path: str, options: RecipeOptions, report: CorpusReport) -> I
 
 
 def _read_alpaca(path: str, options: RecipeOptions, report: CorpusReport) -> Iterator[CorpusRow]:
-    """Give the rows of a file whose answers hold Python, as they are."""
+    """Yield the rows of a file whose answers contain Python, unchanged."""
     stem = Path(path).name.partition(".")[0] if path != "-" else "stdin"
     with closing(open_records(path)) as items:
         for item in items:

@@ -1,4 +1,4 @@
-"""Find packages where the user has them: wheels, source distributions, folders, and what is installed by its name."""
+"""Find packages: wheels, source distributions, folders, and installed ones by name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pkg.extract.recipe.licences import Licence, read_licence
 from pkg.model import Skip
 
 _METADATA_NAMES = ("METADATA", "PKG-INFO")
-_MAX_METADATA = 2_000_000  # bytes; a long description has some hundred thousand
+_MAX_METADATA = 2_000_000  # bytes; long descriptions have some hundred thousand
 _DAMAGED = (OSError, EOFError, zlib.error, tarfile.TarError, zipfile.BadZipFile, ValueError, RuntimeError)
 _EXPECTED = "expected rows (.jsonl, .json, .csv, .parquet), a wheel, a source distribution, a folder, or the name of an"
 _EXPECTED += " installed package"
@@ -30,7 +30,7 @@ _EXPECTED += " installed package"
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """One package: what it is called, what its licence is, and its Python files."""
+    """A package: name, licence, and Python files."""
 
     name: str
     version: str
@@ -40,14 +40,14 @@ class Package:
 
     @property
     def source(self) -> str:
-        """Name the package with its version, as its rows do."""
+        """Return name and version, as in the rows of the package."""
         return f"{self.name} {self.version}".strip()
 
 
 def find_packages(path: str, max_file_size: int = DEFAULT_MAX_FILE_SIZE) -> Iterator[Package]:
-    """Find the package at a path, those of the archives in a folder that holds nothing else, or the installed one.
+    """Yield the package at a path, those of a folder of archives, or the installed one of that name.
 
-    Raises PathError for what is neither.
+    Raises PathError if there is none.
     """
     if os.path.isdir(path):
         archives = _list_archives(Path(path))
@@ -60,7 +60,7 @@ def find_packages(path: str, max_file_size: int = DEFAULT_MAX_FILE_SIZE) -> Iter
 
 
 def _list_archives(folder: Path) -> list[str]:
-    """List the wheels and archives of a folder without a package or a project of its own."""
+    """List the wheels and archives of a folder that is no package or project itself."""
     if (folder / "pyproject.toml").exists() or (folder / "setup.py").exists() or next(folder.glob("*.py"), None):
         return []
     return sorted(str(file) for file in folder.iterdir() if is_archive(str(file)))
@@ -81,7 +81,7 @@ def _read_package(path: str, max_file_size: int) -> Package:
 
 
 def _name_metadata(metadata: Message, name: str) -> tuple[str, str, Licence]:
-    """Give name, version and licence as metadata tell them."""
+    """Return name, version and licence from metadata."""
     licence = read_licence(
         metadata.get("License-Expression"), metadata.get_all("Classifier") or (), metadata.get("License")
     )
@@ -89,7 +89,7 @@ def _name_metadata(metadata: Message, name: str) -> tuple[str, str, Licence]:
 
 
 def _read_archived_metadata(path: str) -> Message | None:
-    """Read the metadata of a wheel or a source distribution; None where it has none that can be read."""
+    """Read the metadata of a wheel or a source distribution; None if there is none that can be read."""
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
@@ -106,12 +106,12 @@ def _read_archived_metadata(path: str) -> Message | None:
 
 
 def _choose_metadata(names: list[str]) -> str | None:
-    """Choose the metadata of the archive itself, one folder below its top; those of what it brings along lie deeper."""
+    """Choose the archive's own metadata, one folder below its top; those of bundled packages are deeper."""
     return next((each for each in names if each.count("/") == 1 and each.endswith(_METADATA_NAMES)), None)
 
 
 def _read_folder_metadata(folder: Path) -> Message | None:
-    """Read what a wheel or a source distribution brought, where the folder is one that was unpacked."""
+    """Read the metadata of an unpacked wheel or source distribution."""
     found = [*sorted(folder.glob("*.dist-info/METADATA")), folder / "PKG-INFO"]
     own = [file for file in found if file.is_file()]
     return _parse(own[0].read_bytes()) if len(own) == 1 else None
@@ -122,7 +122,7 @@ def _parse(text: bytes) -> Message:
 
 
 def _read_project(folder: Path) -> dict[str, Any]:
-    """Read the table [project] of a folder's pyproject.toml; {} where there is none."""
+    """Read the table [project] of a folder's pyproject.toml; {} if there is none."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -136,7 +136,7 @@ def _read_project(folder: Path) -> dict[str, Any]:
 
 
 def _read_installed(name: str, max_file_size: int) -> Package:
-    """Read an installed distribution by its name; a PathError where there is none."""
+    """Read an installed distribution by name; raise PathError if there is none."""
     try:
         found = distribution(name)
     except (PackageNotFoundError, ValueError):

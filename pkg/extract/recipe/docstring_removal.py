@@ -1,4 +1,4 @@
-"""Take docstrings out of code, and read what they say first: what is asked about a function must not stand in it."""
+"""Remove docstrings from code, and read them first: the code must not contain the answer to a question about it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from pkg.extract.syntax import read_literal, silence_warnings
 from pkg.model import Class, CodeUnit, Function
 
-MIN_WORDS, MAX_WORDS = 3, 60  # of a question: shorter ones name nothing, longer ones are manuals
+MIN_WORDS, MAX_WORDS = 3, 60  # of a question: shorter ones are vague, longer ones are manuals
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def remove_spans(text: bytes, start: int, end: int, spans: Iterable[tuple[int, int]]) -> bytes:
-    """Give text[start:end] without some spans, and without the lines that are blank for lack of them."""
+    """Return text[start:end] without some spans, and without lines that become blank."""
     pieces, done = [], start
     for low, high in sorted(spans):
         line = text.rfind(b"\n", 0, low) + 1
@@ -26,11 +26,11 @@ def remove_spans(text: bytes, start: int, end: int, spans: Iterable[tuple[int, i
 
 
 def summarise_docstring(text: bytes, function: Function) -> str:
-    """Give the first paragraph of a docstring on one line; nothing where there is no docstring."""
+    """Return the first paragraph of a docstring on one line; "" without a docstring."""
     if function.docstring is None:
         return ""
     try:
-        with silence_warnings():  # of escapes that Python does not know
+        with silence_warnings():  # of invalid escapes
             docstring = str(read_literal(text[function.docstring.start : function.docstring.end].decode()))
     except (ValueError, SyntaxError):
         return ""
@@ -38,12 +38,12 @@ def summarise_docstring(text: bytes, function: Function) -> str:
 
 
 def is_question(text: str) -> bool:
-    """Tell whether a text has enough words to search by, and not too many."""
+    """Return whether a text has a number of words suitable for a question."""
     return len(set(_WORD.findall(text.lower()))) >= MIN_WORDS and len(text.split()) <= MAX_WORDS
 
 
 def is_outermost(code: CodeUnit, function: Function) -> bool:
-    """Tell whether a function lies in no other one."""
+    """Return whether a function is not nested in another."""
     parent = function.parent
     while parent is not None:
         above = code.definitions[parent]

@@ -1,4 +1,4 @@
-"""Make a row of each function of a package: its code alone, in the class that it stands in."""
+"""Make a row of each function of a package: its code, inside the headers of its classes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pkg.model import Class, CodeUnit, Function, Skip, Status
 
 @dataclass(frozen=True, slots=True)
 class CorpusRow:
-    """One row of a corpus as it is written: an answer with what it answers, where it comes from, and its licence."""
+    """A row of a corpus to write: an answer with its question, its source, and its licence."""
 
     id: str
     instruction: str
@@ -26,9 +26,9 @@ class CorpusRow:
 
 
 def list_function_rows(package: Package, with_docstrings: bool = True) -> Iterator[CorpusRow | Skip]:
-    """Give a row for each function and method outside of functions; what cannot be read or parsed is a Skip.
+    """Yield a row for each function and method that is not nested in a function, and a Skip for unreadable files.
 
-    with_docstrings: leave docstrings where they are; else they stand in the instruction of the row alone.
+    with_docstrings: keep docstrings in the code; else they are only in the instruction of the row.
     """
     for entry in package.entries:
         place = f"{package.source}/{entry.path}"
@@ -50,7 +50,7 @@ def list_function_rows(package: Package, with_docstrings: bool = True) -> Iterat
 
 
 def _list_owners(unit: CodeUnit, function: Function) -> list[str] | None:
-    """List the classes around a function, the outermost first; None for one inside of another function."""
+    """List the classes around a function, outermost first; None for one nested in another function."""
     owners, parent = list[str](), function.parent
     while parent is not None:
         above = unit.definitions[parent]
@@ -62,16 +62,16 @@ def _list_owners(unit: CodeUnit, function: Function) -> list[str] | None:
 
 
 def cut_function(unit: CodeUnit, function: Function, owners: list[str], with_docstrings: bool = True) -> str | None:
-    """Cut a function out, below the headers of its classes; None where it does not parse so, or nothing is left."""
+    """Return the code of a function below the headers of its classes; None if it does not parse, or is empty."""
     start = unit.text.rfind(b"\n", 0, function.span.start) + 1
     if unit.text[start : function.span.start].strip():
-        return None  # it stands behind other code on its line
+        return None  # it follows other code on its line
     spans = [] if with_docstrings else _list_docstrings(unit, function)
     code = remove_spans(unit.text, start, function.span.end, spans).rstrip() + b"\n"
     head = b"".join(b" " * depth + b"class %s:\n" % name.encode() for depth, name in enumerate(owners))
     is_indented = code[:1] in b" \t"
     if is_indented and not owners:
-        head = b"if True:\n"  # it stood in a compound statement
+        head = b"if True:\n"  # it was in a compound statement
     whole = head + code
     found = extract_unit(whole, with_summary=False)
     if found.status is not Status.OK or not any(block.kind == "body" for block in found.blocks):
@@ -80,7 +80,7 @@ def cut_function(unit: CodeUnit, function: Function, owners: list[str], with_doc
 
 
 def _list_docstrings(unit: CodeUnit, function: Function) -> list[tuple[int, int]]:
-    """List the docstrings of a function and of what stands in it."""
+    """List the docstrings of a function and of nested definitions."""
     return [
         (each.docstring.start, each.docstring.end)
         for each in unit.definitions

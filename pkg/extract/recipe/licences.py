@@ -1,7 +1,7 @@
-"""Tell the licence of a package from its metadata, and whether it lets everyone use and share the code.
+"""Determine the licence of a package from its metadata, and whether it permits everyone to use and share the code.
 
-What is not known to be permissive is not: code under another licence, or under none that is told, stays out of a corpus
-unless its user decides otherwise.
+Only known permissive licences count: code under another or an unknown licence is excluded from a corpus, unless the
+user decides otherwise.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PERMISSIVE = frozenset(
         "Apache", "BSD", "PSF", "CC0", "ZPL", "Public-Domain",
     }
 )  # fmt: skip
-"""Licences by their SPDX names, and in the last line those that metadata name without a version."""
+"""Licences by SPDX name; in the last line, names without a version as metadata have them."""
 
 _CLASSIFIED = {
     "Apache Software License": "Apache",
@@ -39,7 +39,7 @@ _CLASSIFIED = {
     "Zope Public License": "ZPL",
     "zlib/libpng License": "Zlib",
 }
-"""What the classifiers of packages call permissive licences."""
+"""Permissive licences by the classifiers of packages."""
 
 _WRITTEN = (
     (re.compile(r"^(the )?(modified |new |simplified )?bsd\b|^[234]-clause bsd\b", re.IGNORECASE), "BSD"),
@@ -51,15 +51,15 @@ _WRITTEN = (
     (re.compile(r"^cc0\b", re.IGNORECASE), "CC0"),
     (re.compile(r"^public domain$", re.IGNORECASE), "Public-Domain"),
 )
-"""How people write permissive licences into the free text of a package."""
+"""Spellings of permissive licences in the free text of a package."""
 _OTHERS = re.compile(
     r"gpl|\bmpl\b|mozilla|eupl|cddl|proprietary|commercial|all rights reserved|\bnc\b|\bcommons clause\b", re.IGNORECASE
 )
-"""Words of licences that are not, one of which may stand beside a permissive one."""
+"""Words of licences that are not permissive, and may occur beside a permissive one."""
 
 _TOKEN = re.compile(r"[()]|[\w.+-]+")
 _FOLDED = {name.casefold(): name for name in PERMISSIVE}
-_SHOWN = 60  # characters of a licence that is told in words of its own
+_SHOWN = 60  # characters shown of a free text
 UNKNOWN = "unknown"
 
 
@@ -72,9 +72,9 @@ class Licence:
 
 
 def read_licence(expression: str | None, classifiers: Sequence[str] = (), text: str | None = None) -> Licence:
-    """Read the licence of a package: its SPDX expression decides, then its classifiers, then its free text.
+    """Determine the licence of a package: from its SPDX expression, else its classifiers, else its free text.
 
-    Several classifiers are taken to hold together, for they do not say that one may choose.
+    Several classifiers must all be permissive, as they do not express a choice.
     """
     if expression and expression.strip():
         return _judge_expression(expression.strip())
@@ -88,7 +88,7 @@ def read_licence(expression: str | None, classifiers: Sequence[str] = (), text: 
 
 
 def _read_text(text: str) -> Licence:
-    """Read what a package writes of its licence: a name, an expression, or all of its text."""
+    """Read the free text of a package: a name, an expression, or the whole text of a licence."""
     first = next((line.strip() for line in text.splitlines() if line.strip()), "")
     judged = _judge_expression(first) if first else Licence(UNKNOWN, False)
     if judged.is_permissive or not first or first.casefold() == UNKNOWN:
@@ -101,7 +101,7 @@ def _read_text(text: str) -> Licence:
 
 
 def _judge_expression(expression: str) -> Licence:
-    """Judge an SPDX expression: one side of OR is enough, of AND both are needed; an exception gives more."""
+    """Evaluate an SPDX expression: one side of OR suffices, AND needs both; exceptions only permit more."""
     tokens = _TOKEN.findall(expression)
     try:
         is_permissive, rest = _read_side(tokens, "OR", any)
@@ -112,7 +112,7 @@ def _judge_expression(expression: str) -> Licence:
 
 
 def _read_side(tokens: list[str], word: str, join: Callable[[list[bool]], bool]) -> tuple[bool, list[str]]:
-    """Read sides with a word between them; give what they come to and what follows. IndexError: a side is missing."""
+    """Parse sides joined by a word; return their value and the remaining tokens. IndexError: a side is missing."""
     sides = []
     while True:
         side, tokens = _read_side(tokens, "AND", all) if word == "OR" else _read_name(tokens)

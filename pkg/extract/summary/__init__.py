@@ -1,1 +1,1 @@
-"""Summaries: what the code of one file does with names and values, told from its text alone (A-12)."""
+"""Summaries: what the code of one file does with names and values, from its text alone (A-12)."""

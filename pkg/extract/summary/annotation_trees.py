@@ -1,4 +1,4 @@
-"""Annotations as nested lists, so that they can be kept without the text (A-12).
+"""Annotations as nested lists, stored without the text (A-12).
 
 | list | what it is |
 |---|---|
@@ -25,7 +25,7 @@ _INSIDE = ("type", "parenthesized_expression", "module", "expression_statement")
 
 
 def read_annotation(node: Node, depth: int = 0) -> Annotation:
-    """Read the syntax tree of an annotation; of what is no type, nothing is known."""
+    """Parse the syntax tree of an annotation; whatever is no type is unknown."""
     kind = node.type
     if depth > _MAX_DEPTH:
         return OTHER
@@ -59,7 +59,7 @@ def _read_name(node: Node) -> Annotation:
 
 
 def _read_text(node: Node, depth: int) -> Annotation:
-    """Read a type that is written as a text."""
+    """Parse a type that is written as a string."""
     content = [child.text or b"" for child in node.named_children if child.type == "string_content"]
     text = content[0].strip() if len(content) == 1 else b""
     if not text or len(text) > 500:
@@ -71,7 +71,7 @@ def _read_text(node: Node, depth: int) -> Annotation:
 
 
 def is_named(annotation: Any, name: str) -> bool:
-    """Return whether a name stands in an annotation."""
+    """Return whether a name occurs in an annotation."""
     if isinstance(annotation, str):
         return annotation.rpartition(".")[2] == name
     return isinstance(annotation, list | tuple) and any(is_named(each, name) for each in annotation)

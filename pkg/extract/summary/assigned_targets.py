@@ -1,4 +1,4 @@
-"""Sum up what statements assign to and delete: names, attributes, items, and several at once (A-12)."""
+"""Summarise assignments and deletions of names, attributes and items (A-12)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _SPLATS = ("list_splat_pattern", "list_splat")
 
 
 class Targets:
-    """Sum up the targets of one frame."""
+    """Summarise the targets of one frame."""
 
     def __init__(self, frame: Frame, expressions: Expressions) -> None:
         self._frame = frame
         self._expressions = expressions
 
     def assign(self, target: Node, value: int, source: Node | None = None) -> None:
-        """Bind a target to what an operation gives."""
+        """Bind a target to the value of an operation."""
         frame, kind = self._frame, target.type
         if kind in ("identifier", "keyword_identifier"):
             frame.bind(frame.spell(target), value)
@@ -41,7 +41,7 @@ class Targets:
             self._expressions.read_calls(target)
 
     def open_place(self, target: Node) -> tuple[int, int | str] | None:
-        """Read what an attribute or item that is assigned to is of, and its name or key."""
+        """Read the owner of an assigned attribute or item, and its name or key."""
         if target.type == "attribute":
             base, name = target.child_by_field_id(f.OBJECT), target.child_by_field_id(f.ATTRIBUTE)
             if base is None or name is None:
@@ -70,7 +70,7 @@ class Targets:
             self._frame.environment.places = {each: places[each] for each in places if each[1][:1] != "["}
 
     def _store(self, owner: int, place: str, value: int) -> None:
-        """Note what was stored at a place: other objects may have been stored to by the same name."""
+        """Record the value stored at a place, and forget equally named places, which may be the same."""
         environment = self._frame.environment
         if environment is not None:
             for other in [each for each in environment.places if each[1] == place and each[0] != owner]:
@@ -102,7 +102,7 @@ class Targets:
         frame.versions = versions
 
     def delete(self, node: Node) -> None:
-        """Delete what a target names, and each of several."""
+        """Delete a target, or several."""
         frame = self._frame
         if node.type == "identifier":
             name = frame.spell(node)
@@ -129,7 +129,7 @@ class Targets:
 
 
 def _list_sources(node: Node | None) -> list[Node] | None:
-    """List what stands on the right side for each target, where that is written out."""
+    """List the right sides of the targets of an unpacking, if they are written out."""
     if node is None or node.type not in ("expression_list", "tuple", "list"):
         return None
     found = [child for child in node.named_children if child.type != "comment"]

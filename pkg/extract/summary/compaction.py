@@ -1,4 +1,4 @@
-"""Which operations of a frame are kept when its code has been summed up, and by which numbers (A-12)."""
+"""Select and renumber the operations of a frame after its code has been summarised (A-12)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _PLACES: dict[int, tuple[int, ...]] = {
     o.SET_CELL: (3,), o.MEMBER: (2,), o.RAISE: (1,), o.STAR: (), o.CAUGHT: (1,), o.BROUGHT: (2,),
 }  # fmt: skip
 OPERANDS: list[tuple[int, ...] | None] = [_PLACES.get(code) for code in range(o.BROUGHT + 1)]
-"""By code, the positions in an operation at which the numbers of others stand; None for one that has lists of them."""
+"""By code, the positions of operands in an operation; None for operations with lists of operands."""
 _IS_PURE = [code in PURE for code in range(o.BROUGHT + 1)]
 
 
 def list_operands(node: Sequence[Any]) -> list[int]:
-    """List the operations that one refers to."""
+    """List the operands of an operation."""
     code = node[0]
     places = OPERANDS[code]
     if places is not None:
@@ -44,14 +44,14 @@ def list_operands(node: Sequence[Any]) -> list[int]:
         return [*node[2], *[each[1] for each in node[3]]]
     if code == o.DECORATE:
         return [node[1], *[each[0] for each in node[2]]]
-    return [each[1] for each in node[2]]  # of a function, its defaults
+    return [each[1] for each in node[2]]  # defaults of a function
 
 
 class Numbering(NamedTuple):
-    """Which operations of a frame are kept.
+    """The operations of a frame that are kept.
 
-    `numbers` has the new number by the old one: that of the operation itself, or of what it is equal to; -1 where none
-    is left, also as the last item, so that -1 stays what it is. `kept` has the old number by the new one.
+    `numbers` maps old numbers to new ones, of the operation itself or of its equivalent; -1 if none is kept, also as
+    the last item, so that -1 maps to itself. `kept` maps new numbers to old ones.
     """
 
     numbers: list[int]
@@ -59,7 +59,7 @@ class Numbering(NamedTuple):
 
 
 def compact(nodes: list[Operation]) -> Numbering:
-    """Number the operations without joins of one thing, and without those that only give what nothing refers to."""
+    """Number the operations without trivial joins, and without values that are never used."""
     joins = [number for number, node in enumerate(nodes) if node[0] == PHI]
     alias = _find_aliases(nodes, joins)
     used = _find_used(nodes, alias)
@@ -74,11 +74,11 @@ def compact(nodes: list[Operation]) -> Numbering:
 
 
 def _find_used(nodes: list[Operation], alias: list[int]) -> list[bool]:
-    """Find the operations that do something, and those that they refer to; the last item is for -1."""
+    """Return which operations have an effect or are used by one; the last item is for -1."""
     used = [not _IS_PURE[node[0]] or (node[0] == o.UNPACK and node[5] >= 0) for node in nodes]
     used.append(True)
     is_changed = True
-    while is_changed:  # a second time where a loop refers to later operations
+    while is_changed:  # again if a loop refers to later operations
         is_changed = False
         for number in range(len(nodes) - 1, -1, -1):
             if used[number]:
@@ -100,9 +100,9 @@ def _find_used(nodes: list[Operation], alias: list[int]) -> list[bool]:
 
 
 def _find_aliases(nodes: list[Operation], joins: list[int]) -> list[int]:
-    """Find for each operation the one that it is equal to: a join of itself and one other is that other.
+    """Return the equivalent of each operation: a join of itself and one other is that other.
 
-    Behind the others stands what -1 is equal to.
+    The last item is for -1.
     """
     alias = [*range(len(nodes)), UNBOUND]
     is_changed = bool(joins)

@@ -1,4 +1,4 @@
-"""Which operation each name stands for at a place in the text, through branches and loops (A-12)."""
+"""The operation that each name stands for at a place in the text, through branches and loops (A-12)."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from collections.abc import Callable, Iterable, Sequence
 from pkg.extract.summary.operations import GLOBAL, NARROW, PHI, Operation
 
 Place = tuple[int, str]
-"""An attribute or item of what an operation gives, by which it was assigned to or tested."""
+"""An assigned or tested attribute or item of an operation's value."""
 
 SHARED = -2
-"""The owner of places that are names which other code may bind as well."""
+"""The owner of places for names that other code may bind as well."""
 
 UNBOUND = -1
-"""What a name stands for that was deleted, or that no statement before has bound."""
+"""The value of a name that was deleted, or that no earlier statement has bound."""
 
 
 class Loop:
-    """A loop that is open: values that come back from its end, and those with which it is left."""
+    """An open loop: values that return to its head, and those with which it is left."""
 
     def __init__(self, outer: Environment) -> None:
         self.outer = outer
-        self.joins: dict[str, int] = {}  # by name, the PHI of what it stands for at the head of the loop
+        self.joins: dict[str, int] = {}  # by name, its PHI at the head of the loop
         self.continued: list[Environment] = []
         self.left: list[Environment] = []
 
 
 class Changes:
-    """The names that one environment has bound since it parted from another, and what both had bound before that."""
+    """The names that an environment has bound since it branched off from another, and the earlier changes of both."""
 
     __slots__ = ("before", "depth", "names")
 
@@ -38,7 +38,7 @@ class Changes:
 
 
 class Environment:
-    """What names and places stand for. Inside of a loop, only what was bound or tested there is its own."""
+    """Values of names and places. Inside a loop, only what was bound or tested there is its own."""
 
     __slots__ = ("changes", "loop", "names", "places")
 
@@ -55,19 +55,19 @@ class Environment:
         self.changes = Changes(changes, {})
 
     def copy(self) -> Environment:
-        """Make one that a branch can change."""
+        """Return a copy for a branch to change."""
         common = self.changes
         self.changes = Changes(common, {})
         return Environment(self.loop, self.names.copy(), self.places.copy() if self.places else {}, common)
 
     def bind(self, name: str, node: int) -> None:
-        """Let a name stand for something else from here on."""
+        """Bind a name to another operation from here on."""
         self.names[name] = node
         self.changes.names[name] = None
 
 
 def find_changes(environments: Sequence[Environment]) -> tuple[Changes | None, dict[str, None]]:
-    """Find where several environments parted, and the names that any of them has bound since then."""
+    """Return the last common changes of several environments, and the names that any of them has bound since."""
     names: dict[str, None] = {}
     common: Changes | None = environments[0].changes
     seen: set[Changes] = set()
@@ -89,14 +89,14 @@ def find_changes(environments: Sequence[Environment]) -> tuple[Changes | None, d
 def list_different(
     environments: Sequence[Environment], common: Changes | None, names: dict[str, None]
 ) -> dict[str, list[Environment]]:
-    """List for each changed name the environments to look it up in: in each other one it is what it is in one of them.
+    """List the environments with different values of each changed name; the others have the value of one of them.
 
-    Those are the environments that have bound the name since they left the path of one before, and the first that has
-    it as it was where they left. So the branches of a long chain are not looked through for each name that one binds.
+    These are the environments that have bound the name since they branched off, and the first that has its value at
+    that point. So the branches of a long chain are not searched for each name that one of them binds.
     """
     found: dict[str, list[Environment]] = {name: [] for name in names}
-    paths: dict[Changes, tuple[list[Changes], int]] = {}  # where each part of a path stands in the first that has it
-    unseen: dict[Changes | None, set[str]] = {common: set(names)}  # by part, names no environment has as at its end
+    paths: dict[Changes, tuple[list[Changes], int]] = {}  # position of each part of a path in the first that has it
+    unseen: dict[Changes | None, set[str]] = {common: set(names)}  # by part, names whose value there no environment has
     for environment in environments:
         path: list[Changes] = []
         part: Changes | None = environment.changes
@@ -115,23 +115,23 @@ def list_different(
 
 
 def copy(environment: Environment | None) -> Environment | None:
-    """Copy the environment of code that runs; None where none does."""
+    """Copy the environment of reachable code; None for unreachable code."""
     return environment.copy() if environment is not None else None
 
 
 class Joiner:
-    """Look names up and join environments; joins are operations that are added to those of a frame."""
+    """Resolve names and join environments; joins are operations of the frame."""
 
     def __init__(self) -> None:
         self.nodes: list[Operation] = []
         self.has_loops = False
 
     def read_open(self, name: str) -> int:
-        """Find or add the read of a name that nothing before has bound."""
+        """Return the read of a name that nothing before has bound, added once."""
         raise NotImplementedError
 
     def look_up(self, environment: Environment, name: str) -> int | None:
-        """Find what a name stands for; None where nothing before has bound it."""
+        """Return the value of a name; None if nothing before has bound it."""
         node = environment.names.get(name)
         if node is not None or environment.loop is None:
             return node
@@ -146,7 +146,7 @@ class Joiner:
         return node
 
     def join(self, environments: Sequence[Environment | None]) -> Environment | None:
-        """Join the environments of branches; None where none of them goes on."""
+        """Join the environments of branches; None if none of them continues."""
         live = [each for each in environments if each is not None]
         if len(live) < 2:
             return live[0] if live else None
@@ -179,7 +179,7 @@ class Joiner:
         return joined
 
     def add_join(self, nodes: Iterable[int]) -> int:
-        """Add what stands for any of several operations."""
+        """Add an operation that stands for any of several."""
         kept = tuple(dict.fromkeys(nodes))
         if len(kept) > 1 and any(each >= 0 and self.nodes[each][0] == NARROW for each in kept):
             kept = self._drop_tests(kept)
@@ -195,11 +195,11 @@ class Joiner:
         return node >= 0 and self.nodes[node][:2] == (GLOBAL, name)
 
     def _drop_tests(self, kept: tuple[int, ...]) -> tuple[int, ...]:
-        """Put what was tested in the place of what has passed a test and what has failed it."""
+        """Replace the two results of a test, passed and failed, by the tested operation."""
         places = {each: place for place, each in enumerate(kept)}
         waiting = [each for each in reversed(kept) if each >= 0 and self.nodes[each][0] == NARROW]
         tested: dict[Operation, int] = {}
-        beside: dict[int, list[int]] = {}  # by what was tested
+        beside: dict[int, list[int]] = {}  # by tested operation
         while waiting:
             each = waiting.pop()
             if each not in places:
@@ -220,14 +220,14 @@ class Joiner:
         return tuple(sorted(places, key=places.__getitem__))
 
     def run_loop(self, outer: Environment, body: Callable[[Loop, Environment], Environment | None]) -> Environment:
-        """Run the body of a loop, and join what comes back; returns the environment where the loop ends by itself.
+        """Run the body of a loop, and join the values that return to its head; return the environment at its end.
 
-        The loop's `left` has those of its breaks; names in them are as they were there.
+        The loop's `left` has the environments of its breaks.
         """
         loop = Loop(outer)
         end = body(loop, Environment(loop, changes=outer.changes))
         back = self.join([end, *loop.continued])
-        loop.continued.clear()  # or environments and loop refer to one another
+        loop.continued.clear()  # else environments and loop form a reference cycle
         after = Environment(outer.loop, outer.names.copy(), {}, outer.changes)
         self.has_loops = True
         for name, head in loop.joins.items():

@@ -1,4 +1,4 @@
-"""Sum up expressions: each becomes an operation of its frame (A-12)."""
+"""Summarise expressions: each becomes an operation of its frame (A-12)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from pkg.extract.summary.frame_operations import Frame
 if TYPE_CHECKING:
     from pkg.extract.summary.file_frames import Builder
 
-MAX_DEPTH = 90  # expressions inside of one another
-MAX_TEXT_LENGTH = 200  # characters of a constant text that is kept: longer ones name no attribute and are no keys
+MAX_DEPTH = 90  # of nested expressions
+MAX_TEXT_LENGTH = 200  # characters of a stored string constant: longer ones are no attribute names or keys
 _SIGNS = {"-": "negative", "+": "positive", "~": "invert"}
 _CONVERSIONS = {b"!s": "string", b"!r": "representation", b"!a": "representation"}
 _QUIET = frozenset((
@@ -27,41 +27,41 @@ _QUIET = frozenset((
     "range", "repr", "reversed", "round", "set", "slice", "str", "sum", "super", "tuple", "type", "vars", "zip",
     "KeyError", "NotImplementedError", "RuntimeError", "TypeError", "ValueError",
 ))  # fmt: skip
-"""Builtins that store nothing in what they are not given, and call no function."""
-_FORMATTED = frozenset(b"fFtT")  # letters before a text into which something may be put, as the first or second
+"""Builtins that store nothing in objects other than their arguments, and call no function."""
+_FORMATTED = frozenset(b"fFtT")  # prefixes of strings with interpolation, as first or second letter
 _QUOTES = b"'", b'"'
 _CONSTANTS = frozenset(("string", "concatenated_string", "integer", "float", "none", "true", "false", "ellipsis"))
 
 
 def place_key(node: Node) -> str | None:
-    """Write the key of an item that is a constant, as a place; None for any other."""
+    """Return a constant key of an item as a place; None for other keys."""
     if node.type == "integer" or is_plain_text(node):
         return f"[{(node.text or b'').decode('utf-8', 'replace')}]".replace("'", '"')
     return None
 
 
 def is_plain_text(node: Node) -> bool:
-    """Return whether an expression is a text into which nothing is put, such as a docstring."""
+    """Return whether an expression is a string without interpolation, such as a docstring."""
     return node.type == "string" and _has_no_interpolation(node, node.text or b"")
 
 
 def _has_no_interpolation(string: Node, text: bytes) -> bool:
-    """Return whether nothing is put into a string; `text` is what is written for it."""
+    """Return whether a string has no interpolation; `text` is its source."""
     if _FORMATTED.isdisjoint(text[:2]):
         return True
     return all(child.type != "interpolation" for child in string.named_children)
 
 
 class Expressions:
-    """Sum up the expressions of one frame."""
+    """Summarise the expressions of one frame."""
 
     def __init__(self, builder: Builder, frame: Frame) -> None:
         self.builder = builder
         self.frame = frame
-        self.walrus: list[tuple[str, int]] | None = None  # what comprehensions bind in the frame around them
+        self.walrus: list[tuple[str, int]] | None = None  # bindings of comprehensions in the frame around them
 
     def read(self, node: Node) -> int:
-        """Sum up an expression; returns the number of its operation."""
+        """Summarise an expression; return the number of its operation."""
         kind = node.type
         if kind == "identifier":
             frame = self.frame
@@ -76,7 +76,7 @@ class Expressions:
         return found
 
     def read_deep(self, node: Node) -> int:
-        """Sum up an expression that is nested too deeply: its calls are there, and what they call is not known."""
+        """Summarise an expression that is nested too deeply: its calls are sites with unknown callees."""
         waiting = [node]
         while waiting:
             each = waiting.pop()
@@ -96,7 +96,7 @@ class Expressions:
         return -1
 
     def read_calls(self, node: Node) -> None:
-        """Sum up the calls in what is no expression that is followed: an annotation, what does not parse."""
+        """Summarise the calls in code that is no followed expression: an annotation, a syntax error."""
         waiting = [node] if b"(" in (node.text or b"") else []
         while waiting:
             each = waiting.pop()
@@ -113,7 +113,7 @@ class Expressions:
         inner = find_first_child(node)
         return self.read(inner) if inner is not None else self.frame.add_once(o.UNKNOWN)
 
-    # Constants and texts.
+    # Constants and strings.
 
     def _read_number(self, node: Node) -> int:
         text = self.frame.source[node.start_byte : node.end_byte].replace(b"_", b"")
@@ -140,7 +140,7 @@ class Expressions:
         return self.frame.add(o.TEXT, parts)
 
     def _read_parts(self, node: Node) -> list[int]:
-        """Read what a text is made of: constants, and what is put into it."""
+        """Read the parts of a string: constants and interpolations."""
         frame = self.frame
         text = frame.source[node.start_byte : node.end_byte]
         if node.named_child_count <= 3 and _has_no_interpolation(node, text):
@@ -175,17 +175,17 @@ class Expressions:
                 self.ask(_CONVERSIONS.get(conversion, "format"), inner, part)
         return inner
 
-    # What asks an object.
+    # Operations that ask an object.
 
     def site(self, node: Node, kind: int = o.SITE_OTHER) -> int:
-        """Add a site for a piece of the text."""
+        """Add a site for a node of the text."""
         frame = self.frame
         frame.places += (node.start_byte, node.end_byte)
         frame.site_kinds.append(kind)
         return len(frame.site_kinds) - 1
 
     def ask(self, question: str, value: int, node: Node) -> None:
-        """Add what Python asks an object by itself."""
+        """Add an implicit call of an object's protocol."""
         if node.type not in _CONSTANTS:
             self.frame.add(o.ASK, question, value, self.site(node))
 
@@ -197,7 +197,7 @@ class Expressions:
         return self.read_member(self.read(base), self.frame.spell(name), node)
 
     def read_member(self, value: int, attribute: str, node: Node) -> int:
-        """Read an attribute; what was stored or tested there before is known."""
+        """Read an attribute; a value stored or tested there before is known."""
         environment = self.frame.environment
         known = environment.places.get((value, attribute)) if environment is not None else None
         if known is not None:
@@ -209,7 +209,7 @@ class Expressions:
         return found
 
     def _note_read(self, known: int, value: int, attribute: str, node: Node) -> None:
-        """Have one more read of an attribute whose value is known ask properties and descriptors all the same."""
+        """Add a read of an attribute with a known value: properties and descriptors are called all the same."""
         nodes, site, number = self.frame.nodes, self.site(node, o.SITE_READ), known
         while nodes[number][0] == o.NARROW:
             number = nodes[number][1]
@@ -228,19 +228,19 @@ class Expressions:
         return self.read_item(value, self.read_key(keys), node)
 
     def read_item(self, value: int, key: int, node: Node) -> int:
-        """Read an item; what was stored or tested there before is known."""
+        """Read an item; a value stored or tested there before is known."""
         keys = node.children_by_field_id(f.SUBSCRIPT)
         place = place_key(keys[0]) if len(keys) == 1 else None
         environment = self.frame.environment
         if place is not None and environment is not None:
             known = environment.places.get((value, place))
-            if known is not None:  # what gives the item is called all the same
+            if known is not None:  # __getitem__ is called all the same
                 self.frame.add(o.ITEM, value, key, self.site(node.named_children[0]))
                 return known
         return self.frame.add(o.ITEM, value, key, self.site(node.named_children[0]))
 
     def read_key(self, keys: list[Node]) -> int:
-        """Read the key of an item; of a slice its start, where that is known."""
+        """Read the key of an item; of a slice its start, if known."""
         if len(keys) == 1 and keys[0].type == "slice":
             for child in keys[0].named_children:
                 self.read(child)
@@ -280,12 +280,12 @@ class Expressions:
         return found
 
     def _is_quiet(self, target: int) -> bool:
-        """Return whether a callee is a builtin that assigns to nothing that the frame has looked at."""
+        """Return whether a callee is a builtin that assigns to nothing the frame has read."""
         node = self.frame.nodes[target]
         return node[0] == o.GLOBAL and node[1] in _QUIET and node[1] not in self.builder.frames[0].versions
 
     def read_arguments(self, node: Node) -> tuple[list[tuple[int, int]], list[tuple[str, int]]]:
-        """Read arguments: positional ones with 1 for a starred one, and those by name, "" for two stars."""
+        """Read arguments: positional ones with 1 for a starred one, and keywords, "" for two stars."""
         placed: list[tuple[int, int]] = []
         named: list[tuple[str, int]] = []
         if node.type == "generator_expression":
@@ -341,7 +341,7 @@ class Expressions:
         return self.frame.add(o.UNARY, _SIGNS.get(sign.type, "negative"), value, self.site(argument))
 
     def _read_condition(self, node: Node) -> int:
-        """Read what gives a truth value; what was tested holds in what is evaluated after it."""
+        """Read a condition as a value; a test holds in the expressions evaluated after it."""
         frame = self.frame
         before = frame.environment
         value, holds, fails = self.builder.conditions(frame).test(node, is_value=True)
@@ -435,7 +435,7 @@ class Expressions:
                 is_async = clause.child_count > 0 and clause.children[0].type == "async"
                 item = frame.add(o.ITER, self.read(right), int(is_async), self.site(right))
                 if frame.kind == o.CLASS_BODY and not bound and frame.environment is not None:
-                    frame.environment = Environment()  # what follows does not see the names of the class
+                    frame.environment = Environment()  # the rest does not see the names of the class
                 targets.assign_hidden(left, item, bound)
             elif clause.type == "if_clause":
                 test = find_first_child(clause)
@@ -470,7 +470,7 @@ class Expressions:
 
 
 def _begins_with_star(node: Node) -> bool:
-    """Return whether a star stands before an element: the parser has it belong to the first name of that."""
+    """Return whether a star precedes an element: the parser makes it part of the first name."""
     first: Node | None = node
     while first is not None and (field := _FIRST.get(first.type)) is not None:
         first = first.child_by_field_name(field)
@@ -481,7 +481,7 @@ _FIRST = {"call": "function", "attribute": "object", "subscript": "value"}
 
 
 def _find_start(node: Node) -> int | None:
-    """Find the first place of a slice without a step."""
+    """Return the start of a slice without a step."""
     first = node.child(0)
     if first is None or sum(child.type == ":" for child in node.children) > 1:
         return None
@@ -490,7 +490,7 @@ def _find_start(node: Node) -> int | None:
 
 
 def _strip_quotes(text: bytes) -> str:
-    """Read a text without escapes."""
+    """Return the content of a string without escapes."""
     start = text.find(text[-1:])
     width = 3 if text.endswith((b'"""', b"'''")) and len(text) >= start + 6 else 1
     return text[start + width : len(text) - width].decode("utf-8")

@@ -1,4 +1,4 @@
-"""Sum up the frames of one file, functions after the code that they stand in (A-12)."""
+"""Summarise the frames of one file, functions after the code around them (A-12)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ELSEWHERE = re.compile(rb"\b(global|nonlocal)[ \t\\]")
 
 
 class _Parts:
-    """What sums up the code of one frame."""
+    """The summarisers of one frame."""
 
     __slots__ = ("conditions", "expressions", "statements", "targets")
 
@@ -33,21 +33,21 @@ class _Parts:
 
 
 class Builder:
-    """Sum up the frames of one file."""
+    """Summarise the frames of one file."""
 
     def __init__(self, definitions: dict[tuple[int, str], int], imports: dict[tuple[int, int], list[int]]) -> None:
         self.frames: list[Frame] = []
-        self.depth = 0  # of the expression that is summed up
-        self.levels = 0  # of blocks around the statement that is summed up
+        self.depth = 0  # of the current expression
+        self.levels = 0  # of blocks around the current statement
         self._source = b""  # the text of the file
-        self.definitions = definitions  # numbers, by where they begin and their names
+        self.definitions = definitions  # numbers, by start and name
         self.imports = imports  # numbers of the imports of each statement, by its span
         self._waiting: list[tuple[Frame, Node]] = []
-        self._shared: dict[int, set[str]] = {}  # by where a function begins, names that functions inside bind
+        self._shared: dict[int, set[str]] = {}  # by start of a function, names that nested functions bind
         self._parts: dict[int, _Parts] = {}
 
     def build(self, root: Node, import_names: list[tuple[str, bool]]) -> list[Frame]:
-        """Sum up a file; `import_names` has what each import binds, and whether it is a star import."""
+        """Summarise a file; `import_names` has the name that each import binds, and whether it is a star import."""
         self.import_names = import_names
         self._source = bytes(root.start_byte) + (root.text or b"")
         self._find_shared(root)
@@ -65,7 +65,7 @@ class Builder:
         return self.frames
 
     def _find_shared(self, root: Node) -> None:
-        """Find the names that functions bind in the module or in a function around them."""
+        """Find the names that functions bind in the module or in an enclosing function."""
         has_any = b"global" in self._source or b"nonlocal" in self._source
         for match in _ELSEWHERE.finditer(self._source) if has_any else ():
             start = match.start()
@@ -92,30 +92,30 @@ class Builder:
         return frame
 
     def expressions(self, frame: Frame) -> Expressions:
-        """Return what sums up the expressions of a frame."""
+        """Return the summariser of a frame's expressions."""
         return self._parts[frame.number].expressions
 
     def targets(self, frame: Frame) -> Targets:
-        """Return what sums up the targets of a frame."""
+        """Return the summariser of a frame's targets."""
         return self._parts[frame.number].targets
 
     def statements(self, frame: Frame) -> Statements:
-        """Return what sums up the statements of a frame."""
+        """Return the summariser of a frame's statements."""
         return self._parts[frame.number].statements
 
     def conditions(self, frame: Frame) -> Conditions:
-        """Return what sums up the conditions of a frame."""
+        """Return the summariser of a frame's conditions."""
         return self._parts[frame.number].conditions
 
     def open_lambda(self, outer: Frame, node: Node) -> int:
-        """Open the frame of a lambda; returns the operation that makes it."""
+        """Open the frame of a lambda; return the operation that makes it."""
         frame = self.open_frame(o.LAMBDA, "<lambda>", outer)
         defaults = self._open_parameters(outer, frame, node.child_by_field_id(f.PARAMETERS))
         self._waiting.append((frame, node))
         return outer.add(o.FUNC, frame.number, defaults)
 
     def open_function(self, outer: Frame, node: Node, name: str, start: int) -> int:
-        """Open the frame of a function; returns the operation that makes it."""
+        """Open the frame of a function; return the operation that makes it."""
         frame = self.open_frame(o.FUNCTION, name, outer, self.definitions.get((start, name), -1))
         bounds = node.child_by_field_id(f.TYPE_PARAMETERS)
         if bounds is not None:
@@ -129,7 +129,7 @@ class Builder:
         return outer.add(o.FUNC, frame.number, defaults)
 
     def _open_parameters(self, outer: Frame, frame: Frame, node: Node | None) -> list[tuple[int, int]]:
-        """Read parameters; returns the operations of their defaults, by the places of the parameters."""
+        """Read parameters; return the operations of their defaults, by the indices of the parameters."""
         kind, defaults = o.PLACED, list[tuple[int, int]]()
         for child in node.named_children if node is not None else ():
             type_name = child.type
@@ -155,7 +155,7 @@ class Builder:
         return defaults
 
     def _read_annotation(self, outer: Frame, node: Node) -> Annotation:
-        """Read an annotation; what it calls is called by the code that it stands in."""
+        """Read an annotation; its calls belong to the frame around."""
         self.expressions(outer).read_calls(node)
         return read_annotation(node)
 
@@ -185,7 +185,7 @@ class Builder:
         self.statements(frame).run(body.named_children)
 
     def _finish(self, frame: Frame) -> None:
-        """Add what is left of the names of a frame when its code has run."""
+        """Complete the names of a frame after its code."""
         for name, nodes in frame.versions.items():
             if name in frame.globals:
                 for node in dict.fromkeys(nodes):
@@ -214,7 +214,7 @@ def _find_splat(parameter: Node) -> str:
 
 
 def _judge_body(body: Node) -> int:
-    """Return whether a body does nothing, or only raises NotImplementedError; a docstring does not count."""
+    """Return the flag of a body that does nothing, or only raises NotImplementedError; docstrings do not count."""
     only: Node | None = None
     is_first = True
     for child in body.named_children:

@@ -1,7 +1,7 @@
-"""The summary of one file, and how it is written and read (A-12).
+"""The summary of one file, and its stored format (A-12).
 
-It depends on the text of the file alone. What changes with every line that is put in, the places of sites, stands
-apart from the operations, so that a comment leaves these equal.
+It depends only on the text of the file. The places of sites, which change with every inserted line, are separate from
+the operations, so that an edited comment leaves these equal.
 """
 
 from __future__ import annotations
@@ -25,45 +25,45 @@ from pkg.extract.summary.written_operations import Table, read_operations, write
 from pkg.model import Class, Function, Import
 
 VERSION = 3
-_HEAD = 4  # bytes that tell the length of the head
+_HEAD = 4  # bytes for the length of the head
 _ITEM = array("i").itemsize
-_TOLD = 11  # items of each frame before its head, which is left out where it is empty
+_FIXED_ITEMS = 11  # fixed items of each frame, before its optional head
 _NOTHING = FrameHead()
 
 
 class Written(NamedTuple):
-    """The parts of the summary of a file that are read frame by frame."""
+    """The parts of a file's summary that are read frame by frame."""
 
     operations: memoryview
     site_kinds: bytes
-    values: Sequence[Any]  # that operations name by their numbers
+    values: Sequence[Any]  # values that operations refer to by number
 
 
 @dataclass(slots=True)
 class FrameSummary:
-    """One frame: its head, and its operations, which are read with the first access."""
+    """A frame: its head, and its operations, which are read on first access."""
 
-    first: int  # where its operations begin among the numbers of the file
-    first_site: int  # the number of its first site among those of the file
+    first: int  # start of its operations among the numbers of the file
+    first_site: int  # number of its first site in the file
     head: FrameHead
     written: Written = field(repr=False, compare=False)
     kind: int
     name: str
-    parent: int  # the number of the frame around; -1 for that of the module
-    definition: int  # its number among the definitions of the file; -1 for code that is no node of its own
+    parent: int  # number of the frame around; -1 for the module
+    definition: int  # its number among the definitions of the file; -1 for code without a node
     flags: int
     parameters: list[tuple[str, int, bool, Any]]
     returns: Any
     loops: bool
-    count: int  # of its operations
+    count: int  # number of its operations
     site_count: int
-    length: int  # of its operations as numbers
+    length: int  # of its operations, in stored numbers
     _nodes: list[Operation] | None = field(default=None, init=False, repr=False, compare=False)
     _packed: bytes = field(default=b"", init=False, repr=False, compare=False)
 
     @property
     def nodes(self) -> list[Operation]:
-        """Return the operations, which are read where they are not at hand."""
+        """Return the operations, which are read if they are packed."""
         nodes = self._nodes
         if nodes is None:
             nodes = self._nodes = marshal.loads(self._packed) if self._packed else self._read()
@@ -79,12 +79,12 @@ class FrameSummary:
         return self.written.site_kinds[self.first_site + site]
 
     def replace(self, number: int, node: Operation) -> None:
-        """Put another operation in the place of one."""
+        """Replace an operation."""
         self.nodes[number] = node
         self._packed = b""
 
-    def rest(self) -> None:
-        """Keep the operations packed until the next access, which takes a sixth of the memory."""
+    def pack(self) -> None:
+        """Keep the operations packed until the next access, in a sixth of the memory."""
         if self._nodes is not None:
             self._packed = self._packed or marshal.dumps(self._nodes)
             self._nodes = None
@@ -96,7 +96,7 @@ class FrameSummary:
 
 
 def summarise(root: Node, definitions: Sequence[Class | Function], imports: Sequence[Import]) -> bytes:
-    """Sum up a file by its syntax tree, written so that `read_summary` reads it; empty where that is too deep."""
+    """Return the summary of a file, in the format of `read_summary`; empty if its syntax tree is too deep."""
     numbers = {(each.span.start, normalize("NFKC", each.name)): number for number, each in enumerate(definitions)}
     statements: dict[tuple[int, int], list[int]] = {}
     for number, record in enumerate(imports):
@@ -109,13 +109,13 @@ def summarise(root: Node, definitions: Sequence[Class | Function], imports: Sequ
 def write_summary(frames: Sequence[Frame], imports: Sequence[Import]) -> bytes:
     """Write the frames of a file: their heads, then operations, kinds of sites and their places.
 
-    The numbers are in the byte order of the machine.
+    The numbers have the byte order of the machine.
     """
     numbered = [compact(frame.nodes) for frame in frames]
-    told = list_heads(frames, numbered, [each.bound_name for each in imports])
+    facts = list_heads(frames, numbered, [each.bound_name for each in imports])
     table, operations, kinds, places = Table(), list[int](), list[int](), list[int]()
     heads: list[list[Any]] = []
-    for frame, numbering, head in zip(frames, numbered, told, strict=True):
+    for frame, numbering, head in zip(frames, numbered, facts, strict=True):
         first = len(operations)
         write_operations(frame.nodes, numbering, table, operations)
         kinds += frame.site_kinds
@@ -133,15 +133,15 @@ def write_summary(frames: Sequence[Frame], imports: Sequence[Import]) -> bytes:
 
 
 def _trim(head: FrameHead) -> list[Any]:
-    """List the parts of the head of a frame, without empty ones at the end."""
-    told = list(head)
-    while told and not told[-1]:
-        told.pop()
-    return told
+    """List the parts of a frame's head, without empty ones at the end."""
+    items = list(head)
+    while items and not items[-1]:
+        items.pop()
+    return items
 
 
 def read_summary(written: bytes) -> tuple[list[FrameSummary], array[int]]:
-    """Read the frames of a file and the places of their sites; none of an empty summary."""
+    """Read the frames of a file and the places of their sites; none from an empty summary."""
     if not written:
         return [], array("i")
     start, (_, (count, sites), values, heads) = _read_head(written)
@@ -150,15 +150,15 @@ def read_summary(written: bytes) -> tuple[list[FrameSummary], array[int]]:
     first = first_site = 0
     frames: list[FrameSummary] = []
     for each in heads:
-        told, head = each[:_TOLD], read_head(each[_TOLD:]) if len(each) > _TOLD else _NOTHING
-        frames.append(FrameSummary(first, first_site, head, parts, *told))
-        first += told[-1]
-        first_site += told[-2]
+        items, head = each[:_FIXED_ITEMS], read_head(each[_FIXED_ITEMS:]) if len(each) > _FIXED_ITEMS else _NOTHING
+        frames.append(FrameSummary(first, first_site, head, parts, *items))
+        first += items[-1]
+        first_site += items[-2]
     return frames, _read_places(written[middle + sites :])
 
 
 def split_summary(written: bytes) -> tuple[bytes, array[int]]:
-    """Split a summary into what is the same wherever its sites stand, and their places, as `read_summary` has them."""
+    """Split a summary into the part that does not depend on the places of sites, and these places."""
     if not written:
         return b"", array("i")
     start, (_, (count, sites), _, _) = _read_head(written)

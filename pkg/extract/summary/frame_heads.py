@@ -1,7 +1,7 @@
-"""What is told of each frame beside its operations, so that few have to be looked into before code is evaluated (A-12).
+"""Heads of frames: facts for choosing the frames to load before code is evaluated (A-12).
 
-It is read from the operations of a file when these are written: decorators, names that are bound or assigned to
-elsewhere, and what a function returns for which arguments.
+They are read from the operations of a file when these are written: decorators, names that are bound or assigned to
+elsewhere, and the values that a function returns for which arguments.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ _UNBOUND: Operation = (o.UNKNOWN,)
 
 
 class FrameHead(NamedTuple):
-    """What is told of a frame; all of it is empty for most."""
+    """Facts about a frame; all of them are empty for most frames."""
 
     decorators: Sequence[str] = ()  # last names
     decorated_by: Sequence[int] = ()  # operations of the frame around
     own: Sequence[str] = ()  # attributes of its first parameter that it assigns to
     foreign: Sequence[str] = ()  # attributes of anything else
-    names: Sequence[str] = ()  # of the module, that it binds
-    guards: Sequence[Guards] = ()  # what is returned behind, where a test of a parameter stands before any return
+    names: Sequence[str] = ()  # names of the module that it binds
+    guards: Sequence[Guards] = ()  # tests before each return, if a parameter is tested before any
     passed: Sequence[Passed] = ()  # parameters that are returned as they are
 
 
-def read_head(told: Sequence[Any]) -> FrameHead:
-    """Read the head of a frame from JSON, where empty parts at the end are left out."""
-    head = FrameHead(*told)
+def read_head(items: Sequence[Any]) -> FrameHead:
+    """Read the head of a frame from JSON, without the empty parts at the end."""
+    head = FrameHead(*items)
     return head._replace(
         guards=[_read_guards(each) for each in head.guards],
         passed=[
@@ -57,7 +57,7 @@ def _read_guards(written: Sequence[Any]) -> Guards:
 def list_heads(frames: Sequence[Frame], numbered: Sequence[Numbering], bound_names: Sequence[str]) -> list[FrameHead]:
     """List the heads of the frames of a file, parents before children; flags and returns of frames are completed.
 
-    `numbered` has for each frame what `compact` gives, `bound_names` what each import binds.
+    `numbered` has the result of `compact` for each frame, `bound_names` the name that each import binds.
     """
     decorated: dict[int, _Decorated] = {}
     return [
@@ -81,13 +81,13 @@ class _HeadReader:
         self._nodes = frame.nodes
         self._numbers, self._kept = numbering
         self._bound_names = bound_names
-        self._decorated = decorated  # by the number of a frame, as the one around it tells
+        self._decorated = decorated  # by number of the decorated frame
         self._own: dict[str, None] = {}
         self._foreign: dict[str, None] = {}
         self._names: dict[str, None] = {}
 
     def read(self) -> FrameHead:
-        """Read the head, and complete the flags and returns of the frame."""
+        """Return the head, and complete the flags and returns of the frame."""
         frame = self._frame
         for node in self._nodes:
             if node[0] in _TELLING:
@@ -108,7 +108,7 @@ class _HeadReader:
         )  # fmt: skip
 
     def _follow(self, number: int) -> int:
-        """Return the operation that is written for one; -1 for none."""
+        """Return the written operation for one; -1 for none."""
         new = self._numbers[number]
         return self._kept[new] if new >= 0 else -1
 
@@ -146,7 +146,7 @@ class _HeadReader:
             self._decorated[made[1]] = _Decorated(names, tuple(self._numbers[each] for each in used))
 
     def _note_made_method(self, node: Operation) -> None:
-        """Note a function that a class makes a class or static method by a call."""
+        """Record a function that a class makes a class or static method by a call."""
         if node[0] != o.CALL or not node[2]:
             return
         callee, made = self._find(node[1]), self._find(node[2][0][0])
@@ -155,7 +155,7 @@ class _HeadReader:
             self._decorated[made[1]] = before._replace(names=before.names | {callee[1]})
 
     def _name_last(self, number: int) -> str:
-        """Name a callable by its last name."""
+        """Return the last name of a callable."""
         node = self._find(number)
         if node[0] in (o.CALL_ATTR, o.ATTR):
             return str(node[2])
@@ -175,7 +175,7 @@ class _HeadReader:
             frame.flags |= o.TAKES_CALLABLES
 
     def _note_forwarded(self) -> None:
-        """Keep that of which a __getattr__ reads the attribute whose name it is asked for."""
+        """Record the object of which a __getattr__ reads the requested attribute."""
         place = len(self._frame.parameters) - 1
         for node in list(self._nodes):
             if node[0] != o.CALL or len(node[2]) < 2 or self._find(node[1]) != (o.GLOBAL, "getattr"):

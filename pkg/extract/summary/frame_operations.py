@@ -1,4 +1,4 @@
-"""The code of one module, class, function or lambda while it is summed up: operations, sites, names (A-12)."""
+"""The operations, sites and names of one module, class, function or lambda, while it is summarised (A-12)."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from pkg.extract.summary.operations import (
     SET_CELL,
 )
 
-NAMES_LIMIT = 50_000  # names remembered
+NAMES_LIMIT = 50_000  # size of the cache
 
 
 class _Names(dict[bytes, str]):
-    """Names as Python knows them, the last ones remembered: most recur from file to file."""
+    """Cache of identifiers as Python normalises them, as most recur."""
 
     def __missing__(self, written: bytes) -> str:
         if len(self) > NAMES_LIMIT:
@@ -43,7 +43,7 @@ Parameter = tuple[str, int, bool, Any]
 
 
 class Frame(Joiner):
-    """One frame that is being summed up."""
+    """A frame that is being summarised."""
 
     def __init__(
         self, kind: int, name: str, number: int, parent: Frame | None, source: bytes, definition: int = -1
@@ -60,18 +60,18 @@ class Frame(Joiner):
             self.private_prefix = "_" + name.lstrip("_")
         self.environment: Environment | None = Environment()
         self.site_kinds: list[int] = []
-        self.places: list[int] = []  # where each site begins and ends, in bytes
+        self.places: list[int] = []  # start and end of each site, in bytes
         self.parameters: list[Parameter] = []
         self.returns: Any = None  # annotation
         self.flags = 0
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
         self.declared: dict[str, Any] = {}  # annotations of names that are bound later
-        self.shared: set[str] = set()  # names that other code may bind as well, so that a call may change them
-        self.versions: dict[str, list[int]] = {}  # by name, all that it is bound to
+        self.shared: set[str] = set()  # names that other code may bind, so that a call may change them
+        self.versions: dict[str, list[int]] = {}  # by name, all its bindings
         self.hidden: dict[str, list[int]] = {}  # the same of comprehensions
-        self.captured: set[str] = set()  # names that functions inside read
-        self.logs: list[dict[str, list[int]]] = []  # of what open try statements have bound
+        self.captured: set[str] = set()  # names that nested functions read
+        self.logs: list[dict[str, list[int]]] = []  # bindings in open try statements
         self.lines: list[int] = []
         self._constants: dict[tuple[object, ...], int] = {}
         self._open: dict[int, str] = {}  # reads of names that nothing before has bound
@@ -82,7 +82,7 @@ class Frame(Joiner):
         return len(self.nodes) - 1
 
     def add_once(self, *operation: Any) -> int:
-        """Add an operation that is the same wherever it stands; asked again, the same one."""
+        """Add an operation that is the same wherever it occurs; a second call returns the first one."""
         node = self._constants.get(operation)
         if node is None:
             node = self._constants[operation] = self.add(*operation)
@@ -99,7 +99,7 @@ class Frame(Joiner):
         return len(self.site_kinds) - 1
 
     def read(self, name: str) -> int:
-        """Find or add what a name stands for here."""
+        """Return the value of a name at this point, which may be a new read."""
         environment = self.environment
         if environment is not None:
             is_shared = name in self.shared
@@ -109,7 +109,7 @@ class Frame(Joiner):
         return self.read_open(name)
 
     def read_open(self, name: str) -> int:
-        """Find or add the read of a name that nothing before has bound here."""
+        """Return the read of a name that nothing before has bound here, added once."""
         node = self._constants.get((GLOBAL, name))
         if node is None:
             node = self._constants[(GLOBAL, name)] = self.add(GLOBAL, name)
@@ -117,7 +117,7 @@ class Frame(Joiner):
         return node
 
     def bind(self, name: str, node: int) -> None:
-        """Bind a name to what an operation gives."""
+        """Bind a name to the value of an operation."""
         if self.environment is None:
             return
         if name in self.shared:
@@ -129,7 +129,7 @@ class Frame(Joiner):
             log.setdefault(name, []).append(node)
 
     def bind_star(self, number: int) -> None:
-        """Note that a star import may bind names that are bound already."""
+        """Record that a star import may bind names that are bound already."""
         for name, node in list(self.environment.names.items()) if self.environment is not None else ():
             if node != UNBOUND and not name.startswith("__"):
                 before = self.nodes[node]
@@ -138,7 +138,7 @@ class Frame(Joiner):
                 self.bind(name, self.add(BROUGHT, name, inner, (*numbers, number)))
 
     def list_guards(self) -> list[tuple[int, str, int]]:
-        """List the tests that parameters have passed here, which ask nothing else: the place, the test, if it holds."""
+        """List the tests of parameters that hold here and call nothing: parameter index, test, whether it passed."""
         found: list[tuple[int, str, int]] = []
         names = self.environment.names if self.environment is not None else {}
         for place, (name, _, _, _) in enumerate(self.parameters):
@@ -152,22 +152,22 @@ class Frame(Joiner):
         return found
 
     def spell(self, node: Node) -> str:
-        """Read a name as Python knows it inside of its class."""
+        """Return a name, mangled if it is private to its class."""
         name = _NAMES[self.source[node.start_byte : node.end_byte]]
         return self.mangle(name) if name[:2] == "__" else name
 
     def mangle(self, name: str) -> str:
-        """Write a name that is private to the class around."""
+        """Mangle a name that is private to the class around."""
         is_private = name.startswith("__") and not name.endswith("__")
         return self.private_prefix + name if is_private else name
 
     def forget_places(self) -> None:
-        """Forget what attributes and items stand for: code that may assign to them runs."""
+        """Forget the values of attributes and items before code that may assign to them."""
         if self.environment is not None and self.environment.places:
             self.environment.places = {}
 
     def find_owner(self, name: str) -> Frame | None:
-        """Find the function around whose variable a name is that this frame does not bind; None for the module's."""
+        """Return the enclosing function of whose variable this is the name; None for a name of the module."""
         each = self.parent
         while each is not None and each.kind != MODULE:
             if each.kind != CLASS_BODY:
@@ -179,7 +179,7 @@ class Frame(Joiner):
         return None
 
     def settle_reads(self) -> None:
-        """Find whose names those are that were read before anything has bound them here."""
+        """Resolve the owners of names that were read before anything has bound them here."""
         for node, name in self._open.items():
             if name in self.globals:
                 continue
@@ -196,12 +196,12 @@ class Frame(Joiner):
                 self.nodes[node] = (CELL, owner.number, name)
 
     def store_cells(self) -> None:
-        """Add what the variables hold that functions inside read."""
+        """Add the values of the variables that nested functions read."""
         for name in sorted(self.captured) if self.kind != MODULE else ():
             for node in dict.fromkeys((*self.versions.get(name, ()), *self.hidden.get(name, ()))):
                 self.add(SET_CELL, self.number, name, node)
 
 
 def read_identifier(node: Node) -> str:
-    """Read a name as Python knows it."""
+    """Return a name as Python normalises it."""
     return _NAMES[node.text or b""]

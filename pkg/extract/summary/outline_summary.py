@@ -1,4 +1,4 @@
-"""The summary of a text that is too long to be summed up whole: its definitions and imports alone (A-12)."""
+"""The summary of a text that is too long to summarise whole: only its definitions and imports (A-12)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ANY: list[Parameter] = [("", o.REST, False, None), ("", o.NAMED_REST, False, No
 
 
 def summarise_outline(definitions: Sequence[Class | Function], imports: Sequence[Import]) -> bytes:
-    """Sum up definitions, parents before children: what functions do and return is not known."""
+    """Summarise definitions, parents before children; bodies and results of functions are unknown."""
     module = Frame(o.MODULE, "", 0, None, b"")
     frames = [module]
     for number, record in enumerate(imports):
@@ -53,7 +53,7 @@ def _define(parent: Frame, definition: Class | Function, place: int, number: int
 
 
 def _read(frame: Frame, expression: str) -> int:
-    """Read a dotted name, of a call or a class with types in brackets that of what is called or has these."""
+    """Read a dotted name; of a call or a subscripted class, that of the callee or class."""
     found = _DOTTED.match(expression)
     if found is None:
         return frame.add(o.UNKNOWN)

@@ -1,4 +1,4 @@
-"""Sum up the patterns of match statements: what they bind, and what the subject passed (A-12)."""
+"""Summarise the patterns of match statements: their bindings, and the tests of the subject (A-12)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pkg.extract.summary.frame_operations import Frame
 if TYPE_CHECKING:
     from pkg.extract.summary.file_frames import Builder
 
-_MAX_DEPTH = 60  # patterns inside of one another
+_MAX_DEPTH = 60  # of nested patterns
 
 
 class Patterns:
-    """Sum up the patterns of one match statement."""
+    """Summarise the patterns of one match statement."""
 
     def __init__(self, builder: Builder, frame: Frame) -> None:
         self._frame = frame
@@ -27,9 +27,9 @@ class Patterns:
         self._expressions = builder.expressions(frame)
 
     def enter(self, case: Node, value: int, subject: Node | None) -> tuple[Environment | None, int]:
-        """Enter a case; returns the environment and the subject of the cases that follow.
+        """Enter a case; return the environment and the subject of the following cases.
 
-        The environment is None where none of them is ever tried.
+        The environment is None if none of them is ever tried.
         """
         frame = self._frame
         before = frame.environment
@@ -58,7 +58,7 @@ class Patterns:
         return rest, remaining
 
     def _find_class(self, node: Node) -> tuple[str, int | None]:
-        """Find the classes that a pattern tests for, and whether it takes all of their objects."""
+        """Return the classes that a pattern tests for, and whether it matches all of their instances."""
         inner = find_first_child(node)
         if inner is None:
             return "", None
@@ -89,7 +89,7 @@ class Patterns:
         return value
 
     def _match(self, node: Node, value: int) -> None:
-        """Bind what a pattern captures; of one that is nested too deeply, nothing."""
+        """Bind the names that a pattern captures; nothing if it is nested too deeply."""
         if self._depth < _MAX_DEPTH:
             self._depth += 1
             self._match_one(node, value)
@@ -168,7 +168,7 @@ def _is_splat(node: Node) -> bool:
 
 
 def _takes_all(node: Node) -> bool:
-    """Return whether a pattern takes whatever comes."""
+    """Return whether a pattern is irrefutable."""
     inner = find_first_child(node)
     if inner is None:
         return True

@@ -1,6 +1,6 @@
-"""What a function returns for which arguments: parameters as they are, and values behind tests of parameters (A-12).
+"""The results of a function by arguments: parameters returned unchanged, and values guarded by tests (A-12).
 
-So each call gets back what it has given, and nothing that is returned for other arguments alone.
+So each call gets its own arguments back, and no values that are returned only for other arguments.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from pkg.extract.summary import operations as o
 from pkg.extract.summary.operations import Operation
 
 Guards = tuple[tuple[int, str, bool], ...]
-"""Tests that arguments have passed where a function returns: the place of the parameter, the test, whether it holds."""
+"""Tests that hold where a function returns: index of the parameter, test, whether it passed."""
 
 
 class Passed(NamedTuple):
-    """A parameter that is given back, where it passes some tests."""
+    """A parameter that is returned unchanged if it passes some tests."""
 
     place: int
     tests: tuple[tuple[Sequence[Any], bool], ...] = ()
@@ -26,10 +26,10 @@ class Passed(NamedTuple):
 def extract_returned(
     nodes: list[Operation], follow: Callable[[int], int], places: frozenset[int]
 ) -> tuple[list[Guards], list[Passed]]:
-    """Find the tests of some parameters that stand before returns, and which of these parameters are returned.
+    """Return the tests of some parameters before each return, and which of these parameters are returned.
 
-    The returns keep these tests alone, and the operations that are of no such parameter. `follow` returns the operation
-    that one is equal to.
+    The returns keep only these tests, and the operations that are no such parameters. `follow` returns the equivalent
+    of an operation.
     """
     guards, passed = dict[Guards, None](), dict[Passed, None]()
     for number, node in enumerate(nodes):
@@ -45,7 +45,7 @@ def extract_returned(
 def _trace(
     nodes: list[Operation], follow: Callable[[int], int], values: Sequence[int], places: frozenset[int]
 ) -> tuple[list[Passed], list[int]]:
-    """Trace what is returned back to parameters, through joins; the rest is not of these."""
+    """Trace returned values back to parameters through joins; other values are kept."""
     found, rest = list[Passed](), list[int]()
     waiting = [number for each in values if (number := follow(each)) >= 0]
     seen = set(waiting)
@@ -68,7 +68,7 @@ def _trace(
 def _read_parameter(
     nodes: list[Operation], follow: Callable[[int], int], number: int, places: frozenset[int]
 ) -> Passed | None:
-    """Read a parameter, and the tests of it that ask nothing else; None for any other operation."""
+    """Return a parameter and its tests that call nothing; None for any other operation."""
     tests: list[tuple[Sequence[Any], bool]] = []
     node = nodes[number]
     while node[0] == o.NARROW and len(node[2]) == 1 and (before := follow(node[1])) >= 0:

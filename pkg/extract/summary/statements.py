@@ -1,4 +1,4 @@
-"""Sum up statements: what they bind, and in which order they run (A-12)."""
+"""Summarise statements: their bindings, and the order in which they run (A-12)."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from pkg.extract.summary.file_frames import Builder
 
 _SUPPRESSING = re.compile(rb"[\w.]*\b(?:suppress|raises|assertRaises|assertRaisesRegex)\s*\(")
-"""Contexts that go on behind a fault."""
+"""Contexts that may suppress exceptions."""
 _MAX_LEVELS = 100  # CPython refuses deeper indentation, so nothing below is real code
 
 
 class Statements:
-    """Sum up the statements of one frame."""
+    """Summarise the statements of one frame."""
 
     def __init__(self, builder: Builder, frame: Frame, expressions: Expressions, targets: Targets) -> None:
         self._builder = builder
@@ -39,7 +39,7 @@ class Statements:
         self._loops: list[Loop] = []
 
     def run(self, nodes: Iterable[Node]) -> None:
-        """Sum up statements in their order; what no run comes to is summed up by itself."""
+        """Summarise statements in order; unreachable ones are summarised separately."""
         for node in nodes:
             handler = _HANDLERS.get(node.type)
             if handler is None:
@@ -70,7 +70,7 @@ class Statements:
                 self._expressions.read(child)
 
     def run_block(self, node: Node | None) -> None:
-        """Sum up the statements of a block."""
+        """Summarise the statements of a block."""
         if node is not None and self._builder.levels < _MAX_LEVELS:
             self._builder.levels += 1
             self.run(node.named_children)
@@ -85,7 +85,7 @@ class Statements:
             elif child.type != "comment" and not is_plain_text(child):
                 self._expressions.read(child)
 
-    # What binds names.
+    # Bindings.
 
     def _assign(self, node: Node) -> int:
         left, right = node.child_by_field_id(f.LEFT), node.child_by_field_id(f.RIGHT)
@@ -108,7 +108,7 @@ class Statements:
         return value
 
     def _declare(self, left: Node, annotation: Annotation, value: int) -> int:
-        """Add what an annotation promises; one without a value declares what is not bound yet."""
+        """Add the type of an annotation; without a value it declares an unbound name."""
         frame = self._frame
         is_bare = value == UNBOUND and left.type == "identifier" and frame.kind == o.FUNCTION
         if is_bare and frame.spell(left) in frame.versions:
@@ -213,7 +213,7 @@ class Statements:
         self._builder.statements(inner).run_block(body)
         return value
 
-    # What decides which statements run.
+    # Control flow.
 
     def _run_if(self, node: Node) -> None:
         frame = self._frame
@@ -247,13 +247,13 @@ class Statements:
                     frame.environment.bind(name, number)
 
     def _run_never(self, body: Node | None) -> None:
-        """Sum up what never runs by itself."""
+        """Summarise unreachable code separately."""
         frame = self._frame
         frame.environment = None
         self.run_block(body)
 
     def _run_alternatives(self, nodes: list[Node], fails: Environment | None) -> None:
-        """Sum up what is tried where a condition fails, one after the other."""
+        """Summarise the alternatives of a failed condition, one after the other."""
         frame = self._frame
         ends: list[Environment | None] = []
         for node in nodes:
@@ -359,7 +359,7 @@ class Statements:
         frame.environment = None
 
     def _return_value(self, node: Node) -> None:
-        """Return a value; each side of a choice where its condition holds or fails."""
+        """Return a value; each branch of a conditional expression with its condition."""
         frame = self._frame
         while node.type == "parenthesized_expression" and (inner := find_first_child(node)) is not None:
             node = inner
@@ -429,7 +429,7 @@ class Statements:
             self._targets.assign(alias, value)
 
     def _run_guarded(self, body: Node | None) -> Environment | None:
-        """Sum up a block that a fault may end anywhere; returns the environment behind the fault."""
+        """Summarise a block that an exception may end anywhere; return the environment after the exception."""
         frame = self._frame
         start = copy(frame.environment)
         log: dict[str, list[int]] = {}
@@ -465,7 +465,7 @@ class Statements:
         frame.environment = joined
 
     def _run_finally(self, clause: Node, end: Environment | None, fault: Environment | None) -> Environment | None:
-        """Sum up what runs at the end and after a fault; behind it, only what was known at the end holds on."""
+        """Summarise a finally clause after the end or an exception; only values known at the end hold after it."""
         frame = self._frame
         before = frame.join([copy(end), fault])
         frame.environment = copy(before)

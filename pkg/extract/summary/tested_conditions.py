@@ -1,4 +1,4 @@
-"""Sum up conditions: what names and places may stand for where a test holds, and where it fails (A-12)."""
+"""Summarise conditions: the values of names and places where a test passes, and where it fails (A-12)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pkg.extract.summary.expression_operations import Expressions
 
 Tested = tuple[int, "Environment | None", "Environment | None"]
-"""The operation of a condition, and the environments where it holds and where it fails; None where it never does."""
+"""The operation of a condition, and the environments where it passes and where it fails; None where it never does."""
 
 _VERSION = (b"sys.version_info", b"sys.version_info[0]", b"sys.version_info.major")
 _UNASKED = frozenset((
@@ -28,7 +28,7 @@ _FUNCTIONS = {"isinstance": "instance", "issubclass": "subclass", "callable": "c
 
 
 def is_checking(node: Node) -> bool:
-    """Return whether a condition holds for type checkers alone."""
+    """Return whether a condition is true only for type checkers."""
     return _names_checking(node.text or b"")
 
 
@@ -37,7 +37,7 @@ def _names_checking(text: bytes) -> bool:
 
 
 def decide(node: Node) -> bool | None:
-    """Return whether a condition always holds or always fails; None where that is not known."""
+    """Return whether a condition is always true or always false; None if unknown."""
     kind = node.type
     if kind == "parenthesized_expression":
         inner = find_first_child(node)
@@ -59,7 +59,7 @@ def decide(node: Node) -> bool | None:
 
 
 def _decide_version(node: Node) -> bool | None:
-    """Decide a comparison of the version of Python with the major version that is read."""
+    """Evaluate a comparison of the version of Python with the major version that is read."""
     if not (node.text or b"").startswith(_VERSION[0]):
         return None
     parts = [child for child in node.named_children if child.type != "comment"]
@@ -74,7 +74,7 @@ def _decide_version(node: Node) -> bool | None:
     if wanted == own:
         is_whole = len(numbers) > 1 and any(each.strip(b"0") for each in numbers[1:])
         if is_whole:
-            return None  # which minor version runs is not known
+            return None  # the minor version is unknown
         return {">=": True, "<": False, "==": True, "!=": False}.get(sign) if parts[1].type == "integer" else {
             ">=": True, "<": False, ">": True
         }.get(sign)  # fmt: skip
@@ -84,14 +84,14 @@ def _decide_version(node: Node) -> bool | None:
 
 
 class Conditions:
-    """Sum up the conditions of one frame."""
+    """Summarise the conditions of one frame."""
 
     def __init__(self, expressions: Expressions, frame: Frame) -> None:
         self._expressions = expressions
         self._frame = frame
 
     def test(self, node: Node, is_value: bool = False) -> Tested:
-        """Sum up a condition that is tested; of one that is a value, the truth of the last part is not asked."""
+        """Summarise a tested condition; if it is used as a value, the truth of its last part is not tested."""
         builder = self._expressions.builder
         builder.depth += 1
         found = self._test(node, is_value) if builder.depth < MAX_DEPTH else self._test_deep(node)
@@ -145,7 +145,7 @@ class Conditions:
         first, holds, fails = self.test(left)
         before = frame.environment
         frame.environment = holds if is_and else fails
-        if frame.environment is None:  # the right side never runs; what is in it counts all the same
+        if frame.environment is None:  # the right side never runs, but is summarised
             frame.environment = copy(before)
             second, _, _ = self.test(right, is_value)
             return first, holds, fails
@@ -225,7 +225,7 @@ class Conditions:
         return [] if any(each.type in ("list_splat", "keyword_argument") for each in found) else found
 
     def _narrow(self, subject: Node, test: tuple[Any, ...], holds: Environment, fails: Environment | None) -> None:
-        """Note what a tested name or place stands for where a test holds, and where it fails."""
+        """Record the values of a tested name or place where a test passes, and where it fails."""
         if subject.type == "named_expression":
             name = subject.child_by_field_id(f.NAME)
             subject = name if name is not None else subject
@@ -258,7 +258,7 @@ class Conditions:
                 environment.places[place] = self._frame.add(o.NARROW, known, test, is_held)
 
     def find_place(self, subject: Node, environment: Environment) -> Place | None:
-        """Find the place that an attribute or item names, as far as it was read before."""
+        """Return the place of an attribute or item, if its owner was read before."""
         if subject.type == "attribute":
             base, name = subject.child_by_field_id(f.OBJECT), subject.child_by_field_id(f.ATTRIBUTE)
             key = self._frame.spell(name) if name is not None else None

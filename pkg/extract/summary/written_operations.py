@@ -1,7 +1,7 @@
-"""Operations as plain numbers, which are small and quickly written and read (A-12).
+"""The stored format of operations: plain numbers, which are small and fast to write and read (A-12).
 
-Each operation is its code and what stands beside it; a text is its number in a table that the frames of a file share,
-and a list stands behind its length. Operations come back as tuples, with tuples in the place of lists.
+Each operation is its code followed by its items; a string is its number in a table shared by the frames of a file, and
+a list follows its length. Operations are read as tuples, with tuples for lists.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from pkg.extract.summary import operations as o
 from pkg.extract.summary.compaction import OPERANDS, Numbering
 from pkg.extract.summary.operations import Operation
 
-_NONE = -2  # the number of what is not there; -1 is an operand
+_NONE = -2  # a missing item; -1 is an operand
 
 
 class Table(dict[object, int]):
-    """Number what operations name: texts, and constants together with their type, for 1 equals True."""
+    """Numbers of strings, and of constants together with their type, because 1 == True."""
 
     def __missing__(self, value: object) -> int:
         number = self[value] = len(self)
@@ -45,7 +45,7 @@ _LENGTH = [_LENGTHS.get(code, 0) for code in _CODES]
 
 
 def write_operations(nodes: Sequence[Operation], numbering: Numbering, table: Table, out: list[int]) -> None:
-    """Write the operations of a frame that are kept, as `compact` numbers them."""
+    """Write the kept operations of a frame, with the numbers of `compact`."""
     numbers = numbering.numbers
     for number in numbering.kept:
         node = nodes[number]
@@ -62,7 +62,7 @@ def write_operations(nodes: Sequence[Operation], numbering: Numbering, table: Ta
 
 
 def read_operations(flat: tuple[int, ...], values: Sequence[Any]) -> list[Operation]:
-    """Read the operations of a frame from the numbers that were written."""
+    """Read the operations of a frame from the written numbers."""
     nodes: list[Operation] = []
     start, end = 0, len(flat)
     while start < end:
@@ -146,7 +146,7 @@ def _write_arguments(
 
 
 def _read_arguments(flat: tuple[int, ...], at: int, values: Sequence[Any]) -> tuple[Operation, Operation, int]:
-    """Read arguments behind a site; returns those by position, those by name, and where they end."""
+    """Read arguments after a site; return positional ones, keywords, and the end."""
     start = at + 3
     middle = start + 2 * flat[at + 1]
     end = middle + 2 * flat[at + 2]

@@ -1,1 +1,1 @@
-"""Text files: the sections that the graph keeps, and windows of characters for comparison."""
+"""Text files: sections for the graph, and windows of characters as a baseline."""

@@ -1,4 +1,4 @@
-"""Find the headings of texts in Markdown and in reStructuredText, the second of which plain texts use too."""
+"""Find the headings of texts in Markdown and reStructuredText, which plain texts use too."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-MAX_TITLE_LENGTH = 120  # characters; what is longer is a paragraph that looks like a heading
+MAX_TITLE_LENGTH = 120  # characters; longer ones are paragraphs that look like headings
 
 Lines = Sequence[bytes]
-"""The lines of a text, each with its end."""
+"""The lines of a text, with line ends."""
 
 
 class Heading(NamedTuple):
-    """A heading: the number of its first line, from 0 on, how deep it stands, from 1 on, and what it says."""
+    """A heading: index of its first line (from 0), level (from 1), and title."""
 
     line: int
     level: int
     title: str
 
 
-# No pattern here looks twice at what it has passed: a line may be as long as a file.
+# No pattern backtracks over what it has passed: a line may be as long as a file.
 _FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})")
 _ATX = re.compile(rb" {0,3}(#{1,6})(?=[ \t\r\n]|$)")
 _SETEXT = re.compile(rb" {0,3}(=+|-+)[ \t\r\n]*$")
@@ -33,7 +33,7 @@ _MATTER, _MATTER_END = re.compile(rb"(?:---|\+\+\+)[ \t\r]*$"), re.compile(rb"(?
 
 
 def find_markdown_headings(lines: Lines) -> Iterator[Heading]:
-    """Find the headings of Markdown: those with #, underlined ones and those in HTML, none in code or comments."""
+    """Find the headings of Markdown: those with #, underlined ones and those in HTML, except in code or comments."""
     fenced, is_comment = find_fenced(lines), False
     for number in range(count_front_matter(lines), len(lines)):
         line = lines[number]
@@ -50,7 +50,7 @@ def find_markdown_headings(lines: Lines) -> Iterator[Heading]:
 
 
 def find_fenced(lines: Lines) -> set[int]:
-    """Number the lines of Markdown that are in blocks of code, fences too; a block without an end has the rest."""
+    """Return the indices of the lines in code blocks, fences included; an unclosed block extends to the end."""
     fence, fenced = b"", set()
     for number, line in enumerate(lines):
         if fence:
@@ -62,7 +62,7 @@ def find_fenced(lines: Lines) -> set[int]:
 
 
 def count_front_matter(lines: Lines) -> int:
-    """Count the lines of the settings that a text begins with, between two lines of dashes or plus signs."""
+    """Return the number of lines of the front matter, between two lines of dashes or plus signs."""
     if not lines or not _MATTER.match(lines[0]):
         return 0
     return next(
@@ -76,13 +76,13 @@ def count_front_matter(lines: Lines) -> int:
 
 
 def _open_fence(line: bytes) -> bytes:
-    """Give the signs that begin a block of code; none where the line does not, or ends it again."""
+    """Return the fence that opens a code block on a line; b"" if there is none, or it is closed on the line."""
     found = _FENCE.match(line)
     return b"" if found is None or (found[1][:1] == b"`" and b"`" in line[found.end() :]) else found[1]
 
 
 def _cut_closing(title: bytes) -> bytes:
-    """Cut the # signs that a heading may end with."""
+    """Remove the # characters at the end of a heading."""
     rest = title.rstrip(b"#")
     return rest.rstrip() if not rest or rest[-1:] in b" \t" else title
 
@@ -94,7 +94,7 @@ def _ends_fence(line: bytes, fence: bytes) -> bool:
 
 
 def _is_single(lines: Lines, number: int) -> bool:
-    """Tell whether a line is a paragraph of its own that a line below it can make a heading."""
+    """Return whether a line is a paragraph of its own, which an underline can make a heading."""
     if number < 0 or not lines[number].strip() or _NO_PARAGRAPH.match(lines[number]):
         return False
     return number == 0 or not lines[number - 1].strip() or _ATX.match(lines[number - 1]) is not None
@@ -108,14 +108,14 @@ _MARKS = re.compile(r"`+|\*{1,3}|(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)")
 
 
 def _make_heading(line: int, level: int, title: bytes) -> Iterator[Heading]:
-    """Give the heading, unless it says nothing."""
+    """Yield the heading, unless it is empty."""
     text = clean_title(title)
     if text:
         yield Heading(line, level, text)
 
 
 def clean_title(title: bytes) -> str:
-    """Write a title without its markup, on one line; a long one is cut."""
+    """Return a title without markup, on one line; a long one is truncated."""
     text = title[: 8 * MAX_TITLE_LENGTH].decode("utf-8", "replace")
     text = _ROLE.sub(r"\1", _ANCHOR.sub("", _TAG.sub("", text)))
     text = html.unescape(_MARKS.sub("", _LINK.sub(r"\1", text)))
@@ -124,11 +124,11 @@ def clean_title(title: bytes) -> str:
 
 
 _ADORNED = re.compile(rb"([!-/:-@\[-`{-~])\1*[ \t\r\n]*$")
-SHORTEST_LINE = 4  # characters from which on a line below a longer title makes it a heading, as docutils has it
+SHORTEST_LINE = 4  # minimal characters of an underline shorter than its title, as in docutils
 
 
 def find_underlined_headings(lines: Lines) -> Iterator[Heading]:
-    """Find the headings that a line of signs stands below, or above and below: how deep, their first mention tells."""
+    """Find headings with an underline, or an overline too; levels follow the order of first use."""
     levels: dict[tuple[bytes, bool], int] = {}
     number = 0
     while number < len(lines) - 1:
@@ -143,7 +143,7 @@ def find_underlined_headings(lines: Lines) -> Iterator[Heading]:
 
 
 def _match_title(lines: Lines, number: int) -> tuple[int, bytes, bool] | None:
-    """Give the line of a title that begins at a line, the sign that adorns it, and whether it does above too."""
+    """Return the line of a title that begins at a line, its adornment, and whether it has an overline."""
     above = _ADORNED.match(lines[number])
     if above is not None:
         is_framed = number + 2 < len(lines) and lines[number].strip() == lines[number + 2].strip()

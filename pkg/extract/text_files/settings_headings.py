@@ -1,4 +1,4 @@
-"""Find what divides files of settings: the tables of TOML and INI files, the keys of YAML files."""
+"""Find the parts of settings files: tables of TOML and INI files, keys of YAML files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LONG_TEXT = re.compile(rb'"""|\'\'\'')
 
 
 def find_tables(lines: Lines) -> Iterator[Heading]:
-    """Find the tables of a TOML file, or the sections of an INI file; none in a text of several lines."""
+    """Find the tables of a TOML file, or the sections of an INI file, except in multi-line strings."""
     closing = b""
     for number, line in enumerate(lines):
         if not closing and (found := _TABLE.match(line)):
@@ -28,8 +28,8 @@ _SCALAR = re.compile(rb"[ \t]+(?:[|>][+\-0-9]*|[&!]\S+[ \t]+[|>][+\-0-9]*)[ \t]*
 
 
 def find_keys(lines: Lines) -> Iterator[Heading]:
-    """Find the keys of the two upper levels of a YAML file; none in a text of several lines."""
-    inner, is_text = 0, False  # columns of the keys of the second level, once the first of them was seen
+    """Find the keys of the two upper levels of a YAML file, except in block scalars."""
+    inner, is_text = 0, False  # column of the second level's keys, once known
     for number, line in enumerate(lines):
         found = _KEY.match(line.rstrip(b"\r\n"))
         if found is None:

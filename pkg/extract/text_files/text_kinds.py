@@ -1,4 +1,4 @@
-"""Tell text files that people write from all other files, by their names, and what each is written in."""
+"""Recognise text files written by people, by their names, and their formats."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _PLAIN = re.compile(
     r"|CREDITS|INSTALL(?:ING)?|UPGRAD(?:E|ING)|RELEAS(?:E|ES|ING)|SECURITY|SUPPORT|CODE_OF_CONDUCT|TODO|FAQ)"
     r"(?:[-_.][A-Z0-9]+)*"
 )
-"""Names without a suffix of a kind, such as LICENSE or COPYING.LESSER; what is not in capitals may be a program."""
+"""Names without a known suffix, such as LICENSE or COPYING.LESSER; names not in capitals may be programs."""
 _TITLE_CASE = re.compile(r"[A-Z][a-z]+")
 
-TEXT_VERSION = 1  # of what chunks are made of a text: a build of another reads all inputs again
+TEXT_VERSION = 1  # of the chunks made of a text: after a change, builds read all inputs again
 
 MAX_TEXT_SIZE = 1_000_000
-"""The longest text that people wrote in thirty projects, a changelog, has 533,049 bytes; longer ones are generated."""
+"""The longest text written by people in thirty projects, a changelog, has 533,049 bytes; longer ones are generated."""
 
 
 def find_text_kind(path: str) -> TextKind | None:
-    """Tell what the text file of a name or path is written in; None for every other file."""
+    """Return the format of a text file by name or path; None for other files."""
     name = path[path.rfind("/") + 1 :]
     dot = name.rfind(".")
     kind = _KINDS.get(name[dot:].lower()) if dot > 0 else None
-    if name == "METADATA" and path.endswith(".dist-info/METADATA"):  # of a wheel, which has its README in there
+    if name == "METADATA" and path.endswith(".dist-info/METADATA"):  # of a wheel, which contains its README
         return "markdown"
     if kind is None and name[:1].isupper():
         plain = name.upper() if _TITLE_CASE.fullmatch(name) else name

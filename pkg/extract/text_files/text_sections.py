@@ -1,4 +1,4 @@
-"""Cut a text file into sections by its headings: long ones between paragraphs, tiny neighbours joined (Q-06)."""
+"""Cut a text file into sections by its headings; split long ones between paragraphs, join tiny neighbours (Q-06)."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from pkg.extract.text_files.text_kinds import TextKind
 from pkg.model import HEADINGS, Chunk, Span
 
 MAX_CHUNK_BYTES = 1_500  # bytes
-"""As much as the papers' chunks have; the vector of a longer one is of no one thing any more, and models with a window
-of 256 tokens, such as MiniLM, do not read its end."""
-MIN_CHUNK_BYTES = 200  # bytes; what is shorter, such as a title alone, says too little without its neighbours
+"""As in the papers; the vector of a longer chunk is vague, and models with a window of 256 tokens, such as MiniLM,
+truncate it."""
+MIN_CHUNK_BYTES = 200  # bytes; shorter sections, such as a title alone, say too little without their neighbours
 
 _FINDERS: dict[TextKind, Callable[[Lines], Iterable[Heading]]] = {
     "markdown": find_markdown_headings, "rst": find_underlined_headings, "text": find_underlined_headings,
     "toml": find_tables, "ini": find_tables, "yaml": find_keys,
 }  # fmt: skip
 _BOM = b"\xef\xbb\xbf"
-_BESIDE = " / "  # between headings of sections that were joined
+_BESIDE = " / "  # between headings of joined sections
 
 
 def cut_sections(text: bytes, kind: TextKind, name: str) -> tuple[Chunk, ...]:
-    """Cut a text, in UTF-8, into chunks in their order; what stands before the first heading is called by a name.
+    """Cut a UTF-8 text into chunks in order; text before the first heading gets the given name.
 
-    Together the chunks hold all of it but for white space around them and a byte order mark.
+    Together the chunks contain the text except surrounding white space and a byte order mark.
     """
     first = len(_BOM) if text.startswith(_BOM) else 0
     lines = _split_lines(text[first:])
@@ -59,26 +59,26 @@ def _split_lines(text: bytes) -> list[bytes]:
 
 
 class _Section(NamedTuple):
-    """A piece of a text below some headings, in byte offsets [start, end)."""
+    """A part of a text below some headings, in byte offsets [start, end)."""
 
     start: int
     end: int
-    above: tuple[str, ...]  # headings above its own
-    titles: tuple[str, ...]  # its own; none before the first heading, several where sections were joined
+    above: tuple[str, ...]  # enclosing headings
+    titles: tuple[str, ...]  # own headings: none before the first heading, several for joined sections
 
     @property
     def size(self) -> int:
-        """Count its bytes."""
+        """Return the number of bytes."""
         return self.end - self.start
 
     @property
     def path(self) -> tuple[str, ...]:
-        """Give the headings that stand above what follows deeper down."""
+        """Return the headings that enclose deeper sections after this one."""
         return (*self.above, *self.titles[-1:])
 
 
 def _list_sections(starts: Sequence[int], headings: Sequence[Heading]) -> Iterator[_Section]:
-    """List the sections of a text, what stands before the first heading among them."""
+    """Yield the sections of a text, including the text before the first heading."""
     ends = [*(starts[heading.line] for heading in headings), starts[-1]]
     yield _Section(0, ends[0], (), ())
     open_headings: list[Heading] = []
@@ -90,7 +90,7 @@ def _list_sections(starts: Sequence[int], headings: Sequence[Heading]) -> Iterat
 
 
 def _join_tiny(sections: Iterable[_Section]) -> Iterator[_Section]:
-    """Join neighbours of which one is tiny, where they are of one chapter and fit into a chunk together."""
+    """Join neighbours of which one is tiny, if they are in one chapter and fit into a chunk together."""
     last: _Section | None = None
     for section in sections:
         joined = _join(last, section) if last is not None else section
@@ -102,13 +102,13 @@ def _join_tiny(sections: Iterable[_Section]) -> Iterator[_Section]:
 
 
 def _join(one: _Section, other: _Section) -> _Section | None:
-    """Join two sections that follow each other; None where they are better kept apart."""
+    """Join two consecutive sections; return None if they should stay apart."""
     is_tiny = min(one.size, other.size) < MIN_CHUNK_BYTES and one.size + other.size <= MAX_CHUNK_BYTES
     if not one.size:
         return other
     if not is_tiny:
         return None
-    if other.above[: len(one.path)] == one.path:  # the other stands below the one
+    if other.above[: len(one.path)] == one.path:  # the other is nested in the one
         named = other if one.size < MIN_CHUNK_BYTES else one
         return _Section(one.start, other.end, named.above, named.titles)
     if one.titles and one.above == other.above:
@@ -117,7 +117,7 @@ def _join(one: _Section, other: _Section) -> _Section | None:
 
 
 def _find_paragraphs(lines: Lines, starts: Sequence[int], kind: TextKind) -> list[int]:
-    """Give where paragraphs begin: behind a blank line, not indented, and not inside a block of code."""
+    """Return the starts of paragraphs: after a blank line, not indented, and not inside a code block."""
     fenced = find_fenced(lines) if kind == "markdown" else set()
     return [
         starts[number]
@@ -132,13 +132,13 @@ def _find_after_blank(lines: Lines, starts: Sequence[int]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Cutter:
-    """Cut pieces that are too long for a chunk, at the strongest marks that they hold."""
+    """Cut pieces that are too long for a chunk at their strongest marks."""
 
     text: bytes
     marks: tuple[Sequence[int], ...]  # byte offsets, ascending; the strongest first
 
     def cut(self, start: int, end: int, level: int = 0) -> Iterator[tuple[int, int]]:
-        """Give the byte offsets of the pieces, none of white space alone, each from its first to its last character."""
+        """Yield the byte offsets of the pieces, without surrounding white space or blank pieces."""
         if end - start <= MAX_CHUNK_BYTES:
             yield from self._trim(start, end)
         elif level == len(self.marks):
@@ -150,7 +150,7 @@ class _Cutter:
                 yield from self.cut(*piece, level + 1)
 
     def _group(self, ends: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Put neighbouring pieces together, into chunks of about one size; a longer piece stays alone."""
+        """Group neighbouring pieces into chunks of about equal size; a longer piece stays alone."""
         size = ends[-1] - ends[0]
         enough = size / ceil(size / MAX_CHUNK_BYTES)
         first = ends[0]
@@ -161,22 +161,22 @@ class _Cutter:
         yield first, ends[-1]
 
     def _cut_line(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Cut a line between words; where there are none, between letters."""
+        """Cut a line between words, or between characters if there are none."""
         while end - start > MAX_CHUNK_BYTES:
             stop = self.text.rfind(b" ", start + MAX_CHUNK_BYTES // 2, start + MAX_CHUNK_BYTES) + 1
             if not stop:
                 stop = start + MAX_CHUNK_BYTES
-                while self.text[stop] & 0xC0 == 0x80:  # inside of a letter
+                while self.text[stop] & 0xC0 == 0x80:  # inside a character
                     stop -= 1
             yield from self._trim(start, stop)
             start = stop
         yield from self._trim(start, end)
 
     def _trim(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Leave out the blank lines before a piece and the white space after it."""
+        """Trim the blank lines before a piece and the white space after it."""
         piece = self.text[start:end]
         kept = piece.rstrip()
-        if kept.decode("utf-8", "replace").strip():  # there are more kinds of white space than bytes know
+        if kept.decode("utf-8", "replace").strip():  # Unicode has more white space than bytes.strip knows
             blank = len(kept) - len(kept.lstrip())
             yield start + kept.rfind(b"\n", 0, blank) + 1, start + len(kept)
 

@@ -1,4 +1,4 @@
-"""Extract one text file: decode it, leave out what is data or no text at all, and cut the rest into chunks."""
+"""Extract one text file: decode it, skip data and binary content, and cut the rest into chunks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pkg.model import Status, TextUnit
 
 
 def extract_text(raw: bytes, kind: TextKind, path: str) -> TextUnit:
-    """Cut the bytes of a text file into chunks; what people did not write is left out with the reason."""
+    """Cut the bytes of a text file into chunks; data and generated text are skipped with a reason."""
     text, note = decode_text(raw)
     reason = find_data(text, kind)
     if reason is not None:
@@ -21,13 +21,13 @@ def extract_text(raw: bytes, kind: TextKind, path: str) -> TextUnit:
 
 
 def name_document(path: str) -> str:
-    """Name a text by its file, without the suffix: what it is called where it has no heading."""
+    """Return the name of a text without headings: its file name without the suffix."""
     name = path[path.rfind("/") + 1 :]
     return name.rpartition(".")[0] or name
 
 
 def decode_text(raw: bytes) -> tuple[bytes, str | None]:
-    """Give a text as UTF-8, and what is to be told of how it was read; what is no UTF-8 is read as Windows-1252."""
+    """Return a text as UTF-8, and a note on how it was decoded; other bytes are read as Windows-1252."""
     text, note = decode_source(raw)
     try:
         text.decode("utf-8")
@@ -37,15 +37,15 @@ def decode_text(raw: bytes) -> tuple[bytes, str | None]:
 
 
 MIN_DATA_BYTES = 20_000  # bytes; shorter lists and tables do no harm
-MIN_LETTER_SHARE = 0.5  # of what is no white space; prose of any script, and settings, have more
-MIN_WORDS_PER_LINE = 2.0  # on a line that is not blank, on average; a list of words or names has one
+MIN_LETTER_SHARE = 0.5  # of non-blank characters; prose of any script, and settings, have more
+MIN_WORDS_PER_LINE = 2.0  # on average, without blank lines; a list of words or names has one
 
 _BLANKS = b" \t\r\n\f\v"
 _LETTERS = bytes(range(0x41, 0x5B)) + bytes(range(0x61, 0x7B)) + bytes(range(0x80, 0x100))
 
 
 def find_data(text: bytes, kind: TextKind) -> str | None:
-    """Tell why people did not write a text to be read: binary, minified, a table of numbers, a list of words."""
+    """Return why a text is not prose: binary, minified, a table of numbers, a list of words; None if it is."""
     if b"\0" in text:
         return "binary: it holds NUL bytes"
     if looks_minified(text):

@@ -1,7 +1,7 @@
-"""Cut a text into windows of characters that overlap, as the papers do (Q-02, Q-07, A-37).
+"""Cut a text into overlapping windows of characters, as in the papers (Q-02, Q-07, A-37).
 
-It follows the recursive splitter of theirs: the text is cut at the strongest mark of its kind of file; neighbouring
-pieces are joined while they fit; a piece that is too long is cut at the next weaker mark, and in the end anywhere.
+As in the papers' recursive splitter, the text is cut at the strongest separator of its format; neighbouring pieces are
+joined while they fit; a piece that is too long is cut at the next weaker separator, and finally anywhere.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _PLAIN = tuple(re.compile(mark) for mark in _ANYWHERE)
 _BLANK_LINES = re.compile(r"(?:[^\S\n]*\n)*")
 
 Piece = tuple[int, int]
-"""Where a piece of the text starts and ends, in characters."""
+"""Start and end of a piece of the text, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Hold some lines of a text, the first and the last perhaps in part; lines count from 1."""
+    """Some lines of a text, the first and the last possibly in part; lines count from 1."""
 
     start_line: int
     end_line: int
@@ -45,10 +45,10 @@ class Window:
 
 
 def cut_windows(text: str, suffix: str, size: int = 1500, overlap: int = 200) -> list[Window]:
-    """Cut a text into windows of up to `size` characters, in the order of the text, by the marks of files so named.
+    """Cut a text into windows of up to `size` characters, in order, with the separators for a file suffix.
 
-    A window repeats whole pieces from the end of the one before it, up to `overlap` characters. Blank lines before it
-    and white space after it belong to none. Raises ValueError unless the overlap is smaller than the size.
+    A window repeats whole pieces from the end of the previous one, up to `overlap` characters. Blank lines before it
+    and white space after it are trimmed. Raises ValueError unless the overlap is smaller than the size.
     """
     if not 0 <= overlap < size:
         raise ValueError(f"an overlap of {overlap} and a size of {size}; expected 0 <= overlap < size")
@@ -66,7 +66,7 @@ def cut_windows(text: str, suffix: str, size: int = 1500, overlap: int = 200) ->
 
 
 def _trim(text: str, piece: Piece) -> Piece:
-    """Leave out the blank lines before the piece and the white space after it."""
+    """Trim the blank lines before the piece and the white space after it."""
     start, end = piece
     found = _BLANK_LINES.match(text, start, end)
     start = found.end() if found else start
@@ -74,7 +74,7 @@ def _trim(text: str, piece: Piece) -> Piece:
 
 
 def _cut(text: str, piece: Piece, separators: Sequence[re.Pattern[str]], size: int, overlap: int) -> Iterator[Piece]:
-    """Cut one piece at the first separator that stands in it; without any, every `size - overlap` characters."""
+    """Cut a piece at the strongest separator that occurs in it; without any, every `size - overlap` characters."""
     start, end = piece
     if end - start <= size:
         yield piece
@@ -90,7 +90,7 @@ def _cut(text: str, piece: Piece, separators: Sequence[re.Pattern[str]], size: i
 
 def _join(text: str, ends: list[int], weaker: Sequence[re.Pattern[str]], size: int, overlap: int) -> Iterator[Piece]:
     """Join neighbouring pieces up to the size; one that is too long is cut further and joined with no other."""
-    window: deque[int] = deque()  # where its pieces begin
+    window: deque[int] = deque()  # starts of its pieces
     for start, end in pairwise(ends):
         if end - start > size:
             if window:

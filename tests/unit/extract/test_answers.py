@@ -1,4 +1,4 @@
-"""Finding Python code in answers: fences, tags, prose, consoles, damage, and whatever else a row may hold."""
+"""Finding Python code in answers: fences, tags, prose, console sessions, and damaged text."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ python area.py
 
 
 def corpus_texts() -> list[str]:
-    """Take some rows of real corpora where PKG_DATA names their folder."""
+    """Sample rows of real corpora if PKG_DATA names their folder."""
     names = ("corpus/thealgorithms_functions", "tutorials/python_cheatsheet", "mbpp/mbpp") if DATA else ()
     rows = (row for name in names for row in islice(read_rows(str(Path(DATA or "") / f"{name}.jsonl.gz")), 100))
     return [row.text for row in rows if isinstance(row, Row)]
@@ -82,7 +82,7 @@ def code_of(text: str) -> str:
 
 
 def check(answer: Answer, text: str) -> None:
-    """Check what holds for every answer."""
+    """Check the properties of every answer."""
     assert answer.code.count(b"\n") == text.encode("utf-8", "replace").count(b"\n")
     assert (answer.reason is None) == (answer.status is Status.OK)
     if answer.status is Status.OK:

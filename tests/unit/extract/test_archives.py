@@ -110,7 +110,7 @@ def test_member_names_are_labels_that_never_climb(tmp_path: Path) -> None:
 
 def test_of_members_with_one_name_the_last_counts(tmp_path: Path) -> None:
     with warnings.catch_warnings(), zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
-        warnings.simplefilter("ignore")  # zipfile warns of the very thing that is made here
+        warnings.simplefilter("ignore")  # zipfile warns of duplicate names
         archive.writestr("a.py", "first")
         archive.writestr("./a.py", "second")
     found = discover(str(tmp_path / "a.zip"))

@@ -1,4 +1,4 @@
-"""Links that lead out of a source: refused and named, however they are made and whenever they are put there."""
+"""Links that lead out of a source are refused and reported, of any kind and at any time."""
 
 from __future__ import annotations
 

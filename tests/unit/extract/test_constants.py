@@ -1,4 +1,4 @@
-"""Names of modules and classes are found with what they get, and the code of a module that is in no definition."""
+"""Constants of modules and classes with their values, and the code of a module outside of definitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs between two states of a git repository."""
+"""Differences between two states of a git repository."""
 
 from __future__ import annotations
 

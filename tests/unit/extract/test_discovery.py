@@ -32,7 +32,7 @@ def list_paths(found: Discovery) -> list[str]:
 
 @contextmanager
 def without_privileges() -> Iterator[None]:
-    """Give up the right of the superuser to read everything, if the tests run as one."""
+    """Drop superuser rights, with which everything can be read."""
     user = os.geteuid()
     if user == 0:
         os.seteuid(NOBODY)
@@ -44,7 +44,7 @@ def without_privileges() -> Iterator[None]:
 
 @pytest.fixture
 def public_folder() -> Iterator[Path]:
-    """Give a folder that any user may enter."""
+    """Return a folder that any user may enter."""
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o755)
     yield folder
@@ -55,7 +55,7 @@ def public_folder() -> Iterator[Path]:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a home folder."""
+    """Return a home folder."""
     (tmp_path / "home").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     return tmp_path / "home"

@@ -1,4 +1,4 @@
-"""A docstring that is put into a function is the text that was given, and all else stays."""
+"""An inserted docstring is exactly the given text, and the rest of the function is unchanged."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def read_function(content: str, indent: str = "") -> ast.FunctionDef | ast.Async
 
 
 def strip_first(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
-    stripped = copy.copy(function)  # what was parsed is remembered, so it must not change
+    stripped = copy.copy(function)  # the parsed tree is cached, so it must not change
     stripped.body = function.body[1:]
     return stripped
 
 
 def check(content: str, text: str = TEXT, indent: str = "") -> str:
-    """Insert a docstring; see that it is the text, and that the rest is as before."""
+    """Insert a docstring; check that it is the text, and that the rest is unchanged."""
     changed = insert_docstring(content, text, indent)
     before, after = read_function(content, indent), read_function(changed, indent)
     assert ast.get_docstring(after, clean=True) == inspect.cleandoc(text)

@@ -1,4 +1,4 @@
-"""Mutated real modules: extraction never fails, and all that it says of places in the text is true."""
+"""Mutated real modules: extraction never fails, and all its places in the text are right."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def is_sorted(pieces: Sequence[Class | Function | Block | Import]) -> bool:
 def test_what_is_said_of_a_mutated_module_is_true_of_its_bytes(text: bytes) -> None:
     code = extract_unit(text)
     assert code.text == text
-    assert extract_unit(text) == code  # the parser gives its captures in an order that changes
+    assert extract_unit(text) == code  # the order of the parser's captures varies
     for index in range(len(code.definitions)):
         check_definition(code, index)
     for index in range(len(code.blocks)):
@@ -217,7 +217,7 @@ def test_each_node_of_a_mutated_module_holds_the_bytes_at_its_place(text: bytes)
         for index, node in enumerate(fragment.nodes):
             check_span(fragment.text, Span(node.start, node.end, node.start_line, node.end_line))
             assert node.parent < index
-            if node.label not in (Label.IMPORT, Label.CONSTANT):  # whose hashes are of an alias, and of the name too
+            if node.label not in (Label.IMPORT, Label.CONSTANT):  # their hashes cover an alias, or the name too
                 assert node.content_hash == hash_bytes(fragment.text[node.start : node.end])
             if node.parent >= 0:
                 parent = fragment.nodes[node.parent]

@@ -28,7 +28,7 @@ def run_git(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes:
 
 
 def list_unignored(top: Path) -> list[str]:
-    """List what git leaves of the Python files of a work tree."""
+    """List the Python files of a work tree that git does not ignore."""
     paths = sorted(path.relative_to(top).as_posix() for path in top.rglob("*.py"))
     ignored = run_git(top, "check-ignore", "--no-index", "--stdin", "-z", stdin="\0".join(paths).encode())
     return [path for path in paths if path not in ignored.decode().split("\0")]

@@ -1,4 +1,4 @@
-"""Import records: one for each alias, whatever the form of the statement (Q-04, A-11)."""
+"""Import records: one for each alias, in every syntax of the statement (Q-04, A-11)."""
 
 from __future__ import annotations
 

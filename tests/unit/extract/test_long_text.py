@@ -1,4 +1,4 @@
-"""Of a text over the budget the definitions and imports are kept, found in one pass without a syntax tree."""
+"""Definitions and imports of a text over the token budget, found in one pass without a syntax tree."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def_ = 1
 
 
 def drop_ends(definition: Class | Function) -> Class | Function:
-    """Leave out where the span ends: a tree counts a comment behind the last statement to it."""
+    """Drop the end of the span: a tree includes a comment after the last statement."""
     return definition._replace(span=definition.span._replace(end=0))
 
 

@@ -1,4 +1,4 @@
-"""A source knows the package that its root is the folder of, whatever it is read from."""
+"""The package of a source's root, for every kind of input."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def tree(tmp_path: Path) -> Path:
         ("work/big/shop/", "big.shop"),
         ("work/big/shop/cart.py", "big.shop"),
         ("work/big/shop/tests", "big.shop.tests"),  # a namespace package in a package
-        ("work/big/shop/data/deep", ""),  # too far from it to tell
+        ("work/big/shop/data/deep", ""),  # too far from the package to tell
         ("work/my-app", ""),  # no import can name it
         ("work/my-app/core", "core"),
         ("work/stubs", "stubs"),

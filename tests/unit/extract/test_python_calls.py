@@ -1,4 +1,4 @@
-"""Call sites: the called expression, its line, and the function that it stands in."""
+"""Call sites: the called expression, its line, and the function around it."""
 
 from __future__ import annotations
 

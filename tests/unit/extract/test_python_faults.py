@@ -1,4 +1,4 @@
-"""Texts with faults: what is sound is kept, what is not is said, and no depth is too much (P-02)."""
+"""Texts with faults: sound parts are kept, faults are reported, and any depth is handled (P-02)."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_nul_bytes_are_binary_content() -> None:
 
 
 def nest(header: str, indent: str = " ") -> str:
-    """Put one header under the other, each deeper by one step."""
+    """Nest headers, each indented by one more step."""
     lines = (indent * depth + header.format(depth) for depth in range(DEPTH))
     return "\n".join(lines) + "\n" + indent * DEPTH + "pass\n"
 

@@ -20,7 +20,7 @@ def write_tree(root: Path, files: dict[str, str]) -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Give a repository whose tag v1 differs from its work tree."""
+    """Return a repository whose tag v1 differs from its work tree."""
     top = write_tree(
         tmp_path / "project", {"a.py": "old = 1\n", "sub/b.py": "b = 1\n", "notes.txt": "", "sub/c.py": ""}
     )

@@ -1,4 +1,4 @@
-"""Trees of Python code are made safely where several threads answer at once."""
+"""Python code is parsed safely in several threads at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pkg.extract.syntax import parse_tree, read_literal
 
 
 def test_trees_are_made_by_several_threads_at_once() -> None:
-    """Python 3.11 counts the depth of all trees together, and fails where collecting garbage lets another thread in."""
+    """Python 3.11 shares a depth counter between parsers, and fails if garbage collection switches threads."""
     text = "\n".join(f"x{number} = [{number}, (1, {{2: f(3 + 4)}})]" for number in range(400))
     literal = repr([[[number, "a", {"b": (1, 2)}]] for number in range(300)])
 

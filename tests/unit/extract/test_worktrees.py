@@ -1,4 +1,4 @@
-"""Further work trees of a repository below its folder are copies, which a build names and leaves out."""
+"""Other work trees of a repository below its folder are copies, which a build reports and skips."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What branches have bound is told without a look at all names, so that long functions cost no square."""
+"""Changes of branches are found without a look at all names, so that long functions do not take quadratic time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_environments_of_different_origin_differ_in_all_that_they_have_bound() -
 
 
 def make_chain(length: int) -> list[Environment]:
-    """Make the environments behind the branches of a chain, each of which tests one name and binds another."""
+    """Make the environments after the branches of a chain, each of which tests one name and binds another."""
     before, ends = Environment(names={"tested": 0}), list[Environment]()
     for number in range(1, length + 1):
         holds, before = before, before.copy()

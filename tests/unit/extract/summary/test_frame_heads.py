@@ -1,4 +1,4 @@
-"""What is told of a frame can be asked without its operations being read."""
+"""Heads of frames can be read without their operations."""
 
 from __future__ import annotations
 

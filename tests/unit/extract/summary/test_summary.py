@@ -1,4 +1,4 @@
-"""What a text is summed up as: operations in single-assignment form, which comments and moved lines leave equal."""
+"""Summaries of texts: operations in SSA form, which comments and moved lines leave equal."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ BODIES: dict[str, list[tuple[Any, ...]]] = {
     "if False: p()": [(o.CALL, 0)],
     "[*p(), a]": [(o.CALL, 0), (o.ASK, "items", 1), (o.GLOBAL, "a"), (o.COLLECT, "list", ((1, 1), (0, 3)))],
 }
-"""By the body of a function of a parameter p, operations that end it; what stands behind their parts is left open."""
+"""By body of a function of a parameter p, the prefixes of the operations that end it."""
 
 EVERYTHING = """
 import os as system
@@ -80,7 +80,7 @@ while total: total()
 
 
 def sum_up(text: str) -> tuple[list[FrameSummary], Places]:
-    """Sum a text up, and read it back."""
+    """Summarise a text, and read the summary back."""
     data = text.encode()
     code = extract_unit(data)
     return read_summary(summarise(parse(data).root_node, code.definitions, code.imports))
@@ -201,10 +201,10 @@ def test_operations_come_back_as_they_were_written() -> None:
 def test_operations_are_the_same_when_they_have_rested() -> None:
     for frame in sum_up(EVERYTHING)[0]:
         before = list(frame.nodes)
-        frame.rest()
+        frame.pack()
         assert frame.nodes == before
         frame.replace(0, (o.UNKNOWN, 3))
-        frame.rest()
+        frame.pack()
         assert frame.nodes == [(o.UNKNOWN, 3), *before[1:]]
 
 

@@ -1,4 +1,4 @@
-"""Headings of Markdown, reStructuredText and plain text, and what only looks like one."""
+"""Headings of Markdown, reStructuredText and plain text, and lines that only look like one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What divides files of settings."""
+"""Parts of settings files."""
 
 from __future__ import annotations
 

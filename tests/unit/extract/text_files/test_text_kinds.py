@@ -1,4 +1,4 @@
-"""Which files are text that people write."""
+"""Recognition of text files written by people."""
 
 from __future__ import annotations
 

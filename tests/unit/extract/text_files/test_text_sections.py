@@ -40,7 +40,7 @@ def test_chunks_hold_all_of_a_text_in_its_order_and_say_where(text: str, kind: T
     for chunk in chunks:
         content = raw[chunk.span.start : chunk.span.end]
         assert 0 < len(content) <= MAX_CHUNK_BYTES
-        assert content.decode().strip()  # cut between letters, not inside of one
+        assert content.decode().strip()  # cut between characters
         assert chunk.span.start_line == raw.count(b"\n", 0, chunk.span.start) + 1
         assert chunk.span.end_line == raw.count(b"\n", 0, chunk.span.end) + 1
         assert chunk.qualname.endswith(chunk.name)

@@ -1,4 +1,4 @@
-"""What is read of a text file, whatever is in it."""
+"""Extraction of text files with any content."""
 
 from __future__ import annotations
 

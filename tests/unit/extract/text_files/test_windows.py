@@ -28,7 +28,7 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 
 
 def find_places(text: str, window: Window) -> list[int]:
-    """Give all places of the text where this window may stand, by its lines."""
+    """Return all possible places of this window in the text, by its lines."""
     found = re.finditer(f"(?={re.escape(window.content)})", text)
     return [start for place in found if text.count("\n", 0, start := place.start()) + 1 == window.start_line]
 
@@ -38,7 +38,7 @@ def test_windows_cover_the_text_within_their_size_and_overlap_and_stand_where_th
     text: str, suffix: str, size: int, share: int
 ) -> None:
     overlap = size * share // 100
-    covered = {0}  # up to where the windows may cover the text: short ones can stand in several places
+    covered = {0}  # ends that the windows may reach: short ones fit in several places
     for window in cut_windows(text, suffix, size, overlap):
         assert 0 < len(window.content) <= size
         assert window.start_line + window.content.count("\n") == window.end_line
