@@ -1,4 +1,4 @@
-"""Judging answers, by a text model or by what can be counted, with a check of the judge itself.
+"""Judging answers with a text model or by word overlap, and checking the judge itself.
 
-A judge is asked for by a command of its own; nothing that chooses among answers asks one (A-38).
+Judges run only in `pkg judge`: reranking and generation never call one (A-38).
 """

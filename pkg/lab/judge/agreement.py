@@ -1,4 +1,4 @@
-"""How far raters agree, in a few lines each: kappa with a tolerance (C-21, A-32), alpha, and Spearman's correlation."""
+"""Measures of agreement between raters: kappa with a tolerance (C-21, A-32), alpha, and Spearman's correlation."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 Level = Literal["nominal", "ordinal", "interval"]
-"""What the difference of two values means: none but being equal, their ranks, or their distance."""
+"""Level of measurement: only equality counts, or ranks, or distances."""
 
 
 def measure_kappa(first: Sequence[float], second: Sequence[float], tolerance: float = 0.0) -> float | None:
-    """Give Cohen's kappa of two raters of the same items; ratings up to the tolerance apart agree.
+    """Return Cohen's kappa of two raters of the same items; ratings up to the tolerance apart agree.
 
-    Where chance alone would agree always it is 1 if they do, else undefined, which is None; so it is of no items.
-    A ValueError for raters of different numbers of items.
+    If the expected agreement is 1, kappa is 1 for perfect agreement and otherwise undefined (None). Without items it is
+    None. Raises ValueError if the raters have different numbers of items.
     """
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if a.shape != b.shape:
@@ -26,7 +26,7 @@ def measure_kappa(first: Sequence[float], second: Sequence[float], tolerance: fl
     observed = float(np.mean(np.abs(a - b) <= tolerance))
     values_a, counts_a = np.unique(a, return_counts=True)
     values_b, counts_b = np.unique(b, return_counts=True)
-    agree = np.abs(values_a[:, None] - values_b[None, :]) <= tolerance  # every rating of one against every other's
+    agree = np.abs(values_a[:, None] - values_b[None, :]) <= tolerance  # (values_a, values_b)
     expected = float(counts_a @ agree @ counts_b) / a.size**2
     if expected == 1.0:
         return 1.0 if observed == 1.0 else None
@@ -34,9 +34,9 @@ def measure_kappa(first: Sequence[float], second: Sequence[float], tolerance: fl
 
 
 def measure_alpha(items: Sequence[Sequence[float]], level: Level = "interval") -> float | None:
-    """Give Krippendorff's alpha of the ratings that each item has, of however many raters.
+    """Return Krippendorff's alpha of the ratings of each item, from any number of raters.
 
-    Items with one rating tell nothing. Without pairs, or where all ratings are equal, it is undefined, which is None.
+    Items with one rating are ignored. Alpha is undefined (None) without pairs and if all ratings are equal.
     """
     paired = [np.asarray(ratings, dtype=float) for ratings in items if len(ratings) > 1]
     if not paired:
@@ -53,7 +53,7 @@ def measure_alpha(items: Sequence[Sequence[float]], level: Level = "interval") -
 
 
 def _measure_distances(values: NDArray[np.float64], totals: NDArray[np.float64], level: Level) -> NDArray[np.float64]:
-    """Give the squared differences of values, both of shape (values,), as a square."""
+    """Return the squared differences of values as a matrix (values, values); both arguments have shape (values,)."""
     if level == "nominal":
         return 1.0 - np.eye(len(values))
     if level == "interval":
@@ -63,7 +63,7 @@ def _measure_distances(values: NDArray[np.float64], totals: NDArray[np.float64],
 
 
 def measure_rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Give Spearman's correlation, ties at their mean rank; None where one side has no two different values."""
+    """Return Spearman's correlation, with ties at their mean rank; None if either side is constant."""
     a, b = _rank(first), _rank(second)
     if len(a) < 2 or a.std() == 0 or b.std() == 0:
         return None
@@ -76,6 +76,6 @@ def _rank(values: Sequence[float]) -> NDArray[np.float64]:
 
 
 def match_ratings(raters: Mapping[str, Mapping[str, float]], one: str, other: str) -> tuple[list[float], list[float]]:
-    """Give the ratings of two raters for what both have rated, in the order of its names."""
+    """Return the ratings of two raters for the items that both have rated, sorted by item."""
     shared = sorted(raters[one].keys() & raters[other].keys())
     return [raters[one][name] for name in shared], [raters[other][name] for name in shared]

@@ -1,4 +1,4 @@
-"""Records of annotations as the paper has them: instruction, responses, and a rating with its reason of each (C-07)."""
+"""Annotation records in the format of the paper: instruction, responses, and a rating with its rationale (C-07)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pkg.quoting.hidden_characters import escape_json
 
 
 def make_records(items: Sequence[JudgedItem], judgements: Iterable[Judgement]) -> Iterator[dict[str, Any]]:
-    """Make a record of each item and preference by its first run; a rating that could not be read is null."""
+    """Build a record of each item and preference from the first run; an unparsable rating is null."""
     known = {item.id: item for item in items}
     for each in judgements:
         item = known.get(each.id)
@@ -35,7 +35,7 @@ def make_records(items: Sequence[JudgedItem], judgements: Iterable[Judgement]) -
 
 
 def write_records(path: Path, records: Iterable[dict[str, Any]]) -> int:
-    """Write records as JSON lines and count them; a PathError where they cannot be written."""
+    """Write records as JSON lines and return their number; raises PathError if the file cannot be written."""
     lines = [escape_json(json.dumps(each, ensure_ascii=False)) + "\n" for each in records]
     try:
         path.write_text("".join(lines), encoding="utf-8", errors="replace")

@@ -1,4 +1,4 @@
-"""Questions with the answers of several systems to them, as they stand in rows of JSON (Q-01, C-07)."""
+"""Questions with the answers of several systems, read from rows of JSON (Q-01, C-07)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 from pkg.errors import count_things, shorten
 from pkg.model import Skip
 
-SHOWN = 60  # characters of what a row holds, in the reason why it is none
-ID_LENGTH = 12  # hexadecimal digits of an id that is made of the content
+SHOWN_LENGTH = 60  # characters of a wrong value in an error message
+ID_LENGTH = 12  # hexadecimal digits of an id that is computed from the content
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A piece of code or text that an answer was written from."""
+    """A piece of code or text that a system was shown for its answer."""
 
     path: str
     start_line: int
@@ -27,28 +27,28 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class JudgedItem:
-    """A question, what systems answered, and what an answer can be compared with."""
+    """A question, the answers of systems, and the references that an answer can be compared with."""
 
     id: str
     question: str
     answers: Mapping[str, str] = field(default_factory=dict)  # by system, in the order of the row
-    reference: str = ""  # the right answer; "" where none is known
-    tests: tuple[str, ...] = ()  # statements that a right answer's code passes
-    preference: str = ""  # what is looked for in an answer, such as readability
-    type: str = ""  # of question, such as syntax or meta
+    reference: str = ""  # the right answer, if known
+    tests: tuple[str, ...] = ()  # statements that the code of a right answer passes
+    preference: str = ""  # the quality that is rated, such as readability
+    type: str = ""  # of the question, such as syntax or meta
     evidence: tuple[Excerpt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ReadItems:
-    """The items of a file, and the rows of it that are none."""
+    """The items of a file, and its invalid rows."""
 
     items: tuple[JudgedItem, ...]
-    bad: tuple[Skip, ...]  # the path of each is its line
+    bad: tuple[Skip, ...]  # invalid rows; `path` is the line
 
 
-def read_items(lines: Iterable[str], fewest: int = 0) -> ReadItems:
-    """Read rows with `fewest` answers or more; a row that is none is kept with its reason, and stops nothing."""
+def read_items(lines: Iterable[str], min_answers: int = 0) -> ReadItems:
+    """Read items with at least `min_answers` answers; an invalid row is skipped and returned with its reason."""
     items: dict[str, JudgedItem] = {}
     bad: list[Skip] = []
     for number, line in enumerate(lines, 1):
@@ -56,7 +56,7 @@ def read_items(lines: Iterable[str], fewest: int = 0) -> ReadItems:
             continue
         try:
             item = parse_item(json.loads(line))
-            _check_place(item, items, fewest)
+            _check_item(item, items, min_answers)
         except (ValueError, RecursionError) as fault:
             bad.append(Skip(f"line {number}", str(fault)))
         else:
@@ -65,9 +65,9 @@ def read_items(lines: Iterable[str], fewest: int = 0) -> ReadItems:
 
 
 def parse_item(row: Any) -> JudgedItem:
-    """Make an item of a row: of questions and answers, or a record of annotations; a ValueError for what is none."""
+    """Parse a row of question and answers, or an annotation record; raises ValueError if it is neither."""
     if not isinstance(row, dict):
-        raise ValueError(f"no object but {_show(row)}; expected one with a question and answers")
+        raise ValueError(f"not an object but {_show(row)}; expected one with a question and answers")
     question = _take_text(row, "question", "instruction")
     if not question.strip():
         raise ValueError("no question; expected a text under 'question' or 'instruction'")
@@ -77,26 +77,26 @@ def parse_item(row: Any) -> JudgedItem:
     if name is not None and not isinstance(name, str | int):
         raise ValueError(f"the id is {_show(name)}; expected a text or a number")
     return JudgedItem(
-        _hash(question, reference) if name in (None, "") else str(name),
-        question,
-        answers,
-        reference,
-        _take_tests(row),
-        _take_text(row, "preference"),
-        _take_text(row, "type"),
-        tuple(_parse_evidence(each) for each in _take_list(row, "evidence")),
+        id=_hash(question, reference) if name in (None, "") else str(name),
+        question=question,
+        answers=answers,
+        reference=reference,
+        tests=_take_tests(row),
+        preference=_take_text(row, "preference"),
+        type=_take_text(row, "type"),
+        evidence=tuple(_parse_evidence(each) for each in _take_list(row, "evidence")),
     )
 
 
-def _check_place(item: JudgedItem, known: Mapping[str, JudgedItem], fewest: int) -> None:
+def _check_item(item: JudgedItem, known: Mapping[str, JudgedItem], min_answers: int) -> None:
     if item.id in known:
-        raise ValueError(f"the id '{shorten(item.id, SHOWN)}' is there twice; expected one row for each")
-    if len(item.answers) < fewest:
-        raise ValueError(f"{count_things(len(item.answers), 'answer')}; expected {fewest} or more")
+        raise ValueError(f"the id '{shorten(item.id, SHOWN_LENGTH)}' occurs twice; expected one row for each")
+    if len(item.answers) < min_answers:
+        raise ValueError(f"{count_things(len(item.answers), 'answer')}; expected {min_answers} or more")
 
 
 def _take_text(row: Mapping[str, Any], *names: str) -> str:
-    """Take the first text that stands under one of some names; "" where there is none."""
+    """Return the first non-empty text under one of the names, or ""."""
     for name in names:
         value = row.get(name)
         if value is not None and not isinstance(value, str):
@@ -156,4 +156,4 @@ def _hash(*texts: str) -> str:
 
 
 def _show(value: object) -> str:
-    return shorten(json.dumps(value, ensure_ascii=False), SHOWN)
+    return shorten(json.dumps(value, ensure_ascii=False), SHOWN_LENGTH)

@@ -1,6 +1,6 @@
-"""Measure a judge: does order sway it, does it say the same twice, does it count length, do people agree with it.
+"""Measures of a judge: order bias, self-agreement, length bias, and agreement with people.
 
-What it says of planted cases stands in pkg.lab.judge.planted_cases; the measures themselves in pkg.lab.judge.agreement.
+Planted cases are in pkg.lab.judge.planted_cases, the agreement measures in pkg.lab.judge.agreement.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Any
 
 from pkg.lab.judge.agreement import Level, match_ratings, measure_alpha, measure_kappa, measure_rank_correlation
-from pkg.lab.judge.answer_orders import find_order
+from pkg.lab.judge.injected_instructions import find_injection
 from pkg.lab.judge.items import JudgedItem
 from pkg.lab.judge.judgements import NO_VALUE, TIE_BAD, TIE_GOOD, Judgement, list_rated
 from pkg.lab.judge.planted_cases import CaseResult
@@ -21,58 +21,58 @@ from pkg.lab.judge.ratings import Rating
 from pkg.lab.judge.templates import OVERALL, Kind
 
 TOLERANCE: Mapping[Kind, int] = {"pairwise": 0, "grade": 2, "annotate": 1, "correctness": 2}
-"""Ratings so far apart agree: of ten as in the paper (C-21), of five half as far."""
+"""Largest difference at which two ratings agree: on a scale to ten as in the paper (C-21), to five half of it."""
 
 LEVELS: Mapping[Kind, Level] = {
     "pairwise": "nominal", "grade": "interval", "annotate": "ordinal", "correctness": "interval"
 }  # fmt: skip
 
 RATING_KINDS = {"pairwise": "pairwise", "grade": "grade", "annotate": "annotation", "correctness": "grade"}
-"""The kind of a person's rating that each way of judging is compared with."""
+"""Kind of human rating that each kind of judgement is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairAgreement:
-    """How far two raters agree on what both have rated."""
+    """Agreement of two raters on the items that both have rated."""
 
     one: str
     other: str
     shared: int
-    kappa: float | None  # None: undefined
+    kappa: float | None  # None if undefined
 
 
 @dataclass(frozen=True, slots=True)
 class HumanAgreement:
-    """How far the judge agrees with people, and they with each other."""
+    """Agreement of the judge with people, and of people with each other."""
 
     pairs: tuple[PairAgreement, ...]
-    alpha: float | None  # of all of them together
-    raters: int  # people
-    strangers: int  # ratings of other items or of another kind
+    alpha: float | None  # of the judge and all people
+    raters: int  # number of people
+    strangers: int  # ratings of other items or of another kind, which are ignored
     tolerance: float
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeCheck:
-    """What was measured of a judge; None for what could not be."""
+    """Measurements of a judge; None where nothing could be measured."""
 
     judge: str
     kind: Kind
     judgements: int
     without_value: int
-    flip_rate: float | None  # share of comparisons that name another winner when the answers change places
+    flip_rate: float | None  # share of comparisons whose winner changes when the answers are swapped
     flips: int
     both_orders: int  # comparisons with a value in both orders
-    first_share: float | None  # wins of the answer that stands first, of all wins
-    self_agreement: float | None  # share of equal judgements among runs, two by two
+    first_share: float | None  # share of wins of the answer that is shown first
+    self_agreement: float | None  # share of equal judgements among pairs of runs
     repeated: int  # pairs of runs
     length_correlation: float | None  # Spearman's
     cases: tuple[CaseResult, ...] = ()
-    ordering: tuple[tuple[str, str, str], ...] = ()  # answers that order the judge: item, system, words
+    ordering: tuple[tuple[str, str, str], ...] = ()  # answers that instruct the judge: item, system, words
     human: HumanAgreement | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Give the row of it."""
+        """Return the row of the check."""
         return {"type": "check", **asdict(self), "cases": [each._asdict() for each in self.cases]}
 
 
@@ -85,7 +85,7 @@ def check_judge(
     ratings: Sequence[Rating] | None = None,
     tolerance: float | None = None,
 ) -> JudgeCheck:
-    """Put together what judgements, planted cases and ratings of people say of a judge."""
+    """Measure a judge from its judgements, planted cases and human ratings."""
     pairs = _pair_orders(judgements) if kind == "pairwise" else []
     flips = sum(one != other for one, other in pairs)
     wins = [each.verdict for each in judgements if each.verdict in ("A", "B")]
@@ -96,13 +96,13 @@ def check_judge(
         fmean(one == other for one, other in repeats) if repeats else None, len(repeats),
         _correlate_length(judgements), tuple(cases),
         tuple((item.id, system, words) for item in items for system, answer in item.answers.items()
-              if (words := find_order(answer))),
+              if (words := find_injection(answer))),
         None if ratings is None else compare_with_people(judge, kind, judgements, ratings, tolerance),
     )  # fmt: skip
 
 
 def lacks_value(judgement: Judgement) -> bool:
-    """Tell whether a judgement says nothing that counts."""
+    """Return whether a judgement has no verdict or lacks a rating."""
     if judgement.kind == "pairwise":
         return not judgement.verdict
     return not judgement.ratings or None in judgement.ratings
@@ -111,7 +111,7 @@ def lacks_value(judgement: Judgement) -> bool:
 def compare_with_people(
     judge: str, kind: Kind, judgements: Sequence[Judgement], ratings: Sequence[Rating], tolerance: float | None = None
 ) -> HumanAgreement:
-    """Compare what a judge said first with what people said of the same answers."""
+    """Compare the first value of a judge for each answer or pair with the human ratings of the same."""
     allowed = TOLERANCE[kind] if tolerance is None else tolerance
     own = _list_own(judgements)
     raters: dict[str, dict[str, float]] = {judge: own}
@@ -131,7 +131,7 @@ def compare_with_people(
 
 
 def _list_own(judgements: Sequence[Judgement]) -> dict[str, float]:
-    """Give the judge's first value of each place that people rate as well."""
+    """Return the judge's first value by place: a comparison, or an answer with a preference."""
     own: dict[str, float] = {}
     for each in judgements:
         if each.kind == "pairwise" and each.verdict:
@@ -150,7 +150,7 @@ def _list_values(rating: Rating) -> dict[str, float]:
 
 
 def _name_choice(item: str, systems: Sequence[str], verdict: str) -> tuple[str, float]:
-    """Name a comparison whatever its order, with a number for the winner."""
+    """Return the place of a comparison, independent of order, and a number for the winner."""
     pair = sorted(systems)
     winner = {"A": systems[0], "B": systems[-1], "C": TIE_GOOD, "D": TIE_BAD}[verdict]
     return _name_place(item, *pair), float([*pair, TIE_GOOD, TIE_BAD].index(winner))
@@ -161,7 +161,7 @@ def _name_place(*parts: str) -> str:
 
 
 def _pair_orders(judgements: Iterable[Judgement]) -> list[tuple[str, str]]:
-    """Give the winners of each comparison in its two orders, where both have a value."""
+    """Return the winners of each comparison in its two orders, if both have a value."""
     found: dict[tuple[str, tuple[str, ...], int], list[Judgement]] = defaultdict(list)
     for each in judgements:
         if each.verdict:
@@ -174,7 +174,7 @@ def _pair_orders(judgements: Iterable[Judgement]) -> list[tuple[str, str]]:
 
 
 def _pair_runs(judgements: Iterable[Judgement]) -> list[tuple[object, object]]:
-    """Give what two runs say of the same thing, for each two runs that say anything, each in a text of its own."""
+    """Return the values of each two runs of the same task that have one, if their texts were written separately."""
     found: dict[tuple[str, tuple[str, ...], str], list[Judgement]] = defaultdict(list)
     for each in judgements:
         if not lacks_value(each):
@@ -183,12 +183,12 @@ def _pair_runs(judgements: Iterable[Judgement]) -> list[tuple[object, object]]:
         (one.verdict or one.ratings, other.verdict or other.ratings)
         for group in found.values()
         for one, other in combinations(group, 2)
-        if one.key != other.key  # without chance the second run is the first one's text
+        if one.key != other.key  # at temperature 0 the second run reuses the text of the first
     ]
 
 
 def _correlate_length(judgements: Sequence[Judgement]) -> float | None:
-    """Correlate ratings with the lengths of their answers, or choices with how much longer the first one is."""
+    """Correlate ratings with the lengths of their answers, or verdicts with the difference of the two lengths."""
     chosen = {"A": 1.0, "B": -1.0, "C": 0.0, "D": 0.0}
     pairs = [
         (float(each.lengths[0] - each.lengths[-1]), chosen[each.verdict])
@@ -200,7 +200,7 @@ def _correlate_length(judgements: Sequence[Judgement]) -> float | None:
 
 
 def describe_check(check: Mapping[str, Any] | None) -> str:
-    """Say in one line what the row of the last check found; advise one where there is none."""
+    """Describe the row of the last check in one line, or advise to run one."""
     if check is None:
         return "not checked; --check measures it"
     parts = []
@@ -212,8 +212,8 @@ def describe_check(check: Mapping[str, Any] | None) -> str:
         parts.append(f"correlation with length {check['length_correlation']:+.2f}")
     cases = check.get("cases") or []
     if cases:
-        right, all_ = sum(each["right"] for each in cases), sum(each["judged"] + each["unread"] for each in cases)
-        parts.append(f"planted cases right: {right} of {all_}")
+        right, total = sum(each["right"] for each in cases), sum(each["judged"] + each["unread"] for each in cases)
+        parts.append(f"planted cases right: {right} of {total}")
     human = check.get("human") or {}
     own = [each["kappa"] for each in human.get("pairs", []) if each["one"] == check.get("judge")]
     parts += [f"kappa with people {', '.join('undefined' if k is None else f'{k:.2f}' for k in own)}"] if own else []

@@ -1,7 +1,7 @@
-"""What a judge said of one thing, as a row, and the file that keeps such rows while they are made.
+"""Judgements as rows of JSON, and the file that stores them.
 
-A row is written whole as soon as it is there, so that whoever ends the process loses at most what was being asked; the
-same command goes on behind it. A text is known by what it depends on: prompt, model, decoding and seed.
+Each row is written as soon as it is complete, so that an interrupted run loses only the requests in flight, and the
+same command resumes it. The key of a text is a hash of prompt, model, decoding and seed.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from pkg.errors import InputError, PathError, refuse_file, shorten
 from pkg.lab.judge.judge_tasks import JudgeTask
 from pkg.lab.judge.ratings import VERDICTS
 from pkg.lab.judge.templates import KINDS, Kind
-from pkg.lab.judge.verdicts import BROKEN_OFF, ReadGrade, parse_grade, parse_levels, parse_verdict
+from pkg.lab.judge.verdicts import TRUNCATED, ReadGrade, parse_grade, parse_levels, parse_verdict
 from pkg.models.prompt_batch import Conversation
 from pkg.models.text_model import Decoding, Usage
 from pkg.quoting.hidden_characters import escape_json
 
 OTHER_LINES = ("check", "summary")
-"""Types of the lines that stand behind judgements in a pipe."""
+"""Types of the other lines in the output of `pkg judge`."""
 
-SHOWN = 60  # characters of what is no judgement
+SHOWN_LENGTH = 60  # characters of an invalid row in an error message
 
 TIE_GOOD, TIE_BAD, NO_VALUE = "tie good", "tie bad", "no value"
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What was said of one comparison, one answer, or the answers of one prompt."""
+    """Result of one task: of a comparison, of one answer, or of all answers of an item."""
 
     kind: Kind
     id: str
@@ -42,34 +42,34 @@ class Judgement:
     preference: str = ""
     run: int = 0
     verdict: str = ""  # of a comparison: A, B, C, D, or "" for none
-    ratings: tuple[int | None, ...] = ()  # beside the systems; None for what could not be read
+    ratings: tuple[int | None, ...] = ()  # by system; None for an unparsable one
     rationales: tuple[str, ...] = ()
     oddities: tuple[str, ...] = ()
     lengths: tuple[int, ...] = ()  # characters of the answers
     question_type: str = ""
-    case: str = ""  # of a planted one; it counts for no system
+    case: str = ""  # name of the planted case, which is left out of all scores
     text: str = ""  # the judge's own words
     is_cut: bool = False  # the judge's tokens ran out
-    left_out: int = 0  # characters that the prompt lacks, to fit into the window
-    fault: str = ""  # why there is no judgement at all
-    key: str = ""  # what the text depends on
+    left_out: int = 0  # characters that were cut so that the prompt fits into the window
+    fault: str = ""  # reason why there is no judgement
+    key: str = ""  # hash of the inputs of the text
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: float = 0.0
 
     @property
     def winner(self) -> str:
-        """Name the system that is better, or one of the two ties, or no value."""
+        """Return the name of the better system, TIE_GOOD, TIE_BAD or NO_VALUE."""
         first, second = self.systems[0], self.systems[-1]
         return {"A": first, "B": second, "C": TIE_GOOD, "D": TIE_BAD}.get(self.verdict, NO_VALUE)
 
     @property
     def place(self) -> tuple[str, str, str, tuple[str, ...], str, int]:
-        """Tell it from the other judgements of one judge."""
+        """Return the task of the judgement as a key that is unique for one judge."""
         return self.kind, self.case, self.id, self.systems, self.preference, self.run
 
     def to_json(self) -> dict[str, Any]:
-        """Give the row of it; what is empty is left out."""
+        """Return the row of the judgement without empty fields."""
         row = {
             name: value for name, value in asdict(self).items() if value not in ("", (), 0, 0.0, False) or name == "run"
         }
@@ -79,7 +79,7 @@ class Judgement:
 def make_judgement(
     task: JudgeTask, judge: str, text: str, key: str, usage: Usage, left_out: int = 0, is_cut: bool = False
 ) -> Judgement:
-    """Make a judgement of what a judge has written."""
+    """Parse the text of a judge into a judgement."""
     verdict, oddities = parse_verdict(text) if task.kind == "pairwise" else ("", ())
     grades: list[ReadGrade] = []
     if task.kind != "pairwise":
@@ -87,14 +87,14 @@ def make_judgement(
     return Judgement(
         **describe_task(task), judge=judge, verdict=verdict, ratings=tuple(each.rating for each in grades),
         rationales=tuple(each.rationale for each in grades),
-        oddities=(*oddities, *(oddity for each in grades for oddity in each.oddities), *(BROKEN_OFF,) * is_cut),
+        oddities=(*oddities, *(oddity for each in grades for oddity in each.oddities), *(TRUNCATED,) * is_cut),
         text=text, is_cut=is_cut, left_out=left_out, key=key, prompt_tokens=usage.prompt_tokens,
         completion_tokens=usage.completion_tokens, seconds=round(usage.seconds, 3),
     )  # fmt: skip
 
 
 def describe_task(task: JudgeTask) -> dict[str, Any]:
-    """Give what a judgement has of its task."""
+    """Return the fields of a judgement that come from its task."""
     return {
         "kind": task.kind,
         "id": task.item.id,
@@ -108,16 +108,16 @@ def describe_task(task: JudgeTask) -> dict[str, Any]:
 
 
 def make_key(prompt: Conversation, identity: str, decoding: Decoding) -> str:
-    """Give the hash of all that a text depends on."""
+    """Return the hash of prompt, model and decoding."""
     facts = [[list(message) for message in prompt.messages], identity, asdict(decoding)]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]
 
 
 def parse_judgement(row: Any) -> Judgement:
-    """Make a judgement of its row; a ValueError for what is none."""
+    """Parse a row; raises ValueError if it is not a judgement."""
     if not (isinstance(row, dict) and row.get("kind") in KINDS and _holds(row.get("systems"), str) and row["systems"]):
-        seen = shorten(json.dumps(row, ensure_ascii=False), SHOWN)
-        raise ValueError(f"no judgement in {seen}; expected what pkg judge has written")
+        seen = shorten(json.dumps(row, ensure_ascii=False), SHOWN_LENGTH)
+        raise ValueError(f"no judgement in {seen}; expected the output of pkg judge")
     if row.get("verdict", "") not in ("", *VERDICTS) or not _holds(row.get("ratings", []), int | None):
         raise ValueError(f"the verdict is {row.get('verdict')!r}, the ratings are {row.get('ratings')!r}; expected one"
                          f" of {', '.join(VERDICTS)}, or numbers")  # fmt: skip
@@ -126,7 +126,7 @@ def parse_judgement(row: Any) -> Judgement:
     try:
         return Judgement(**{name: value for name, value in values.items() if name in known})
     except TypeError as fault:
-        raise ValueError(f"no judgement: {fault}; expected what pkg judge has written") from None
+        raise ValueError(f"no judgement: {fault}; expected the output of pkg judge") from None
 
 
 def _holds(value: object, kind: Any) -> bool:
@@ -134,11 +134,14 @@ def _holds(value: object, kind: Any) -> bool:
 
 
 def read_judgements(path: Path) -> Iterator[Judgement]:
-    """Read the whole rows of a file, but for those that are no judgements; InputError and PathError as they come."""
+    """Read the judgements of a file; skips checks, summaries and an incomplete last line.
+
+    Raises PathError if the file cannot be read, and InputError for an invalid line.
+    """
     try:
         raw = path.read_bytes()
     except OSError as fault:
-        raise PathError(f"cannot read {path}: {fault.strerror}; expected a file that pkg judge has written") from None
+        raise PathError(f"cannot read {path}: {fault.strerror}; expected a file written by pkg judge") from None
     for number, line in enumerate(raw[: raw.rfind(b"\n") + 1].decode("utf-8", "replace").split("\n")[:-1], 1):
         if not line.strip():
             continue
@@ -151,32 +154,29 @@ def read_judgements(path: Path) -> Iterator[Judgement]:
 
 
 class JudgementFile:
-    """Judgements that are known already, in a file that grows, or in memory alone."""
+    """Stored judgements, in a file that is appended to, or only in memory."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """Open a file and read what it holds; what was cut off at its end is taken away.
+        """Open and read a file, and remove an incomplete last line.
 
-        A PathError where it cannot be read, or has no folder; an InputError where it holds anything else.
+        Raises PathError if it cannot be read or its folder does not exist, and InputError for an invalid line.
         """
         self.path = path
         self._texts: dict[str, Judgement] = {}
         self._places: set[tuple[str, object]] = set()
         if path is not None and not path.parent.is_dir():
-            raise PathError(f"cannot write {path}: there is no folder {path.parent}; make it first")
+            raise PathError(f"cannot write {path}: there is no folder {path.parent}; create it first")
         if path is not None and path.exists():
             for each in read_judgements(path):
                 self._remember(each)
-            _cut_end(path)
+            _remove_partial_line(path)
 
     def find(self, key: str) -> Judgement | None:
-        """Give what is known under a key."""
+        """Return the judgement of a key, or None."""
         return self._texts.get(key)
 
     def add(self, judgement: Judgement) -> None:
-        """Keep a judgement; one that is there already is not written again, and one without a text never is.
-
-        A PathError where the file cannot be written.
-        """
+        """Store a judgement unless it is stored already or has a fault; raises PathError if writing fails."""
         if judgement.fault or self._has(judgement):
             return
         self._remember(judgement)
@@ -196,7 +196,7 @@ class JudgementFile:
         self._places.add((judgement.judge, judgement.place))
 
 
-def _cut_end(path: Path) -> None:
+def _remove_partial_line(path: Path) -> None:
     raw = path.read_bytes()
     whole = raw.rfind(b"\n") + 1
     if whole < len(raw):
@@ -204,7 +204,7 @@ def _cut_end(path: Path) -> None:
 
 
 def list_rated(judgements: Iterable[Judgement]) -> Iterator[tuple[Judgement, str, int | None, int]]:
-    """Give each rating with its judgement, its system and the length of the answer."""
+    """Yield each rating as (judgement, system, rating, length of the answer)."""
     for each in judgements:
         lengths = each.lengths or (0,) * len(each.systems)
         for system, rating, length in zip(each.systems, each.ratings, lengths, strict=False):

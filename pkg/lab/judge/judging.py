@@ -1,4 +1,4 @@
-"""Have a judge say something about every task, and keep beside its judgements what its last check found."""
+"""Running a judge over tasks, and the file of its last check."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ from pkg.models.registry import open_model
 from pkg.sandbox.protocol import Sandbox
 from pkg.sandbox.worker_pool import open_sandbox
 
-WITHOUT = "none"
-"""The name that asks for the judge without a model."""
-CHECK_RUNS = 2  # the fewest that tell whether a judge says the same twice
+NO_MODEL = "none"
+"""The name of the judge without a model on the command line."""
+CHECK_RUNS = 2  # the fewest runs with which self-agreement can be measured
 
 Listen = Callable[[int, int], None]
-"""Told how many of how many are judged."""
+"""Called with the number of judged tasks and the total."""
 
 
 @contextmanager
-def open_judge(model: str | None, options: JudgeOptions, kept: JudgementFile, has_tests: bool) -> Iterator[Judge]:
-    """Open the judge that a model is, or the one that counts; the sandbox is opened for answers that have tests.
+def open_judge(model: str | None, options: JudgeOptions, stored: JudgementFile, has_tests: bool) -> Iterator[Judge]:
+    """Open a model as judge, or the judge without a model, with a sandbox if there are tests to run.
 
-    Raises what the model or the sandbox raises.
+    Raises the errors of the model or the sandbox.
     """
-    if model not in (None, WITHOUT):
+    if model not in (None, NO_MODEL):
         text_model = open_model(str(model))
         try:
-            yield ModelJudge(text_model, options, kept)
+            yield ModelJudge(text_model, options, stored)
         finally:
             text_model.close()
         return
     sandbox: Sandbox | None = open_sandbox() if has_tests else None
     try:
-        yield OverlapJudge(sandbox, kept)
+        yield OverlapJudge(sandbox, stored)
     finally:
         if sandbox is not None:
             sandbox.close()
 
 
 def judge_tasks(judge: Judge, tasks: Sequence[JudgeTask], listen: Listen | None = None) -> Iterator[Judgement]:
-    """Judge tasks in their order, and tell how far it is."""
+    """Judge tasks in their order and report progress."""
     for done, judgement in enumerate(judge.judge_all(tasks), 1):
         if listen is not None:
             listen(done, len(tasks))
@@ -60,7 +60,7 @@ def judge_tasks(judge: Judge, tasks: Sequence[JudgeTask], listen: Listen | None 
 
 
 def plan_check(options: JudgeOptions) -> JudgeOptions:
-    """Give the options of a check: at least two runs, to see whether the same is said twice."""
+    """Return the options of a check, with at least CHECK_RUNS runs."""
     return replace(options, runs=max(options.runs, CHECK_RUNS))
 
 
@@ -73,19 +73,19 @@ def run_check(
     tolerance: float | None = None,
     listen: Listen | None = None,
 ) -> JudgeCheck:
-    """Have planted cases judged, and measure the judge by these, by its judgements, and by what people say."""
+    """Judge planted cases, and measure the judge from these, its judgements and the ratings of people."""
     planted = list_planted_tasks(plant_cases(items), options.kind)
     cases = count_cases(judge_tasks(judge, planted, listen))
     return check_judge(judge.name, options.kind, judgements, cases, items, ratings, tolerance)
 
 
 def name_check(path: Path) -> Path:
-    """Name the file beside judgements that holds the last check of their judge."""
+    """Return the path of the check beside a file of judgements."""
     return path.with_name(f"{path.name}.check.json")
 
 
 def write_check(path: Path, check: JudgeCheck) -> None:
-    """Keep a check beside the judgements; a PathError where it cannot be written."""
+    """Write a check beside the judgements; raises PathError if it cannot be written."""
     try:
         name_check(path).write_text(json.dumps(check.to_json(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     except OSError as fault:
@@ -93,7 +93,7 @@ def write_check(path: Path, check: JudgeCheck) -> None:
 
 
 def find_check(judge: str, kind: str, *paths: Path | None) -> dict[str, Any] | None:
-    """Read the last check of a judge beside one of some files; None where there is none, or it is of another judge."""
+    """Return the last check of a judge beside one of the files; None if there is none of this judge and kind."""
     for path in paths:
         try:
             found = json.loads(name_check(path).read_text(encoding="utf-8")) if path is not None else None

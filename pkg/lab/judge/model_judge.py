@@ -1,7 +1,6 @@
-"""A judge that is a text model: prompts in batches, what is known already not asked again, long ones shortened.
+"""The judge that is a text model: it sends prompts in batches, reuses stored judgements and shortens long texts.
 
-What a model answers is read by its own words alone; how that is done stands in
-pkg.lab.judge.verdicts (Q-17, C-05, C-17).
+pkg.lab.judge.verdicts parses the texts (Q-17, C-05, C-17).
 """
 
 from __future__ import annotations
@@ -20,28 +19,28 @@ from pkg.models.prompt_batch import BatchingModel, Conversation, write, write_al
 from pkg.models.text_model import Decoding, Generation, TextModel, Usage
 from pkg.models.usage import Price
 
-OVERHEAD = 40  # tokens that a chat form puts around two messages
-STEP = 0.75  # a text that does not fit is tried again at this share of the longest
-SHORTEST = 200  # characters; of answers that are cut below this nobody could judge anything
-BATCH = 16  # prompts for a model that writes several in the time of one
-LEAST_ROOM = 256  # tokens of a prompt
-OWN_FAULTS = (ContextLengthError, ModelAnswerError)  # of one prompt, whose task is then not judged; others end all
-TYPICAL = 150  # tokens of a judgement: a few sentences
+CHAT_OVERHEAD = 40  # tokens that a chat template adds to two messages
+SHRINK_FACTOR = 0.75  # of the longest text, for each attempt to make a prompt fit
+MIN_TEXT_LENGTH = 200  # characters; an answer that is cut below this cannot be judged
+BATCH_SIZE = 16  # prompts for a model that writes a batch in about the time of one
+MIN_PROMPT_TOKENS = 256
+PROMPT_ERRORS = (ContextLengthError, ModelAnswerError)  # cost one task; other errors end the run
+TYPICAL_COMPLETION = 150  # tokens of a judgement: a few sentences
 
 
 class Judge(Protocol):
-    """Whoever says which answer is better, or how good one is."""
+    """Compares answers, or rates them."""
 
     @property
     def name(self) -> str:
-        """Name the judge in every row and report."""
+        """Return the name of the judge in rows and reports."""
 
     def judge_all(self, tasks: Iterable[JudgeTask]) -> Iterator[Judgement]:
-        """Judge tasks, in their order; what cannot be judged comes back with the reason as its fault."""
+        """Judge tasks in their order; the judgement of a task that cannot be judged has the reason as its fault."""
 
 
-class _Asked(NamedTuple):
-    """A task with its prompt; without one where it does not fit."""
+class _TaskPrompt(NamedTuple):
+    """A task with its prompt, or None if it does not fit into the window."""
 
     task: JudgeTask
     prompt: Conversation | None
@@ -51,112 +50,120 @@ class _Asked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JudgeEstimate:
-    """What judging would take."""
+    """Estimated requests, tokens and cost of judging."""
 
     judge: str
     tasks: int
-    known: int  # of the tasks, that cost nothing
-    unfit: int  # that do not fit into the window
+    known: int  # tasks that are stored already
+    unfit: int  # tasks that do not fit into the window
     shortened: int
     prompt_tokens: int
-    completion_tokens: int  # a few sentences each
+    completion_tokens: int  # TYPICAL_COMPLETION for each new task
     most_completion_tokens: int
     cost: float | None = None
 
 
 class ModelJudge:
-    """Has a text model judge, and keeps what it says."""
+    """Judges with a text model and stores its judgements."""
 
-    def __init__(self, model: TextModel, options: JudgeOptions, kept: JudgementFile | None = None) -> None:
-        """Take a model; a UsageError where its window leaves no room beside the answer."""
+    def __init__(self, model: TextModel, options: JudgeOptions, stored: JudgementFile | None = None) -> None:
+        """Take a model; raises UsageError if its window is too small for a prompt and the answer."""
         self._model, self._options = model, options
-        self.kept = kept if kept is not None else JudgementFile()
-        if model.window is not None and model.window - options.max_tokens < LEAST_ROOM:
+        self.stored = stored if stored is not None else JudgementFile()
+        if model.window is not None and model.window - options.max_tokens < MIN_PROMPT_TOKENS:
             raise UsageError(
-                f"{model.name} has a window of {model.window} tokens, of which {options.max_tokens} are for its own"
-                " words; give fewer with --max-tokens"
+                f"{model.name} has a window of {model.window} tokens, of which {options.max_tokens} are reserved for"
+                " its answer; lower --max-tokens"
             )
 
     @property
     def name(self) -> str:
-        """Name the model."""
+        """Return the name of the model."""
         return self._model.name
 
     def judge_all(self, tasks: Iterable[JudgeTask]) -> Iterator[Judgement]:
-        """Judge tasks in batches, each kept before the next is asked; raises what the model raises for good."""
+        """Judge tasks in batches, each stored before the next is sent; raises ModelError if the model fails."""
         for run, group in groupby(tasks, key=lambda task: task.run):
-            decoding = self._decode(run)
-            while some := list(islice(group, self._count_batch())):
-                yield from self._judge_some([self._ask(task, decoding) for task in some], decoding)
+            decoding = self._make_decoding(run)
+            while batch := list(islice(group, self._choose_batch_size())):
+                yield from self._judge_batch([self._write_prompt(task, decoding) for task in batch], decoding)
 
     def estimate(self, tasks: Iterable[JudgeTask], price: Price | None = None) -> JudgeEstimate:
-        """Tell what judging takes; the model is asked for nothing."""
-        asked = [self._ask(task, self._decode(task.run)) for task in tasks]
-        fitting = [each for each in asked if each.prompt is not None]
-        new = {each.key: each for each in fitting if self.kept.find(each.key) is None}
-        prompt = sum(self._count(each.prompt) for each in new.values() if each.prompt is not None)
-        completion = TYPICAL * len(new)
+        """Estimate the cost of judging, without a request to the model."""
+        prompts = [self._write_prompt(task, self._make_decoding(task.run)) for task in tasks]
+        fitting = [each for each in prompts if each.prompt is not None]
+        new = {each.key: each for each in fitting if self.stored.find(each.key) is None}
+        prompt_tokens = sum(self._count_tokens(each.prompt) for each in new.values() if each.prompt is not None)
+        completion_tokens = TYPICAL_COMPLETION * len(new)
         return JudgeEstimate(
-            self.name, len(asked), len(fitting) - sum(each.key in new for each in fitting), len(asked) - len(fitting),
-            sum(each.left_out > 0 for each in asked), prompt, completion, self._options.max_tokens * len(new),
-            None if price is None else price.count_cost(prompt, completion),
-        )  # fmt: skip
+            judge=self.name,
+            tasks=len(prompts),
+            known=sum(each.key not in new for each in fitting),
+            unfit=len(prompts) - len(fitting),
+            shortened=sum(each.left_out > 0 for each in prompts),
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+            most_completion_tokens=self._options.max_tokens * len(new),
+            cost=None if price is None else price.count_cost(prompt_tokens, completion_tokens),
+        )
 
-    def _decode(self, run: int) -> Decoding:
-        """Give the decoding of a run: another seed each, unless the likeliest token is taken whatever the seed."""
+    def _make_decoding(self, run: int) -> Decoding:
+        """Return the decoding of a run: each has a seed of its own, except at temperature 0."""
         options = self._options
         seed = options.seed + run if options.temperature > 0 else 0
         return Decoding(options.max_tokens, options.temperature, options.top_p, seed=seed)
 
-    def _count_batch(self) -> int:
+    def _choose_batch_size(self) -> int:
         if self._options.batch:
             return self._options.batch
-        return BATCH if isinstance(self._model, BatchingModel) else max(1, self._model.parallel)
+        return BATCH_SIZE if isinstance(self._model, BatchingModel) else max(1, self._model.parallel)
 
-    def _ask(self, task: JudgeTask, decoding: Decoding) -> _Asked:
-        """Write the prompt of a task, with its texts shortened alike where they do not fit."""
+    def _write_prompt(self, task: JudgeTask, decoding: Decoding) -> _TaskPrompt:
+        """Write the prompt of a task; if it does not fit, all texts are cut to the same length."""
         whole = texts = task.texts
-        longest = texts.find_longest()
+        longest = texts.measure_longest()
         while not self._fits(prompt := write_prompt(task.kind, texts, task.preference)):
-            longest = int(longest * STEP)
-            if longest < SHORTEST:
-                return _Asked(task, None)
+            longest = int(longest * SHRINK_FACTOR)
+            if longest < MIN_TEXT_LENGTH:
+                return _TaskPrompt(task, None)
             texts = whole.shorten(longest)
         left_out = max(0, whole.count_characters() - texts.count_characters())
-        return _Asked(task, prompt, make_key(prompt, self._model.identity, decoding), left_out)
+        return _TaskPrompt(task, prompt, make_key(prompt, self._model.identity, decoding), left_out)
 
     def _fits(self, prompt: Conversation) -> bool:
         window = self._model.window
-        return window is None or self._count(prompt) + self._options.max_tokens <= window
+        return window is None or self._count_tokens(prompt) + self._options.max_tokens <= window
 
-    def _count(self, prompt: Conversation) -> int:
-        return OVERHEAD + sum(self._model.count_tokens(message.content) for message in prompt.messages)
+    def _count_tokens(self, prompt: Conversation) -> int:
+        return CHAT_OVERHEAD + sum(self._model.count_tokens(message.content) for message in prompt.messages)
 
-    def _judge_some(self, asked: Sequence[_Asked], decoding: Decoding) -> Iterator[Judgement]:
-        """Judge what can be asked at once; each text is kept as soon as it is there, also if another one fails."""
-        new = {each.key: each for each in asked if each.prompt is not None and self.kept.find(each.key) is None}
+    def _judge_batch(self, batch: Sequence[_TaskPrompt], decoding: Decoding) -> Iterator[Judgement]:
+        """Judge a batch; each text is stored as soon as it is complete, even if another request fails."""
+        new = {each.key: each for each in batch if each.prompt is not None and self.stored.find(each.key) is None}
         written: dict[str, Generation | ModelError] = {}
         for key, answer in self._write(new, decoding):
             written[key] = answer
             if isinstance(answer, Generation):
-                self.kept.add(self._finish(new[key], written))
+                self.stored.add(self._finish(new[key], written))
         for answer in written.values():
-            if isinstance(answer, ModelError) and not isinstance(answer, OWN_FAULTS):
+            if isinstance(answer, ModelError) and not isinstance(answer, PROMPT_ERRORS):
                 raise answer
-        found = [self._finish(each, written) for each in asked]
+        found = [self._finish(each, written) for each in batch]
         for judgement in found:
-            self.kept.add(judgement)
+            self.stored.add(judgement)
         yield from found
 
-    def _write(self, asked: Mapping[str, _Asked], decoding: Decoding) -> Iterator[tuple[str, Generation | ModelError]]:
-        """Give the text for each key as soon as it is there, or the fault of the model."""
-        prompts = {key: each.prompt for key, each in asked.items() if each.prompt is not None}
+    def _write(
+        self, batch: Mapping[str, _TaskPrompt], decoding: Decoding
+    ) -> Iterator[tuple[str, Generation | ModelError]]:
+        """Yield each key with its text or the error of the model, as soon as it is complete."""
+        prompts = {key: each.prompt for key, each in batch.items() if each.prompt is not None}
         if isinstance(self._model, BatchingModel) and len(prompts) > 1:
             try:
                 yield from zip(prompts, write_all(self._model, list(prompts.values()), decoding), strict=True)
                 return
-            except OWN_FAULTS:
-                pass  # of one prompt; the others are asked by themselves
+            except PROMPT_ERRORS:
+                pass  # caused by one prompt of the batch: retry each alone
         with ThreadPoolExecutor(max(1, self._model.parallel)) as pool:
             futures = {pool.submit(self._try, prompt, decoding): key for key, prompt in prompts.items()}
             for future in as_completed(futures):
@@ -168,9 +175,9 @@ class ModelJudge:
         except ModelError as fault:
             return fault
 
-    def _finish(self, asked: _Asked, written: Mapping[str, Generation | ModelError]) -> Judgement:
-        task, key = asked.task, asked.key
-        if asked.prompt is None:
+    def _finish(self, sent: _TaskPrompt, written: Mapping[str, Generation | ModelError]) -> Judgement:
+        task, key = sent.task, sent.key
+        if sent.prompt is None:
             fault = f"the prompt does not fit into the window of {self._model.window} tokens, even shortened"
             return Judgement(**describe_task(task), judge=self.name, fault=fault)
         answer = written.get(key)
@@ -178,7 +185,7 @@ class ModelJudge:
             return Judgement(**describe_task(task), judge=self.name, fault=str(answer), key=key)
         if answer is not None:
             is_cut = answer.finish == "length"
-            return make_judgement(task, self.name, answer.text, key, answer.usage, asked.left_out, is_cut)
-        known = self.kept.find(key)
-        assert known is not None, "what was not asked is known"
-        return make_judgement(task, self.name, known.text, key, Usage(), asked.left_out, known.is_cut)
+            return make_judgement(task, self.name, answer.text, key, answer.usage, sent.left_out, is_cut)
+        known = self.stored.find(key)
+        assert known is not None, "a prompt that was not sent is stored"
+        return make_judgement(task, self.name, known.text, key, Usage(), sent.left_out, known.is_cut)

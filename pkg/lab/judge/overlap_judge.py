@@ -1,7 +1,8 @@
-"""A judge without a model: what can be counted of an answer, as a floor for judges that read.
+"""The judge without a model, a baseline for text models.
 
-It looks at the words that answer and reference share, at citations that lead to the evidence, and at whether code
-passes the tests. It knows no meaning: what is right in other words counts little, what is wrong in the same words much.
+A score is the mean of the word overlap with the reference, the share of citations that are in the evidence, and the
+share of tests that pass. It ignores meaning: a right answer in other words scores low, a wrong one in the same words
+high.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from pkg.sandbox.protocol import Kind, Program, Sandbox, Step
 NAME = "overlap"
 """The name of this judge in rows and reports."""
 
-CLOSE = 0.05  # scores nearer than this are a tie: a word more or less in twenty
-GOOD = 0.5  # a tie of scores from here on is one of good answers: half of what could be found is there
+TIE_MARGIN = 0.05  # scores closer than this are a tie: about one word in twenty
+GOOD_SCORE = 0.5  # from this score on, a tie is one of good answers
 
 _WORD = re.compile(r"\w+")
 _CITATION = re.compile(r"\[(\d+)\](?!\()")
@@ -31,39 +32,39 @@ _PLACE = re.compile(r"([\w./\\-]+\.\w+):(\d+)")
 
 
 class OverlapJudge:
-    """Judges by what can be counted; the same for the same answers, in whatever order they stand."""
+    """Judges by scores; the same answers get the same judgement in any order."""
 
-    def __init__(self, sandbox: Sandbox | None = None, kept: JudgementFile | None = None) -> None:
-        """Take the sandbox in which code of answers is run; without one no test counts."""
+    def __init__(self, sandbox: Sandbox | None = None, stored: JudgementFile | None = None) -> None:
+        """Take the sandbox in which the code of answers is run; without one, tests are ignored."""
         self._sandbox = sandbox
-        self.kept = kept if kept is not None else JudgementFile()
+        self.stored = stored if stored is not None else JudgementFile()
         self._passed: dict[tuple[str, str], float] = {}  # shares of tests, by answer and tests
 
     @property
     def name(self) -> str:
-        """Name the judge."""
+        """Return NAME."""
         return NAME
 
     def judge_all(self, tasks: Iterable[JudgeTask]) -> Iterator[Judgement]:
-        """Judge tasks one by one; an item with nothing to compare with is not judged."""
+        """Judge tasks in their order; an item without reference, evidence and tests gets a fault."""
         for task in tasks:
             judgement = self._judge(task)
-            self.kept.add(judgement)
+            self.stored.add(judgement)
             yield judgement
 
     def _judge(self, task: JudgeTask) -> Judgement:
         scores = [self._score(task.item, system) for system in task.systems]
-        facts = describe_task(task)
+        fields = describe_task(task)
         known = [score for score in scores if score is not None]
         if len(known) < len(scores):
-            return Judgement(**facts, judge=NAME, fault="no reference, no evidence and no tests to compare with")
-        told = ", ".join(f"{system} {score:.3f}" for system, score in zip(task.systems, known, strict=True))
-        key = f"{NAME} {task.kind} {task.item.id} {told} {task.preference} {task.run}"
+            return Judgement(**fields, judge=NAME, fault="no reference, no evidence and no tests to compare with")
+        described = ", ".join(f"{system} {score:.3f}" for system, score in zip(task.systems, known, strict=True))
+        key = f"{NAME} {task.kind} {task.item.id} {described} {task.preference} {task.run}"
         if task.kind == "pairwise":
-            return Judgement(**facts, judge=NAME, verdict=_compare(known[0], known[1]), text=told, key=key)
+            return Judgement(**fields, judge=NAME, verdict=_compare(known[0], known[1]), text=described, key=key)
         scale = LEVELS if task.kind == "annotate" else GRADES
         ratings = tuple(round(scale[0] + (scale[1] - scale[0]) * score) for score in known)
-        return Judgement(**facts, judge=NAME, ratings=ratings, text=told, key=key)
+        return Judgement(**fields, judge=NAME, ratings=ratings, text=described, key=key)
 
     def _score(self, item: JudgedItem, system: str) -> float | None:
         answer = item.answers[system]
@@ -76,7 +77,7 @@ class OverlapJudge:
         return fmean(counted) if counted else None
 
     def _run_tests(self, item: JudgedItem, answer: str) -> float:
-        """Give the share of tests that the code of an answer passes."""
+        """Return the share of tests that the code of an answer passes."""
         assert self._sandbox is not None
         key = (answer, "\n".join(item.tests))
         if key not in self._passed:
@@ -88,15 +89,15 @@ class OverlapJudge:
 
 
 def _compare(first: float, second: float) -> str:
-    if abs(first - second) < CLOSE:
-        return "C" if min(first, second) >= GOOD else "D"
+    if abs(first - second) < TIE_MARGIN:
+        return "C" if min(first, second) >= GOOD_SCORE else "D"
     return "A" if first > second else "B"
 
 
 def measure_overlap(answer: str, reference: str, question: str = "") -> float:
-    """Give 1 for equal texts, else the harmonic mean of the shares of words that each has of the other.
+    """Return the F1 score of the words of an answer, which is 1 for equal texts.
 
-    Words of the question count on neither side, so that to repeat it gains nothing; unless the reference has no others.
+    Words of the question are ignored, so that repeating it gains nothing, unless the reference has no others.
     """
     if answer.strip() == reference.strip():
         return 1.0
@@ -110,7 +111,7 @@ def measure_overlap(answer: str, reference: str, question: str = "") -> float:
 
 
 def measure_citations(answer: str, item: JudgedItem) -> float:
-    """Give the share of citations, [n] or path:line, that lead to a piece of the evidence; 0 without any."""
+    """Return the share of citations, [n] or path:line, that refer to the evidence; 0 without citations."""
     numbers = [1 <= int(number[:6]) <= len(item.evidence) for number in _CITATION.findall(answer)]
     places = [
         any(each.path == path and each.start_line <= int(line[:9]) <= each.end_line for each in item.evidence)

@@ -1,4 +1,4 @@
-"""What a person or a judge says of an answer: one form for all raters."""
+"""Ratings by people and judges, in one format."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pkg.errors import shorten
 from pkg.model import Skip
 
 RatingKind = Literal["grade", "pairwise", "annotation", "pair"]
-"""A grade of one answer, a choice of two, a level for each preference, or a question-answer pair rated as a pair."""
+"""A grade of one answer, a choice of two, a level by preference, or ratings of a question and its answer."""
 
 VERDICTS = ("A", "B", "C", "D")
-"""The first is better, the second is, a tie of good ones, both are wrong."""
+"""The first answer is better, the second is, a tie of good answers, both are wrong."""
 
 
 class Scale(NamedTuple):
@@ -25,24 +25,24 @@ class Scale(NamedTuple):
 
 
 SCALES: Mapping[RatingKind, Scale] = {
-    "grade": Scale(0, 10),  # a judge begins at 1, people at 0
+    "grade": Scale(0, 10),  # judges use 1 to 10, people 0 to 10
     "pair": Scale(0, 10),
     "annotation": Scale(1, 5),
 }
 
-SHOWN = 60  # characters of a wrong value, in the reason
+SHOWN_LENGTH = 60  # characters of a wrong value in an error message
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """What one rater says of one item, and when; a ValueError for what lies outside of its scale."""
+    """Rating of one item by one rater; raises ValueError for a value outside of its scale."""
 
     id: str  # of the item
     rater: str
     kind: RatingKind
-    ratings: Mapping[str, float] = field(default_factory=dict)  # by what is rated, such as overall or readability
+    ratings: Mapping[str, float] = field(default_factory=dict)  # by criterion, such as overall or readability
     verdict: str = ""  # of pairwise: A, B, C or D, of the systems in the order of `systems`
-    system: str = ""  # whose answer is rated
+    system: str = ""  # the system whose answer is rated
     systems: tuple[str, ...] = ()  # of pairwise: the first and the second
     comment: str = ""
     bad_code: bool = False
@@ -67,16 +67,16 @@ class Rating:
 
     def _check_ratings(self, scale: Scale) -> None:
         if not (self.ratings or self.bad_code):
-            raise ValueError("no ratings; expected a number by what is rated")
+            raise ValueError("no ratings; expected a number for each criterion")
         for name, value in self.ratings.items():
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if not (is_number and scale.low <= value <= scale.high):
                 raise ValueError(
-                    f"{shorten(name, SHOWN)} is rated {_show(value)}; expected {scale.low} to {scale.high}"
+                    f"{shorten(name, SHOWN_LENGTH)} is rated {_show(value)}; expected {scale.low} to {scale.high}"
                 )
 
     def to_json(self) -> dict[str, Any]:
-        """Give the row of it; what is empty is left out."""
+        """Return the row of the rating without empty fields."""
         row: dict[str, Any] = {"id": self.id, "rater": self.rater, "kind": self.kind}
         row |= {"system": self.system, "systems": list(self.systems), "verdict": self.verdict}
         row |= {"ratings": dict(self.ratings), "comment": self.comment, "bad_code": self.bad_code}
@@ -85,9 +85,9 @@ class Rating:
 
 
 def parse_rating(row: Any) -> Rating:
-    """Make a rating of its row; a ValueError that says what was seen where it is none."""
+    """Parse a row; raises ValueError if it is not a rating."""
     if not isinstance(row, dict):
-        raise ValueError(f"no object but {_show(row)}; expected one with id, rater and kind")
+        raise ValueError(f"not an object but {_show(row)}; expected one with id, rater and kind")
     ratings, systems, seconds = row.get("ratings") or {}, row.get("systems") or [], row.get("seconds") or 0.0
     if not isinstance(ratings, dict):
         raise ValueError(f"'ratings' is {_show(ratings)}; expected an object of numbers")
@@ -102,20 +102,20 @@ def parse_rating(row: Any) -> Rating:
     found = row.get("id"), row.get("rater"), row.get("kind")
     item, rater, kind = (str(each) if isinstance(each, int) else each for each in found)
     return Rating(
-        item, rater, kind, ratings,  # type: ignore[arg-type] # checked there
+        item, rater, kind, ratings,  # type: ignore[arg-type] # checked by Rating
         systems=tuple(systems), bad_code=bool(row.get("bad_code")), seconds=float(seconds), **texts,
     )  # fmt: skip
 
 
 class ReadRatings(NamedTuple):
-    """The ratings of a file, and the rows of it that are none."""
+    """The ratings of a file, and its invalid rows."""
 
     ratings: tuple[Rating, ...]
-    bad: tuple[Skip, ...]  # the path of each is its line
+    bad: tuple[Skip, ...]  # invalid rows; `path` is the line
 
 
 def read_ratings(lines: Iterable[str]) -> ReadRatings:
-    """Read rows of ratings; a row that is none is kept with its reason, and stops nothing."""
+    """Read ratings; an invalid row is skipped and returned with its reason."""
     ratings: list[Rating] = []
     bad: list[Skip] = []
     for number, line in enumerate(lines, 1):
@@ -129,4 +129,4 @@ def read_ratings(lines: Iterable[str]) -> ReadRatings:
 
 
 def _show(value: object) -> str:
-    return shorten(json.dumps(value, ensure_ascii=False, default=str), SHOWN)
+    return shorten(json.dumps(value, ensure_ascii=False, default=str), SHOWN_LENGTH)

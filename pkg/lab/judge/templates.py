@@ -1,7 +1,7 @@
-"""The prompts of the judge: the structure that the papers give, in words of our own, from files of data (C-01, C-06).
+"""Prompts of the judge: the structure of the papers in our own words, from data files (C-01, C-06).
 
-What is judged is quoted between tags that no text can close (pkg.quoting.data_marks); and whatever looks in it like a
-verdict is shown with a blank inside, so that a judge who quotes it says nothing by that.
+The judged texts are quoted between tags that they cannot close (pkg.quoting.data_marks). A verdict inside of them gets
+a space, so that a judge that quotes it gives no verdict.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ Kind = Literal["pairwise", "grade", "annotate", "correctness"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 PREFERENCES = ("instruction-following", "explanation", "complexity", "readability", "style")
-"""The five of the paper (C-01)."""
+"""The five preferences of the paper (C-01)."""
 OVERALL = "overall"
-"""What an answer is graded by where no preference is named."""
+"""Criterion of an answer if no preference is named."""
 
 NO_REFERENCE = "(none is known)"
 CUT = "\n[... {} characters are left out here ...]\n"
@@ -33,43 +33,43 @@ _GRADE = re.compile(r"\bRating:(?=\s*\d)")
 
 
 class Texts(NamedTuple):
-    """What a prompt shows of an item."""
+    """Texts of an item that a prompt shows."""
 
     question: str
     answers: tuple[str, ...]  # one, the two that are compared, or any number
     reference: str = ""
     tests: str = ""
 
-    def shorten(self, longest: int) -> Texts:
-        """Cut the middle out of each text that has more characters, and say so in its place."""
-        answers = tuple(cut_middle(each, longest) for each in self.answers)
+    def shorten(self, max_length: int) -> Texts:
+        """Return the texts with the middle of each longer one replaced by a note."""
+        answers = tuple(cut_middle(each, max_length) for each in self.answers)
         return Texts(
-            cut_middle(self.question, longest),
+            cut_middle(self.question, max_length),
             answers,
-            cut_middle(self.reference, longest),
-            cut_middle(self.tests, longest),
+            cut_middle(self.reference, max_length),
+            cut_middle(self.tests, max_length),
         )
 
     def count_characters(self) -> int:
-        """Count the characters of all of it."""
+        """Count the characters of all texts."""
         return sum(map(len, (self.question, *self.answers, self.reference, self.tests)))
 
-    def find_longest(self) -> int:
-        """Give the length of the longest text."""
+    def measure_longest(self) -> int:
+        """Return the length of the longest text."""
         return max(map(len, (self.question, *self.answers, self.reference, self.tests)))
 
 
-def cut_middle(text: str, longest: int) -> str:
-    """Leave out the middle of a text that has more characters than allowed, and say how many."""
-    if len(text) <= longest:
+def cut_middle(text: str, max_length: int) -> str:
+    """Replace the middle of a text longer than `max_length` characters by a note of how many are left out."""
+    if len(text) <= max_length:
         return text
-    head, tail = longest - longest // 3, longest // 3
+    head, tail = max_length - max_length // 3, max_length // 3
     return text[:head] + CUT.format(f"{len(text) - head - tail:,}") + text[len(text) - tail :]
 
 
 def write_prompt(kind: Kind, texts: Texts, preference: str = OVERALL) -> Conversation:
-    """Write what the judge is asked; a KeyError for a preference that is none."""
-    from pkg.quoting.data_marks import choose_tag, tag_data  # here, for the command line reads this module at a start
+    """Return the prompt of a task; raises KeyError for an unknown preference."""
+    from pkg.quoting.data_marks import choose_tag, tag_data  # here, as the command line imports this module at start
 
     template, facts = _read("templates")[kind], _read("templates")["preferences"][preference or OVERALL]
     tag = choose_tag((texts.question, *texts.answers, texts.reference, texts.tests))
@@ -81,7 +81,7 @@ def write_prompt(kind: Kind, texts: Texts, preference: str = OVERALL) -> Convers
         "title": facts["title"],
         "aim": facts["aim"],
         "criteria": "\n".join(f"- {name}: {question}" for name, question in facts["criteria"]),
-        "levels": "\n".join(f"{level}. {name}: {told}" for level, (name, told) in enumerate(facts["levels"], 1)),
+        "levels": "\n".join(f"{level}. {name}: {text}" for level, (name, text) in enumerate(facts["levels"], 1)),
         "count": str(len(answers)),
         "answers": "\n\n".join(f"Response {number}:\n{each}" for number, each in enumerate(answers, 1)),
         "answer": answers[0],
@@ -93,18 +93,18 @@ def write_prompt(kind: Kind, texts: Texts, preference: str = OVERALL) -> Convers
 
 
 def choose_principle(preference: str, item: str, system: str, seed: int = 0) -> str:
-    """Draw the sentence that is put before an instruction for one system, the same again for the same seed (C-04)."""
+    """Draw the sentence that precedes an instruction for one system; equal seeds draw equal sentences (C-04)."""
     sentences: list[str] = _read("principles")[preference]
     return random.Random(f"{seed}\0{preference}\0{item}\0{system}").choice(sentences)
 
 
 def disarm(text: str) -> str:
-    """Put a blank into what looks like a verdict or a rating, so that quoting it is none."""
+    """Return the text with a space in each verdict or rating, so that quoting it gives none."""
     return _GRADE.sub("Rating :", _VERDICT.sub(r"[[ \1 ]]", text))
 
 
 def describe_levels(preference: str) -> Sequence[str]:
-    """Name the five levels of a preference, the lowest first."""
+    """Return the names of the five levels of a preference, the lowest first."""
     return [name for name, _ in _read("templates")["preferences"][preference]["levels"]]
 
 

@@ -1,7 +1,7 @@
-"""Read a verdict or a rating from a judge's own words, exactly as the papers do, and note what is odd (Q-17, C-17).
+"""Parser of the verdict or rating in the text of a judge, exactly as in the papers (Q-17, C-17).
 
-The first match counts; none is no value, and a rating outside of its scale is none either (A-33). What is odd is
-counted beside it: an empty text, two different verdicts, a verdict in the middle of a sentence.
+The first match counts. A text without a match and a rating outside of its scale have no value (A-33). Oddities are
+returned with it: an empty text, two different verdicts, a verdict inside of a sentence.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ GRADES, LEVELS = (1, 10), (1, 5)
 
 EMPTY, NONE = "nothing said", "no value"
 SEVERAL, INSIDE, OUTSIDE = "two different values", "inside a sentence", "outside of the scale"
-BROKEN_OFF = "broken off at --max-tokens"
-"""Of a judge whose tokens ran out, as a rule before its verdict."""
+TRUNCATED = "broken off at --max-tokens"
+"""The judge reached its token limit, usually before the verdict."""
 
 
 class ReadVerdict(NamedTuple):
-    """The verdict that a text holds."""
+    """The verdict in a text."""
 
     verdict: str  # A, B, C, D, or "" for none
     oddities: tuple[str, ...] = ()
 
 
 class ReadGrade(NamedTuple):
-    """The rating that a text holds."""
+    """The rating in a text."""
 
     rating: int | None
     oddities: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class ReadGrade(NamedTuple):
 
 
 def parse_verdict(text: str) -> ReadVerdict:
-    """Read the first verdict of a comparison."""
+    """Parse the first verdict of a comparison."""
     found = list(VERDICT.finditer(text))
     if not found:
         return ReadVerdict("", (NONE if text.strip() else EMPTY,))
@@ -47,7 +47,7 @@ def parse_verdict(text: str) -> ReadVerdict:
 
 
 def parse_grade(text: str, scale: tuple[int, int] = GRADES) -> ReadGrade:
-    """Read the first rating of one answer."""
+    """Parse the first rating of an answer, and its rationale."""
     found = list(GRADE.finditer(text))
     reason = RATIONALE.search(text)
     rationale = reason[1].strip() if reason else ""
@@ -61,7 +61,7 @@ def parse_grade(text: str, scale: tuple[int, int] = GRADES) -> ReadGrade:
 
 
 def parse_levels(text: str, count: int) -> list[ReadGrade]:
-    """Read a rating for each of several answers, by the headings of their parts (C-05).
+    """Parse a rating for each of `count` answers, by the headings of their sections (C-05).
 
     Without headings the ratings count in their order, if there are as many as answers.
     """
@@ -72,12 +72,12 @@ def parse_levels(text: str, count: int) -> list[ReadGrade]:
     found = list(GRADE.finditer(text))
     if not headings and len(found) == count:
         parts = dict(enumerate(_cut_at(text, found), 1))
-    missing = "" if not text.strip() else "-"  # of a part that is not there: the text says something, but not of it
+    missing = "" if not text.strip() else "-"  # an answer that the text omits has no value; only empty texts are EMPTY
     return [parse_grade(parts.get(number, missing), LEVELS) for number in range(1, count + 1)]
 
 
 def _cut_at(text: str, matches: list[re.Match[str]]) -> list[str]:
-    """Cut a text where each match begins; what stands before the first is left out."""
+    """Split a text at the start of each match; drops the text before the first."""
     starts = [match.start() for match in matches]
     return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=False)]
 

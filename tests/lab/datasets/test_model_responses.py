@@ -69,7 +69,7 @@ def test_records_are_what_the_judge_reads() -> None:
     models = {name: script(name) for name in POOL[:2]}
     rows, counts = answer(plan_tasks(ITEMS[:3], list(models), (), None, 0), models)
     assert counts.written == 3
-    read = read_items([json.dumps(row) for row in rows], fewest=2)
+    read = read_items([json.dumps(row) for row in rows], min_answers=2)
     assert not read.bad
     assert [item.question for item in read.items] == [item.question for item in ITEMS[:3]]
     assert {item.answers["m0"] for item in read.items} == {"m0 says so"}

@@ -12,13 +12,13 @@ from pkg.lab.judge.agreement import measure_alpha, measure_kappa, measure_rank_c
 GRADES = st.lists(st.integers(1, 10).map(float), min_size=1, max_size=20)
 
 
-def test_kappa_is_that_of_cohen_without_a_tolerance() -> None:
+def test_kappa_without_a_tolerance_is_cohens() -> None:
     first = [1.0] * 25 + [0.0] * 25
     second = [1.0] * 20 + [0.0] * 5 + [1.0] * 10 + [0.0] * 15
     assert measure_kappa(first, second) == pytest.approx(0.4)  # p_o .7, p_e .5
 
 
-def test_seven_and_nine_agree_and_seven_and_ten_do_not() -> None:
+def test_with_a_tolerance_of_two_seven_agrees_with_nine_but_not_with_ten() -> None:
     # p_o 3/4; p_e: of the 16 pairs, (1, 1), (1, 3) and 3 x 2 among 7, 8, 7 with 9 and 8 are 2 apart or less
     first, second = [1.0, 7.0, 8.0, 7.0], [1.0, 9.0, 8.0, 10.0]
     pairs = sum(abs(a - b) <= 2 for a in first for b in second) / 16
@@ -26,7 +26,7 @@ def test_seven_and_nine_agree_and_seven_and_ten_do_not() -> None:
     assert measure_kappa(first, second, 2) == pytest.approx((0.75 - 0.5) / 0.5)
 
 
-def test_where_chance_agrees_always_kappa_is_one_or_undefined() -> None:
+def test_kappa_is_one_or_undefined_if_the_expected_agreement_is_one() -> None:
     assert measure_kappa([5.0, 5.0], [5.0, 5.0]) == 1.0
     assert measure_kappa([5.0, 6.0], [7.0, 5.0], 2) == 1.0
     assert measure_kappa([], []) is None
@@ -51,7 +51,7 @@ def test_alpha_is_that_of_the_published_example(level: str, expected: float) -> 
     assert found == pytest.approx(expected, abs=0.001)
 
 
-def test_alpha_of_equal_ratings_of_one_rater_or_of_nothing_is_undefined() -> None:
+def test_alpha_is_undefined_for_equal_ratings_one_rater_or_no_items() -> None:
     assert measure_alpha([[3, 3], [3, 3]]) is None
     assert measure_alpha([[1], [2]]) is None
     assert measure_alpha([]) is None

@@ -1,4 +1,4 @@
-"""Rows of questions and answers are read in either form, and a bad one is named and stops nothing."""
+"""Items are read from both row formats; an invalid row is reported and the others are read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pkg.lab.judge.items import Excerpt, parse_item, read_items
 ROW: dict[str, Any] = {"id": "q1", "question": "Why?", "reference": "So.", "answers": {"a": "Because.", "b": ""}}
 
 
-def test_a_row_of_answers_is_read_whole() -> None:
+def test_all_fields_of_a_row_are_read() -> None:
     place = {"path": "shop/cart.py", "start_line": 3, "end_line": 5, "content": "def total(): ..."}
     item = parse_item(ROW | {"tests": "assert total() == 1", "type": "syntax", "evidence": [place]})
     assert (item.id, item.question, item.reference, item.type) == ("q1", "Why?", "So.", "syntax")
@@ -21,14 +21,14 @@ def test_a_row_of_answers_is_read_whole() -> None:
     assert item.evidence == (Excerpt("shop/cart.py", 3, 5, "def total(): ..."),)
 
 
-def test_a_record_of_annotations_is_read_as_well() -> None:
+def test_an_annotation_record_is_read() -> None:
     responses = [{"model": "one", "response": "x"}, {"model": "two", "response": "y"}]
     item = parse_item({"instruction": "Sort.", "preference": "readability", "responses": responses})
     assert (item.question, item.preference) == ("Sort.", "readability")
     assert item.answers == {"one": "x", "two": "y"}
 
 
-def test_a_row_of_a_question_set_has_its_answer_as_reference_and_an_id_of_its_content() -> None:
+def test_the_answer_of_a_dataset_row_is_the_reference_and_its_id_a_hash() -> None:
     row = {"question": "What?", "answer": "That.", "type": "meta"}
     assert parse_item(row).reference == "That."
     assert parse_item(row).id == parse_item(dict(row)).id != parse_item(row | {"question": "Which?"}).id
@@ -37,7 +37,7 @@ def test_a_row_of_a_question_set_has_its_answer_as_reference_and_an_id_of_its_co
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("[1]", "no object but [1]"),
+        ("[1]", "not an object but [1]"),
         ("{", "Expecting property name"),
         ('{"answers": {"a": "x"}}', "no question"),
         ('{"question": 3}', "'question' is 3"),
@@ -51,7 +51,7 @@ def test_a_row_of_a_question_set_has_its_answer_as_reference_and_an_id_of_its_co
         ('{"question": "Q", "evidence": "a.py"}', "'evidence' is"),
     ],
 )
-def test_a_bad_row_is_named_with_its_reason_and_the_next_is_read(line: str, reason: str) -> None:
+def test_an_invalid_row_is_returned_with_its_reason_and_the_next_is_read(line: str, reason: str) -> None:
     found = read_items([line, "", json.dumps(ROW)])
     assert [item.id for item in found.items] == ["q1"]
     ((path, told),) = [(each.path, each.reason) for each in found.bad]
@@ -59,8 +59,8 @@ def test_a_bad_row_is_named_with_its_reason_and_the_next_is_read(line: str, reas
     assert reason in told
 
 
-def test_a_second_row_of_an_id_and_one_with_too_few_answers_are_bad() -> None:
+def test_a_repeated_id_and_too_few_answers_are_invalid() -> None:
     one = json.dumps(ROW | {"id": "q2", "answers": {"a": "x"}})
-    found = read_items([json.dumps(ROW), json.dumps(ROW), one], fewest=2)
+    found = read_items([json.dumps(ROW), json.dumps(ROW), one], min_answers=2)
     assert [item.id for item in found.items] == ["q1"]
     assert ["twice" in found.bad[0].reason, "1 answer;" in found.bad[1].reason] == [True, True]

@@ -1,4 +1,4 @@
-"""The judge without a model counts words, citations and tests that pass, the same in whatever order."""
+"""The overlap judge scores words, citations and passed tests, independent of order."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from pkg.lab.judge.overlap_judge import OverlapJudge, measure_citations, measure
         ("!?", "the cat", 0.0),
     ],
 )
-def test_overlap_is_the_harmonic_mean_of_both_shares(answer: str, reference: str, score: float) -> None:
+def test_overlap_is_the_f1_score_of_the_words(answer: str, reference: str, score: float) -> None:
     assert measure_overlap(answer, reference) == pytest.approx(score)
     assert measure_overlap(reference, answer) == pytest.approx(score)
 
 
-def test_to_repeat_the_question_gains_nothing_unless_the_right_answer_does() -> None:
+def test_repeating_the_question_gains_nothing_unless_the_reference_does() -> None:
     question, reference = "Which file imports json?", "The file store.py imports json."
     assert measure_overlap(question, reference, question) == 0.0
     assert measure_overlap("It is store.py.", reference, question) == pytest.approx(2 * 2 / (4 + 3))
     assert measure_overlap("json", "imports json", question) == pytest.approx(2 / 3)
 
 
-def test_citations_are_right_that_lead_to_the_evidence() -> None:
+def test_a_citation_counts_if_it_refers_to_the_evidence() -> None:
     item = JudgedItem("1", "Q", evidence=(Excerpt("shop/cart.py", 3, 9), Excerpt("README.md", 1, 4)))
     assert measure_citations("It adds [1], as shop/cart.py:5 says.", item) == 1.0
     assert measure_citations("See [2], [3], shop/cart.py:12 and other.py:5.", item) == 0.25
@@ -53,13 +53,13 @@ ADD = JudgedItem(
 )
 
 
-def test_code_counts_by_the_tests_that_it_passes() -> None:
+def test_code_is_scored_by_the_tests_that_it_passes() -> None:
     tasks = [JudgeTask("correctness", ADD, (system,)) for system in ADD.answers]
     found = list(OverlapJudge(FakeSandbox()).judge_all(tasks))
     assert [each.ratings for each in found] == [(10,), (6,), (1,)]
 
 
-def test_the_same_winner_is_named_in_both_orders_and_equal_answers_tie() -> None:
+def test_the_winner_is_the_same_in_both_orders_and_equal_answers_tie() -> None:
     item = JudgedItem(
         "1", "Q", {"a": "the cat sat", "b": "the dog", "c": "the cat sat", "d": "no", "e": "none"}, "the cat sat"
     )
@@ -68,13 +68,13 @@ def test_the_same_winner_is_named_in_both_orders_and_equal_answers_tie() -> None
     assert [each.winner for each in found] == ["a", "a", "tie good", "tie bad"]
 
 
-def test_an_item_with_nothing_to_compare_with_is_not_judged() -> None:
+def test_an_item_without_reference_evidence_and_tests_is_not_judged() -> None:
     item = JudgedItem("1", "Q", {"a": "x"}, tests=("assert x",))
     (found,) = OverlapJudge().judge_all([JudgeTask("grade", item, ("a",))])
     assert (found.ratings, found.fault) == ((), "no reference, no evidence and no tests to compare with")
 
 
-def test_annotations_lie_on_their_scale() -> None:
+def test_annotations_are_on_their_scale() -> None:
     item = JudgedItem("1", "Q", {"a": "the cat sat", "b": "no"}, "the cat sat")
     (found,) = OverlapJudge().judge_all([JudgeTask("annotate", item, ("a", "b"))])
     assert found.ratings == (5, 1)

@@ -1,4 +1,4 @@
-"""Ratings go to rows and back, and what lies outside of its scale is refused with what was seen."""
+"""Ratings round-trip through JSON; a value outside of its scale is refused."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WORDS = st.text(min_size=1)
     comment=st.text(),
     bad_code=st.booleans(),
 )
-def test_a_rating_goes_to_json_and_back(
+def test_a_rating_round_trips_through_json(
     kind: RatingKind, name: str, rater: str, share: float, comment: str, bad_code: bool
 ) -> None:
     low, high = SCALES[kind]
@@ -31,7 +31,7 @@ def test_a_rating_goes_to_json_and_back(
     assert parse_rating(json.loads(json.dumps(rating.to_json()))) == rating
 
 
-def test_a_choice_of_two_goes_to_json_and_back() -> None:
+def test_a_comparison_round_trips_through_json() -> None:
     rating = Rating("q1", "ann", "pairwise", verdict="C", systems=("a", "b"), when="2026-01-01T00:00:00Z")
     assert parse_rating(rating.to_json()) == rating
 
@@ -59,7 +59,9 @@ GOOD: dict[str, Any] = {"id": "q1", "rater": "ann", "kind": "grade", "ratings": 
         ({"comment": 3}, "'comment' is 3"),
     ],
 )
-def test_what_is_no_rating_is_named_and_the_next_is_read(change: dict[str, Any], reason: str) -> None:
+def test_an_invalid_rating_is_returned_with_its_reason_and_the_next_is_read(
+    change: dict[str, Any], reason: str
+) -> None:
     found = read_ratings([json.dumps(GOOD | change), json.dumps(GOOD)])
     assert [each.ratings for each in found.ratings] == [{"overall": 7}]
     assert [each.path for each in found.bad] == ["line 1"]

@@ -1,4 +1,4 @@
-"""A judge's words are read as the papers read them, and what is odd about them is noted."""
+"""Verdicts and ratings are parsed as in the papers, with their oddities."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ def test_the_first_verdict_counts(text: str, verdict: str, oddities: tuple[str, 
         ("", None, (EMPTY,)),
     ],
 )
-def test_the_first_rating_counts_if_it_lies_on_the_scale(
+def test_the_first_rating_counts_if_it_is_on_the_scale(
     text: str, rating: int | None, oddities: tuple[str, ...]
 ) -> None:
     assert parse_grade(text)[:2] == (rating, oddities)
 
 
-def test_the_reason_is_kept_up_to_the_rating() -> None:
+def test_the_rationale_ends_at_the_rating() -> None:
     assert parse_grade("Rationale: Clear,\nand short.\nRating: 7").rationale == "Clear,\nand short."
 
 
-def test_each_answer_has_its_part() -> None:
+def test_each_answer_has_its_section() -> None:
     text = (
         "#### Output for Response 1\nRating: 4\nRationale: Good.\n\n"
         "#### Output for Response 3\nRating: 9\nRationale: Too good.\n"

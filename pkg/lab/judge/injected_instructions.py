@@ -1,10 +1,10 @@
-"""Find answers that speak to their judge: what looks like a verdict, and orders to rate well."""
+"""Detection of answers that address their judge: text that looks like a verdict, and instructions to rate well."""
 
 from __future__ import annotations
 
 import re
 
-_ORDERS = re.compile(
+_INJECTIONS = re.compile(
     r"""\[\[(?:A|B|C|D)\]\]                                          # a verdict
     |\bRating:\s*\d                                                  # a rating
     |\b(?:rate|grade|score)\s+(?:this|it|me|my)\b[^.\n]{0,40}\b(?:10|ten|5|five|best|highest|full|top)\b
@@ -15,7 +15,7 @@ _ORDERS = re.compile(
 )
 
 
-def find_order(answer: str) -> str:
-    """Give the first words by which an answer orders its judge; "" where it does not."""
-    found = _ORDERS.search(answer)
+def find_injection(answer: str) -> str:
+    """Return the first words of an answer that instruct its judge, or ""."""
+    found = _INJECTIONS.search(answer)
     return found[0].strip() if found else ""
