@@ -1,1 +1,1 @@
-"""Write docstrings and comments of functions that have none, and check them; of graphs nothing is known here."""
+"""Write and check docstrings and comments of functions, independent of graphs."""

@@ -1,4 +1,4 @@
-"""Write the docstrings of many functions, several at once, each kept as soon as it is there."""
+"""Write the docstrings of many functions in parallel, each stored as soon as it is written."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from pkg.enhance.writer import DocstringWriter, Failure
 from pkg.local_errors import describe_local
 from pkg.model import Docstring
 
-_QUEUED = 2  # for each request at a time: the next is ready while the reader of results is busy
+_QUEUED = 2  # for each thread, so that the next function is ready while the caller handles a result
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What came of one function."""
+    """The result for one function."""
 
-    index: int  # its place among the functions given
+    index: int  # among the given functions
     function: FunctionText
     result: Docstring | Failure
-    is_new: bool  # written now, and paid for; else it was known, or an equal function was written now
+    is_new: bool  # written for this function; else from the cache or an equal function
 
 
 def write_all(
@@ -32,11 +32,11 @@ def write_all(
     parallel: int | None = None,
     retry_failed: bool = False,
 ) -> Generator[Written, None, None]:
-    """Write docstrings, several at once, and give each as soon as it is there, with its place among the functions.
+    """Write docstrings in parallel, and yield each as soon as it is written.
 
-    What the cache knows is not written again, and of equal functions one is; failures are, where it is wanted. Whoever
-    stops to read, or is interrupted, loses nothing: what is still being written is waited for and kept. A fault of the
-    model ends it with that fault, after all that was written has been given.
+    Cached results are reused (failures unless `retry_failed`), and equal functions are written once. If the caller
+    stops or is interrupted, the pending requests are awaited and stored. An error of the model is raised after all
+    written docstrings have been yielded.
     """
     run = _Run(writer, cache, retry_failed)
     numbered = iter(enumerate(functions))
@@ -49,7 +49,7 @@ def write_all(
 
 
 class _Run:
-    """The functions of one run that are being written, by what their docstring depends on."""
+    """The pending functions of one run, by cache key."""
 
     def __init__(self, writer: DocstringWriter, cache: DocstringCache | None, retry_failed: bool) -> None:
         self._writer = writer
@@ -63,7 +63,7 @@ class _Run:
     def go(
         self, pool: ThreadPoolExecutor, numbered: Iterator[tuple[int, FunctionText]], most: int
     ) -> Iterator[Written]:
-        """Keep up to a number of functions in work until all are written, or one meets a fault."""
+        """Write functions, at most `most` at a time, until all are written or the model fails."""
         for index, function in numbered:
             yield from self._begin(pool, index, function)
             while len(self._futures) >= most:
@@ -91,9 +91,9 @@ class _Run:
         return None if self._retry_failed and isinstance(found, Failure) else found
 
     def _write(self, key: bytes, function: FunctionText) -> Docstring | Failure:
-        """Write one docstring and keep it, in a thread of its own, whatever happens to the reader of results.
+        """Write one docstring and store it, in a thread of the pool.
 
-        An unexpected exception costs this function alone; it is not kept, for another version may do better.
+        An unexpected exception is a failure of this function alone; it is not stored, so that a later version retries.
         """
         try:
             result = self._writer.write(function)
@@ -105,7 +105,7 @@ class _Run:
 
     def _wait(self) -> Iterator[Written]:
         done, _ = wait(self._futures, return_when=FIRST_COMPLETED)
-        for future in [each for each in self._futures if each in done]:  # in the order in which they were begun
+        for future in [each for each in self._futures if each in done]:  # in the order of submission
             yield from self._finish(future)
 
     def _finish(self, future: Future[Docstring | Failure]) -> Iterator[Written]:

@@ -1,8 +1,7 @@
-"""Make a docstring of what a model wrote, and hold it against the function that it describes (P-07).
+"""Clean the docstring of a model, and check it against its function (P-07).
 
-What can be checked is checked: that the text ends, is prose and not the code again, names only parameters that exist,
-promises a value only where one is returned, and only exceptions that are raised. A line that claims what is false is
-dropped; where nothing is left, the text is refused with the reason.
+The text must be complete, be prose and not code, and mention only existing parameters, return values and exceptions. A
+false line is dropped; a text without a remaining line is refused with the reason.
 """
 
 from __future__ import annotations
@@ -19,40 +18,40 @@ from pkg.extract.docstrings import insert_docstring
 from pkg.quoting.special_tokens import break_tokens, find_token
 
 MOST_CHARACTERS = 4000  # a docstring of 256 tokens has about 1,000
-CHANGES_CODE = "with it the code would not be what it was"
+CHANGES_CODE = "it would change the code"
 _QUOTES = re.compile(r'(?<!\\)(?:"""|\'\'\')')
 _REPEATED = re.compile(r"(.{12,200}?)\1{2,}", re.DOTALL)
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")  # nor can every store keep them
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")  # not every store accepts them
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_FEWEST_WORDS = 2  # of a summary: one says no more than the name
-_LONG_LINE = 12  # characters of a line of code that prose does not have by chance
+_FEWEST_WORDS = 2  # of a summary
+_LONG_LINE = 12  # least characters of a line of code that is recognized in prose
 
 
 class RefusedError(Exception):
-    """Say why a text is no docstring of a function."""
+    """A text is no valid docstring of its function."""
 
 
 def check_docstring(text: str, is_whole: bool, function: FunctionText, facts: FunctionFacts) -> str:
-    """Give the docstring that a text is, without what is false; raises RefusedError where it is none."""
+    """Return a text as docstring, without false claims; raises RefusedError for an invalid one."""
     kept = clean_text(text, is_whole)
     kept = _cut_code(kept, function)
     if not kept:
         raise RefusedError("empty")
-    mended = drop_false_claims(kept, facts)
-    summary = mended.partition("\n\n")[0]
+    true = drop_false_claims(kept, facts)
+    summary = true.partition("\n\n")[0]
     if len(_WORD.findall(summary)) < _FEWEST_WORDS:
-        raise RefusedError("it says nothing that is true" if mended != kept else "it says too little")
-    if len(mended) > MOST_CHARACTERS:
-        raise RefusedError(f"{len(mended):,} characters; a docstring may have {MOST_CHARACTERS:,}")
-    if break_tokens(mended) != mended:
-        raise RefusedError("it holds a special token")
-    if not fits(mended, function.content):
+        raise RefusedError("no claim of it is true" if true != kept else "it is too short")
+    if len(true) > MOST_CHARACTERS:
+        raise RefusedError(f"it has {len(true):,} characters; expected at most {MOST_CHARACTERS:,}")
+    if break_tokens(true) != true:
+        raise RefusedError("it has a special token")
+    if not fits(true, function.content):
         raise RefusedError(CHANGES_CODE)
-    return mended
+    return true
 
 
 def fits(text: str, content: str) -> bool:
-    """Tell whether the function with this docstring is, but for it, the same to Python (P-07)."""
+    """Return whether the function is unchanged for Python by inserting this docstring (P-07)."""
     before = parse_function(content)
     if before is None or ast.get_docstring(before, clean=False) is not None:
         return False
@@ -66,16 +65,16 @@ def fits(text: str, content: str) -> bool:
 
 
 def dump_function(function: Definition, skipped: int = 0) -> str:
-    """Write out all that a function is to Python, but for the first statements of its body."""
-    kept = copy(function)  # what was parsed is remembered, so it may not change
+    """Dump the syntax tree of a function without the first statements of its body."""
+    kept = copy(function)  # the tree is cached and must not be changed
     kept.body = function.body[skipped:]
     return ast.dump(kept)
 
 
 def clean_text(text: str, is_whole: bool = True) -> str:
-    """Cut a text at closing quotes, special tokens and endless repetition, and take its indentation away.
+    """Cut a text at closing quotes, special tokens and endless repetition, and remove its indentation.
 
-    Of one that ran out of tokens the last line or sentence goes, which may say half of something.
+    A truncated text also loses its last line or sentence, which may be incomplete.
     """
     text = _UNPRINTABLE.sub("", text)
     found = _QUOTES.search(text)
@@ -91,7 +90,7 @@ def clean_text(text: str, is_whole: bool = True) -> str:
 
 
 def _strip_quotes(text: str) -> str:
-    """Take away quotes around a text, or one that is left at its end; those of a word in it stay."""
+    """Remove quotes around a text, or a single one at its end, but not those of a word in it."""
     for quote in "\"'":
         if len(text) > 1 and text[0] == text[-1] == quote:
             return text[1:-1].strip()
@@ -101,7 +100,7 @@ def _strip_quotes(text: str) -> str:
 
 
 def _drop_half(text: str) -> str:
-    """Drop the last sentence or line of a text that breaks off."""
+    """Drop the last sentence or line of a truncated text."""
     if text.endswith("."):
         return text
     end = max(text.rfind("\n"), text.rfind(". ") + 1)
@@ -109,7 +108,7 @@ def _drop_half(text: str) -> str:
 
 
 def _cut_code(text: str, function: FunctionText) -> str:
-    """Cut a text where it goes on with the code of the function itself."""
+    """Cut a text at the first line of the function's own code."""
     code = {line for each in function.content.split("\n") if len(line := each.strip()) >= _LONG_LINE}
     lines = text.split("\n")
     end = next((at for at, line in enumerate(lines) if line.strip() in code), len(lines))

@@ -1,4 +1,4 @@
-"""Write comments together with a docstring, as one piece of data that is kept and undone with it (P-08)."""
+"""Write comments together with a docstring, to be stored and undone with it (P-08)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from pkg.errors import UsageError
 from pkg.model import Docstring
 from pkg.models.text_model import TextModel, Usage
 
-VERSION = 1  # to be raised when the prompt of a comment changes
+VERSION = 1  # of the prompt of a comment
 _MARK = f"+comments/{VERSION}"
 
 
 class CommentingWriter:
-    """Has a docstring written, and then comments before the blocks of the function, by the same model."""
+    """Writes a docstring, and then comments before the blocks of the function, by the same model."""
 
     def __init__(self, writer: DocstringWriter, model: TextModel | None, cache: DocstringCache | None = None) -> None:
-        """Begin with the writer of the docstrings; what it has written before, without comments, is in the cache.
+        """Wrap the writer of docstrings, whose earlier docstrings without comments are in the cache.
 
-        A UsageError without a model: there is nothing that comments could be put together from.
+        Raises UsageError without a model.
         """
         if model is None:
             raise UsageError(f"the writer '{writer.name}' writes no comments; name a model, or leave --comments out")
@@ -35,12 +35,12 @@ class CommentingWriter:
 
     @property
     def usage(self) -> Usage:
-        """Tell what docstrings and comments have cost so far."""
+        """Return the cost of docstrings and comments so far."""
         with self._lock:
             return self._writer.usage + self._usage
 
     def count_prompt_tokens(self, function: FunctionText) -> int:
-        """Count the tokens that would be sent for the docstring alone; nothing is sent."""
+        """Count the tokens of the docstring's prompt, without sending it."""
         return self._writer.count_prompt_tokens(function)
 
     def write(self, function: FunctionText) -> Docstring | Failure:
@@ -60,6 +60,6 @@ def _pack(comment: InlineComment) -> str:
 
 
 def unpack_comments(packed: tuple[str, ...]) -> list[InlineComment]:
-    """Read the comments that a docstring has with it."""
+    """Parse the comments that are stored with a docstring."""
     parts = (each.partition(" ") for each in packed)
     return [InlineComment(int(line), text) for line, _, text in parts]

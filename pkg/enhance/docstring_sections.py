@@ -1,4 +1,4 @@
-"""The sections of a docstring, in the styles of Google, NumPy and Sphinx, and the entries of those about names."""
+"""The sections of a docstring in the styles of Google, NumPy and Sphinx, and their entries for names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FIELDS: dict[str, Kind] = {
     **dict.fromkeys(("yield", "yields"), "yield"),
     **dict.fromkeys(("raise", "raises", "except", "exception"), "errors"),
 }
-# A title begins with a capital letter, where names of parameters do not: input, usage.
+# A title begins with a capital letter, unlike the parameters `input` and `usage`.
 _TITLE = re.compile(
     r"(?:\*\*|#+ +)?(?P<title>[A-Z][A-Za-z ]{2,20}?)(?P<colon>(?:\*\*)? *:)?(?:\*\*)?(?: +(?P<rest>\S.*))?"
 )
@@ -39,35 +39,35 @@ _ENTRY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Some lines of a docstring that belong together: plain text, a title with what is below it, a field of Sphinx."""
+    """A section of a docstring: plain text, a title with its body, or a Sphinx field."""
 
     kind: Kind
     head: tuple[str, ...]  # the lines of the title
     body: tuple[str, ...]
-    names: str = ""  # what a field is about
+    names: str = ""  # of a field
 
     @property
     def is_field(self) -> bool:
-        """Tell whether it is a field of Sphinx."""
+        """Return whether it is a Sphinx field."""
         return bool(self.head) and self.head[0].lstrip().startswith(":")
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Give all lines."""
+        """Return all lines."""
         return self.head + self.body
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a section says of one name, or of several at once; of none where it only goes on."""
+    """The description of one or several names in a section; text without a name has none."""
 
     names: tuple[str, ...]
     lines: tuple[str, ...]
-    type_place: tuple[int, int] | None = None  # of the type in brackets, in the first line
+    type_place: tuple[int, int] | None = None  # offsets of the type in parentheses, in the first line
 
 
 def split_sections(text: str) -> list[Section]:
-    """Cut a docstring into its sections; joined, their lines are the text again, but for text behind a title."""
+    """Split a docstring into its sections; their joined lines are the text, except text after a title."""
     sections: list[Section] = []
     lines = text.split("\n")
     at = 0
@@ -83,7 +83,7 @@ def split_sections(text: str) -> list[Section]:
 
 
 def _indent(section: Section, body: tuple[str, ...]) -> Iterator[str]:
-    """Put what belongs to a title of Google's style behind white space, where a model has forgotten that."""
+    """Indent the body of a Google-style section if it is not indented."""
     is_titled = section.kind != "text" and len(section.head) == 1 and not section.is_field
     least = min((find_indent(line) for line in body if line.strip()), default=0)
     is_flat = is_titled and least <= find_indent(section.head[0])
@@ -92,7 +92,7 @@ def _indent(section: Section, body: tuple[str, ...]) -> Iterator[str]:
 
 
 def _read_head(lines: Sequence[str], at: int) -> tuple[Section, int]:
-    """Read how a section begins, and of how many lines that is."""
+    """Parse the title of a section, and return its number of lines too."""
     line = lines[at]
     field = _FIELD.match(line.strip())
     if field:
@@ -112,7 +112,7 @@ def _read_head(lines: Sequence[str], at: int) -> tuple[Section, int]:
 
 
 def _ends(section: Section, lines: Sequence[str], at: int) -> bool:
-    """Tell whether a line belongs to a section no more: it begins another, or stands to the left behind a blank one."""
+    """Return whether a line ends a section: it begins another, or is less indented after a blank line."""
     line = lines[at]
     if not line.strip():
         return False
@@ -127,7 +127,7 @@ def _ends(section: Section, lines: Sequence[str], at: int) -> bool:
 
 
 def split_entries(lines: Sequence[str]) -> Iterator[Entry]:
-    """Cut what stands below a title into what is said of each name."""
+    """Split the body of a section into the entries of names."""
     indent = next((find_indent(line) for line in lines if line.strip()), 0)
     names: tuple[str, ...] = ()
     place: tuple[int, int] | None = None
@@ -147,5 +147,5 @@ def split_entries(lines: Sequence[str]) -> Iterator[Entry]:
 
 
 def find_indent(line: str) -> int:
-    """Count the white space before a line."""
+    """Return the width of a line's indentation."""
     return len(line) - len(line.lstrip())

@@ -1,4 +1,4 @@
-"""What the source of a function says of itself: its parameters, what it gives back, what it raises, how it begins."""
+"""Facts about a function from its source: parameters, returned values, raised exceptions, first comment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pkg.extract.syntax import is_string_statement, parse_statements
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 _INDENTED_HEADER = re.compile(r"^([ \t]+)(?:@|async\b|def\b)", re.MULTILINE)
 _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_WORDS = re.compile(r"[^\W\d_]{2,}\W+[^\W\d_]{2,}")  # of prose, and not a line of code that was put aside
+_WORDS = re.compile(r"[^\W\d_]{2,}\W+[^\W\d_]{2,}")  # of prose, unlike most commented-out code
 _FOR_TOOLS = re.compile(
     r"(?:type|noqa|pylint|pragma|mypy|pyright|fmt|isort|flake8|nosec|ruff|yapf|todo|fixme|xxx)\b", re.I
 )
@@ -23,7 +23,7 @@ _FOR_TOOLS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FunctionText:
-    """A function as the graph keeps it: its first line without the white space before it, the others with theirs."""
+    """A function as stored in the graph: its first line without indentation, the others with theirs."""
 
     content: str
     qualname: str
@@ -33,13 +33,13 @@ class FunctionText:
 
     @property
     def name(self) -> str:
-        """Give the last part of the qualified name."""
+        """Return the last part of the qualified name."""
         return self.qualname.rpartition(".")[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter; its star belongs to it, not to its name."""
+    """One parameter, with its star separate from its name."""
 
     name: str
     star: str  # "", "*" or "**"
@@ -49,28 +49,28 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class FunctionFacts:
-    """What holds of a function, whoever describes it."""
+    """Facts about a function, from its syntax tree."""
 
     parameters: tuple[Parameter, ...]  # without self and cls of a method
     owner: str | None  # the name of self or cls
-    gives: tuple[str, ...]  # the expressions that it returns, but for None
+    returned: tuple[str, ...]  # expressions, except None
     yields: bool
-    annotation: str | None  # of what it returns
-    raises: dict[str, str | None]  # name of what it raises: the message, where that is a plain string
-    is_stub: bool  # its body does nothing: `...`, pass, or a raised NotImplementedError
+    annotation: str | None  # of the return value
+    raises: dict[str, str | None]  # names of exceptions: the message, if it is a plain string
+    is_stub: bool  # the body is `...`, pass, or a raised NotImplementedError
     is_async: bool
     comment: str | None  # the first one in the body
 
     @property
-    def may_give(self) -> bool:
-        """Tell whether a caller may get a value: one that is not done yet, what its annotation says."""
-        return bool(self.gives) or (self.is_stub and self.annotation not in ("None", "NoReturn"))
+    def may_return(self) -> bool:
+        """Return whether it may return a value; a stub does so by its annotation."""
+        return bool(self.returned) or (self.is_stub and self.annotation not in ("None", "NoReturn"))
 
 
 def parse_function(content: str, indent: str = "") -> Definition | None:
-    """Parse the source of one function; None where the running Python finds none.
+    """Parse the source of one function; None if it is no valid function in this version of Python.
 
-    Nobody may change the tree: it is remembered.
+    The tree is cached and must not be changed.
     """
     for before in dict.fromkeys((indent, "", *_INDENTED_HEADER.findall(content))):
         body = parse_statements(content.encode("utf-8", "replace"), before.encode())
@@ -80,15 +80,15 @@ def parse_function(content: str, indent: str = "") -> Definition | None:
 
 
 def find_facts(function: Definition, content: str, is_method: bool) -> FunctionFacts:
-    """Read what a function says of itself."""
+    """Collect the facts of a function."""
     parameters = list(_list_parameters(function.args))
     has_owner = is_method and bool(parameters) and not parameters[0].star and not _is_static(function)
     own = list(_walk_own(function.body))
-    gives = [each.value for each in own if isinstance(each, ast.Return) and each.value is not None]
+    returned = [each.value for each in own if isinstance(each, ast.Return) and each.value is not None]
     return FunctionFacts(
         parameters=tuple(parameters[1:] if has_owner else parameters),
         owner=parameters[0].name if has_owner else None,
-        gives=tuple(ast.unparse(each) for each in gives if not _is_none(each)),
+        returned=tuple(ast.unparse(each) for each in returned if not _is_none(each)),
         yields=any(isinstance(each, ast.Yield | ast.YieldFrom) for each in own),
         annotation=_show(function.returns),
         raises=dict(_list_raised(function.body)),
@@ -124,7 +124,7 @@ def _is_none(expression: ast.expr) -> bool:
 
 
 def _walk_own(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    """Give all nodes of a body in the order of the text, but for those of functions and classes inside of it."""
+    """Yield all nodes of a body in source order, except the insides of nested functions and classes."""
     waiting: list[ast.AST] = list(reversed(body))
     while waiting:
         node = waiting.pop()
@@ -136,7 +136,7 @@ def _walk_own(body: list[ast.stmt]) -> Iterator[ast.AST]:
 def _list_raised(
     body: list[ast.stmt], caught: tuple[str, ...] = (), bound: str | None = None
 ) -> Iterator[tuple[str, str | None]]:
-    """Give the names of what a body raises; inside a handler, a bare `raise` raises what it caught and has bound."""
+    """Yield the exceptions that a body raises; a bare `raise` in a handler raises the caught ones."""
     for node in _walk_handled(body):
         if isinstance(node, ast.ExceptHandler):
             yield from _list_raised(node.body, tuple(_list_names(node.type)), node.name)
@@ -147,12 +147,12 @@ def _list_raised(
             name = _read_name(call.func if call else node.exc) if node.exc else bound
             if node.exc is None or (name and name == bound):
                 yield from ((each, None) for each in caught)
-            elif name and (call or not name.islower()):  # what is raised by a plain variable is not known
+            elif name and (call or not name.islower()):  # the class of a variable's exception is unknown
                 yield name, _read_message(call)
 
 
 def _walk_handled(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    """Walk a body, but not into the handlers of exceptions, which are given whole."""
+    """Yield all nodes of a body, except the insides of exception handlers."""
     waiting: list[ast.AST] = list(reversed(body))
     while waiting:
         node = waiting.pop()
@@ -187,8 +187,8 @@ def _does_nothing(statement: ast.stmt) -> bool:
 
 
 def _find_comment(content: str) -> str | None:
-    """Give the first comment of a body that stands on a line of its own and says something to a reader."""
-    with suppress(tokenize.TokenError, SyntaxError):  # a text that stood behind white space ends in one of them
+    """Return the first comment of a body that has its own line and is prose."""
+    with suppress(tokenize.TokenError, SyntaxError):  # one of them ends the text of an indented function
         for token in tokenize.generate_tokens(StringIO(content).readline):
             is_own = token.type == tokenize.COMMENT and not token.line[: token.start[1]].strip()
             text = token.string.strip("#! \t\f\r\n-=*")

@@ -1,6 +1,6 @@
-"""Describe a function in words that are all its own: signature, names, what it raises, what it gives back (A-14).
+"""Write a docstring from the function's own signature, names, exceptions and returned expressions (A-14).
 
-No model is asked, so the same function always gets the same text, and none of it is a guess.
+Without a model, the text is deterministic and contains no guess.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from pkg.enhance.function_facts import FunctionFacts, FunctionText, Parameter
 from pkg.errors import shorten
 from pkg.terms.words import split_by_case
 
-_MOST = 80  # characters of an expression; a longer one says less than it takes
+_MOST = 80  # characters of an expression
 _SPECIAL = {"init": "initialise", "str": "text", "repr": "representation", "len": "length", "iter": "iterate over"}
 _SPECIAL |= {"eq": "compare", "call": "call", "enter": "enter", "exit": "leave", "del": "free", "bool": "truth"}
 _QUESTIONS = ("is", "has", "can", "should", "was", "are", "does", "needs")
 
 
 def render_template(function: FunctionText, facts: FunctionFacts) -> str:
-    """Put together a docstring of purpose, inputs and outputs from what the source says."""
+    """Render a docstring of purpose, inputs and outputs."""
     sections = [
         ("Args", [_describe_parameter(each) for each in facts.parameters]),
         ("Yields" if facts.yields else "Returns", list(_describe_output(facts))),
@@ -32,7 +32,7 @@ def render_template(function: FunctionText, facts: FunctionFacts) -> str:
 
 
 def split_name(name: str) -> list[str]:
-    """Split an identifier into its words, in small letters but for acronyms."""
+    """Split an identifier into its words, in lower case except acronyms."""
     words = split_by_case(name.encode("utf-8", "replace"))
     return [word if word.isupper() and len(word) > 1 and name != name.upper() else word.lower() for word in words]
 
@@ -65,11 +65,11 @@ def _describe_parameter(parameter: Parameter) -> str:
 
 
 def _describe_output(facts: FunctionFacts) -> Iterator[str]:
-    """Tell the type of what comes back, and the expressions that make it, each once."""
-    if not (facts.yields or facts.may_give):
+    """Yield the type of the returned value and its expressions, each once."""
+    if not (facts.yields or facts.may_return):
         return
     kind = f"{shorten(facts.annotation, _MOST)}: " if facts.annotation else ""
-    expressions = [shorten(" ".join(each.split()), _MOST) for each in dict.fromkeys(facts.gives)][:3]
+    expressions = [shorten(" ".join(each.split()), _MOST) for each in dict.fromkeys(facts.returned)][:3]
     text = " or ".join(expressions)
     if kind or text:
         yield (kind + text).removesuffix(": ")

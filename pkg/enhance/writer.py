@@ -1,4 +1,4 @@
-"""Write the docstring of one function: put together from what it says of itself, or by a text model (P-07, A-14)."""
+"""Write the docstring of one function from a template or by a text model (P-07, A-14)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ from threading import Lock
 from typing import Protocol
 
 from pkg.enhance.checking import CHANGES_CODE, RefusedError, check_docstring, fits
-from pkg.enhance.docstring_forms import FORMS, VERSION, FormName, ask, list_forms, read_answer, render_prompt
+from pkg.enhance.docstring_prompts import (
+    PROMPT_NAMES,
+    VERSION,
+    PromptName,
+    ask,
+    list_prompt_names,
+    read_answer,
+    render_prompt,
+)
 from pkg.enhance.function_facts import FunctionFacts, FunctionText, find_facts, parse_function
 from pkg.enhance.template import render_template
 from pkg.errors import ContextLengthError, InputError, UsageError
@@ -22,12 +30,12 @@ from pkg.quoting.special_tokens import break_tokens
 
 TEMPLATE = registry.TEMPLATE
 TEMPLATE_VERSION = 1
-_ATTEMPTS = 2  # an invalid text is tried once more
+_ATTEMPTS = 2  # with one retry of an invalid text
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A function for which no docstring could be written, and why."""
+    """The reason why no docstring could be written for a function."""
 
     reason: str
 
@@ -36,66 +44,69 @@ Today = Callable[[], date]
 
 
 class DocstringWriter(Protocol):
-    """Writes docstrings; several threads may ask it at once."""
+    """Writes docstrings, for use by several threads."""
 
     @property
     def name(self) -> str:
-        """Name it as a docstring names its model."""
+        """Return the name that docstrings record as their model."""
 
     @property
     def identity(self) -> str:
-        """Name what its texts depend on, beside the function."""
+        """Return a key of all that determines its texts, beside the function."""
 
     @property
     def prompt(self) -> str:
-        """Name the form of its prompt and the version."""
+        """Return the name and version of its prompt template."""
 
     @property
     def parallel(self) -> int:
-        """Tell how many functions are worth to be asked for at once."""
+        """Return the useful number of parallel functions."""
 
     @property
     def usage(self) -> Usage:
-        """Tell what its docstrings have cost so far."""
+        """Return the cost of its docstrings so far."""
 
     def count_prompt_tokens(self, function: FunctionText) -> int:
-        """Count the tokens that would be sent for a function; nothing is sent."""
+        """Count the tokens of the prompt for a function, without sending it."""
 
     def write(self, function: FunctionText) -> Docstring | Failure:
-        """Write the docstring of a function that has none; raises what the model raises."""
+        """Write the docstring of a function without one; raises the errors of the model."""
 
 
-def open_writer(name: str, model: TextModel | None = None, form: str | None = None) -> DocstringWriter:
-    """Open a writer: template, or that of a model, which is asked in the best form that it can be asked in.
+def open_writer(name: str, model: TextModel | None = None, prompt_name: str | None = None) -> DocstringWriter:
+    """Open the writer `template` or that of a model, by default with the best prompt template for the model.
 
-    Raises UsageError for a form that there is not, or that the model cannot be asked in.
+    Raises UsageError for a prompt template that is unknown or not supported by the model.
     """
     if name == TEMPLATE:
-        if form is not None:
-            raise UsageError(f"the writer 'template' asks no model, so it has no form '{form}'; leave the form out")
+        if prompt_name is not None:
+            raise UsageError(f"the writer 'template' has no prompt; leave out --form {prompt_name}")
         return TemplateWriter()
     if model is None:
         raise UsageError(f"the writer '{name}' needs a text model, and none was given; 'template' needs none")
-    forms = list_forms(model)
-    if form is not None and form not in FORMS:
-        raise UsageError(f"no form '{form}' of a docstring's prompt; choose one of: {', '.join(FORMS)}")
-    if form is not None and form not in forms:
-        raise UsageError(f"the form '{form}' needs a model that fills holes; {model.name} does not; use --form chat")
-    return ModelWriter(model, next((each for each in forms if each == form), forms[0]))
+    supported = list_prompt_names(model)
+    if prompt_name is not None and prompt_name not in PROMPT_NAMES:
+        raise UsageError(f"no prompt template '{prompt_name}' of docstrings; choose one of: {', '.join(PROMPT_NAMES)}")
+    if prompt_name is not None and prompt_name not in supported:
+        raise UsageError(
+            f"the prompt template '{prompt_name}' requires a model that fills holes; {model.name} does not;"
+            " use --form chat"
+        )
+    return ModelWriter(model, next((each for each in supported if each == prompt_name), supported[0]))
 
 
 def read_function(function: FunctionText) -> FunctionFacts | Failure:
-    """Read what a function says of itself; a failure where it cannot be parsed or is documented."""
+    """Return the facts of a function, or a failure if it cannot be parsed or has a docstring."""
     parsed = parse_function(function.content)
     if parsed is None:
-        return Failure("this Python does not parse it, so nothing about it can be checked")
+        return Failure("this version of Python cannot parse it, so no docstring can be checked")
     if ast.get_docstring(parsed, clean=False) is not None:
         return Failure("it has a docstring")
     return find_facts(parsed, function.content, function.is_method)
 
 
 class TemplateWriter:
-    """Puts docstrings together from signature, names, and what is raised and returned; asks nobody."""
+    """Writes docstrings from signature, names, exceptions and returned expressions, without a model."""
 
     name = TEMPLATE
     prompt = f"{TEMPLATE}/{TEMPLATE_VERSION}"
@@ -107,11 +118,11 @@ class TemplateWriter:
         self._today = today
 
     def count_prompt_tokens(self, function: FunctionText) -> int:
-        """Count nothing: nothing is sent."""
+        """Return 0."""
         return 0
 
     def write(self, function: FunctionText) -> Docstring | Failure:
-        """Put together the docstring of a function."""
+        """Write the docstring of a function from the template."""
         facts = read_function(function)
         if isinstance(facts, Failure):
             return facts
@@ -122,52 +133,52 @@ class TemplateWriter:
 
 
 class ModelWriter:
-    """Lets a text model write docstrings, and checks them; an invalid one is tried once more, in the next form."""
+    """Writes docstrings by a text model, and checks them; an invalid one is retried with the next prompt template."""
 
-    def __init__(self, model: TextModel, form: FormName, today: Today = date.today) -> None:
+    def __init__(self, model: TextModel, prompt_name: PromptName, today: Today = date.today) -> None:
         self._model = model
-        self._form = form
+        self._prompt_name = prompt_name
         self._today = today
         self._lock = Lock()
         self._usage = Usage()
 
     @property
     def name(self) -> str:
-        """Name the model."""
+        """Return the name of the model."""
         return self._model.name
 
     @property
     def identity(self) -> str:
-        """Name what the texts of the model depend on."""
+        """Return the identity of the model."""
         return self._model.identity
 
     @property
     def prompt(self) -> str:
-        """Name the form that is tried first, with its version."""
-        return _name_prompt(self._form)
+        """Return the name and version of the first prompt template."""
+        return _format_version(self._prompt_name)
 
     @property
     def parallel(self) -> int:
-        """Tell how many requests the model takes at once."""
+        """Return the number of parallel requests of the model."""
         return self._model.parallel
 
     @property
     def usage(self) -> Usage:
-        """Tell what all texts so far have cost, refused ones included."""
+        """Return the cost of all texts so far, including refused ones."""
         with self._lock:
             return self._usage
 
     def count_prompt_tokens(self, function: FunctionText) -> int:
-        """Count the tokens of what is sent first for a function; 0 where nothing is."""
+        """Count the tokens of the first prompt for a function; 0 if it cannot be rendered."""
         try:
-            return render_prompt(self._form, function, self._model.can_prime).count_tokens(self._model)
+            return render_prompt(self._prompt_name, function, self._model.can_prime).count_tokens(self._model)
         except InputError:
             return 0
 
     def write(self, function: FunctionText) -> Docstring | Failure:
-        """Ask for the docstring of a function, twice at most; raises what the model raises.
+        """Write the docstring of a function in at most two attempts; raises the errors of the model.
 
-        Too long a function is a failure, whatever else cannot be answered is an error.
+        A function that is too long for the model is a failure.
         """
         facts = read_function(function)
         if isinstance(facts, Failure):
@@ -175,29 +186,29 @@ class ModelWriter:
         reasons = []
         try:
             for attempt in range(_ATTEMPTS):
-                form = self._choose_form(attempt)
+                prompt_name = self._choose_prompt(attempt)
                 try:
-                    text = self._ask(form, function, facts, attempt)
-                    return Docstring(text, "fim", self.name, _name_prompt(form), self._today().isoformat())
+                    text = self._ask(prompt_name, function, facts, attempt)
+                    return Docstring(text, "fim", self.name, _format_version(prompt_name), self._today().isoformat())
                 except RefusedError as fault:
                     reasons.append(str(fault))
         except (ContextLengthError, InputError) as fault:
             return Failure(str(fault))
         return Failure("; then ".join(dict.fromkeys(reasons)))
 
-    def _choose_form(self, attempt: int) -> FormName:
-        """Take the wanted form first, and then the best of the others."""
-        others = [form for form in list_forms(self._model) if form != self._form]
-        return self._form if attempt == 0 or not others else others[0]
+    def _choose_prompt(self, attempt: int) -> PromptName:
+        """Return the chosen template for the first attempt, and then the best of the others."""
+        others = [name for name in list_prompt_names(self._model) if name != self._prompt_name]
+        return self._prompt_name if attempt == 0 or not others else others[0]
 
-    def _ask(self, form: FormName, function: FunctionText, facts: FunctionFacts, attempt: int) -> str:
-        is_primed = form != "chat" or self._model.can_prime
-        prompt = render_prompt(form, function, is_primed)
-        answer = ask(self._model, form, prompt, attempt)
+    def _ask(self, prompt_name: PromptName, function: FunctionText, facts: FunctionFacts, attempt: int) -> str:
+        is_primed = prompt_name != "chat" or self._model.can_prime
+        prompt = render_prompt(prompt_name, function, is_primed)
+        answer = ask(self._model, prompt_name, prompt, attempt)
         with self._lock:
             self._usage += answer.usage
         return check_docstring(read_answer(answer.text, is_primed), answer.finish == "stop", function, facts)
 
 
-def _name_prompt(form: FormName) -> str:
-    return f"{form}/{VERSION}"
+def _format_version(prompt_name: PromptName) -> str:
+    return f"{prompt_name}/{VERSION}"

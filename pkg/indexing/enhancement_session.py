@@ -172,7 +172,7 @@ def _look(store: GraphStore, source: str, options: EnhanceOptions) -> Iterator[U
 @contextmanager
 def _open_writer(options: EnhanceOptions) -> Iterator[DocstringWriter]:
     if options.model == TEMPLATE:
-        writer = open_writer(TEMPLATE, form=options.form)
+        writer = open_writer(TEMPLATE, prompt_name=options.form)
         yield CommentingWriter(writer, None) if options.comments else writer
         return
     with closing(open_model(options.model, options.settings)) as model:

@@ -13,7 +13,7 @@ from pkg.enhance.checking import fits
 from pkg.enhance.comments import write_comments
 from pkg.enhance.docstring_cache import DocstringCache
 from pkg.enhance.docstring_claims import states_inputs, states_output, states_purpose
-from pkg.enhance.docstring_forms import list_forms
+from pkg.enhance.docstring_prompts import list_prompt_names
 from pkg.enhance.function_facts import FunctionText
 from pkg.enhance.writer import DocstringWriter, Failure, open_writer, read_function
 from pkg.model import Docstring
@@ -68,7 +68,7 @@ def test_by_default_they_say_purpose_inputs_and_output(
     coder: TextModel, write: Callable[[str], tuple[DocstringWriter, list[Written]]]
 ) -> None:
     complete = 0
-    for each in write(list_forms(coder)[0])[1]:
+    for each in write(list_prompt_names(coder)[0])[1]:
         facts = read_function(each.function)
         assert isinstance(each.result, Docstring)
         assert not isinstance(facts, Failure)

@@ -204,7 +204,7 @@ def test_failures_are_listed_where_the_model_is_named(monkeypatch: pytest.Monkey
     [
         ([], "no model is named; give --model"),
         (["--model", "nothing:x"], "no model 'nothing:x'; expected one of"),
-        (["--model", "template", "--form", "chat"], "leave the form out"),
+        (["--model", "template", "--form", "chat"], "leave out --form"),
         (["--model", "template", "--source", "other"], "no source 'other'"),
         (["--list", "--diff"], "--list and --diff exclude each other"),
         (["--undo", "nobody"], "no docstring of model 'nobody'"),

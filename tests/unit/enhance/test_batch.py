@@ -1,4 +1,4 @@
-"""Many functions are written several at once, each once, and nothing that was paid for is lost."""
+"""Functions are written in parallel, each once, and every paid docstring is stored."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read_texts(written: list[Written]) -> list[str]:
     return [each.result.text if isinstance(each.result, Docstring) else each.result.reason for each in ordered]
 
 
-def test_each_function_is_written_and_bears_its_place() -> None:
+def test_each_function_is_written_with_its_index() -> None:
     model = ScriptedModel(lambda asked: f"Do what is called {name_task(asked)}.", parallel=4)
     written = list(write_all(make_functions(20), make_writer(model)))
     assert sorted(each.index for each in written) == list(range(20))
@@ -49,7 +49,7 @@ def name_task(asked: Asked) -> str:
     return asked[-1].content.partition("def ")[2].partition("(")[0]
 
 
-def test_several_are_asked_for_at_once() -> None:
+def test_functions_are_written_in_parallel() -> None:
     together = threading.Barrier(3, timeout=20)
 
     def answer(asked: Asked) -> str:
@@ -59,7 +59,7 @@ def test_several_are_asked_for_at_once() -> None:
     assert len(list(write_all(make_functions(6), make_writer(ScriptedModel(answer, parallel=3))))) == 6
 
 
-def test_what_the_cache_knows_is_not_asked_for_again(cache: DocstringCache) -> None:
+def test_cached_docstrings_are_reused(cache: DocstringCache) -> None:
     model = ScriptedModel(["Add a number."])
     first = list(write_all(make_functions(5), make_writer(model), cache))
     again = list(write_all(make_functions(7), make_writer(model), cache))
@@ -68,7 +68,7 @@ def test_what_the_cache_knows_is_not_asked_for_again(cache: DocstringCache) -> N
     assert read_texts(again)[:5] == read_texts(first)
 
 
-def test_failures_are_kept_and_tried_again_when_wanted(cache: DocstringCache) -> None:
+def test_failures_are_cached_and_retried_on_request(cache: DocstringCache) -> None:
     silent, talking = ScriptedModel([""]), ScriptedModel(["Add a number."])
     (failed,) = write_all(make_functions(1), make_writer(silent), cache)
     (known,) = write_all(make_functions(1), make_writer(talking), cache)
@@ -87,7 +87,7 @@ def test_equal_functions_are_written_once() -> None:
     assert sum(each.is_new for each in written) == 3
 
 
-def test_a_fault_of_the_model_comes_after_all_that_was_written(cache: DocstringCache) -> None:
+def test_an_error_of_the_model_is_raised_after_all_results(cache: DocstringCache) -> None:
     def answer(asked: Asked) -> str | Exception:
         return ModelBusyError("the service is busy") if name_task(asked) == "task_5" else "Add a number."
 
@@ -102,7 +102,7 @@ def test_a_fault_of_the_model_comes_after_all_that_was_written(cache: DocstringC
     assert known == len(model.asked) - 1
 
 
-def test_what_was_written_before_a_fault_is_given() -> None:
+def test_results_before_an_error_are_yielded() -> None:
     model = ScriptedModel(["Add a number.", "Add a number.", ModelBusyError("busy")])
     run = write_all(make_functions(5), make_writer(model))
     assert {next(run).index, next(run).index} == {0, 1}
@@ -110,7 +110,7 @@ def test_what_was_written_before_a_fault_is_given() -> None:
         next(run)
 
 
-def test_who_stops_to_read_loses_nothing(cache: DocstringCache) -> None:
+def test_pending_docstrings_are_cached_if_the_caller_stops(cache: DocstringCache) -> None:
     model = ScriptedModel(["Add a number."], parallel=2)
     run = write_all(make_functions(50), make_writer(model), cache)
     next(run)
@@ -121,7 +121,7 @@ def test_who_stops_to_read_loses_nothing(cache: DocstringCache) -> None:
     assert known == asked
 
 
-def test_an_interrupt_while_a_request_is_under_way_loses_nothing(cache: DocstringCache) -> None:
+def test_pending_docstrings_are_cached_after_an_interrupt(cache: DocstringCache) -> None:
     started = threading.Event()
 
     def answer(asked: Asked) -> str:
@@ -141,11 +141,11 @@ def test_an_interrupt_while_a_request_is_under_way_loses_nothing(cache: Docstrin
     assert len(model.asked) == 1
 
 
-def test_without_functions_nothing_is_done() -> None:
+def test_no_functions_give_no_results() -> None:
     assert list(write_all([], open_writer("template"))) == []
 
 
-def test_an_unexpected_exception_costs_one_function_and_is_not_remembered(cache: DocstringCache) -> None:
+def test_an_unexpected_exception_fails_one_function_and_is_not_cached(cache: DocstringCache) -> None:
     def answer(asked: Asked) -> str:
         if "task_1" in "".join(message.content for message in asked):
             raise KeyError("boom")

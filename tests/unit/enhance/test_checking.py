@@ -1,4 +1,4 @@
-"""Whatever a model writes, what is kept ends, is clean, and leaves the code as it is."""
+"""Whatever a model writes, a kept docstring is complete, clean, and leaves the code unchanged."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TEXTS = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=5)), max_si
 @given(TEXTS, st.booleans())
 @example('Find a row.\n\nArgs:\n    key: "It\\', True)
 @example("Find a row \ud800 of it.", True)
-def test_any_text_is_refused_or_leaves_the_code_as_it_is(text: str, is_whole: bool) -> None:
+def test_any_text_is_refused_or_leaves_the_code_unchanged(text: str, is_whole: bool) -> None:
     function = FunctionText(CODE, "find")
     parsed = parse_function(CODE)
     assert parsed is not None
@@ -68,7 +68,7 @@ def test_a_text_is_cleaned(text: str, cleaned: str) -> None:
     assert clean_text(text) == cleaned
 
 
-def test_a_text_that_is_not_read_back_does_not_fit() -> None:
+def test_a_text_that_differs_when_parsed_does_not_fit() -> None:
     assert fits("Say it.", CODE)
     assert not fits("  Say it.", CODE)
     assert not fits("Say it.", "x = 1")

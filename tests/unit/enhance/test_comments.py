@@ -1,4 +1,4 @@
-"""Comments stand before blocks, one line each, and the code stays what it is (P-08)."""
+"""One-line comments are inserted before blocks, and the code is unchanged (P-08)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CODE = dedent('''
 LOAD = FunctionText(CODE, "load")
 
 
-def test_a_comment_belongs_before_each_block_that_has_none() -> None:
+def test_each_block_without_a_comment_gets_one() -> None:
     assert [CODE.split("\n")[line - 1].strip() for line in list_block_lines(CODE)] == [
         "if path in seen:",
         "for line in file:",
@@ -41,7 +41,7 @@ def test_lines_are_counted_from_the_first_decorator() -> None:
     assert list_block_lines("@one\n    @two\n    def f(self):\n        for a in self:\n            yield a") == [4]
 
 
-def test_a_block_on_the_line_of_something_else_gets_none() -> None:
+def test_a_block_within_another_statement_gets_no_comment() -> None:
     assert list_block_lines("def f(a):\n    a = 1; b = [c for c in a]\n    return a") == []
     assert list_block_lines("def f(a): return a") == []
     assert list_block_lines("no function") == []
@@ -58,7 +58,7 @@ def test_each_comment_fills_a_hole_before_its_line() -> None:
     assert model.decodings[0].stop == ("\n",)
 
 
-def test_a_model_without_holes_goes_on_with_the_code() -> None:
+def test_a_model_that_fills_no_holes_continues_the_code() -> None:
     model = ScriptedModel(["Skip what was seen."], can_fill=False)
     assert write_comments(LOAD, model, most=1).comments == (InlineComment(5, "Skip what was seen."),)
     assert model.asked[0][-1].role == "assistant"
@@ -66,18 +66,18 @@ def test_a_model_without_holes_goes_on_with_the_code() -> None:
 
 
 def test_a_model_that_can_do_neither_is_refused() -> None:
-    with pytest.raises(ModelUnfitError, match="neither fills holes nor goes on"):
+    with pytest.raises(ModelUnfitError, match="can neither fill holes nor continue an answer"):
         write_comments(LOAD, ScriptedModel([""], can_fill=False, can_prime=False))
 
 
-def test_they_stand_behind_the_white_space_of_their_line_and_change_no_code() -> None:
+def test_comments_are_indented_and_change_no_code() -> None:
     changed = insert_comments(CODE, [InlineComment(5, "Skip it."), InlineComment(11, "Read it.")])
     assert "    # Skip it.\n    if path in seen:" in changed
     assert "        # Read it.\n        for line in file:" in changed
     assert ast.dump(ast.parse(changed)) == ast.dump(ast.parse(CODE))
 
 
-def test_line_ends_are_those_of_the_file() -> None:
+def test_comments_have_the_line_ends_of_the_file() -> None:
     changed = insert_comments("def f(a):\r\n\tif a:\r\n\t\tpass\r\n", [InlineComment(2, "Ask a.")])
     assert changed == "def f(a):\r\n\t# Ask a.\r\n\tif a:\r\n\t\tpass\r\n"
 
@@ -97,7 +97,7 @@ def test_line_ends_are_those_of_the_file() -> None:
         ("word " * 60, ""),
     ],
 )
-def test_what_is_no_comment_is_left_out(text: str, cleaned: str) -> None:
+def test_an_invalid_comment_is_left_out(text: str, cleaned: str) -> None:
     assert clean_comment(text) == cleaned
 
 
@@ -105,9 +105,9 @@ def test_the_same_comment_is_not_written_twice() -> None:
     assert len(write_comments(LOAD, ScriptedModel(["Do the work here"])).comments) == 1
 
 
-def test_a_comment_that_breaks_off_is_left_out() -> None:
+def test_a_truncated_comment_is_left_out() -> None:
     assert write_comments(LOAD, ScriptedModel(["word " * 60])).comments == ()
 
 
-def test_a_function_that_is_too_long_gets_none() -> None:
+def test_a_function_that_is_too_long_gets_no_comment() -> None:
     assert write_comments(LOAD, ScriptedModel([ContextLengthError("too long")])).comments == ()

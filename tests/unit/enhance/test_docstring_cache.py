@@ -1,4 +1,4 @@
-"""What was paid for is found again, by whoever asks for the same; a damaged file is thrown away."""
+"""Stored docstrings are found again by equal inputs; a damaged file is replaced."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_threads_may_share_it(tmp_path: Path) -> None:
     cache.close()
 
 
-def test_a_damaged_file_is_thrown_away(tmp_path: Path) -> None:
+def test_a_damaged_file_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "docstrings.db").write_bytes(b"no database at all" * 100)
     cache = DocstringCache(tmp_path / "docstrings.db")
     cache.put(b"1", WRITTEN)
@@ -56,7 +56,7 @@ def test_a_damaged_file_is_thrown_away(tmp_path: Path) -> None:
     cache.close()
 
 
-def test_a_place_that_cannot_be_written_is_told_and_stops_nothing(tmp_path: Path) -> None:
+def test_an_unusable_file_is_recorded_as_fault(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     cache = DocstringCache(tmp_path / "file" / "docstrings.db")
     cache.put(b"1", WRITTEN)
@@ -65,7 +65,7 @@ def test_a_place_that_cannot_be_written_is_told_and_stops_nothing(tmp_path: Path
     cache.close()
 
 
-def test_a_key_depends_on_all_that_a_docstring_depends_on() -> None:
+def test_a_key_depends_on_all_inputs_of_a_docstring() -> None:
     model = ScriptedModel(["Add."])
     keys = {
         make_key(ADD, open_writer("m", model)),
@@ -78,14 +78,14 @@ def test_a_key_depends_on_all_that_a_docstring_depends_on() -> None:
     assert len(keys) == 6
 
 
-def test_it_does_not_depend_on_where_the_function_stands() -> None:
+def test_a_key_does_not_depend_on_the_place_of_the_function() -> None:
     writer = open_writer("template")
     elsewhere = replace(ADD, path="other.py", qualname="outer.add")
     assert make_key(elsewhere, writer) == make_key(ADD, writer)
 
 
 @pytest.mark.parametrize("table", ["docstring SET text = 'Sub.'", "comment SET lines = 'b'", "docstring SET key = '2'"])
-def test_a_docstring_whose_bytes_have_changed_is_not_found(tmp_path: Path, table: str) -> None:
+def test_a_damaged_row_is_not_found(tmp_path: Path, table: str) -> None:
     cache = DocstringCache(tmp_path / "docstrings.db")
     commented = replace(WRITTEN, comments=("a",))
     cache.put(b"1", commented)

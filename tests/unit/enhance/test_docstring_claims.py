@@ -1,4 +1,4 @@
-"""What a docstring claims is held against the function: the false goes, the true stays as it is."""
+"""The claims of a docstring are checked against the function: false ones are dropped, true ones kept."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ TRUE = [
 
 
 @pytest.mark.parametrize("text", TRUE)
-def test_what_is_true_stays_in_every_style(text: str) -> None:
+def test_true_claims_are_kept_in_every_style(text: str) -> None:
     assert drop(text) == dedent(text).strip()
 
 
@@ -107,7 +107,7 @@ FALSE = [
 
 
 @pytest.mark.parametrize(("text", "kept"), FALSE)
-def test_what_is_false_is_dropped_or_mended(text: str, kept: str) -> None:
+def test_false_claims_are_dropped_or_corrected(text: str, kept: str) -> None:
     assert drop(text) == kept
 
 
@@ -124,11 +124,11 @@ def test_what_is_false_is_dropped_or_mended(text: str, kept: str) -> None:
         ("Put a key.\n\n:return: The key.\n:rtype: str", "Put a key."),
     ],
 )
-def test_a_function_without_value_is_not_said_to_give_one(text: str, kept: str) -> None:
+def test_claims_of_a_missing_return_value_are_dropped(text: str, kept: str) -> None:
     assert drop(text, PUT) == kept
 
 
-def test_what_a_generator_gives_it_yields() -> None:
+def test_the_return_value_of_a_generator_is_titled_yields() -> None:
     text = "Give each row.\n\nReturns\n-------\nobject\n    A row."
     assert drop(text, EACH, False) == "Give each row.\n\nYields\n------\nobject\n    A row."
 
@@ -144,13 +144,13 @@ def test_what_a_generator_gives_it_yields() -> None:
         "default: Where the default is 5, that is taken.",
     ],
 )
-def test_words_about_a_default_that_are_no_false_value_stay(line: str) -> None:
+def test_true_or_vague_defaults_are_kept(line: str) -> None:
     code = "def get(key, default='x'):\n    return default"
     text = f"Get it.\n\nArgs:\n    key: Its key.\n    {line}\n\nReturns:\n    It."
     assert drop(text, code, False) == text
 
 
-def test_a_false_default_goes() -> None:
+def test_a_false_default_is_dropped() -> None:
     code = "def get(key, limit=5):\n    return limit"
     for said, kept in (
         ("How many (default: 7).", "How many."),
@@ -162,28 +162,28 @@ def test_a_false_default_goes() -> None:
         assert drop(text.format(said), code, False) == text.format(kept)
 
 
-def test_a_stub_may_give_what_its_annotation_says() -> None:
+def test_a_stub_may_return_a_value_by_its_annotation() -> None:
     text = "Give it.\n\nReturns:\n    int: It."
     assert drop(text, "def give() -> int: ...", False) == text
     assert drop(text, "def give() -> None: ...", False) == "Give it."
 
 
-def test_entries_without_white_space_get_it_back() -> None:
+def test_entries_without_indentation_are_indented() -> None:
     text = "Find it.\n\nArgs:\nkey (str): Its key.\nname (str): Its name.\n*rest: More.\nReturns:\nstr: It."
     assert drop(text) == "Find it.\n\nArgs:\n    key (str): Its key.\n    *rest: More.\n\nReturns:\n    str: It."
 
 
-def test_text_behind_a_title_is_an_entry() -> None:
+def test_text_after_a_title_is_an_entry() -> None:
     assert drop("Find it.\n\nArgs: None\nReturns: the row") == "Find it.\n\nReturns:\n    the row"
 
 
-def test_an_entry_may_bear_the_name_of_a_section() -> None:
+def test_an_entry_may_have_the_name_of_a_section() -> None:
     code = "def run(input, output):\n    return input"
     text = "Run it.\n\nArgs:\n    input: What comes in.\n    output: What goes out.\n\nReturns:\n    It."
     assert drop(text, code, False) == text
 
 
-def test_it_is_told_what_a_docstring_says() -> None:
+def test_the_parts_of_a_docstring_are_recognized() -> None:
     facts = read(FIND)
     assert states_inputs("Take key, limit, rest and options.", facts)
     assert not states_inputs("Take the keys.", facts)

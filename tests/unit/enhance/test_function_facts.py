@@ -1,4 +1,4 @@
-"""What a function says of itself is read from its source, wherever it stood."""
+"""Facts of a function are read from its source, with any indentation."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def read(code: str, is_method: bool = False) -> FunctionFacts:
         "@one\n\t@two\n\tdef f(a):\n\t\treturn a",
     ],
 )
-def test_a_function_is_parsed_wherever_it_stood(code: str) -> None:
+def test_a_function_is_parsed_with_any_indentation(code: str) -> None:
     function = parse_function(code)
     assert function is not None
     assert function.name == "f"
 
 
 @pytest.mark.parametrize("code", ["", "x = 1", "def f(:", "def f(a):\n    print a", "class A:\n    def f(self): ..."])
-def test_what_is_no_function_is_none(code: str) -> None:
+def test_anything_but_a_function_is_none(code: str) -> None:
     assert parse_function(code) is None
 
 
@@ -52,11 +52,11 @@ def test_the_first_parameter_of_a_method_is_its_owner() -> None:
     assert read("def f(*args): pass", True).owner is None
 
 
-def test_what_it_gives_is_not_what_functions_inside_it_give() -> None:
+def test_return_values_exclude_those_of_nested_functions() -> None:
     facts = read("def f(a):\n    def g():\n        yield 1\n        return 2\n    h = lambda: (yield)\n    return g")
-    assert facts.gives == ("g",)
+    assert facts.returned == ("g",)
     assert not facts.yields
-    assert read("def f(a):\n    return\n").gives == read("def f(a):\n    return None\n").gives == ()
+    assert read("def f(a):\n    return\n").returned == read("def f(a):\n    return None\n").returned == ()
     assert read("def f(a):\n    x = yield a\n").yields
 
 
@@ -74,7 +74,7 @@ def test_what_it_gives_is_not_what_functions_inside_it_give() -> None:
         ("def g():\n        raise ValueError\n    return g", {}),
     ],
 )
-def test_what_it_raises_is_named(body: str, raised: dict[str, str | None]) -> None:
+def test_raised_exceptions_are_named(body: str, raised: dict[str, str | None]) -> None:
     assert read(f"def f(a):\n    {body}").raises == raised
 
 
@@ -89,15 +89,15 @@ def test_what_it_raises_is_named(body: str, raised: dict[str, str | None]) -> No
         ("raise ValueError", False),
     ],
 )
-def test_a_body_that_does_nothing_is_a_stub(body: str, is_stub: bool) -> None:
+def test_an_empty_body_is_a_stub(body: str, is_stub: bool) -> None:
     assert read(f"def f(a):\n    {body}").is_stub == is_stub
 
 
-def test_a_stub_may_give_something_unless_it_says_not() -> None:
-    assert read("def f() -> int: ...").may_give
-    assert read("def f(): ...").may_give
-    assert not read("def f() -> None: ...").may_give
-    assert not read("def f():\n    g()").may_give
+def test_a_stub_may_return_a_value_unless_annotated_otherwise() -> None:
+    assert read("def f() -> int: ...").may_return
+    assert read("def f(): ...").may_return
+    assert not read("def f() -> None: ...").may_return
+    assert not read("def f():\n    g()").may_return
 
 
 @pytest.mark.parametrize(
@@ -109,9 +109,9 @@ def test_a_stub_may_give_something_unless_it_says_not() -> None:
         ("# x\n    # ---------\n    return a", None),
     ],
 )
-def test_the_first_comment_that_speaks_to_a_reader_is_found(body: str, comment: str | None) -> None:
+def test_the_first_prose_comment_is_found(body: str, comment: str | None) -> None:
     assert read(f"def f(a):\n    {body}").comment == comment
 
 
-def test_its_name_is_the_last_part_of_the_qualified_one() -> None:
+def test_the_name_is_the_last_part_of_the_qualified_name() -> None:
     assert FunctionText("", "A.B.run").name == "run"

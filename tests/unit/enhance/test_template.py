@@ -1,4 +1,4 @@
-"""The template says what the source says, the same every time, and nothing else."""
+"""The template is deterministic and says only what the source says."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def render(content: str, qualname: str = "f", class_name: str | None = None) -> 
     return render_template(function, find_facts(parsed, content, function.is_method))
 
 
-def test_it_says_purpose_inputs_outputs_and_errors() -> None:
+def test_it_has_purpose_inputs_outputs_and_errors() -> None:
     assert TemplateWriter(lambda: date(2026, 1, 31)).write(SAVE) == Docstring(
         dedent("""
         Save user of Store.
@@ -62,7 +62,7 @@ def test_it_says_purpose_inputs_outputs_and_errors() -> None:
     )
 
 
-def test_nothing_that_it_says_is_false() -> None:
+def test_it_has_no_false_claim() -> None:
     parsed = parse_function(SAVE.content)
     assert parsed is not None
     facts = find_facts(parsed, SAVE.content, True)
@@ -102,5 +102,5 @@ def test_a_generator_yields() -> None:
     assert "Yields:\n    Iterator[int]" in render("def f(a) -> Iterator[int]:\n    yield a")
 
 
-def test_a_long_expression_is_cut() -> None:
+def test_a_long_expression_is_truncated() -> None:
     assert len(render(f"def f(a):\n    return a + {'1 + ' * 200} 1")) < 200

@@ -1,4 +1,4 @@
-"""A docstring is written in the form that serves the model, checked, and tried once more; what fails says why."""
+"""A docstring is written with the best template for the model, checked, and retried once; a failure has a reason."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import date
 import pytest
 from scripted_model import Asked, ScriptedModel
 
-from pkg.enhance.docstring_forms import MAX_TOKENS
+from pkg.enhance.docstring_prompts import MAX_TOKENS
 from pkg.enhance.function_facts import FunctionText
 from pkg.enhance.writer import DocstringWriter, Failure, ModelWriter, open_writer
 from pkg.errors import ContextLengthError, ModelBusyError, ModelUnfitError, UsageError
@@ -35,12 +35,12 @@ def write_text(function: FunctionText, *answers: str | Exception) -> str:
     return result.text
 
 
-def test_a_docstring_tells_how_it_came_about() -> None:
+def test_a_docstring_records_its_source() -> None:
     writer = ModelWriter(ScriptedModel([GOOD]), "chat", lambda: date(2026, 1, 31))
     assert writer.write(ADD) == Docstring(GOOD, "fim", "scripted", "chat/1", "2026-01-31")
 
 
-def test_the_answer_is_begun_with_the_head_of_the_function() -> None:
+def test_the_answer_is_begun_with_the_header_of_the_function() -> None:
     model = ScriptedModel([GOOD])
     make_writer(model).write(ADD)
     ((*_, asked, begun),) = model.asked
@@ -51,7 +51,7 @@ def test_the_answer_is_begun_with_the_head_of_the_function() -> None:
     assert (decoding.stop, decoding.max_tokens, decoding.temperature) == (('"""',), MAX_TOKENS, 0.0)
 
 
-def test_a_model_that_cannot_be_begun_for_is_asked_for_the_docstring_alone() -> None:
+def test_a_model_that_continues_no_answer_is_asked_for_the_docstring_alone() -> None:
     model = ScriptedModel([f"Sure!\n```python\ndef add(first, second):\n    '''{GOOD}'''\n```"], can_prime=False)
     result = make_writer(model).write(ADD)
     assert isinstance(result, Docstring)
@@ -63,13 +63,13 @@ def test_a_model_that_cannot_be_begun_for_is_asked_for_the_docstring_alone() -> 
 @pytest.mark.parametrize(
     "answer", [GOOD, f"```\n{GOOD}\n```", f'"""{GOOD}"""', f"Here is the docstring:\n{GOOD}", f'"""\n{GOOD}']
 )
-def test_the_docstring_is_found_in_an_answer_of_any_form(answer: str) -> None:
+def test_the_docstring_is_extracted_from_any_answer(answer: str) -> None:
     result = make_writer(ScriptedModel([answer], can_prime=False)).write(ADD)
     assert isinstance(result, Docstring)
     assert result.text == GOOD
 
 
-def test_a_hole_stands_between_the_quotes() -> None:
+def test_a_hole_is_between_the_quotes() -> None:
     model = ScriptedModel([GOOD])
     make_writer(model, "hole").write(ADD)
     ((before, behind),) = model.asked
@@ -95,7 +95,7 @@ def test_a_method_is_shown_in_its_class_at_the_left_margin() -> None:
     assert behind.content == '"""\n        return self.rows'
 
 
-def test_an_invalid_text_is_tried_once_more_in_another_form() -> None:
+def test_an_invalid_text_is_retried_with_another_template() -> None:
     model = ScriptedModel(["", GOOD])
     result = make_writer(model, "hole").write(ADD)
     assert isinstance(result, Docstring)
@@ -104,12 +104,12 @@ def test_an_invalid_text_is_tried_once_more_in_another_form() -> None:
     assert model.decodings[1].seed != model.decodings[0].seed
 
 
-def test_what_is_invalid_twice_has_failed() -> None:
-    assert write(ADD, "", "Add.") == Failure("empty; then it says too little")
+def test_a_second_invalid_text_is_a_failure() -> None:
+    assert write(ADD, "", "Add.") == Failure("empty; then it is too short")
     assert write(ADD, "") == Failure("empty")
 
 
-def test_what_was_paid_is_told_refused_texts_included() -> None:
+def test_the_usage_includes_refused_texts() -> None:
     model = ScriptedModel(["", GOOD])
     writer = make_writer(model)
     writer.write(ADD)
@@ -157,11 +157,11 @@ def test_a_fence_in_the_code_does_not_end_the_prompt() -> None:
         '"' + GOOD + '"',
     ],
 )
-def test_a_text_is_cut_where_the_docstring_ends(answer: str) -> None:
+def test_a_text_is_cut_at_the_end_of_the_docstring(answer: str) -> None:
     assert write_text(ADD, answer) == GOOD
 
 
-def test_of_a_text_that_ran_out_of_tokens_the_last_piece_goes() -> None:
+def test_a_truncated_text_loses_its_last_part() -> None:
     endless = " ".join(f"word{number}" for number in range(300))
     assert write_text(ADD, f"Add two numbers. {endless}") == "Add two numbers."
     assert write(ADD, endless) == Failure("empty")
@@ -172,10 +172,10 @@ def test_endless_repetition_is_cut() -> None:
     assert write_text(ADD, text).count("It adds") <= 1
 
 
-def test_what_is_false_is_dropped_and_of_nothing_but_falsehood_nothing_is_left() -> None:
+def test_false_claims_are_dropped_and_a_false_text_is_refused() -> None:
     put = FunctionText("def put(rows, key):\n    rows.append(key)", "put")
     assert write_text(put, "Put a key.\n\nArgs:\n    name: No.\n\nReturns:\n    The key.") == "Put a key."
-    assert write(put, "Returns the key that was put.") == Failure("it says nothing that is true")
+    assert write(put, "Returns the key that was put.") == Failure("no claim of it is true")
 
 
 FORMS_OF_FUNCTIONS = [
@@ -197,7 +197,7 @@ FORMS_OF_FUNCTIONS = [
 
 @pytest.mark.parametrize("content", FORMS_OF_FUNCTIONS)
 @pytest.mark.parametrize("name", ["template", "chat", "open-hole", "hole"])
-def test_any_form_of_a_function_is_described_and_stays_what_it_is(content: str, name: str) -> None:
+def test_any_function_is_described_and_unchanged(content: str, name: str) -> None:
     text = 'Take what is given, such as "a\\b".'
     model = ScriptedModel([text])
     writer = open_writer("template") if name == "template" else make_writer(model, name)
@@ -212,7 +212,7 @@ def test_any_form_of_a_function_is_described_and_stays_what_it_is(content: str, 
 
 
 @pytest.mark.parametrize("literal", ["'''It is there.'''", "r'''It \\is there.'''", '("It is " "there.")'])
-def test_the_docstring_of_a_person_is_left_alone(literal: str) -> None:
+def test_an_existing_docstring_is_kept(literal: str) -> None:
     function = FunctionText(f"def f(a):\n    {literal}\n    return a", "f")
     model = ScriptedModel([GOOD])
     assert make_writer(model).write(function) == Failure("it has a docstring")
@@ -220,43 +220,43 @@ def test_the_docstring_of_a_person_is_left_alone(literal: str) -> None:
     assert model.asked == []
 
 
-def test_what_this_python_does_not_parse_is_not_asked_for() -> None:
+def test_a_function_with_a_syntax_error_is_not_sent() -> None:
     model = ScriptedModel([GOOD])
     result = make_writer(model).write(FunctionText("def f(a):\n    print a", "f"))
     assert isinstance(result, Failure)
-    assert "does not parse" in result.reason
+    assert "cannot parse it" in result.reason
     assert model.asked == []
 
 
-def test_a_function_that_does_not_fit_into_the_window_has_failed() -> None:
+def test_a_function_that_does_not_fit_into_the_window_is_a_failure() -> None:
     assert write(ADD, ContextLengthError("5,000 tokens; the window has 4,096")) == Failure(
         "5,000 tokens; the window has 4,096"
     )
 
 
 @pytest.mark.parametrize("fault", [ModelBusyError("busy"), ModelUnfitError("no suffix")])
-def test_a_fault_of_the_model_is_not_a_failure_of_the_function(fault: Exception) -> None:
+def test_an_error_of_the_model_is_not_a_failure_of_the_function(fault: Exception) -> None:
     with pytest.raises(type(fault)):
         write(ADD, fault)
 
 
-def test_the_best_form_is_taken_that_the_model_can_be_asked_in() -> None:
+def test_the_best_supported_template_is_chosen() -> None:
     assert make_writer(ScriptedModel([GOOD])).prompt == "chat/1"
     assert make_writer(ScriptedModel([GOOD]), "hole").prompt == "hole/1"
 
 
-def test_a_form_that_does_not_serve_is_refused() -> None:
-    with pytest.raises(UsageError, match="no form 'psm' of a docstring's prompt; choose one of: chat, open-hole, hole"):
+def test_an_unsupported_template_is_refused() -> None:
+    with pytest.raises(UsageError, match="no prompt template 'psm' of docstrings"):
         make_writer(ScriptedModel([GOOD]), "psm")
-    with pytest.raises(UsageError, match="needs a model that fills holes"):
+    with pytest.raises(UsageError, match="requires a model that fills holes"):
         make_writer(ScriptedModel([GOOD], can_fill=False), "hole")
-    with pytest.raises(UsageError, match="asks no model"):
-        open_writer("template", form="hole")
+    with pytest.raises(UsageError, match="has no prompt"):
+        open_writer("template", prompt_name="hole")
     with pytest.raises(UsageError, match="needs a text model"):
         open_writer("gguf:coder.gguf")
 
 
-def test_a_model_without_holes_is_tried_again_by_chat() -> None:
+def test_a_model_that_fills_no_holes_is_retried_by_chat() -> None:
     def answer(asked: Asked) -> str:
         return "" if len(model.asked) == 1 else GOOD
 

@@ -13,7 +13,7 @@ import pytest
 from scripted_model import Answer, Asked, ScriptedModel
 
 from pkg.encode.registry import load_encoder
-from pkg.enhance import docstring_forms
+from pkg.enhance import docstring_prompts
 from pkg.enhance.commenting import CommentingWriter
 from pkg.enhance.docstring_cache import DocstringCache
 from pkg.enhance.writer import DocstringWriter, ModelWriter, open_writer
@@ -214,7 +214,7 @@ def test_a_newer_prompt_of_the_same_model_replaces_a_docstring(
     store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(store, write(ScriptedModel([MODEL_TEXT])))
-    monkeypatch.setattr("pkg.enhance.writer.VERSION", docstring_forms.VERSION + 1)
+    monkeypatch.setattr("pkg.enhance.writer.VERSION", docstring_prompts.VERSION + 1)
     _, outcomes = run(store, write(ScriptedModel(["Work it out better."])))
     assert len(outcomes) == 3
     assert docstrings_of(store)["often"] == "Work it out better."

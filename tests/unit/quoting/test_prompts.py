@@ -13,8 +13,7 @@ from scripted_model import Asked, ScriptedModel
 from pkg.api import Graph, open_graph
 from pkg.encode.registry import load_encoder
 from pkg.enhance.comments import write_comments
-from pkg.enhance.docstring_forms import FORMS as DOCSTRING_FORMS
-from pkg.enhance.docstring_forms import FormName
+from pkg.enhance.docstring_prompts import PROMPT_NAMES, PromptName
 from pkg.enhance.function_facts import FunctionText
 from pkg.enhance.writer import open_writer
 from pkg.generation.ask.ask_options import AskOptions
@@ -38,7 +37,7 @@ from pkg.retrieval.ranking import Ranked, rerank_hits
 
 TOTAL = "How are the prices of all items of an order added up?"
 OWN = ("[INST]", "[/INST]", "[PYTHON]", "[/PYTHON]", "### Instruction", "### Response")
-"""Tokens that forms of the papers write themselves, around what they quote."""
+"""Tokens that the papers' templates write around quoted text."""
 
 
 @pytest.fixture(scope="module")
@@ -102,13 +101,15 @@ def test_texts_that_a_model_scores(graph: Graph) -> None:
     check(asked, is_fenced=False)
 
 
-@pytest.mark.parametrize("form", DOCSTRING_FORMS)
-def test_docstrings_and_comments(graph: Graph, form: FormName) -> None:
+@pytest.mark.parametrize("prompt_name", PROMPT_NAMES)
+def test_docstrings_and_comments(graph: Graph, prompt_name: PromptName) -> None:
     model = ScriptedModel(["Add up the prices.\n"], window=None)
     store = graph.store
     (source,) = [each.name for each in store.sources()]
-    enhance(store, source, open_writer("scripted", model, form), load_encoder(store.encoder()[0]), is_stored=False)
-    check(model.asked, is_fenced=form == "chat")
+    enhance(
+        store, source, open_writer("scripted", model, prompt_name), load_encoder(store.encoder()[0]), is_stored=False
+    )
+    check(model.asked, is_fenced=prompt_name == "chat")
 
 
 @pytest.mark.parametrize("can_fill", [True, False])

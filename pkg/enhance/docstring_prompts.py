@@ -1,11 +1,11 @@
-"""The ways to ask a model for the docstring of a function: what is sent, and how the answer is read (P-07, A-14).
+"""The prompt templates for the docstring of a function, and the parsing of answers (P-07, A-14).
 
-hole       the place between the quotes is to be filled, with the closing quotes behind it, as in the paper
-open-hole  the same without closing quotes: the model writes them, and they end the text
-chat       an answer is begun with the head of the function and open quotes; a model that cannot be begun for is asked
-           for the docstring alone
+hole       the model fills the hole between the quotes, as in the paper
+open-hole  the same without closing quotes, which the model writes itself
+chat       the answer is begun with the function's header and opening quotes; a model that cannot continue an answer is
+           asked for the docstring alone
 
-A function is data: its hidden characters are spelled and its control tokens broken (pkg.quoting).
+A function is data: its hidden characters are escaped and its control tokens broken (pkg.quoting).
 """
 
 from __future__ import annotations
@@ -21,12 +21,16 @@ from pkg.models.text_model import Decoding, Generation, Message, TextModel
 from pkg.quoting.chosen_fence import choose_fence
 from pkg.quoting.data_marks import quote_data
 
-FormName = Literal["hole", "open-hole", "chat"]
-FORMS: tuple[FormName, ...] = ("chat", "open-hole", "hole")  # the best first; see benchmarks/results/enhance.json
-VERSION = 1  # to be raised when a prompt changes: what was written by another is written anew
+PromptName = Literal["hole", "open-hole", "chat"]
+PROMPT_NAMES: tuple[PromptName, ...] = (
+    "chat",
+    "open-hole",
+    "hole",
+)  # best first; see benchmarks/results/enhance.json
+VERSION = 1  # of the prompts; a change writes all docstrings again
 MAX_TOKENS = 256  # of a docstring (P-07)
 QUOTES = '"""'
-_RETRY_TEMPERATURE = 0.7  # a second try at zero would say the same
+_RETRY_TEMPERATURE = 0.7  # at zero the second answer would be the same
 
 _MARK = "docstring-goes-here"
 _SYSTEM = "You document Python code. Your docstrings are precise and say nothing that the code does not show."
@@ -37,7 +41,7 @@ _TASK = (
 )
 _UNPRIMED = "Answer with the text of the docstring alone, without quotes and without code."
 
-# One example shows what is wanted better than words do. It raises what few functions raise: a copied line is found out.
+# An example works better than a description. Few functions raise its exception, so a copied line is detected.
 _EXAMPLE = """def count_words(text, ignored=()):
     words = text.lower().split()
     if not words:
@@ -59,33 +63,33 @@ Raises:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is sent for one function: a text before and after a hole, or a conversation."""
+    """The prompt for one function: the text before and after a hole, or a conversation."""
 
     prefix: str = ""
     suffix: str = ""
     messages: tuple[Message, ...] = ()
 
     def count_tokens(self, model: TextModel) -> int:
-        """Count the tokens of all that is sent."""
+        """Count the tokens of the prompt."""
         texts = [self.prefix, self.suffix, *(each.content for each in self.messages)]
         return sum(model.count_tokens(text) for text in texts if text)
 
 
-def list_forms(model: TextModel) -> list[FormName]:
-    """List the forms that a model can be asked in, the best first."""
-    return [form for form in FORMS if form == "chat" or model.can_fill]
+def list_prompt_names(model: TextModel) -> list[PromptName]:
+    """List the prompt templates that a model supports, the best first."""
+    return [name for name in PROMPT_NAMES if name == "chat" or model.can_fill]
 
 
-def render_prompt(form: FormName, function: FunctionText, is_primed: bool) -> Prompt:
-    """Render what is sent for the docstring of a function."""
+def render_prompt(prompt_name: PromptName, function: FunctionText, is_primed: bool) -> Prompt:
+    """Render the prompt for the docstring of a function."""
     code = align_function(function)
     before, after = map(quote_data, _show_class(insert_docstring(code, _MARK), function).split(_MARK, 1))
-    if form == "hole":
+    if prompt_name == "hole":
         return Prompt(before, after)
-    if form == "open-hole":
+    if prompt_name == "open-hole":
         return Prompt(before, after.removeprefix(QUOTES))
-    asked = quote_data(_show_class(code, function))
-    fence = choose_fence([asked])
+    quoted = quote_data(_show_class(code, function))
+    fence = choose_fence([quoted])
     task = _TASK if is_primed else f"{_TASK} {_UNPRIMED}"
     shown = _EXAMPLE_TEXT.strip()
     if is_primed:
@@ -94,16 +98,16 @@ def render_prompt(form: FormName, function: FunctionText, is_primed: bool) -> Pr
         Message("system", _SYSTEM),
         Message("user", f"{task}\n\n```python\n{_EXAMPLE}\n```"),
         Message("assistant", shown),
-        Message("user", f"{fence}python\n{asked}\n{fence}"),
+        Message("user", f"{fence}python\n{quoted}\n{fence}"),
     )
     return Prompt(messages=(*messages, Message("assistant", f"{fence}python\n{before}")) if is_primed else messages)
 
 
-def ask(model: TextModel, form: FormName, prompt: Prompt, attempt: int) -> Generation:
-    """Ask for a docstring, greedily at first; errors are those of the model."""
-    stop = (QUOTES,) if form != "chat" or model.can_prime else ()
+def ask(model: TextModel, prompt_name: PromptName, prompt: Prompt, attempt: int) -> Generation:
+    """Run a model on a prompt, the first attempt greedily; raises the errors of the model."""
+    stop = (QUOTES,) if prompt_name != "chat" or model.can_prime else ()
     decoding = Decoding(MAX_TOKENS, _RETRY_TEMPERATURE if attempt else 0.0, stop=stop, seed=attempt)
-    if form == "chat":
+    if prompt_name == "chat":
         return model.chat(prompt.messages, decoding)
     return model.fill(prompt.prefix, prompt.suffix, decoding)
 
@@ -114,7 +118,7 @@ _LEAD_IN = re.compile(r"\A[^\n]*\b(?:docstring|documentation)\b[^\n]*:\s*\n", re
 
 
 def read_answer(text: str, is_primed: bool) -> str:
-    """Take the docstring out of an answer; one that was begun for it holds nothing else."""
+    """Extract the docstring from an answer; a continued answer is the docstring."""
     if is_primed:
         return text
     quoted = _QUOTED.search(text)
@@ -125,20 +129,20 @@ def read_answer(text: str, is_primed: bool) -> str:
 
 
 def align_function(function: FunctionText) -> str:
-    """Return the code of a function as it would stand at the left margin."""
+    """Return the code of a function without the indentation it has in its file."""
     first, *rest = function.content.replace("\r\n", "\n").split("\n")
     return "\n".join([first, *_shift_left(rest, function.content)])
 
 
 def _show_class(code: str, function: FunctionText) -> str:
-    """Put a method into its class, which tells what it works on."""
+    """Wrap a method in the header of its class."""
     if not (function.class_name and function.class_name.isidentifier()):
         return code
     return f"class {function.class_name}:\n" + indent(code, "    ")
 
 
 def _shift_left(lines: list[str], content: str) -> list[str]:
-    """Take away the white space that stood before the first line, as far as the lines below show it."""
+    """Remove the indentation of the first line from the others, as far as these show it."""
     header = re.search(r"^([ \t]+)(?:@|async\b|def\b)", content, re.MULTILINE) if content.startswith("@") else None
     indents = [line[: len(line) - len(line.lstrip())] for line in lines if line.strip()]
     least = min(indents, key=len, default="")
