@@ -261,7 +261,7 @@ def test_a_written_symbol_opens_from_disk_and_asks_nobody(page: Page, store: str
         "document.querySelector('h1').textContent.includes('find_price')"
     )  # what it is linked with came along
     page.press("i")
-    page.await_true("document.getElementById('fault').textContent.includes('does not hold')")
+    page.await_true("document.getElementById('fault').textContent.includes('does not include')")
 
 
 def test_a_written_map_opens_from_disk(page: Page, store: str, tmp_path: Path) -> None:

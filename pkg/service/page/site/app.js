@@ -1,4 +1,4 @@
-// The page: a search box, the view that the address names, light and dark, and keys.
+// The page: search box, view of the current address, colour scheme, and keys.
 
 import { Unanswered, ask, askAhead, beginView, isAnswered, isServed, onFreshness, start, tellFreshness } from './answers.js';
 import { readLibrary } from './drawing.js';
@@ -8,13 +8,13 @@ import { showSearch } from './search.js';
 import { showSymbol } from './symbol.js';
 import { find, spell } from './words.js';
 
-const PAUSE = 140; // milliseconds without a key before a search: nobody reads answers between two letters
+const PAUSE = 140; // milliseconds after the last key before a search starts
 const SCHEMES = { '': 'system', light: 'light', dark: 'dark' };
 
 let sources = [];
-let drawing = null; // of the view that is shown
-let asked = null; // what stops a view that nobody waits for any more
-let running = null; // the view that is on its way
+let drawing = null; // of the current view
+let asked = null; // aborts the requests of an abandoned view
+let running = null; // the view that is loading
 
 function showView() {
   const mine = makeView().finally(() => { if (running === mine) running = null; });
@@ -64,9 +64,9 @@ function complain(text) {
 
 function sayFreshness(freshness) {
   const said = [];
-  if (freshness.is_empty) said.push('The graph is empty: what is not found may be there. Run pkg build.');
+  if (freshness.is_empty) said.push('The graph is empty. Run pkg build.');
   if (freshness.stale?.length) said.push(`Changed since the build: ${freshness.stale.slice(0, 3).map((each) => each.path || each.root || each.source).join(', ')}${freshness.stale.length > 3 ? ` and ${freshness.stale.length - 3} more` : ''}.`);
-  if (freshness.partial) said.push(`${freshness.partial} files were understood only in part.`);
+  if (freshness.partial) said.push(`${freshness.partial} files parsed only in part.`);
   find('notice').textContent = spell(said.join(' '));
 }
 
@@ -84,12 +84,12 @@ async function search() {
     return;
   }
   const next = writeAddress('search', { text, mode: view === 'search' ? given.get('mode') : null });
-  if (view === 'search') history.replaceState(null, '', next); // a letter is no step to go back to
+  if (view === 'search') history.replaceState(null, '', next); // no history entry per letter
   else history.pushState(null, '', next);
   await showView();
 }
 
-// Light and dark: as the system has it, until it is chosen here.
+// Colour scheme: that of the system until one is chosen.
 
 function readScheme() {
   try { return localStorage.getItem('pkg scheme') ?? ''; } catch { return ''; }
@@ -125,7 +125,7 @@ function press(event) {
   else if (event.key === 'k') step(-1, event);
   else document.querySelector(`.tabs [data-key="${CSS.escape(event.key)}"]`)?.click();
 }
-// From name to name, as Tab goes but past everything else.
+// Move between names, like Tab without other elements.
 function step(by, event) {
   const names = [...document.querySelectorAll('main a.name, main a.card')].filter((each) => each.checkVisibility());
   const at = names.indexOf(document.activeElement), next = names[Math.max(0, Math.min(names.length - 1, at + by))];
@@ -134,7 +134,7 @@ function step(by, event) {
   event.preventDefault();
 }
 
-// Begin at once with what the view in the address will ask for.
+// Prefetch the answers of the view in the address.
 function lookAhead() {
   const { view, given } = readAddress();
   if (view !== 'symbol') return view === 'map' ? readLibrary() : null;
@@ -163,9 +163,9 @@ async function begin() {
   await showView();
 }
 
-// Learn what is served; a graph that is not there yet is no fault.
+// Load the status of the service; a missing graph is not an error.
 async function meet() {
-  if (location.search) history.replaceState(null, '', location.pathname + location.hash); // its token is used
+  if (location.search) history.replaceState(null, '', location.pathname + location.hash); // the token has been used
   try {
     const [status] = await ask('status', {});
     sources = status.sources;

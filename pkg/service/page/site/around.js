@@ -1,4 +1,4 @@
-// The graph around a symbol: what needs it on the left, what it needs on the right; it grows where one asks it to.
+// The graph around a symbol: dependents on the left, dependencies on the right; nodes can be grown.
 
 import { ask } from './answers.js';
 import { Drawing, sizeNode } from './drawing.js';
@@ -7,7 +7,7 @@ import { NEEDED_BY, NEEDS, joinLinks } from './links.js';
 import { addressOf, canOpen, nameOf, showArguments, trailFrom } from './places.js';
 import { make } from './words.js';
 
-const MOST_PER_STEP = 12; // new nodes of one side: more are a list, which stands beside the code
+const MOST_PER_STEP = 12; // new nodes per side; the lists beside the code have the rest
 const MOST_AROUND = 120;
 
 export class GraphView {
@@ -19,7 +19,7 @@ export class GraphView {
     this.edges = new Map();
     this.grown = new Set();
     this.withUnsure = false;
-    this.left = 0; // links that no room was for
+    this.left = 0; // links that are not drawn
     this.first = lines;
     this.drawing = new Drawing(`Graph around ${target.qualname}`, {
       open: (id) => this.open(id), choose: (id) => this.offer(id), grow: (id) => this.grow(id),
@@ -63,7 +63,7 @@ export class GraphView {
     return true;
   }
 
-  // Add the links of a place that is drawn: its own side first, a step further out.
+  // Add the links of a drawn place, one column further out, its own side first.
   add(place, lines) {
     this.grown.add(place.id);
     const { y } = this.columns.places.get(place.id), column = this.columns.column.get(place.id);

@@ -1,12 +1,12 @@
-// Show source code: numbered lines, coloured, with marks where it calls something.
+// Show highlighted source code with line numbers and marks at calls.
 
 import { colourLines } from './highlight.js';
 import { count, make, spell } from './words.js';
 
-const SHOWN_AT_ONCE = 600; // lines; a file of thousands is shown as it is asked for
-const LONGEST_LINE = 2000; // characters that are coloured; what is longer was written by a machine
+const SHOWN_AT_ONCE = 600; // lines; further ones are shown on request
+const LONGEST_LINE = 2000; // characters shown; longer lines are generated code
 
-// Give the first line of a definition or block, which begins where its code does, back what it stood behind.
+// Restore the indentation of the first line of a definition or block, whose text starts at its first token.
 export function indentFirst(content, isBlock = false) {
   const [first, ...rest] = content.split('\n'), filled = rest.filter((line) => line.trim());
   const depth = (line) => line.length - line.trimStart().length, least = Math.min(...filled.map(depth));
@@ -15,7 +15,7 @@ export function indentFirst(content, isBlock = false) {
   return ' '.repeat(Math.max(0, least - (isBeside ? 0 : 4))) + content;
 }
 
-// marks: line -> [{ names, href, title, isStop }]. cuts: [first, last] lines that are shown struck.
+// marks: line -> [{ names, href, title, isStop }]. cuts: [first, last] lines struck through.
 export function showCode(content, firstLine, { marks = new Map(), cuts = [], label = 'Source code' } = {}) {
   const lines = colourLines(spell(content).split('\n').map((line) => line.slice(0, LONGEST_LINE)).join('\n'));
   const list = make('ol', { className: 'code', tabIndex: 0, 'aria-label': label });

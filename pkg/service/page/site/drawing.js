@@ -1,11 +1,11 @@
-// Draw a graph, let it be walked through by mouse and keys, and write it as SVG and PNG.
+// Draw a graph with mouse and keyboard navigation, and export it as SVG and PNG.
 
 import { make, spell } from './words.js';
 
 const FONT = 12, LINE = 15, PAD = 10, MOST_LETTERS = 34;
 const SANS = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
-const LEAST_ZOOM = 0.6; // on a phone, names are read and the rest is moved into sight
-const MOST_ZOOM = 1.15; // a graph of three nodes is not blown up
+const LEAST_ZOOM = 0.6; // keeps names readable on a phone, where the rest is reached by panning
+const MOST_ZOOM = 1.15; // keeps small graphs from being magnified
 
 const cut = (text) => text.length > MOST_LETTERS ? `…${text.slice(1 - MOST_LETTERS)}` : text;
 const pen = document.createElement('canvas').getContext('2d');
@@ -14,13 +14,13 @@ const measure = (text, weight) => {
   return pen.measureText(text).width;
 };
 
-// What a node takes up, by its two lines of text.
+// The size of a node, by its two lines of text.
 export function sizeNode({ name, detail }) {
   const widest = Math.max(measure(cut(spell(name)), 600), detail ? measure(cut(spell(detail)), 600) : 0);
   return { width: Math.ceil(widest) + 2 * PAD + 4, height: (detail ? 2 : 1) * LINE + 2 * PAD - 4 };
 }
 
-// Colours as the page has them now, light or dark.
+// The current colours of the page, light or dark.
 function readColours() {
   const probe = make('i', { hidden: true });
   document.body.append(probe);
@@ -35,12 +35,12 @@ function readColours() {
 
 const DASHES = { OVERRIDES: [6, 4], RESOLVES_TO: [2, 4], READS: [2, 4], possible: [3, 4], likely: [8, 3] };
 
-// The library that draws is large: it is read when something is drawn, unless it stands in the file.
+// Load the large drawing library at the first drawing, unless it is part of the file.
 let library = null;
 export function readLibrary() {
   if (window.cytoscape) return null;
   library ??= new Promise((done, fail) => {
-    document.head.append(make('script', { src: 'page/vendor/cytoscape.min.js', on: { load: done, error: () => fail(new Error('cytoscape.min.js was not given')) } }));
+    document.head.append(make('script', { src: 'page/vendor/cytoscape.min.js', on: { load: done, error: () => fail(new Error('cannot load cytoscape.min.js')) } }));
   });
   return library;
 }
@@ -53,7 +53,7 @@ export class Drawing {
     this.nodes = new Map();
     this.edges = [];
     this.places = new Map();
-    this.canvas = make('div', { className: 'canvas', tabIndex: 0, role: 'application', 'aria-label': `${title}. Arrow keys go from node to node, Enter opens, plus grows, 0 shows all.` });
+    this.canvas = make('div', { className: 'canvas', tabIndex: 0, role: 'application', 'aria-label': `${title}. Arrow keys move between nodes, Enter opens, plus grows, 0 shows all.` });
     this.told = make('p', { className: 'told', role: 'status' });
     this.element = make('div', { className: 'drawing' }, make('div', { className: 'strip' }, this.told, this.makeTools(title)), this.canvas);
     this.canvas.addEventListener('keydown', (event) => this.press(event));
@@ -67,7 +67,7 @@ export class Drawing {
       button('PNG', 'Save as PNG', async () => save(await this.writePng(), `${title}.png`)));
   }
 
-  // Show nodes at their places; what was there already stays where it is.
+  // Show nodes at their places; nodes shown before do not move.
   show(nodes, edges, places, { keepsView = false } = {}) {
     this.nodes = new Map(nodes.map((node) => [node.id, { ...node, ...sizeNode(node) }]));
     this.edges = edges.filter((edge) => this.nodes.has(edge.start) && this.nodes.has(edge.end));
@@ -117,7 +117,7 @@ export class Drawing {
     this.cy?.destroy();
   }
 
-  // Where an edge leaves and arrives, and how it bends.
+  // End points and control points of an edge.
   bend({ start, end }) {
     const from = this.places.get(start), to = this.places.get(end), a = this.nodes.get(start), b = this.nodes.get(end);
     const [main, cross, size] = this.direction === 'across' ? ['x', 'y', 'width'] : ['y', 'x', 'height'];
@@ -133,7 +133,7 @@ export class Drawing {
     return { s, c, d, e, cytoscape: this.tellBend(s, c, d, e, way, arrive) };
   }
 
-  // The same for Cytoscape: control points by their share of the way and their distance from it.
+  // The same for Cytoscape: control points by their fraction along the edge and their distance from it.
   tellBend(s, c, d, e, way, arrive) {
     const along = { x: e.x - s.x, y: e.y - s.y }, length = Math.hypot(along.x, along.y) || 1;
     const split = (point) => {
@@ -176,7 +176,7 @@ export class Drawing {
     this.colours = of;
   }
 
-  // Light up a node with what it is linked with; without one, the chosen one, or all.
+  // Highlight a node and its neighbours; without an id, the selected node, or all.
   mark(id = this.chosen) {
     this.cy.batch(() => {
       this.cy.elements().removeClass('faded lit chosen');
@@ -229,7 +229,7 @@ export class Drawing {
     event.stopPropagation();
   }
 
-  // Go to the nearest node in a direction; from nowhere to the centre, or the first one.
+  // Select the nearest node in a direction; without a selection, the centre or the first node.
   step(x, y) {
     const from = this.places.get(this.chosen);
     let best = null, least = Infinity;

@@ -1,4 +1,4 @@
-// Colour Python: pieces of text with a kind each, line by line. Not a parser: it never fails, whatever the text is.
+// Highlight Python: tokens with kinds, line by line. It is not a parser and accepts any text.
 
 const KEYWORDS = new Set(('and as assert async await break case class continue def del elif else except finally for from global if'
   + ' import in is lambda match nonlocal not or pass raise return try while with yield').split(' '));
@@ -11,10 +11,10 @@ const PIECE = new RegExp([
   /(?<name>[^\W\d]\w*)/,
 ].map((each) => each.source).join('|'), 'gu');
 
-// Give for each line its pieces, [text, kind]; kind is '' for what has no colour, 'name' for a name.
+// Return the tokens of each line as [text, kind]; kind is '' for plain text, 'name' for a name.
 export function colourLines(code) {
   const lines = [];
-  let quote = ''; // of a string that goes on over the end of a line
+  let quote = ''; // of a string that continues on the next line
   let before = ''; // the keyword before a name
   for (const line of code.split('\n')) {
     const pieces = [];

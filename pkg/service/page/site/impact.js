@@ -1,4 +1,4 @@
-// What may break when a symbol changes: by distance, and file by file.
+// The impact of a symbol: code that may break when it changes, by distance and by file.
 
 import { ask } from './answers.js';
 import { Drawing, readLibrary, sizeNode } from './drawing.js';
@@ -15,7 +15,7 @@ export async function showImpact(body, name, source, target, signal) {
   const sure = affected.filter((each) => each.confidence !== 'possible');
   body.append(showCounts(coverage));
   if (!affected.length) {
-    body.append(make('p', { className: 'none' }, 'Nothing that is known breaks when it changes. What the graph does not see may: code outside of the sources, and calls that are not bound.'));
+    body.append(make('p', { className: 'none' }, 'The graph knows no code that breaks when it changes. Code outside of the sources and unresolved calls may break nevertheless.'));
     return null;
   }
   const drawing = drawImpact(body, target, sure);

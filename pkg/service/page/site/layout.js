@@ -1,8 +1,8 @@
-// Place what is drawn. The same graph comes out the same each time: nothing here is left to chance.
+// Deterministic layout of drawings.
 
 const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
 
-// Number the groups whose members all reach each other (Tarjan); what is alone has none.
+// Number the strongly connected components with several nodes (Tarjan).
 export function findCycles(ids, edges) {
   const next = new Map(ids.map((id) => [id, []]));
   for (const { start, end } of edges) if (next.has(start) && next.has(end)) next.get(start).push(end);
@@ -36,7 +36,7 @@ export function findCycles(ids, edges) {
   return new Map(groups.flatMap((group, number) => group.map((id) => [id, number + 1])));
 }
 
-// Order nodes so that few edges lead back (Eades, Lin and Smyth 1993): what needs much stands first.
+// Order nodes so that few edges lead back (Eades, Lin and Smyth 1993), dependents first.
 function orderNodes(ids, edges) {
   const into = new Map(ids.map((id) => [id, new Map()])), out = new Map(ids.map((id) => [id, new Map()]));
   for (const { start, end, count = 1 } of edges) {
@@ -56,7 +56,7 @@ function orderNodes(ids, edges) {
   return [...first, ...last.reverse()];
 }
 
-// Put nodes into layers: what is needed lies below what needs it, but for edges that lead back.
+// Assign nodes to layers: dependencies below their dependents, except for edges that lead back.
 export function layer(ids, edges, mostInRow = 7, mostRows = 7) {
   const order = orderNodes(ids, edges), rank = new Map(order.map((id, number) => [id, number]));
   const depth = new Map(order.map((id) => [id, 0]));
@@ -74,7 +74,7 @@ export function layer(ids, edges, mostInRow = 7, mostRows = 7) {
   return { rows: sortRows(joinRows(split, mostRows), edges), isBack: ({ start, end }) => rank.get(end) < rank.get(start) };
 }
 
-// Join the two neighbours that are shortest together until few rows are left: names stay large enough to be read.
+// Merge the two adjacent rows with the shortest sum until few rows remain, so that names stay readable.
 function joinRows(rows, most) {
   const joined = [...rows];
   while (joined.length > most) {
@@ -87,7 +87,7 @@ function joinRows(rows, most) {
   return joined;
 }
 
-// Order each row by the middle of what its nodes are linked with, four times down and up.
+// Order each row by the median position of its nodes' neighbours, in four sweeps down and up.
 function sortRows(rows, edges) {
   const place = new Map(), linked = new Map();
   for (const { start, end } of edges) {
@@ -111,14 +111,14 @@ function sortRows(rows, edges) {
   return rows;
 }
 
-// Give each node of rows its place, with rows one below the other.
-// wide: how much wider than high it may become.
+// Assign positions to the nodes of rows, from top to bottom.
+// wide: maximal ratio of width to height.
 export function placeRows(rows, sizes, wide, gap) {
   const places = new Map(), fill = (row) => row.reduce((all, id) => all + sizes.get(id).width, 0);
   const width = Math.max(...rows.map((row) => fill(row) + gap.x * row.length), rows.length * 110 * wide);
   let y = 0;
   for (const row of rows) {
-    const space = (width - fill(row)) / row.length; // around each: a short row has its nodes far apart
+    const space = (width - fill(row)) / row.length; // around each node, so that a short row fills the width
     let x = -width / 2 + space / 2;
     for (const id of row) {
       places.set(id, { x: x + sizes.get(id).width / 2, y });
@@ -129,18 +129,18 @@ export function placeRows(rows, sizes, wide, gap) {
   return places;
 }
 
-const INNER = 160; // how wide most nodes are
+const INNER = 160; // width of most nodes
 
-// Columns that grow: what is placed stays, and what is new takes the free place nearest to where it comes from.
+// Columns that grow: placed nodes do not move, and a new node takes the free place nearest to its origin.
 export class Columns {
   constructor() {
-    this.gap = { x: innerWidth < 700 ? 215 : 330, y: 54 }; // a phone has room for what lies beside
+    this.gap = { x: innerWidth < 700 ? 215 : 330, y: 54 }; // so that a phone shows two columns
     this.places = new Map();
     this.column = new Map();
     this.taken = new Map();
   }
 
-  // width: of the node, whose inner edge stands in line with that of its neighbours.
+  // width: of the node, whose inner edge is aligned with those of its column.
   put(id, column, near, width) {
     if (this.places.has(id)) return;
     if (!this.taken.has(column)) this.taken.set(column, new Set());

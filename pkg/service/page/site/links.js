@@ -1,12 +1,12 @@
-// The links of a symbol as the graph tells them, and on which side they stand.
+// The links of a symbol, and the side on which each relation is shown.
 
 export const NEEDED_BY = ['callers', 'importers', 'subclasses', 'overridden by', 'readers'];
 export const NEEDS = ['callees', 'module callees', 'bases', 'overrides', 'imports'];
 
-// What is told of a link: its rule, and the definition inside of the symbol that it starts or ends at.
+// The note of a link: its rule, and the definition inside of the symbol at which it starts or ends.
 const noteOf = (each) => [each.rule, each.inside && `${NEEDED_BY.includes(each.relation) ? 'to' : 'from'} ${each.inside} inside it`].filter(Boolean).join(', ');
 
-// Put links of the same kind with the same place together: one entry with all its lines.
+// Merge links of the same relation to the same place into one entry with all lines.
 export function joinLinks(lines) {
   const found = new Map();
   for (const each of lines) {

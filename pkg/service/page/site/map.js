@@ -1,4 +1,4 @@
-// The map of a source: its folders and files, which imports which, and what needs itself on some way around.
+// The map of a source: its folders and files, their imports, and import cycles.
 
 import { ask } from './answers.js';
 import { Drawing, readLibrary, sizeNode } from './drawing.js';
@@ -6,9 +6,9 @@ import { findCycles, layer, placeRows } from './layout.js';
 import { addressOf, badge, canOpen, mapArguments, writeAddress } from './places.js';
 import { count, make, spell } from './words.js';
 
-const MOST_DRAWN_HERE = 60; // of one folder; what is imported most stays
+const MOST_DRAWN_HERE = 60; // of one folder, the most imported ones
 const MOST_CYCLES = 20;
-const NARROW = 700; // pixels of a screen that is higher than wide
+const NARROW = 700; // pixels; width of a portrait screen
 
 export async function showMap(main, given, sources, signal) {
   const source = given.get('source') ?? (sources.length === 1 ? sources[0].name : null);
@@ -24,7 +24,7 @@ export async function showMap(main, given, sources, signal) {
 function showSources(main, sources) {
   document.title = 'pkg';
   const card = (each) => make('li', {}, make('a', { className: 'card', href: writeAddress('map', { source: each.name }) }, make('strong', {}, each.name), make('span', { className: 'under' }, each.root)));
-  main.replaceChildren(make('header', { className: 'head' }, make('h1', { tabIndex: -1 }, sources.length ? 'Sources' : 'The graph is empty'), make('p', { className: 'under' }, sources.length ? 'Choose one to see its map, or search in all of them.' : 'Nothing was built into it yet; run pkg build.')),
+  main.replaceChildren(make('header', { className: 'head' }, make('h1', { tabIndex: -1 }, sources.length ? 'Sources' : 'The graph is empty'), make('p', { className: 'under' }, sources.length ? 'Choose one to see its map, or search in all of them.' : 'Run pkg build.')),
     make('ul', { className: 'cards' }, sources.map(card)));
   return null;
 }
@@ -38,7 +38,7 @@ class SourceMap {
     this.kinds = new Map(this.files.map((each) => [each.path, each]));
   }
 
-  // The first folder that holds more than one thing: a map of a single box says nothing.
+  // The first folder with more than one entry, as a map of a single box shows nothing.
   findTop() {
     let folder = this.coverage.path ?? '';
     for (;;) {
@@ -49,7 +49,7 @@ class SourceMap {
     }
   }
 
-  // What lies directly in a folder, with the imports between: those of a subfolder are those of all in it.
+  // The entries of a folder and the imports between them; a subfolder has the imports of all its files.
   cutLevel(folder) {
     const children = new Map();
     for (const each of this.files) {
@@ -112,7 +112,7 @@ class MapView {
     this.nodes = new Map(level.nodes.filter((each) => kept.has(each.id)).map((each) => [each.id, each]));
     this.edges = level.edges.filter((each) => kept.has(each.start) && kept.has(each.end));
     this.cycles = level.cycles;
-    this.side = make('section', { className: 'side', 'aria-label': 'What is chosen' });
+    this.side = make('section', { className: 'side', 'aria-label': 'Selection' });
     this.drawing = new Drawing(`Map of ${folder || map.source}`, { open: (id) => this.open(id), choose: (id) => this.tell(id) }, 'down');
   }
 
@@ -124,7 +124,7 @@ class MapView {
     const { rows, isBack } = layer(ids.filter((id) => linked.has(id)), this.edges, isNarrow ? 3 : 7, isNarrow ? 9 : 7);
     for (let at = 0; at < alone.length; at += isNarrow ? 3 : 8) rows.push(alone.slice(at, at + (isNarrow ? 3 : 8)));
     const edges = this.edges.map((each) => ({ ...each, type: 'IMPORTS', role: each.cycle && isBack(each) ? 'cyclic' : '', width: Math.min(5, 1 + Math.log2(each.count) / 2) }));
-    const note = this.dropped ? make('p', { className: 'none' }, `${this.dropped} more that few import are not drawn; the list has them.`) : null;
+    const note = this.dropped ? make('p', { className: 'none' }, `${this.dropped} rarely imported entries are not drawn; the list has them.`) : null;
     this.main.append(make('div', { className: 'body map' }, make('div', { className: 'picture' }, this.drawing.element, note, showMapKey()), this.side));
     this.drawing.show(nodes, edges, placeRows(rows, sizes, isNarrow ? 0.55 : 1.3, { x: 24, y: isNarrow ? 44 : 62 }));
     this.tell(null);
@@ -147,7 +147,7 @@ class MapView {
     return canOpen(this.asPlace(id)) ? make('a', { className: 'name', href: addressOf(this.asPlace(id)) }, name) : make('span', { className: 'name' }, name);
   }
 
-  // Tell of what is chosen: what it imports and what imports it, with the files and lines; of nothing, tell of all.
+  // List the imports of the selected node in both directions, with files and lines; without one, list all nodes.
   tell(id) {
     const isFile = (path) => this.map.kinds.has(path);
     const entry = (path, facts) => make('li', { className: 'entry' }, badge(isFile(path) ? 'File' : 'Folder', this.cycles.has(path) ? 'cyclic' : ''), make('div', {}, this.link(path), make('div', { className: 'under' }, facts)));

@@ -1,4 +1,4 @@
-// Places of code: how they are named in addresses, shown in lists, and opened in an editor.
+// Places of code: their names in addresses, entries in lists, and links to an editor.
 
 import { isAnswered } from './answers.js';
 import { make, spell } from './words.js';
@@ -6,7 +6,7 @@ import { make, spell } from './words.js';
 const MOST_TRAIL = 12;
 const KINDS = { Function: 'ƒ', Class: 'C', Constant: 'K', File: 'F', Library: 'L', Module: 'M', Chunk: '¶', Block: 'B', Folder: 'D', Row: 'R', Cycle: '↻' };
 
-// The name that the graph takes back for a place; a file is named by its path alone.
+// The name by which the graph finds a place; a file is named by its path only.
 export const nameOf = ({ label, path, qualname }) => !path || ['File', 'Folder', 'Library', 'Module', 'Row'].includes(label) || qualname === path ? path || qualname : `${path}::${qualname}`;
 export const shortName = (name) => name.includes('::') ? name.split('::').at(-1) : name.split('/').slice(-2).join('/');
 
@@ -17,7 +17,7 @@ export const mapArguments = (source) => ({ source, files: true, budget: 0 });
 
 export const canOpen = (place) => Boolean(place.path) && place.label !== 'Call' && isAnswered('show', showArguments(nameOf(place), place.source));
 
-// Addresses: a view, its arguments, and the trail that led there.
+// Addresses: a view, its arguments, and the trail of visited symbols.
 export function readAddress() {
   const [view, query = ''] = location.hash.replace(/^#\/?/, '').split('?');
   const given = new URLSearchParams(query);
@@ -30,17 +30,17 @@ export function writeAddress(view, facts, trail = []) {
 }
 export const addressOf = (place, trail = [], tab = null) => writeAddress('symbol', { name: nameOf(place), source: place.source, tab }, trail);
 
-// The trail behind a step from the symbol that is shown: itself comes along, and nothing twice in a row.
+// The trail after a step from the current symbol: it is appended, without adjacent duplicates.
 export function trailFrom() {
   const { view, given, trail } = readAddress();
   const name = given.get('name');
   return view === 'symbol' && name && trail.at(-1) !== name ? [...trail, name] : trail;
 }
 
-let roots = new Map(); // where the files of a source lie, if that is told
+let roots = new Map(); // root folders of the sources, if known
 export const setRoots = (sources) => { roots = new Map(sources.filter((each) => each.root).map((each) => [each.name, each.root])); };
 
-// isShort: show the last folder and the name, as beside many others; the whole path is what the mouse shows.
+// isShort: show the last folder and the name; the whole path is the tooltip.
 export function editorLink({ source, path }, line, isShort = false) {
   const root = roots.get(source), at = line ? `:${line}` : '';
   const text = breakable((isShort ? path.split('/').slice(-2).join('/') : path) + at);
@@ -52,10 +52,10 @@ export function editorLink({ source, path }, line, isShort = false) {
 
 export const badge = (label, extra = '') => make('span', { className: `badge ${KINDS[label] ? label : 'File'} ${extra}`, title: label.toLowerCase(), 'aria-hidden': 'true' }, KINDS[label] ?? '·');
 
-// Let a long name break behind its dots and underscores.
+// Allow line breaks after the dots and underscores of a long name.
 export const breakable = (name) => spell(name).split(/(?<=[._/])/).flatMap((part, number) => number ? [make('wbr'), part] : [part]);
 
-// One place in a list: its name leads to it, its lines to the editor.
+// An entry of a list: the name links to the symbol, the lines to the editor.
 export function listPlace(place, { lines = [], at = place.path, note = '', confidence = 'certain', trail = [] } = {}) {
   const name = place.qualname || place.path;
   const title = canOpen(place) ? make('a', { className: 'name', href: addressOf(place, trail) }, breakable(name)) : make('span', { className: 'name' }, breakable(name));

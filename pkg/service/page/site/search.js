@@ -1,4 +1,4 @@
-// Search while one types: what fits, with its code; branches that do not help are struck.
+// Search as you type: results with their code; pruned branches are struck through.
 
 import { ask } from './answers.js';
 import { indentFirst, showCode } from './code.js';
@@ -13,7 +13,7 @@ const findArguments = (text, mode, source) => ({ text, mode, top_k: SHOWN, sourc
 export async function showSearch(main, given, signal) {
   const text = given.get('text') ?? '', mode = given.get('mode') in MODES ? given.get('mode') : 'both', source = given.get('source');
   document.title = spell(`${text} · pkg`);
-  const tabs = make('nav', { className: 'tabs', 'aria-label': 'What is searched' }, Object.entries(MODES).map(([key, title]) => make('a', { href: writeAddress('search', { text, mode: key, source }), 'aria-current': key === mode ? 'page' : null }, title)));
+  const tabs = make('nav', { className: 'tabs', 'aria-label': 'Search in' }, Object.entries(MODES).map(([key, title]) => make('a', { href: writeAddress('search', { text, mode: key, source }), 'aria-current': key === mode ? 'page' : null }, title)));
   const lines = await ask('query', findArguments(text, mode, source), signal);
   const hits = lines.filter((each) => each.type === 'hit'), coverage = lines.at(-1);
   const head = make('header', { className: 'head' }, make('h1', { tabIndex: -1 }, count(hits.length, 'answer')), make('p', { className: 'under' }, `of ${coverage.searched?.toLocaleString('en') ?? 0} searched`, (coverage.notes ?? []).map((each) => ` · ${each}`)));

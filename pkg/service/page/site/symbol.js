@@ -1,4 +1,4 @@
-// One symbol: who needs it on the left, its source in the middle, what it needs on the right; or the graph around it.
+// One symbol: dependents on the left, source in the middle, dependencies on the right; or the graph around it.
 
 import { ask, askAhead } from './answers.js';
 import { indentFirst, showCode } from './code.js';
@@ -58,7 +58,7 @@ function showColumns(lines, target, definitions, stops) {
   const links = joinLinks(lines), coverage = lines.find((each) => each.type === 'coverage') ?? {}, trail = trailFrom();
   const side = (relations, title, ...more) => {
     const lists = relations.flatMap((relation) => showLinks(relation, links.filter((each) => each.relation === relation), coverage.left_out?.[relation], trail, relations === NEEDS ? target.path : null));
-    return make('section', { className: 'side', 'aria-label': title }, lists.length || more.some(Boolean) ? [lists, more] : make('p', { className: 'none' }, title === 'Needs' ? 'It needs nothing that is known.' : 'Nothing that is known needs it.'));
+    return make('section', { className: 'side', 'aria-label': title }, lists.length || more.some(Boolean) ? [lists, more] : make('p', { className: 'none' }, title === 'Needs' ? 'No known dependencies.' : 'No known dependents.'));
   };
   const entries = lines.filter((each) => each.type === 'entry');
   const entered = entries.length ? [make('h2', {}, 'Entered by'), make('ul', { className: 'entries' }, entries.map((each) => make('li', { className: 'entry' }, badge('Chunk'), make('div', {}, each.by, make('div', { className: 'under' }, editorLink({ source: target.source, path: each.path }, each.line))))))] : null;
@@ -69,7 +69,7 @@ function showColumns(lines, target, definitions, stops) {
 function showLinks(relation, links, leftOut, trail, path) {
   if (!links.length) return [];
   const sure = links.filter((each) => each.confidence !== 'possible'), unsure = links.filter((each) => each.confidence === 'possible');
-  const order = (each) => each.at === path ? each.lines[0] ?? 0 : Infinity; // as they stand in the source beside
+  const order = (each) => each.at === path ? each.lines[0] ?? 0 : Infinity; // in the order of the source code
   const list = (some) => make('ul', { className: 'entries' }, (path ? [...some].sort((a, b) => Math.sign(order(a) - order(b)) || 0) : some).map((each) => listPlace(each, { lines: each.lines, at: each.at, confidence: each.confidence, note: each.rules.filter(Boolean).join('; '), trail })));
   const more = leftOut ? make('p', { className: 'none' }, `and ${leftOut.toLocaleString('en')} more`) : null;
   const folded = unsure.length ? make('details', {}, make('summary', {}, `${unsure.length.toLocaleString('en')} uncertain`), list(unsure)) : null;

@@ -1,7 +1,7 @@
-// Make elements out of texts. Code and its names come from anywhere: they are only ever put into text nodes.
+// Build elements from texts. Code and its names are untrusted: they are inserted as text nodes only.
 
-// What shows nothing, or turns the direction of writing, can hide what code does: shown spelled, as Python writes it.
-// Controls, formats, and letters and marks that are blank all the same: fillers, joiners and selectors of variants.
+// Invisible and bidirectional characters can hide what code does, so they are shown as Python escapes:
+// controls, formats, and blank letters and marks such as fillers, joiners and variation selectors.
 const HIDDEN = /(?![\t\n])[\p{C}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\u{e0100}-\u{e01ef}]/gu;
 
 export const find = (id) => document.getElementById(id);
@@ -12,7 +12,7 @@ export const spell = (text) => String(text).replace(/\r\n/g, '\n').replace(HIDDE
   return code < 65536 ? '\\u' + digits.padStart(4, '0') : '\\U' + digits.padStart(8, '0');
 });
 
-// Make an element: what has a hyphen is an attribute, on is a table of listeners, all else is a property.
+// Build an element: an option with a hyphen is an attribute, `on` a table of listeners, any other a property.
 export function make(tag, options = {}, ...inside) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(options)) {
