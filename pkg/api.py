@@ -49,7 +49,7 @@ class Listener:
     enter: Callable[[str], None] = lambda stage: None  # told what a build does when all is read, as it begins
 
 
-NOBODY = Listener()
+NO_LISTENER = Listener()
 
 
 def build_graph(
@@ -63,7 +63,7 @@ def build_graph(
     max_file_size: int | None = None,
     follow_links: bool = False,
     text: bool = True,
-    listener: Listener = NOBODY,
+    listener: Listener = NO_LISTENER,
 ) -> BuildReport:
     """Build or update the graph of a repository, archive, git revision or corpus; only what changed is done again.
 
@@ -102,7 +102,7 @@ def watch_graph(
     text: bool = True,
     poll: bool = False,
     on_fault: Callable[[PkgError], None] = lambda fault: None,
-    listener: Listener = NOBODY,
+    listener: Listener = NO_LISTENER,
 ) -> Iterator[BuildReport]:
     """Build now and again after each change on disk; give a report of each round that changed anything.
 
@@ -132,7 +132,7 @@ def restore_graph(
     store: str | None = None,
     encoder: str | None = None,
     jobs: int = 1,
-    listener: Listener = NOBODY,
+    listener: Listener = NO_LISTENER,
 ) -> list[BuildReport]:
     """Build the sources of an export again, one report each; the graph comes out byte-equal."""
     with closing(_open_target(store, listener)) as target:
@@ -159,7 +159,7 @@ def enhance_graph(
     retry_failed: bool = False,
     is_stored: bool = True,
     listen: api_types.EnhancementListen | None = None,
-    listener: Listener = NOBODY,
+    listener: Listener = NO_LISTENER,
 ) -> list[api_types.EnhanceReport]:
     """Write docstrings for functions that have none, the most called first, and store them (P-07); a report a source.
 
@@ -187,7 +187,7 @@ def estimate_enhancement(
     form: str | None = None,
     limit: int | None = None,
     price: str | None = None,
-    listener: Listener = NOBODY,
+    listener: Listener = NO_LISTENER,
 ) -> api_types.EnhanceEstimate:
     """Estimate what enhance_graph takes, from twenty functions that are written for it and stay in the cache.
 
@@ -218,7 +218,7 @@ def list_failures(
 
 
 def remove_docstrings(
-    model: str, *, store: str | None = None, source: str | None = None, listener: Listener = NOBODY
+    model: str, *, store: str | None = None, source: str | None = None, listener: Listener = NO_LISTENER
 ) -> dict[str, int]:
     """Take the docstrings of a model out of a graph, which is then as if they had never been; how many, by source.
 
@@ -249,7 +249,7 @@ def diff_graphs(
     b: str | os.PathLike[str],
     *,
     source: tuple[str | None, str | None] = (None, None),
-    listener: Listener = NOBODY,
+    listener: Listener = NO_LISTENER,
 ) -> api_types.CodeDiff:
     """Compare two graphs, or two states of code, in words of code.
 
@@ -469,7 +469,9 @@ class Graph:
         )
         return self._run_query(text, options, fresh)
 
-    def refresh(self, source: str | None = None, *, listener: Listener = NOBODY) -> list[BuildReport | api_types.Skip]:
+    def refresh(
+        self, source: str | None = None, *, listener: Listener = NO_LISTENER
+    ) -> list[BuildReport | api_types.Skip]:
         """Bring all sources up to date with what they were built from, or the one named; only what changed is read.
 
         Each is read as it was read before. A Skip says why one cannot be, such as a folder that is gone; the graph

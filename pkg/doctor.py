@@ -202,8 +202,8 @@ def _examine_store(address: str, ask: AskPassword | None) -> Iterator[Finding]:
         with closing(open_store(address, ask=ask)) as store:
             faults = store.check()
             generation = store.generation()
-            mended = [] if faults else store.mend_copies()
-            wider = store.wider_files()
+            mended = [] if faults else store.repair_copies()
+            wider = store.exposed_files()
     except StoreMissingError:
         yield Finding("store", "missing", f"no graph at {conceal_address(address)}", "run: pkg build PATH")
         return

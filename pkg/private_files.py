@@ -57,7 +57,7 @@ def replace_file(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def mend_file(path: Path, is_sound: Callable[[Path], bool], write: Callable[[], None]) -> list[str]:
+def repair_file(path: Path, is_sound: Callable[[Path], bool], write: Callable[[], None]) -> list[str]:
     """Rewrite a file that only copies other data, if it exists and is damaged; return a note of it.
 
     Raises StoreFullError where it cannot be written.
@@ -73,7 +73,7 @@ def mend_file(path: Path, is_sound: Callable[[Path], bool], write: Callable[[], 
     return [f"{path.name} was damaged or of another version, and was written again"]
 
 
-def list_wider(paths: Iterable[Path]) -> list[Path]:
+def list_exposed(paths: Iterable[Path]) -> list[Path]:
     """Return the files that users other than the owner may read or write."""
     return [path for path in paths if os.name == "posix" and path.exists() and path.stat().st_mode & 0o077]
 

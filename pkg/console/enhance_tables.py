@@ -10,7 +10,7 @@ from pkg.console.streams import style_words
 from pkg.console.tables import SHOWN_SKIPS, make_table
 from pkg.enhance.writer import Failure
 from pkg.errors import count_things
-from pkg.graph.texts import describe_docstring
+from pkg.graph.graph_records import describe_docstring
 from pkg.model import Skip
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pkg.errors import QueryError
 from pkg.graph.store import GraphStore
 from pkg.model import Label, RelationType
 
-How = Literal["added", "removed", "changed", "moved"]
+ChangeKind = Literal["added", "removed", "changed", "moved"]
 COMPARED = (Label.CLASS, Label.FUNCTION, Label.CONSTANT)
 LINKS = (RelationType.CALLS, RelationType.INHERITS, RelationType.OVERRIDES)
 
@@ -34,7 +34,7 @@ class Definition(NamedTuple):
 class DefinitionChange:
     """One definition that is not the same in both graphs."""
 
-    how: How
+    how: ChangeKind
     label: str
     path: str  # in the second graph; in the first one where it was removed
     line: int
@@ -55,7 +55,7 @@ class LinkChange:
 
 @dataclass(frozen=True, slots=True)
 class CodeDiff:
-    """How two graphs of code differ."""
+    """ChangeKind two graphs of code differ."""
 
     a: str
     b: str

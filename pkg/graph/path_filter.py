@@ -40,12 +40,12 @@ def make_path_pattern(where: NodeFilter) -> str:
 def _join_globs(globs: Sequence[str]) -> str:
     pattern = _ALL if globs[0].startswith("!") else _NONE
     for glob in globs:
-        written = _write_glob(glob.removeprefix("!"))
+        written = _translate_glob(glob.removeprefix("!"))
         pattern = f"(?!{written}{_END})(?:{pattern})" if glob.startswith("!") else f"(?:{written}|{pattern})"
     return pattern
 
 
-def _write_glob(glob: str) -> str:
+def _translate_glob(glob: str) -> str:
     """Write a glob without the end of the text, and without groups that the other language lacks."""
     pattern = translate(glob)
     for end in (r"\Z", r"\z"):

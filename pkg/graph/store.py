@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from pkg.graph.left_out import LeftOut
+from pkg.graph.omissions import Omission
 from pkg.lazy_module import LazyModule
 from pkg.model import (
     Audit,
@@ -74,7 +74,7 @@ class StoreWriter(Protocol):
         self,
         source: Source,
         fingerprint: str = "",
-        skipped: Sequence[LeftOut] = (),
+        skipped: Sequence[Omission] = (),
         stages: Mapping[str, float] | None = None,
     ) -> None:
         """Add or update a source: the fingerprint of its input, what was left out, CPU seconds of each build stage."""
@@ -297,10 +297,10 @@ class GraphStore(Protocol):
     def check(self) -> list[str]:
         """Look for damage and contradictions; an empty list says that all is well."""
 
-    def mend_copies(self) -> list[str]:
+    def repair_copies(self) -> list[str]:
         """Make anew what is kept outside of the database as a copy, where its bytes have changed; a line for each."""
 
-    def wider_files(self) -> list[Path]:
+    def exposed_files(self) -> list[Path]:
         """List the files of the store that others on this machine may read or write."""
 
     def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:

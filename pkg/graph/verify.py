@@ -18,7 +18,7 @@ from pkg.errors import NodeNotFoundError
 from pkg.graph.store import GraphStore
 from pkg.model import Label
 
-NAMED_DIFFERENCES = 20  # all are counted; more would not help to find the cause
+MAX_LISTED_DIFFERENCES = 20  # all are counted; more would not help to find the cause
 
 Line = dict[str, Any]  # of an export
 Key = tuple[str, ...]
@@ -78,7 +78,7 @@ def compare_stores(a: GraphStore, b: GraphStore, vectors: bool = False) -> Verif
         differing = list(_differ(left, right))
         for place, count in enumerate((len(left), len(right), len(differing))):
             tally[place] += count
-        found += differing[: NAMED_DIFFERENCES - len(found)]
+        found += differing[: MAX_LISTED_DIFFERENCES - len(found)]
     return Verification(
         a.address,
         b.address,
@@ -118,7 +118,7 @@ def _differ(left: list[Line], right: list[Line]) -> Iterator[Difference]:
     """Give what differs among lines of one key; parallel relationships are paired where they are equal."""
     if left == right:
         return
-    only_left, only_right = _take_away(left, right), _take_away(right, left)
+    only_left, only_right = _subtract(left, right), _subtract(right, left)
     for one, other in zip_longest(only_left, only_right):
         if other is None:
             yield _describe(one, "a")
@@ -129,7 +129,7 @@ def _differ(left: list[Line], right: list[Line]) -> Iterator[Difference]:
             yield _describe(one, "both", tuple(name for name in names if one.get(name) != other.get(name)))
 
 
-def _take_away(lines: list[Line], others: list[Line]) -> list[Line]:
+def _subtract(lines: list[Line], others: list[Line]) -> list[Line]:
     """Give the lines without those that the others hold too, each taken away once."""
     rest, kept = list(others), []
     for line in lines:

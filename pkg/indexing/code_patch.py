@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pkg.enhance.commenting import unpack_comments
 from pkg.errors import UsageError
 from pkg.extract.files import SUFFIXES, decode_source
-from pkg.graph.texts import find_docstring
+from pkg.graph.graph_records import find_docstring
 from pkg.indexing.enhancement_session import list_sources
 from pkg.indexing.written_docstrings import fill_function
 from pkg.model import Docstring, Label, Node, Skip, Source

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from pkg.graph.texts import find_docstring
+from pkg.graph.graph_records import find_docstring
 from pkg.indexing.fragment_changes import list_changes
 from pkg.indexing.written_docstrings import Docstrings
 from pkg.model import Docstring, Label

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pkg.errors import CorpusError, PathError
-from pkg.graph.texts import find_docstring
+from pkg.graph.graph_records import find_docstring
 from pkg.indexing.inputs import Input, LoadedUnit, RawUnit
 from pkg.indexing.written_docstrings import NO_DOCSTRINGS, Docstrings
 from pkg.model import Docstring, Label, Source, Status

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pkg.extract.python import extract_unit
-from pkg.graph.texts import find_docstring
+from pkg.graph.graph_records import find_docstring
 from pkg.indexing.fields import FieldReader, extract_terms
 from pkg.indexing.pending_nodes import CodePieces, PendingNodes
 from pkg.indexing.written_docstrings import Docstrings

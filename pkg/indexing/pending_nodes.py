@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pkg.encode.headings import make_heading
-from pkg.graph.texts import describe_docstring
+from pkg.graph.graph_records import describe_docstring
 from pkg.indexing.declarations import extend_to_comments, list_field_ranges, list_own_ranges, list_own_text
 from pkg.indexing.fields import FieldSpans
 from pkg.indexing.written_docstrings import NO_DOCSTRINGS, Docstrings, fill_function

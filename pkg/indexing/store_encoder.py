@@ -22,7 +22,7 @@ from pkg.encode.registry import (
     needs_trust,
 )
 from pkg.errors import EncoderMismatchError, PathError, TrustError, UsageError
-from pkg.graph.texts import find_docstring, parse_import
+from pkg.graph.graph_records import find_docstring, parse_import
 from pkg.indexing.build_plan import KnownUnits, compare, is_current, load_docstrings
 from pkg.indexing.written_docstrings import fill_function
 from pkg.model import DECLARATION_LABELS, EMBEDDED_LABELS, Label, Node, Skip

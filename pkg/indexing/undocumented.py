@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.enhance.function_facts import FunctionText
-from pkg.graph.texts import find_docstring
+from pkg.graph.graph_records import find_docstring
 from pkg.model import Docstring, Label, Node, RelationType
 from pkg.resources import open_scratch
 from pkg.units import format_id

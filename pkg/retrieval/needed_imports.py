@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.extract.syntax import find_global_names, find_indent
-from pkg.graph.texts import parse_import
+from pkg.graph.graph_records import parse_import
 from pkg.model import Import, Label, Node
 from pkg.units import format_id, hash_key
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pkg.api import find_address
 from pkg.errors import StoreMissingError, UsageError, count_things
-from pkg.graph.generation_memory import GenerationMemory
+from pkg.graph.generation_cache import GenerationCache
 from pkg.model import Stale
 from pkg.retrieval.added_files import AddedFiles
 from pkg.service.operations.catalogue import answer_question, find_operation
@@ -102,7 +102,7 @@ class GraphService:
         self._lock = threading.Lock()
         self._write_lock = threading.Lock()
         self._model: TextModel | None = None
-        self._cache = GenerationMemory(CACHED_ANSWERS)
+        self._cache = GenerationCache(CACHED_ANSWERS)
         self._added_files = AddedFiles()
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ from pkg.api import Graph, open_graph
 from pkg.errors import UsageError
 
 if TYPE_CHECKING:
-    from pkg.graph.generation_memory import GenerationMemory
+    from pkg.graph.generation_cache import GenerationCache
     from pkg.graph.store import StoreStats
     from pkg.models.text_model import TextModel
 
@@ -29,7 +29,7 @@ class RequestContext:
         store: str,
         source: str | None,
         open_model: Callable[[], TextModel | None],
-        cache: GenerationMemory,
+        cache: GenerationCache,
     ) -> None:
         self.store = store
         self._source = source

@@ -40,12 +40,12 @@ class TextCache:
 
         write_text_segments(self._find_path(), stamp, list(self._invert(INDEXED).values()))
 
-    def mend(self, stamp: str) -> list[str]:
+    def repair(self, stamp: str) -> list[str]:
         """Write the file of a generation again where it is damaged; return a message for each repair."""
-        from pkg.private_files import mend_file
+        from pkg.private_files import repair_file
         from pkg.terms.index_file import has_sound_terms
 
-        return mend_file(self._find_path(), has_sound_terms, lambda: self.write(stamp))
+        return repair_file(self._find_path(), has_sound_terms, lambda: self.write(stamp))
 
     def _open_file(self, stamp: str) -> dict[tuple[Label, ...], TextSegment]:
         """Map the file; where it is of another generation, write it again, or only keep it in memory if that fails."""

@@ -197,12 +197,12 @@ def check_search(store: GraphStore, graph: Graph, wheres: list[NodeFilter | None
             assert found.folded == sum(match.same_content for match in expected)
 
 
-@pytest.mark.parametrize("explored", [searching.EXPLORED, 4])
+@pytest.mark.parametrize("explored", [searching.MIN_CANDIDATES, 4])
 def test_what_is_near_enough_is_found_in_a_source_beside_others(
     make_server_store: OpenStore, monkeypatch: pytest.MonkeyPatch, explored: int
 ) -> None:
     monkeypatch.setattr(searching, "EXACT_BELOW", 0)  # so that the index is asked, not all compared
-    monkeypatch.setattr(searching, "EXPLORED", explored)  # with four, others may be as near as those that are looked at
+    monkeypatch.setattr(searching, "MIN_CANDIDATES", explored)  # with four, the index may miss near nodes
     vectors = round_vectors(np.random.default_rng(1).normal(size=(40, DIMENSION)))
     pieces = [Piece(source, "a.py", None, content) for content in range(len(vectors)) for source in SOURCES]
     entries, store = make_entries(pieces, vectors), make_server_store()

@@ -18,11 +18,9 @@ import numpy.typing as npt
 
 from pkg.encode.encoder import Spans, Vectors
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
-from pkg.graph.left_out import LeftOut
-from pkg.graph.store import StoreStats
-from pkg.graph.texts import (
+from pkg.graph.graph_records import (
     LEAKS,
-    check_unwritten,
+    check_undocumented,
     cut_value,
     describe_docstring,
     drop_below,
@@ -34,6 +32,8 @@ from pkg.graph.texts import (
     replace_leaks,
     write_audits,
 )
+from pkg.graph.omissions import Omission
+from pkg.graph.store import StoreStats
 from pkg.model import (
     DECLARATION_LABELS,
     EMBEDDED_LABELS,
@@ -136,7 +136,7 @@ class FakeWriter:
         self,
         source: Source,
         fingerprint: str = "",
-        skipped: Sequence[LeftOut] = (),
+        skipped: Sequence[Omission] = (),
         stages: Mapping[str, float] | None = None,
     ) -> None:
         self.state.sources[source.name] = source
@@ -236,7 +236,7 @@ class FakeWriter:
             before = node.properties or {}
             if find_docstring(before) == docstring:
                 continue
-            check_unwritten(identity, has_own=isinstance(before.get("docstring"), list))
+            check_undocumented(identity, has_own=isinstance(before.get("docstring"), list))
             after = {key: value for key, value in (before | describe_docstring(docstring)).items() if value is not None}
             nodes[places[identity]] = node._replace(properties=after or None)
             vectors[embedded.index(identity)] = vector
@@ -563,11 +563,11 @@ class FakeStore:
             stages={owner: state.notes[owner][2] for owner in shown},
         )
 
-    def mend_copies(self) -> list[str]:
+    def repair_copies(self) -> list[str]:
         """Mend nothing: there are no copies."""
         return []
 
-    def wider_files(self) -> list[Path]:
+    def exposed_files(self) -> list[Path]:
         """List nothing: there are no files."""
         return []
 
@@ -661,7 +661,7 @@ class State:
 
     generation: int = 0
     sources: dict[str, Source] = field(default_factory=dict)
-    notes: dict[str, tuple[str, tuple[LeftOut, ...], dict[str, float]]] = field(default_factory=dict)
+    notes: dict[str, tuple[str, tuple[Omission, ...], dict[str, float]]] = field(default_factory=dict)
     units: dict[tuple[str, str], UnitGraph] = field(default_factory=dict)
     fragments: dict[tuple[str, int], Fragment] = field(default_factory=dict)
     names: dict[tuple[str, str], npt.NDArray[np.float16]] = field(default_factory=dict)

@@ -20,7 +20,7 @@ from pkg.graph.sqlite_rows import sign_id
 from pkg.model import Label
 from pkg.units import hash_bytes, hash_key
 
-_FORM = 2  # the last form of marshal in which equal values give equal bytes, whatever objects they are
+_MARSHAL_VERSION = 2  # the last form of marshal in which equal values give equal bytes, whatever objects they are
 
 _LIST_HEAD = 5  # bytes before the items of a list: its type and length
 
@@ -44,20 +44,20 @@ def sum_vector(data: bytes) -> int:
 
 def sum_rows(*parts: Any) -> int:
     """Sum up rows of plain values, lists of them too; marshal writes them ten times as fast as JSON is written."""
-    return sum_bytes(marshal.dumps(parts, _FORM))
+    return sum_bytes(marshal.dumps(parts, _MARSHAL_VERSION))
 
 
-class RowsSum:
+class RowsChecksum:
     """The sum of a row and the rows that belong to it, as sum_rows(row, rows) gives it, of some rows at a time."""
 
     def __init__(self, row: Row, count: int) -> None:
         """Begin with the row and the number of those that follow."""
-        begin = b"(" + struct.pack("<i", 2) + marshal.dumps(row, _FORM) + b"[" + struct.pack("<i", count)
+        begin = b"(" + struct.pack("<i", 2) + marshal.dumps(row, _MARSHAL_VERSION) + b"[" + struct.pack("<i", count)
         self._sum = zlib.crc32(begin)
 
     def add(self, rows: list[Row]) -> None:
         """Add the next rows."""
-        self._sum = zlib.crc32(marshal.dumps(rows, _FORM)[_LIST_HEAD:], self._sum)
+        self._sum = zlib.crc32(marshal.dumps(rows, _MARSHAL_VERSION)[_LIST_HEAD:], self._sum)
 
     @property
     def value(self) -> int:

@@ -13,7 +13,7 @@ from pkg.graph.embedded import sql
 from pkg.graph.embedded.checksums import seal_all, seal_head, sum_vector
 from pkg.private_files import make_file, make_folder
 
-OPENINGS = 10  # tries to open a store that other processes make and remove meanwhile
+MAX_OPEN_ATTEMPTS = 10  # tries to open a store that other processes make and remove meanwhile
 LOCK_SECONDS = 5.0  # how long to wait for another process before saying that the store is locked
 PAGE_BYTES = 16384  # a quarter of the pages that SQLite's own 4096 makes, and a file as large within 2 %
 READ_CACHE_KB = 16_000
@@ -32,7 +32,7 @@ def open_database(path: Path, address: str, create: bool) -> sqlite3.Connection:
     """
     if not create and not path.exists():
         raise StoreMissingError(f"no graph at {address}; run: pkg build PATH (or name another with --store)")
-    for _ in range(OPENINGS):
+    for _ in range(MAX_OPEN_ATTEMPTS):
         if create and not path.exists():
             _make_database(path.resolve())
         before = identify(path)
@@ -104,12 +104,12 @@ def _prepare(connection: sqlite3.Connection, path: Path, address: str, create: b
         if create or not _is_at_rest(path):
             raise
         connection.close()
-        connection = _open_unwritable(path)
+        connection = _open_read_only(path)
         version = _check_version(connection, address, create)
     if create:
         if version == 0:
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES:d}")
-        _keep_log(connection)
+        _enable_wal(connection)
         _read_version(connection)  # opens the log, and takes the lock that lasts as long as the connection
     else:
         connection.execute(f"PRAGMA cache_size = -{READ_CACHE_KB:d}")
@@ -119,7 +119,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, address: str, create: b
     return connection
 
 
-def _keep_log(connection: sqlite3.Connection) -> None:
+def _enable_wal(connection: sqlite3.Connection) -> None:
     """Switch to the write-ahead log; SQLite does not wait by itself where two processes switch at once."""
     end = time.monotonic() + LOCK_SECONDS
     while True:
@@ -142,7 +142,7 @@ def _is_at_rest(path: Path) -> bool:
     return not log.exists() or log.stat().st_size == 0
 
 
-def _open_unwritable(path: Path) -> sqlite3.Connection:
+def _open_read_only(path: Path) -> sqlite3.Connection:
     """Open a store in a place that cannot be written, where SQLite cannot make the log that it reads through."""
     return sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True, isolation_level=None)
 

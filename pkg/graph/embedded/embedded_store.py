@@ -18,15 +18,12 @@ from pkg.graph.embedded import sql
 from pkg.graph.embedded.checksums import find_damage, seal_head
 from pkg.graph.embedded.database_file import identify, open_database, remove_empty
 from pkg.graph.embedded.embedded_writing import EmbeddedWriter
-from pkg.graph.embedded.file_sum import FileSum
-from pkg.graph.embedded.indexes import APPROXIMATE_ABOVE, EmbeddedTexts, EmbeddedVectors, FragmentFinder, Step
+from pkg.graph.embedded.file_checksum import FileChecksum
+from pkg.graph.embedded.indexes import APPROXIMATE_ABOVE, EmbeddedTerms, EmbeddedVectors, FragmentFinder, StampChange
 from pkg.graph.embedded.node_reading import NodeReader
 from pkg.graph.embedded.outlines import OutlineReader
 from pkg.graph.embedded.relations import list_all_edges, list_edges_of, list_neighbours
-from pkg.graph.left_out import read_errors, read_skips
-from pkg.graph.sqlite_rows import parse_id, translate_database_faults, translate_faults, unpack_text
-from pkg.graph.store import StoreStats
-from pkg.graph.texts import (
+from pkg.graph.graph_records import (
     drop_below,
     export_edge,
     export_header,
@@ -35,6 +32,9 @@ from pkg.graph.texts import (
     read_audits,
     read_leaks,
 )
+from pkg.graph.omissions import read_errors, read_skips
+from pkg.graph.sqlite_rows import parse_id, translate_database_faults, translate_faults, unpack_text
+from pkg.graph.store import StoreStats
 from pkg.model import (
     DECLARATION_LABELS,
     UNFOLDED_TYPES,
@@ -55,7 +55,7 @@ from pkg.model import (
     Source,
     Unfolded,
 )
-from pkg.private_files import list_wider, remove_leftovers
+from pkg.private_files import list_exposed, remove_leftovers
 from pkg.units import StoredFragment, find_owner, format_id
 
 if TYPE_CHECKING:
@@ -79,17 +79,17 @@ class EmbeddedStore:
             self._connection = open_database(self._path, self.address, create)
         self._identity = identify(self._path)
         self._is_removable = create and not was_empty  # while it holds nothing
-        self._is_wanted = False  # an encoder was put, and no write has failed since
+        self._is_used = False  # an encoder was put, and no write has failed since
         self._reader = NodeReader(self._connection)
         self._meta: dict[str, Any] | None = None  # of the snapshot that lasts
         self._sources: tuple[Source, ...] | None = None  # of the same
         find_fragments = FragmentFinder(self._connection, self._get_meta).find
         self._vectors = EmbeddedVectors(self._connection, self._path, self._get_meta, find_fragments, approximate_above)
         self._outlines = OutlineReader(self._connection, self._vectors)
-        self._terms = EmbeddedTexts(
+        self._terms = EmbeddedTerms(
             self._connection, self._path, self._reader, self._get_one, self._get_meta, find_fragments
         )
-        self._sum = FileSum(self._path)
+        self._sum = FileChecksum(self._path)
         self._is_closed = False
         self._is_checked = False  # since the last write
         if create:
@@ -108,7 +108,7 @@ class EmbeddedStore:
     def close(self) -> None:
         """Release the file; one that still holds nothing, as after a first build that failed, is removed."""
         with suppress(DatabaseError, StoreError):
-            if self._is_removable and not self._is_wanted and not self.generation():
+            if self._is_removable and not self._is_used and not self.generation():
                 remove_empty(self._connection, self._path, self._identity)
         self._close_files()
 
@@ -133,7 +133,7 @@ class EmbeddedStore:
     def ensure_schema(self, encoder: str, dimension: int) -> None:
         """Create what is missing; refuse a store made with another encoder or dimension."""
         with translate_faults(self.address):
-            self._is_wanted = True
+            self._is_used = True
             if self._check_encoder(encoder, dimension):
                 return
             self._connection.execute("BEGIN IMMEDIATE")
@@ -280,28 +280,28 @@ class EmbeddedStore:
                 writer.seal()
                 self._connection.execute("COMMIT")
             except BaseException:
-                self._is_wanted = False
+                self._is_used = False
                 raise
             finally:
                 self._reader.forget()
                 self._roll_back()
         self._is_checked = False
         if writer.changed:
-            self._settle(Step(before, now) if not writer.has_replaced_vectors else None)
+            self._write_copies(StampChange(before, now) if not writer.has_replaced_vectors else None)
         else:
-            self._empty_log()
+            self._checkpoint()
 
-    def _settle(self, step: Step | None) -> None:
+    def _write_copies(self, step: StampChange | None) -> None:
         """Write the files beside the database and empty the log; what fails here, readers make up for."""
         before = self._vectors.read_indexed()
         for write in (partial(self._vectors.write, step), self._terms.write):
             with suppress(OSError, DatabaseError, StoreError), self.snapshot():
                 write()
-        self._empty_log()
+        self._checkpoint()
         with suppress(OSError):  # it may take minutes: last, when all else is in its place
             self._vectors.write_approximate(before)
 
-    def _empty_log(self) -> None:
+    def _checkpoint(self) -> None:
         """Move what was written from the log into the file, and record the file's checksum."""
         patience = self._connection.execute("PRAGMA busy_timeout").fetchone()[0]
         with suppress(DatabaseError):
@@ -320,11 +320,11 @@ class EmbeddedStore:
         with translate_faults(self.address):
             if (self._sum.is_recorded() or self._get_meta("generation")) and not self._sum.is_current():
                 with self.snapshot():
-                    self._refuse_damage()
+                    self._raise_if_damaged()
                 self._sum.record()
         self._is_checked = True
 
-    def _refuse_damage(self) -> None:
+    def _raise_if_damaged(self) -> None:
         damage = find_damage(self._connection)
         if damage:
             raise DatabaseError(f"malformed: {'; '.join(damage)}")
@@ -419,15 +419,15 @@ class EmbeddedStore:
     def _get_one(self, node_id: str) -> Node:
         node = self._reader.read_id(parse_id(self._check_id(node_id)))
         if node is None:
-            raise self._miss(node_id)
+            raise self._make_not_found(node_id)
         return node
 
     def _check_id(self, node_id: str) -> str:
         if not re.fullmatch(r"[0-9a-f]{16}", node_id):
-            raise self._miss(node_id)
+            raise self._make_not_found(node_id)
         return node_id
 
-    def _miss(self, node_id: str) -> NodeNotFoundError:
+    def _make_not_found(self, node_id: str) -> NodeNotFoundError:
         return NodeNotFoundError(
             f"no node '{node_id}' in {self.address}; expected an id of 16 hex digits that a query gave"
         )
@@ -528,14 +528,14 @@ class EmbeddedStore:
                     faults.append(f"{count} {fault}")
         return faults
 
-    def wider_files(self) -> list[Path]:
+    def exposed_files(self) -> list[Path]:
         """List the files of the store that others on this machine may read or write."""
-        return list_wider(self._files)
+        return list_exposed(self._files)
 
-    def mend_copies(self) -> list[str]:
+    def repair_copies(self) -> list[str]:
         """Make the files beside the database anew where their bytes have changed; tell which."""
         with translate_faults(self.address), self.snapshot():
-            return [*self._vectors.mend(), *self._terms.mend()] if self.generation() else []
+            return [*self._vectors.repair(), *self._terms.repair()] if self.generation() else []
 
     def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
         """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (docs/schema.md).
@@ -545,7 +545,7 @@ class EmbeddedStore:
         """
         encoder, dimension = self.encoder()
         with translate_faults(self.address), self.snapshot():
-            self._refuse_damage()
+            self._raise_if_damaged()
             yield export_header(encoder, dimension)
             yield from self._reader.export_nodes(vectors)
             yield from map(export_edge, list_all_edges(self._connection))

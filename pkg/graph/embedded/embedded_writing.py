@@ -11,7 +11,7 @@ from pkg.errors import StoreError
 from pkg.graph.embedded import sql
 from pkg.graph.embedded.checksums import (
     Row,
-    RowsSum,
+    RowsChecksum,
     make_name_row,
     seal_fragment,
     seal_head,
@@ -19,17 +19,17 @@ from pkg.graph.embedded.checksums import (
     sum_vector,
 )
 from pkg.graph.embedded.relations import LinkWriter
-from pkg.graph.left_out import LeftOut, pack_left_out
-from pkg.graph.sqlite_rows import check_replaced, dump, pack_rows, pack_text, parse_id, sign_id
-from pkg.graph.texts import (
+from pkg.graph.graph_records import (
     LEAKS,
-    check_unwritten,
+    check_undocumented,
     describe_docstring,
     find_docstring,
     read_audits,
     replace_leaks,
     write_audits,
 )
+from pkg.graph.omissions import Omission, pack_omissions
+from pkg.graph.sqlite_rows import check_replaced, dump, pack_rows, pack_text, parse_id, sign_id
 from pkg.model import EMBEDDED_LABELS, Audit, Label, Leak, Source
 from pkg.units import DocstringChange, Fragment, UnitGraph, UnitLinks, format_id, hash_key, name_library
 
@@ -71,12 +71,12 @@ class EmbeddedWriter:
         self,
         source: Source,
         fingerprint: str = "",
-        skipped: Sequence[LeftOut] = (),
+        skipped: Sequence[Omission] = (),
         stages: Mapping[str, float] | None = None,
     ) -> None:
         """Add or update a source: the fingerprint of its input, what was left out, CPU seconds of each build stage."""
         shown = source.kind, source.root, source.revision, source.package
-        skips = pack_left_out(skipped)
+        skips = pack_omissions(skipped)
         before = self._run(sql.GET_SOURCE_NAMED, (source.name,)).fetchone()
         self.changed = self.changed or before != shown
         identity = sign_id(hash_key("Source", source.name))
@@ -224,7 +224,7 @@ class EmbeddedWriter:
                 raise StoreError(f"no function '{identity}' in fragment {change.key:016x}; run the command again")
             before: dict[str, object] = json.loads(row[1]) if row[1] else {}
             if find_docstring(before) != docstring:
-                check_unwritten(identity, has_own=isinstance(before.get("docstring"), list))
+                check_undocumented(identity, has_own=isinstance(before.get("docstring"), list))
                 properties = (before | describe_docstring(docstring)).items()
                 after = {name: value for name, value in properties if value is not None}
                 self._run(sql.PUT_PROPERTIES, (dump(after) if after else None, row[0]))
@@ -344,7 +344,7 @@ class EmbeddedWriter:
         """
         fragment_number, number, waiting = row[0], self._node_number, len(self._nodes)
         self._node_number += len(fragment.nodes)
-        first, vectors, summed = number + 1, _pack_some(fragment.vectors), RowsSum(row, len(fragment.nodes))
+        first, vectors, summed = number + 1, _pack_some(fragment.vectors), RowsChecksum(row, len(fragment.nodes))
         labels, kinds, embedded = sql.LABEL_NUMBERS, sql.KIND_NUMBERS, EMBEDDED_LABELS
         for node in fragment.nodes:
             identity, label, parent, name, qualname, kind, start, end, top, bottom, content, properties = node

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pkg.graph.embedded import sql
 from pkg.graph.path_filter import make_path_pattern
 from pkg.model import DECLARATION_LABELS, Label, Matches, Node, NodeFilter, leave_out
-from pkg.private_files import mend_file
+from pkg.private_files import repair_file
 from pkg.terms.index_cache import TextCache
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ between two builds (benchmarks/results/approximate.json; beyond 3.2 million vect
 """
 
 
-KEPT_FILTERS = 16  # of a generation, each with a number for every file that passes
+CACHED_FILTERS = 16  # of a generation, each with a number for every file that passes
 
 
-class Step(NamedTuple):
+class StampChange(NamedTuple):
     """A write by which nodes came and went while all others kept their vectors: the stamps around it."""
 
     before: str
@@ -122,7 +122,7 @@ class EmbeddedVectors:
         """Name the content of the store: every write makes a new name, also where copies of one store part ways."""
         return str(self._get_meta("stamp"))
 
-    def write(self, step: Step | None = None) -> None:
+    def write(self, step: StampChange | None = None) -> None:
         """Write the vector codes of the present generation; a reader makes up for it when this is cut short.
 
         Where a step led to it by which vectors only came and went, those of before are taken over from the file.
@@ -135,11 +135,11 @@ class EmbeddedVectors:
         dimension = self._get_meta("dimension") or 0
         write_index(self.path, stamp, dimension, counts, lambda name: self._list_vectors(name, kept.get(name)), kept)
 
-    def mend(self) -> list[str]:
+    def repair(self) -> list[str]:
         """Write the codes anew where their file is damaged; tell so."""
         from pkg.vectors.vector_file import has_sound_index
 
-        return mend_file(self.path, has_sound_index, self.write)
+        return repair_file(self.path, has_sound_index, self.write)
 
     def _keep_codes(self, before: str, counts: Mapping[str, int]) -> dict[str, Columns]:
         """Give those codes of the generation before that are still there, by label.
@@ -277,7 +277,7 @@ class FragmentFinder:
     def find(self, where: NodeFilter) -> list[int]:
         """List the fragments of the files and rows whose path passes a filter."""
         stamp, paths = str(self._get_meta("stamp")), NodeFilter(paths=where.paths, tests=where.tests)
-        if stamp != self._stamp or len(self._found) > KEPT_FILTERS:
+        if stamp != self._stamp or len(self._found) > CACHED_FILTERS:
             self._found, self._stamp = {}, stamp
         if paths not in self._found:
             self._found[paths] = self._read(paths)
@@ -290,7 +290,7 @@ class FragmentFinder:
         return [number for path, number in self._connection.execute(sql.FRAGMENT_PATHS) if passes(path)]
 
 
-class EmbeddedTexts:
+class EmbeddedTerms:
     """Open the inverted terms of one generation, and read the nodes that they lead to (pkg.terms.word_search)."""
 
     def __init__(
@@ -321,9 +321,9 @@ class EmbeddedTexts:
         """Write the file for the present generation."""
         self._cache.write(self._read_stamp())
 
-    def mend(self) -> list[str]:
+    def repair(self) -> list[str]:
         """Write the file anew where it is damaged; tell so."""
-        return self._cache.mend(self._read_stamp())
+        return self._cache.repair(self._read_stamp())
 
     def _read_stamp(self) -> str:
         return str(self._get_meta("stamp"))

@@ -10,8 +10,8 @@ from operator import itemgetter
 from typing import Any
 
 from pkg.graph.embedded import sql
+from pkg.graph.graph_records import cut_value, export_node, make_call, parse_docstring, parse_import
 from pkg.graph.sqlite_rows import fetch_known, parse_id, unpack_rows, unpack_text
-from pkg.graph.texts import cut_value, export_node, make_call, parse_docstring, parse_import
 from pkg.model import EMBEDDED_LABELS, Call, Label, Node
 from pkg.units import format_id
 

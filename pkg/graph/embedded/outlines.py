@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Vector: TypeAlias = npt.NDArray[np.float32]
 
-KEPT_NODES = 50_000  # some 20 MB: questions about one repository come back to the same functions
+CACHED_NODES = 50_000  # some 20 MB: questions about one repository come back to the same functions
 
 
 class _Row(NamedTuple):
@@ -45,7 +45,7 @@ class OutlineReader:
 
         Unknown ids are left out. Without the stamp of a generation nothing is kept.
         """
-        if stamp is None or stamp != self._stamp or len(self._kept) > KEPT_NODES:
+        if stamp is None or stamp != self._stamp or len(self._kept) > CACHED_NODES:
             self._kept, self._blocks, self._stamp = {}, {}, stamp
         rows = self._list(ids)
         rows.update(self._list_blocks(blocks_of))

@@ -9,8 +9,8 @@ from itertools import groupby
 
 from pkg.graph.embedded import sql
 from pkg.graph.embedded.checksums import seal_links, sum_bytes, sum_rows
+from pkg.graph.graph_records import order_edge
 from pkg.graph.sqlite_rows import parse_id
-from pkg.graph.texts import order_edge
 from pkg.model import Edge, RelationType
 from pkg.units import UnitLinks, format_id
 

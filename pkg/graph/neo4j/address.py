@@ -15,7 +15,7 @@ _LAST_PORT = 65_535
 SYSTEM = "system"  # the database in which a server keeps users and the list of the others
 
 
-_FORM = re.compile(
+_ADDRESS = re.compile(
     rf"(?P<scheme>{'|'.join(map(re.escape, SCHEMES))})://(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s/?#@:%\[\]\\]+)"
     r"(?::(?P<port>[0-9]{0,5}))?(?:/(?P<database>[^\s/?#@:%\\]*))?/?"
 )
@@ -47,7 +47,7 @@ def parse_address(address: str) -> Address:
         raise UsageError(
             f"store address '{shown}' holds a user or password; expected them in PKG_NEO4J_USER and PKG_NEO4J_PASSWORD"
         )
-    found = _FORM.fullmatch(address)
+    found = _ADDRESS.fullmatch(address)
     if found is None or shown != address or int(found["port"] or 0) > _LAST_PORT:
         raise StoreError(
             f"store address '{shown}' is not understood; expected neo4j://host[:port][/database], or bolt://,"

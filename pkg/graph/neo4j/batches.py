@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkg.graph.left_out import LeftOut, pack_left_out
+from pkg.graph.graph_records import cut_value, parse_docstring
 from pkg.graph.neo4j.cypher import BATCH_LABELS, BATCH_TYPES, FRAGMENT, HOLDS
+from pkg.graph.omissions import Omission, pack_omissions
 from pkg.graph.sqlite_rows import pack_rows, pack_text
-from pkg.graph.texts import cut_value, parse_docstring
 from pkg.model import EMBEDDED_LABELS, Label, RelationType, Source
 from pkg.units import Fragment, NodeRow, UnitGraph, format_id, hash_bytes, hash_key, name_library
 
@@ -46,9 +46,9 @@ def describe_source(source: Source) -> Properties:
     }  # fmt: skip
 
 
-def describe_build(fingerprint: str, skipped: Sequence[LeftOut], stages: Mapping[str, float] | None) -> Properties:
+def describe_build(fingerprint: str, skipped: Sequence[Omission], stages: Mapping[str, float] | None) -> Properties:
     """Give the properties of a Source node that tell of its last build."""
-    return {"fingerprint": fingerprint, "skipped": pack_left_out(skipped), "stages": json.dumps(stages or {})}
+    return {"fingerprint": fingerprint, "skipped": pack_omissions(skipped), "stages": json.dumps(stages or {})}
 
 
 def list_vectors(matrix: npt.NDArray[np.float16], packed: bool) -> list[Any]:

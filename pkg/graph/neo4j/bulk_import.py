@@ -16,7 +16,7 @@ from uuid import uuid4
 import numpy as np
 
 from pkg.errors import StoreError
-from pkg.graph.left_out import LeftOut
+from pkg.graph.graph_records import DOCSTRING_PROPERTIES
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.batches import (
     Batch,
@@ -32,7 +32,7 @@ from pkg.graph.neo4j.batches import (
 from pkg.graph.neo4j.cypher import FRAGMENT, GRAPH_LABELS, LINKS, STORE
 from pkg.graph.neo4j.neo4j_links import make_call
 from pkg.graph.neo4j.neo4j_writing import READY, count_key
-from pkg.graph.texts import DOCSTRING_PROPERTIES
+from pkg.graph.omissions import Omission
 from pkg.model import EMBEDDED_LABELS, Audit, Label, Leak, RelationType, Source
 from pkg.resources import open_scratch
 from pkg.units import DocstringChange, UnitGraph, UnitLinks
@@ -297,7 +297,7 @@ class BulkWriter:
         self,
         source: Source,
         fingerprint: str = "",
-        skipped: Sequence[LeftOut] = (),
+        skipped: Sequence[Omission] = (),
         stages: Mapping[str, float] | None = None,
     ) -> None:
         """Note a source, its input and what was left out; it is written at the end, when its nodes are counted."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pkg.graph.graph_records import DOCSTRING_PROPERTIES
 from pkg.graph.neo4j.nodes import PROPERTIES
-from pkg.graph.texts import DOCSTRING_PROPERTIES
 from pkg.model import DECLARATION_LABELS, EMBEDDED_LABELS, UNFOLDED_TYPES, Label, RelationType
 
 STORE, FRAGMENT, LINKS, HOLDS = "PkgStore", "Fragment", "Links", "HOLDS"
@@ -127,7 +127,7 @@ The next build reads all again, to find them.
 UPGRADE_4 = (f"MATCH (s:{STORE} {{id: 'store'}}) SET s.version = 5",)
 """Version 5 has chunks of text files, for which it needs constraints and indexes; the next build finds them."""
 LOCK_STORE = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.writer = $writer RETURN s.generation AS generation"
-ASK_NOTHING = "RETURN 1"
+PING = "RETURN 1"
 RAISE_GENERATION = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.generation = s.generation + 1, s.stamp = randomUUID()"
 MARK_COMMIT = f"""MATCH (c:{STORE} {{id: 'commit'}}) WHERE c.number < $number
     SET c.number = $number, c.at = timestamp()"""
@@ -151,13 +151,13 @@ GET_TEXTS = f"UNWIND $ids AS id MATCH (u:File {{id: id}})-[:{HOLDS}]->(f) RETURN
 
 LIST_DOCSTRINGS = f"""MATCH (n:Function) WHERE n.docstring_model IS NOT NULL AND n.source = $source
     RETURN n.content_hash AS hashed, n {{{", ".join(f".{name}" for name in DOCSTRING_PROPERTIES)}}} AS written"""
-_DRAFTED = " UNION ALL ".join(
+_DOCUMENTABLE = " UNION ALL ".join(
     f"MATCH (n:{label.value} {{id: id}}) RETURN n" for label in (Label.FUNCTION, *DECLARATION_LABELS)
 )
 GET_AUDITS = f"OPTIONAL MATCH (s:{STORE} {{id: 'store'}}) RETURN s.audits AS audits"
 LIST_LEAKS = """MATCH (n:Function|Class|Block|Module) WHERE n.leaks IS NOT NULL AND n.source IN $ready
     RETURN n.id AS id, n.leaks AS leaks ORDER BY id"""
-LIST_FRAGMENTS_OF = f"""UNWIND $ids AS id CALL (id) {{ {_DRAFTED} }} WITH n WHERE n.source IN $ready
+LIST_FRAGMENTS_OF = f"""UNWIND $ids AS id CALL (id) {{ {_DOCUMENTABLE} }} WITH n WHERE n.source IN $ready
     MATCH (f:{FRAGMENT} {{id: n.fragment}}) WITH DISTINCT f, coalesce(n.path, '') AS path
     RETURN f.source AS source, f.key AS key, path, f.text AS text, f.terms AS terms"""
 
@@ -325,9 +325,9 @@ _PLACE = f"""CALL (n) {{
     OPTIONAL MATCH (part:{FRAGMENT} {{id: CASE WHEN n.path IS NULL THEN n.fragment END}})<-[h:{HOLDS}]-(u)
     RETURN part, u.path AS path, h.line AS first_line ORDER BY path, first_line LIMIT 1 }}"""
 """What is in a file has its path and lines; only what is in rows, which may be several, asks who holds its fragment."""
-_OURS = [label.value for label in GRAPH_LABELS]  # others may have given a node labels of their own
-_TOLD = f"n {{{', '.join(f'.{name}' for name in PROPERTIES)}}}"
-_NODE = f"[[each IN labels(n) WHERE each IN {_OURS}][0], {_TOLD}, path, first_line]"
+_GRAPH_LABEL_NAMES = [label.value for label in GRAPH_LABELS]  # others may have given a node labels of their own
+_OWN_PROPERTIES = f"n {{{', '.join(f'.{name}' for name in PROPERTIES)}}}"
+_NODE = f"[[each IN labels(n) WHERE each IN {_GRAPH_LABEL_NAMES}][0], {_OWN_PROPERTIES}, path, first_line]"
 _EACH_NODE = f"RETURN collect([id, {_NODE}]) AS found"
 """One record for all: a message for each would cost client and server more than to find it."""
 _PLACED = f"""{_PLACE} {_PLACE_OF_CALL}
@@ -381,7 +381,7 @@ LIST_OUTLINES = f"""CALL () {{ {_find_nodes(_RANKED)}
     WITH n, n.embedding AS vector, CASE WHEN n.path IS NULL THEN head(COLLECT {{
         MATCH (:{FRAGMENT} {{id: n.fragment}})<-[h:{HOLDS}]-(u) RETURN u.path AS path ORDER BY path, h.line LIMIT 1
     }}) ELSE n.path END AS path
-    RETURN collect([elementId(n), n.id, [each IN labels(n) WHERE each IN {_OURS}][0], n.source,
+    RETURN collect([elementId(n), n.id, [each IN labels(n) WHERE each IN {_GRAPH_LABEL_NAMES}][0], n.source,
         path, n.name, n.qualname, n.kind, n.end_line - n.start_line + 1, n.content_hash, {_SCORE}]) AS found"""
 GET_IMPORTS = f"""UNWIND $units AS unit WITH unit[0] AS id, unit[1] AS names {_UNIT}
     WITH id, names, u WHERE u.source IN $ready
@@ -418,7 +418,7 @@ EXPORT_LABEL = f"""MATCH (n:$($label)) WHERE n.source IN $ready WITH n ORDER BY 
     RETURN $label AS label, n {{.*}} AS node, path, first_line"""
 LIST_NODES = f"""MATCH (n:$($label)) WHERE n.source IN $ready {_PLACE} {_PLACE_OF_CALL}
     WITH n, coalesce(path, calling) AS path, coalesce(first_line, line) AS first_line
-    RETURN $label AS label, {_TOLD} AS node, path, first_line"""
+    RETURN $label AS label, {_OWN_PROPERTIES} AS node, path, first_line"""
 EXPORT_CALLS = f"""MATCH (n:$($label)) WHERE n.source IN $ready WITH n ORDER BY n.id {_PLACE_OF_CALL}
     RETURN $label AS label, n {{.*}} AS node, calling AS path, line AS first_line"""
 EXPORT_UNITS = f"""MATCH (n:$($label)) WHERE n.source IN $ready WITH n ORDER BY n.id

@@ -7,14 +7,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, starmap
 from typing import Any
 
-from pkg.graph.left_out import read_errors, read_skips
+from pkg.graph.graph_records import export_node
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.cypher import FRAGMENT, HOLDS, LINKS, STRUCTURE_TYPES
 from pkg.graph.neo4j.nodes import make_edge, make_node, make_unfolded
 from pkg.graph.neo4j.session import Reader
+from pkg.graph.omissions import read_errors, read_skips
 from pkg.graph.sqlite_rows import unpack_text
 from pkg.graph.store import StoreStats
-from pkg.graph.texts import export_node
 from pkg.model import EMBEDDED_LABELS, Edge, Label, Node, RelationType, Skip, Source, Unfolded
 
 _EXPORTS = {Label.CALL: cypher.EXPORT_CALLS, **dict.fromkeys(cypher.UNIT_LABELS, cypher.EXPORT_UNITS)}
@@ -63,10 +63,10 @@ def follow_edges(
     frontier = set(ids)
     statement = cypher.list_edges_at(types, direction)
     for step in range(depth):
-        rows = reader.run(statement, **reader.name(frontier), ready=reader.view.ready)
+        rows = reader.run(statement, **reader.make_id_parameters(frontier), ready=reader.view.ready)
         if not step:
             known = {row["id"] for row in rows}
-        found = reader.note(edge for row in rows for edge in row["edges"])
+        found = reader.remember_elements(edge for row in rows for edge in row["edges"])
         edges |= {make_edge(*facts) for _, *facts in found}
         seen |= frontier
         frontier = {end for end, *_ in found} - seen
@@ -81,9 +81,9 @@ def find_unfolded(reader: Reader, ids: Iterable[str]) -> tuple[list[tuple[Unfold
     With each comes what GET_COMMON lists of it and, where it is in rows, what GET_CALLS does; with all, what GET_COMMON
     lists of what they call, each behind its id. A snapshot can keep them.
     """
-    record = reader.run(cypher.UNFOLD, **reader.name(ids), ready=reader.view.ready)[0]
+    record = reader.run(cypher.UNFOLD, **reader.make_id_parameters(ids), ready=reader.view.ready)[0]
     unfolded = [
-        (make_unfolded(node, blocks, reader.note(links)), node, calls)
+        (make_unfolded(node, blocks, reader.remember_elements(links)), node, calls)
         for node, blocks, links, calls in record["unfolded"]
     ]
     return unfolded, record["found"]

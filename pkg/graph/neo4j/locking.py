@@ -84,7 +84,7 @@ def commit_between_marks(main: Transaction, number: int, put_mark: PutMark) -> N
         put_mark(number + 2)
 
 
-def mend_mark(number: int, put_mark: PutMark) -> int:
+def clear_stale_mark(number: int, put_mark: PutMark) -> int:
     """Take away the mark of a writer that died; who holds the lock knows that nobody else commits."""
     if number % 2:
         put_mark(number + 1)

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from pkg.errors import StoreError
+from pkg.graph.graph_records import LEAKS, read_audits, replace_leaks, write_audits
 from pkg.graph.neo4j import cypher
-from pkg.graph.texts import LEAKS, read_audits, replace_leaks, write_audits
 from pkg.model import Audit, Leak
 
 if TYPE_CHECKING:

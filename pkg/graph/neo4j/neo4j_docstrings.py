@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pkg.errors import StoreError
+from pkg.graph.graph_records import check_undocumented, describe_docstring, find_docstring
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.batches import list_vectors, name_fragment
-from pkg.graph.texts import check_unwritten, describe_docstring, find_docstring
 from pkg.model import Docstring, Label
 from pkg.units import DocstringChange
 
@@ -74,7 +74,7 @@ def _list_changed(run: Runner, fragments: Iterable[str], changes: Sequence[Docst
                 raise StoreError(f"no function '{identity}' in fragment {each.key:016x}; run the command again")
             before = {name: value for name, value in found[identity].items() if value is not None}
             if find_docstring(before) != docstring:
-                check_unwritten(identity, has_own=before["docstring_source"] == "human")
+                check_undocumented(identity, has_own=before["docstring_source"] == "human")
                 rows.append((identity, docstring, vector))
     return rows
 

@@ -11,7 +11,15 @@ from itertools import islice, starmap
 from typing import TYPE_CHECKING, Any
 
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreLockedError, StoreMissingError, StoreVersionError
-from pkg.graph.left_out import read_errors
+from pkg.graph.graph_records import (
+    LEAKS,
+    export_edge,
+    export_header,
+    find_docstring,
+    order_edge,
+    read_audits,
+    read_leaks,
+)
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.address import parse_address
 from pkg.graph.neo4j.batches import name_source
@@ -26,23 +34,15 @@ from pkg.graph.neo4j.listing import (
     list_edges,
     list_nodes,
 )
-from pkg.graph.neo4j.locking import commit_between_marks, hold_lock, mend_mark
+from pkg.graph.neo4j.locking import clear_stale_mark, commit_between_marks, hold_lock
 from pkg.graph.neo4j.neo4j_writing import Neo4jWriter, delete_nodes, name_units
 from pkg.graph.neo4j.nodes import list_calls, make_node, make_outline
 from pkg.graph.neo4j.schema import Schema, WatchIndex
-from pkg.graph.neo4j.searching import ServerTexts
+from pkg.graph.neo4j.searching import ServerTerms
 from pkg.graph.neo4j.session import AskPassword, Reader, Runner, check_version, open_driver
+from pkg.graph.omissions import read_errors
 from pkg.graph.sqlite_rows import unpack_text
 from pkg.graph.store import StoreStats
-from pkg.graph.texts import (
-    LEAKS,
-    export_edge,
-    export_header,
-    find_docstring,
-    order_edge,
-    read_audits,
-    read_leaks,
-)
 from pkg.model import (
     DECLARATION_LABELS,
     Audit,
@@ -74,11 +74,11 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 5
 TEXTS_AT_ONCE = 500  # files whose texts are in memory together
-MOST_TOGETHER = 50  # nodes fetched by one call whose blocks and calls are fetched together as well
+MAX_BATCHED_NODES = 50  # nodes fetched by one call whose blocks and calls are fetched together as well
 HAS_INDEX_FILTERS = (2026,)  # the first version whose vector indexes filter by properties
 HAS_VECTOR_TYPE = (2026,)  # from here on vectors are a type of the protocol, which drivers know from 6.0 on
 
-_HOLDERS = (Label.CLASS, Label.FUNCTION, Label.BLOCK)  # what other pieces are contained in
+_CONTAINERS = (Label.CLASS, Label.FUNCTION, Label.BLOCK)  # what other pieces are contained in
 
 Found = dict[str, list[list[Any]]]  # what a statement has found for each id or name
 
@@ -98,9 +98,9 @@ class Neo4jStore:
         self._address = parse_address(address)
         self._driver = open_driver(self._address, ask)
         self._reader = Reader(self._driver, self._address)
-        self._kept: dict[tuple[str, ...], Found] | None = None  # of a snapshot, by what was asked
-        self._together: set[str] = set()  # fetched in company while the snapshot lasts
-        self._terms = ServerTexts(self._reader, self.address, self.get, self.subtree)
+        self._cache: dict[tuple[str, ...], Found] | None = None  # of a snapshot, by what was asked
+        self._batched: set[str] = set()  # fetched in company while the snapshot lasts
+        self._terms = ServerTerms(self._reader, self.address, self.get, self.subtree)
         self._schema = Schema(self._driver, self._address, self._reader, watch)
         try:
             self._version = check_version(self._address, self._reader.run(cypher.GET_VERSION)[0]["version"])
@@ -222,39 +222,39 @@ class Neo4jStore:
 
     def snapshot(self) -> AbstractContextManager[None]:
         """Read one generation; a StoreChangedError at the end says that a write ended meanwhile."""
-        return self._begin_snapshot() if self._kept is None else nullcontext()
+        return self._begin_snapshot() if self._cache is None else nullcontext()
 
     @contextmanager
     def _begin_snapshot(self) -> Iterator[None]:
-        self._kept = {}
+        self._cache = {}
         try:
             with self._reader.snapshot():
                 yield
         finally:
-            self._kept, self._together = None, set()
+            self._cache, self._batched = None, set()
 
-    def _ask_each(self, statement: str, ids: Sequence[str], ready: list[str], are_names: bool = False) -> Found:
+    def _find_each(self, statement: str, ids: Sequence[str], ready: list[str], are_names: bool = False) -> Found:
         """Run a statement on ids, or on bare names, and give what it finds for each.
 
         A snapshot keeps them, and for one of several nodes that were fetched by one call asks about all of them:
         whoever looks at the hits of a question one by one waits for the server once.
         """
-        kept = {} if self._kept is None else self._kept.setdefault((statement, *ready), {})
+        kept = {} if self._cache is None else self._cache.setdefault((statement, *ready), {})
         missing = {each for each in ids if each not in kept}
         if not missing:
             return kept
-        if not missing.isdisjoint(self._together):
-            missing.update(each for each in self._together if each not in kept)
+        if not missing.isdisjoint(self._batched):
+            missing.update(each for each in self._batched if each not in kept)
         kept.update((each, []) for each in missing)
-        asked = {"names": sorted(missing)} if are_names else self._reader.name(missing)
+        asked = {"names": sorted(missing)} if are_names else self._reader.make_id_parameters(missing)
         for each, found in self._reader.run(statement, **asked, ready=ready)[0]["found"]:
             kept[each].append(found)
         return kept
 
     def _keep(self, statement: str, ready: list[str], identity: str, found: list[Any]) -> None:
         """Let a snapshot know what a statement would find for an id."""
-        if self._kept is not None:
-            self._kept.setdefault((statement, *ready), {})[identity] = [found]
+        if self._cache is not None:
+            self._cache.setdefault((statement, *ready), {})[identity] = [found]
 
     def sources(self) -> tuple[Source, ...]:
         """List the sources by name."""
@@ -278,7 +278,7 @@ class Neo4jStore:
     def write(self) -> Iterator[Neo4jWriter]:
         """Open the one write; leaving it by an exception undoes all of it but what an unfinished first load has."""
         with hold_lock(self._driver, self._address) as main:
-            number = mend_mark(self._reader.run(cypher.GET_STAMP)[0]["number"], self._put_mark)
+            number = clear_stale_mark(self._reader.run(cypher.GET_STAMP)[0]["number"], self._put_mark)
             self._sweep()
             with translate_faults(self._address, is_writing=True):
                 writer = Neo4jWriter(Runner(main), self._write, self._has_vector_type)
@@ -395,7 +395,7 @@ class Neo4jStore:
         """Find the functions, classes and constants of several bare names at once, ordered by path and line."""
         with self._reader.snapshot() as view:
             ready = view.ready if source is None else [each for each in view.ready if each == source]
-            found = self._ask_each(cypher.FIND_NAMES, names, ready, are_names=True)
+            found = self._find_each(cypher.FIND_NAMES, names, ready, are_names=True)
             nodes = [make_node(*each) for name in set(names) for each in found[name]]
         return sorted(nodes, key=lambda node: (node.source, node.path, node.start_line, node.id))
 
@@ -404,19 +404,19 @@ class Neo4jStore:
         if not ids:
             return []
         with self._reader.snapshot() as view:
-            wanted = self._take_together(ids)
-            common = self._ask_each(cypher.GET_COMMON, wanted, view.ready)
+            wanted = self._batch_ids(ids)
+            common = self._find_each(cypher.GET_COMMON, wanted, view.ready)
             missing = [each for each in wanted if not common[each]]
-            rare = self._ask_each(cypher.GET_RARE, missing, view.ready)
+            rare = self._find_each(cypher.GET_RARE, missing, view.ready)
         found = {each: make_node(*(common[each] or rare[each])[0]) for each in wanted if common[each] or rare[each]}
         self._check_known(ids, found)
         return [found[each] for each in ids]
 
-    def _take_together(self, ids: Sequence[str]) -> list[str]:
+    def _batch_ids(self, ids: Sequence[str]) -> list[str]:
         """Give the distinct ids that may exist; what is fetched together will be asked about together."""
         wanted = list(dict.fromkeys(each for each in ids if each.isascii()))
-        if self._kept is not None and 1 < len(wanted) <= MOST_TOGETHER:
-            self._together.update(wanted)
+        if self._cache is not None and 1 < len(wanted) <= MAX_BATCHED_NODES:
+            self._batched.update(wanted)
         return wanted
 
     def _check_known(self, ids: Iterable[str], known: Container[str]) -> None:
@@ -435,8 +435,8 @@ class Neo4jStore:
         """
         with self._reader.snapshot() as view:
             asked = {"functions": list(blocks_of), "vector": vector.tolist(), "ready": view.ready}
-            records = self._reader.run(cypher.LIST_OUTLINES, **self._reader.name(ids), **asked)
-            found = self._reader.note(records[0]["found"])
+            records = self._reader.run(cypher.LIST_OUTLINES, **self._reader.make_id_parameters(ids), **asked)
+            found = self._reader.remember_elements(records[0]["found"])
         return {each.id: each for each in starmap(make_outline, found)}
 
     def unfold(self, ids: Sequence[str]) -> list[Unfolded]:
@@ -445,7 +445,7 @@ class Neo4jStore:
             return []
         found = {}
         with self._reader.snapshot() as view:
-            listed, called = find_unfolded(self._reader, self._take_together(ids))
+            listed, called = find_unfolded(self._reader, self._batch_ids(ids))
             for unfolded, node, calls in listed:
                 identity = unfolded.node.id
                 found[identity] = unfolded
@@ -462,11 +462,13 @@ class Neo4jStore:
         with self._reader.snapshot() as view:
             (node,) = self.get([node_id])
             if node.label in cypher.UNIT_LABELS:
-                rows = self._reader.run(cypher.INSIDE_UNIT, **self._reader.name([node_id]), ready=view.ready)
+                rows = self._reader.run(
+                    cypher.INSIDE_UNIT, **self._reader.make_id_parameters([node_id]), ready=view.ready
+                )
                 return [make_node(*row["node"]) for row in rows]
-            if node.label not in _HOLDERS:
+            if node.label not in _CONTAINERS:
                 return []
-            found = self._ask_each(cypher.INSIDE_PIECE, [node_id], view.ready)[node_id]
+            found = self._find_each(cypher.INSIDE_PIECE, [node_id], view.ready)[node_id]
         found = sorted(found, key=lambda each: (each[1]["start"], -each[1]["end"], each[1]["position"]))
         # A definition that is all of a function's body has the body's span; of the two the body is the outer one.
         is_body = node.kind == "body"
@@ -477,7 +479,7 @@ class Neo4jStore:
         """List the call sites on the lines of a node, in the order of the text."""
         with self._reader.snapshot() as view:
             self.get([node_id])
-            found = self._ask_each(cypher.GET_CALLS, [node_id], view.ready)[node_id]
+            found = self._find_each(cypher.GET_CALLS, [node_id], view.ready)[node_id]
         return [call for each in found for call in list_calls(*each)]
 
     def imports(self, names: Mapping[str, Collection[str]]) -> dict[str, list[Node]]:
@@ -525,12 +527,12 @@ class Neo4jStore:
         with self._reader.snapshot():
             return find_faults(self._reader)
 
-    def mend_copies(self) -> list[str]:
+    def repair_copies(self) -> list[str]:
         """Make the file of terms in the user's cache folder anew where its bytes have changed; tell so."""
         with self._reader.snapshot():
-            return self._terms.mend()
+            return self._terms.repair()
 
-    def wider_files(self) -> list[Path]:
+    def exposed_files(self) -> list[Path]:
         """List the files of the store that others may read: none, it is on a server."""
         return []
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pkg.errors import StoreError
-from pkg.graph.left_out import LeftOut
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.batches import (
     Batch,
@@ -33,6 +32,7 @@ from pkg.graph.neo4j.batches import (
 from pkg.graph.neo4j.neo4j_audits import put_audit
 from pkg.graph.neo4j.neo4j_docstrings import cut_changes, put_docstrings
 from pkg.graph.neo4j.neo4j_links import cut_links, delete_loose, put_links, put_notes, release_links
+from pkg.graph.omissions import Omission
 from pkg.graph.sqlite_rows import check_replaced
 from pkg.model import EMBEDDED_LABELS, Audit, Label, Leak, Source
 from pkg.units import DocstringChange, UnitGraph, UnitLinks, format_id, hash_key
@@ -77,7 +77,7 @@ class Neo4jWriter:
         self,
         source: Source,
         fingerprint: str = "",
-        skipped: Sequence[LeftOut] = (),
+        skipped: Sequence[Omission] = (),
         stages: Mapping[str, float] | None = None,
     ) -> None:
         """Add or update a source: the fingerprint of its input, what was left out, CPU seconds of each build stage.
@@ -123,7 +123,7 @@ class Neo4jWriter:
         """Run work where it belongs: in the main transaction for a source that readers see, else in its own."""
         if self._states[source] == READY:
             return work(self._main)
-        self._main.run(cypher.ASK_NOTHING).consume()  # fails where the main transaction, and with it the lock, is lost
+        self._main.run(cypher.PING).consume()  # fails where the main transaction, and with it the lock, is lost
         return self._run_batch(work)
 
     def put_fingerprint(self, source: str, path: str, fingerprint: str) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pkg.graph.graph_records import DOCSTRING_PROPERTIES, LEAKS, make_call
 from pkg.graph.sqlite_rows import unpack_rows
-from pkg.graph.texts import DOCSTRING_PROPERTIES, LEAKS, make_call
 from pkg.model import Call, Edge, Label, Nested, Node, Outline, RelationType, Unfolded
 from pkg.units import find_owner
 

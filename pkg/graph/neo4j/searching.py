@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pkg.graph.graph_records import drop_below
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.neo4j_writing import count_key
 from pkg.graph.neo4j.nodes import to_cosine
 from pkg.graph.neo4j.session import Reader, View
 from pkg.graph.path_filter import make_path_pattern
 from pkg.graph.sqlite_rows import parse_id
-from pkg.graph.texts import drop_below
 from pkg.model import Label, Match, Matches, Node, NodeFilter
 from pkg.terms.index_cache import TextCache
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pkg.terms.index_segment import StoredTerms, TextSegment
 
 
-EXPLORED, EXPLORED_EACH = 80, 6
+MIN_CANDIDATES, CANDIDATES_PER_RESULT = 80, 6
 """Nodes that the index is asked for at least, and for each that is looked at where these are few: with fewer, it finds
 less of the nearest."""
 INDEX_LIMIT = 10_000  # hits that 2026.x gives at most, whatever is asked
@@ -99,8 +99,8 @@ class VectorSearch:
         asked = self._plan(vector, k)
         if floor > -1 and k > 0 and not asked.is_exact and not self._has_filters:
             least = (1 + floor) / 2 - SAME_SCORE
-            near = self._list(cypher.QUERY_NEAR, asked, ask=EXPLORED, least=least)()
-            if len(near) < EXPLORED:  # so nothing else is as near
+            near = self._list(cypher.QUERY_NEAR, asked, ask=MIN_CANDIDATES, least=least)()
+            if len(near) < MIN_CANDIDATES:  # so nothing else is as near
                 leaders = _pick_leaders(each for each in near if each.equal)
                 return drop_below(self._make_matches(asked, leaders[:k]), floor)
         return drop_below(self._begin(asked)(), floor)
@@ -163,7 +163,7 @@ class VectorSearch:
         """
         if asked.is_exact:  # a question without words is as far from all
             return self._list(cypher.SCAN_VECTORS, asked)
-        explored = max(asked.look, min(asked.look * EXPLORED_EACH, EXPLORED))
+        explored = max(asked.look, min(asked.look * CANDIDATES_PER_RESULT, MIN_CANDIDATES))
         if self._has_filters:
             statement = cypher.SEARCH_FILTERED if asked.is_filtered else cypher.SEARCH_INDEX
             return self._list(statement, asked, ask=explored)
@@ -175,7 +175,7 @@ class VectorSearch:
         written = statement.format(label=self._label.value, index=cypher.name_vector_index(self._label))
         vector = asked.vector.tolist()
         records = self._reader.send(written, vector=vector, look=asked.look, **asked.filters, **parameters)
-        return lambda: [_Found(*each) for each in self._reader.note(records()[0]["found"])]
+        return lambda: [_Found(*each) for each in self._reader.remember_elements(records()[0]["found"])]
 
 
 def _pick_leaders(found: Iterable[_Found]) -> list[Match]:
@@ -203,7 +203,7 @@ def merge_matches(found: Sequence[Matches], k: int) -> Matches:
     )
 
 
-class ServerTexts:
+class ServerTerms:
     """Open the inverted terms of the generation of a snapshot, and read the nodes that they lead to.
 
     A graph is told by the stamp of its generation, which no other graph ever has: so the file of an address, which
@@ -236,9 +236,9 @@ class ServerTexts:
         """Give the terms of the group of a label, in the generation that is read now."""
         return self._cache.open_terms(self._reader.view.stamp, label)
 
-    def mend(self) -> list[str]:
+    def repair(self) -> list[str]:
         """Write the file of the terms anew where it is damaged; tell so."""
-        return self._cache.mend(self._reader.view.stamp)
+        return self._cache.repair(self._reader.view.stamp)
 
     def _list_stored(self) -> Iterator[StoredTerms]:
         for record in self._reader.stream(cypher.LIST_TERMS, ready=self._reader.view.ready):

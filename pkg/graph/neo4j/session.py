@@ -34,11 +34,11 @@ class Runner:
 
     def run(self, statement: str, /, **parameters: Any) -> Result:
         """Send a statement; lists are the parameters that may be long."""
-        hidden = {name: _Unspelled(each) if isinstance(each, list) else each for name, each in parameters.items()}
+        hidden = {name: _Unlogged(each) if isinstance(each, list) else each for name, each in parameters.items()}
         return self._inner.run(statement, hidden)
 
 
-class _Unspelled(list[Any]):
+class _Unlogged(list[Any]):
     """A list that tells only its length."""
 
     def __repr__(self) -> str:
@@ -205,14 +205,14 @@ class Reader:
             with suppress(DriverError, Neo4jError):  # it ended with its connection, or the server ended it
                 transaction.close()
 
-    def note(self, found: Iterable[list[Any]]) -> list[list[Any]]:
+    def remember_elements(self, found: Iterable[list[Any]]) -> list[list[Any]]:
         """Remember the server's own ids of nodes, the first of each list, by their ids, the second; give the rest."""
         listed = list(found)
         if self._view is not None:
             self._elements.update((identity, element) for element, identity, *_ in listed)
         return [rest for _, *rest in listed]
 
-    def name(self, ids: Iterable[str]) -> dict[str, list[str]]:
+    def make_id_parameters(self, ids: Iterable[str]) -> dict[str, list[str]]:
         """Give the parameters that name nodes: by the server's own ids where the snapshot knows them, which is fast."""
         wanted = sorted(set(ids))
         elements = [self._elements[each] for each in wanted if each in self._elements]

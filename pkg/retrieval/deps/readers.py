@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pkg.graph.texts import parse_import
+from pkg.graph.graph_records import parse_import
 from pkg.model import CERTAIN, POSSIBLE, Label, Node, RelationType
 from pkg.retrieval.deps.answer import (
     READS,

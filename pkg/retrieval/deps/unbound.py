@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from pkg.graph.generation_memory import GenerationMemory
+from pkg.graph.generation_cache import GenerationCache
 from pkg.graph.store import Overflow
 from pkg.model import Label
 from pkg.resolution.reasons import Reason
@@ -21,7 +21,7 @@ _LAST_NAME = re.compile(r"([^\W\d]\w*)\s*\Z")
 UnboundNames = Mapping[str, Counter[str]]
 """Number of unbound call sites of each name, by reason."""
 
-_MEMORY = GenerationMemory(8)  # sources
+_MEMORY = GenerationCache(8)  # sources
 
 
 class SameName(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.graph.embedded.checksums import RowsSum, sum_rows
+from pkg.graph.embedded.checksums import RowsChecksum, sum_rows
 
 VALUES = st.none() | st.integers(-(1 << 63), (1 << 63) - 1) | st.text(max_size=5) | st.binary(max_size=5)
 ROWS = st.tuples(VALUES, VALUES)
@@ -16,7 +16,7 @@ Row = tuple[object, object]
 def test_a_sum_of_some_rows_at_a_time_is_that_of_all(
     row: tuple[object, object], parts: list[list[tuple[object, object]]]
 ) -> None:
-    summed = RowsSum(row, sum(map(len, parts)))
+    summed = RowsChecksum(row, sum(map(len, parts)))
     for part in parts:
         summed.add(list(part))
     assert summed.value == sum_rows(row, [each for part in parts for each in part])

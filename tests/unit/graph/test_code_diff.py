@@ -1,4 +1,4 @@
-"""How two states of code differ, in words of code: real builds of real trees and revisions."""
+"""Compare two states of code definition by definition: real builds of real trees and revisions."""
 
 from __future__ import annotations
 

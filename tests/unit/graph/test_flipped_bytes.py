@@ -17,7 +17,7 @@ from pkg.api import build_graph
 from pkg.cli import main
 from pkg.errors import PkgError, StoreCorruptError, StoreFullError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
-from pkg.private_files import mend_file
+from pkg.private_files import repair_file
 
 FLIPS = 60  # for each of the seeds
 SEEDS = range(4)
@@ -139,4 +139,4 @@ def test_a_damaged_copy_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
     (tmp_path / "copy").write_bytes(b"?")
     with pytest.raises(StoreFullError, match=r"copy is damaged .* \(Permission denied\); delete it"):
-        mend_file(tmp_path / "copy", lambda path: False, write)
+        repair_file(tmp_path / "copy", lambda path: False, write)

@@ -30,7 +30,7 @@ _open_files: dict[tuple[int, int], _OpenFile] = {}  # by device and inode
 _lock = Lock()
 
 
-class FileSum:
+class FileChecksum:
     """The recorded checksum of a database file that a store has open; close it after the store's connection.
 
     POSIX ends all locks that a process holds on a file when it closes any descriptor of that file, and with them those

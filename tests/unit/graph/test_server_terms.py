@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from contract.units import READER, WRITER, prepare
 
-from pkg.graph.neo4j.searching import ServerTexts, find_cache_file
+from pkg.graph.neo4j.searching import ServerTerms, find_cache_file
 from pkg.model import Label
 from pkg.terms.term_weights import weigh_terms
 from pkg.units import format_id
@@ -38,11 +38,11 @@ class FakeReader:
         return [{"id": format_id(self.fragment.key), "source": "demo", "terms": self.fragment.terms}]
 
 
-def open_texts(reader: FakeReader, address: str = "neo4j://host") -> ServerTexts:
-    return ServerTexts(reader, address, lambda ids: [], lambda node_id: [])  # type: ignore[arg-type]
+def open_texts(reader: FakeReader, address: str = "neo4j://host") -> ServerTerms:
+    return ServerTerms(reader, address, lambda ids: [], lambda node_id: [])  # type: ignore[arg-type]
 
 
-def count_matches(texts: ServerTexts, question: str, label: Label = Label.FUNCTION) -> int:
+def count_matches(texts: ServerTerms, question: str, label: Label = Label.FUNCTION) -> int:
     return len(texts.open_terms(label).search(weigh_terms(question), 9, None).matches)
 
 

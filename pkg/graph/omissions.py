@@ -9,15 +9,15 @@ from typing import Any, TypeAlias
 
 from pkg.model import LocalError, Skip
 
-LeftOut: TypeAlias = Skip | LocalError
+Omission: TypeAlias = Skip | LocalError
 
 
-def pack_left_out(left_out: Sequence[LeftOut]) -> str:
+def pack_omissions(left_out: Sequence[Omission]) -> str:
     """Return the text; of a local error, the traceback is not kept."""
     return json.dumps([_describe(each) for each in left_out])
 
 
-def _describe(each: LeftOut) -> dict[str, Any]:
+def _describe(each: Omission) -> dict[str, Any]:
     return {name: value for name, value in asdict(each).items() if name != "trace"}
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 
 
-class GenerationMemory:
+class GenerationCache:
     """What was read of graphs, by keys, with the stamp of the generation; any number of threads may ask it."""
 
     def __init__(self, most: int) -> None:

@@ -33,7 +33,7 @@ def parse_docstring(literal: bytes) -> str:
         return literal.decode("utf-8", "replace")
 
 
-MAX_VALUE_BYTES = 200  # characters of a value that a node tells; its content has all of it
+MAX_VALUE_LENGTH = 200  # characters of a value that a node tells; its content has all of it
 
 
 def cut_value(text: bytes, start: int, place: Any) -> str:
@@ -42,8 +42,8 @@ def cut_value(text: bytes, start: int, place: Any) -> str:
     place: byte offsets [start, end) from the start of the constant in the text, which is at `start`.
     """
     first, last = place
-    found = " ".join(text[start + first : start + last][: 8 * MAX_VALUE_BYTES].decode("utf-8", "replace").split())
-    return found if len(found) <= MAX_VALUE_BYTES else f"{found[:MAX_VALUE_BYTES]}..."
+    found = " ".join(text[start + first : start + last][: 8 * MAX_VALUE_LENGTH].decode("utf-8", "replace").split())
+    return found if len(found) <= MAX_VALUE_LENGTH else f"{found[:MAX_VALUE_LENGTH]}..."
 
 
 def describe_docstring(docstring: Docstring | None) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def describe_docstring(docstring: Docstring | None) -> dict[str, Any]:
     return dict(zip(DOCSTRING_PROPERTIES, values, strict=True))
 
 
-def check_unwritten(node_id: str, has_own: bool) -> None:
+def check_undocumented(node_id: str, has_own: bool) -> None:
     """Refuse to write over what a person wrote: a StoreError for a function that has a docstring of its own (A-13)."""
     if has_own:
         raise StoreError(f"function '{node_id}' has a docstring of its own, which stays; expected one without")
