@@ -1,6 +1,6 @@
-"""The typed door to all that PKG does: the commands and a script go through the same functions.
+"""The typed public API, which the commands use too.
 
-Whatever takes long or may ask is told to functions that the caller hands over; nothing here prints.
+Progress and questions go to callbacks of the caller; nothing here prints.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ if TYPE_CHECKING:
 else:
     api_types = LazyModule("pkg.api_types")
 
-RETRIES = 3  # of a read that a write fell into: two writes within one read are rare, four are not to be waited for
+RETRIES = 3  # of a read that a write interrupted: two writes within one read are rare
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 Ask = Callable[[str], str]
-"""Asked for the password of a server where PKG_NEO4J_PASSWORD is not set."""
+"""Called for the password of a server if PKG_NEO4J_PASSWORD is not set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Whom a build tells how far it is, and whom it asks; by default nobody, and then nothing is ever sent anywhere."""
+    """Callbacks of a build; the default ones do nothing, and without agree no code is sent to a service."""
 
-    progress: Progress | None = None  # told how many of how many bytes were read
-    index_progress: Callable[[str, float], None] | None = None  # told a server's index, and its percent that are filled
-    say: Callable[[str], None] = lambda text: None  # told what takes long before it begins
-    agree: Callable[[str], bool] | None = None  # asked, with an estimate, before code is sent to a service
+    progress: Progress | None = None  # called with the bytes read and the total
+    index_progress: Callable[[str, float], None] | None = None  # a server's index, percentage populated
+    say: Callable[[str], None] = lambda text: None  # called with a message before a long step
+    agree: Callable[[str], bool] | None = None  # called with an estimate before code is sent to a service
     ask: Ask | None = None
-    enter: Callable[[str], None] = lambda stage: None  # told what a build does when all is read, as it begins
+    enter: Callable[[str], None] = lambda stage: None  # called with each stage that follows reading
 
 
 NO_LISTENER = Listener()
@@ -65,15 +65,15 @@ def build_graph(
     text: bool = True,
     listener: Listener = NO_LISTENER,
 ) -> BuildReport:
-    """Build or update the graph of a repository, archive, git revision or corpus; only what changed is done again.
+    """Build or incrementally update the graph of a repository, archive, git revision or corpus.
 
-    store: an address such as sqlite:///graph.db; without one PKG_STORE, else the user's own store.
-    jobs: worker processes, 0 for one per processor; a script that asks for more than one needs the
+    store: an address such as sqlite:///graph.db; default: PKG_STORE, else the user's own store.
+    jobs: worker processes, 0 for one per processor; a script with more than one needs the
     ``if __name__ == "__main__"`` guard of multiprocessing.
-    encoder: such as minilm; without one the store's own. Another one than before encodes the whole graph anew.
-    follow_links: read what links lead to outside of the folder too, as long as it lies in the user's home.
-    text: read the text files of a repository too, such as README.md.
-    Raises pkg.errors.PkgError; the store then holds what it held before.
+    encoder: such as minilm; default: that of the store. Another encoder encodes the whole graph again.
+    follow_links: follow links out of the folder to targets inside the user's home.
+    text: include the text files of a repository, such as README.md.
+    Raises pkg.errors.PkgError; the store is then unchanged.
     """
     options = _build_options(encoder, jobs, listener)
     with closing(_open_target(store, listener)) as target:
@@ -104,10 +104,10 @@ def watch_graph(
     on_fault: Callable[[PkgError], None] = lambda fault: None,
     listener: Listener = NO_LISTENER,
 ) -> Iterator[BuildReport]:
-    """Build now and again after each change on disk; give a report of each round that changed anything.
+    """Build now and after each change on disk; yield a report of each round that changed anything.
 
-    poll: look every second, where the system tells of no changes. on_fault: told of a later round that failed, which
-    is tried again. The first build raises what build_graph raises; a folder that is gone ends it by a PathError.
+    poll: check every second, where the system reports no changes. on_fault: called for a later round that failed, which
+    is retried. The first build raises the errors of build_graph; raises PathError when the folder is deleted.
     """
     from pkg.indexing.watch import watch
 
@@ -134,13 +134,13 @@ def restore_graph(
     jobs: int = 1,
     listener: Listener = NO_LISTENER,
 ) -> list[BuildReport]:
-    """Build the sources of an export again, one report each; the graph comes out byte-equal."""
+    """Build the sources of an export, with one report each; the resulting graph is byte-equal."""
     with closing(_open_target(store, listener)) as target:
         return build_export(os.fspath(path), target, _build_options(encoder, jobs, listener))
 
 
 def remove_source(name: str, *, store: str | None = None, ask: Ask | None = None) -> BuildReport:
-    """Remove a source with everything in it; a UsageError that lists the sources where there is none of the name."""
+    """Remove a source with everything in it; raise UsageError for an unknown one."""
     with closing(open_store(find_address(store), ask=ask)) as target:
         return drop_source(target, name)
 
@@ -161,14 +161,14 @@ def enhance_graph(
     listen: api_types.EnhancementListen | None = None,
     listener: Listener = NO_LISTENER,
 ) -> list[api_types.EnhanceReport]:
-    """Write docstrings for functions that have none, the most called first, and store them (P-07); a report a source.
+    """Generate and store docstrings for functions without one, the most called first (P-07); one report per source.
 
-    model: such as gguf:FILE, openai:NAME@URL or template. form: of the prompt, else the best for the model.
-    comments: write comments before the blocks as well (P-08), which takes several times as long.
-    limit, minutes, max_cost: what may be spent at most; a cost needs the price of a million tokens, IN/OUT.
-    retry_failed: ask again for what failed before. is_stored: else all goes into the cache of docstrings alone.
-    listen: told of each function. No docstring of a person is touched, and no file is written.
-    Raises pkg.errors.PkgError; what was written until then is stored.
+    model: such as gguf:FILE, openai:NAME@URL or template. form: the prompt template; default: the best for the model.
+    comments: write comments before blocks too (P-08), which takes several times as long.
+    limit, minutes, max_cost: budgets; max_cost needs price, of a million tokens: IN/OUT.
+    retry_failed: retry functions that failed before. is_stored: if false, docstrings are only cached.
+    listen: called for each function. Docstrings in the code and files are never changed.
+    Raises pkg.errors.PkgError; docstrings generated before are stored.
     """
     from pkg.indexing.enhancement_session import run_enhancement
 
@@ -189,9 +189,9 @@ def estimate_enhancement(
     price: str | None = None,
     listener: Listener = NO_LISTENER,
 ) -> api_types.EnhanceEstimate:
-    """Estimate what enhance_graph takes, from twenty functions that are written for it and stay in the cache.
+    """Estimate time and cost of enhance_graph from docstrings of twenty functions, which stay in the cache.
 
-    Where nobody agrees that they are sent to another machine, the sizes of the functions alone tell.
+    Without agreement to send them to another machine, the estimate uses the sizes of functions only.
     Raises pkg.errors.PkgError.
     """
     from pkg.indexing.enhancement_session import estimate_enhancement
@@ -209,7 +209,7 @@ def list_failures(
     form: str | None = None,
     ask: Ask | None = None,
 ) -> list[tuple[str, str, str]]:
-    """List the functions that a model has failed at: path, qualified name and reason; nothing is asked of it."""
+    """Return the functions for which a model failed: path, qualified name and reason; the model is not called."""
     from pkg.indexing.enhancement_session import EnhanceOptions, list_known_failures
 
     with closing(open_store(find_address(store), ask=ask)) as target:
@@ -220,9 +220,9 @@ def list_failures(
 def remove_docstrings(
     model: str, *, store: str | None = None, source: str | None = None, listener: Listener = NO_LISTENER
 ) -> dict[str, int]:
-    """Take the docstrings of a model out of a graph, which is then as if they had never been; how many, by source.
+    """Remove all traces of the docstrings of a model from a graph; return their number by source.
 
-    A UsageError names the models where there is none of that name, or says that code would be sent to an encoder.
+    Raises UsageError for an unknown model, or if code would be sent to an encoder without agreement.
     """
     from pkg.indexing.enhancement_session import undo_enhancement
 
@@ -231,12 +231,12 @@ def remove_docstrings(
 
 
 def open_graph(store: str | None = None, *, ask: Ask | None = None) -> Graph:
-    """Open the graph at an address for questions; without one PKG_STORE, else the user's own store."""
+    """Open the graph at an address; default: PKG_STORE, else the user's own store."""
     return Graph(open_store(find_address(store), ask=ask))
 
 
 def verify_stores(a: str, b: str, *, vectors: bool = False, ask: Ask | None = None) -> api_types.Verification:
-    """Compare the graphs at two addresses, node by node and relationship by relationship; vectors when asked to."""
+    """Compare the graphs at two addresses node by node and relationship by relationship, optionally with vectors."""
     from pkg.graph.verify import compare_stores
 
     first_address, second_address = find_address(a), find_address(b)
@@ -251,11 +251,11 @@ def diff_graphs(
     source: tuple[str | None, str | None] = (None, None),
     listener: Listener = NO_LISTENER,
 ) -> api_types.CodeDiff:
-    """Compare two graphs, or two states of code, in words of code.
+    """Compare the definitions and links of two graphs or two states of code.
 
-    a, b: store addresses, or what build_graph reads, such as FOLDER@REVISION; that is built for the moment, and nothing
-    of it stays. source: the names of the sources in a and in b, where a store has several. Raises QueryError where a
-    source is not named that must be, and what build_graph and open_graph raise.
+    a, b: store addresses, or paths for build_graph, such as FOLDER@REVISION, of which temporary graphs are built.
+    source: the names of the sources in a and b, required where a store has several. Raises QueryError for a missing or
+    unknown source, and the errors of build_graph and open_graph.
     """
     from pkg.graph.code_diff import compare_code_graphs
 
@@ -270,7 +270,7 @@ def diff_graphs(
 
 @contextmanager
 def _open_side(side: str, place: str, listener: Listener) -> Iterator[api_types.GraphStore]:
-    """Open a store by its address; of anything else build a graph at a place, and open that."""
+    """Open a store by its address; for a path, build and open a graph at `place`."""
     address = side if "://" in side else f"sqlite:///{place}"
     if "://" not in side:
         build_graph(side, store=address, listener=listener)
@@ -293,12 +293,12 @@ def rank_candidates(
     seed: int = 0,
     encoder: str = "static",
 ) -> Ranking:
-    """Choose the best of several answers to a query, and say why (P-23 to P-25, A-08); no graph is needed.
+    """Choose the best of several answers to a query, with reasons (P-23 to P-25, A-08); needs no graph.
 
-    candidates: texts, or objects with a text and perhaps an id; one is enough, none is an InputError.
-    examples: what is known beside the query, as "f(2) == 4" or {"call": "f(2)", "expected": 4}.
-    The other options are those of pkg.RerankOptions. For many queries call rank_tasks, which keeps one sandbox.
-    Raises TypeError for a single text or a mapping where a sequence is expected.
+    candidates: at least one text, or object with a text and optionally an id.
+    examples: input and output examples such as "f(2) == 4" or {"call": "f(2)", "expected": 4}.
+    The other options are those of pkg.RerankOptions. For many queries use rank_tasks, which keeps one sandbox.
+    Raises InputError without candidates, TypeError for a text or mapping instead of a sequence.
     """
     from pkg.rerank.reranker import Reranker
 
@@ -306,7 +306,17 @@ def rank_candidates(
     check_sequence("candidates", candidates, 'texts, or of objects with the field text, such as [{"text": "x = 1"}]')
     check_sequence("examples", examples, 'texts or objects, such as ["f(2) == 4"]')
     check_sequence("stages", stages, f"names: {', '.join(STAGES)}")
-    options = RerankOptions(tuple(stages), weights or {}, compare, sandbox, jobs, inputs, cpu_seconds, seed, encoder)
+    options = RerankOptions(
+        stages=tuple(stages),
+        weights=weights or {},
+        compare=compare,
+        sandbox=sandbox,
+        jobs=jobs,
+        inputs=inputs,
+        cpu_seconds=cpu_seconds,
+        seed=seed,
+        encoder=encoder,
+    )
     with Reranker(options) as reranker:
         return reranker.rerank(query, candidates, examples=examples)
 
@@ -317,9 +327,9 @@ def rank_tasks(
     options: RerankOptions | None = None,
     oracle: Mapping[api_types.Name, Any] | None = None,
 ) -> Iterator[Ranking | api_types.Skip]:
-    """Rank tasks several at once and give what comes of them in their order; one that cannot be ranked is a Skip.
+    """Rank tasks concurrently and yield the rankings in their order; a Skip for a task that cannot be ranked.
 
-    oracle: hidden tests by task id, for research; what they choose is worth nothing as a measurement.
+    oracle: hidden tests by task id, for research; their choice is no valid measurement.
     """
     from pkg.rerank.reranker import Reranker
     from pkg.rerank.tasks import rank_all
@@ -334,7 +344,7 @@ def rank_stream(
     *,
     options: RerankOptions | None = None,
 ) -> AsyncIterator[Ranking | api_types.Skip]:
-    """Rank tasks as they come, one after the other; a task that cannot be ranked comes out as a Skip."""
+    """Rank tasks one by one as they arrive; yield a Skip for a task that cannot be ranked."""
     from pkg.rerank.reranker import Reranker
     from pkg.rerank.tasks import rank_one_by_one
 
@@ -349,7 +359,7 @@ def generate_answer(
     listen: api_types.Listen | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> api_types.WrittenAnswer:
-    """Have a text model answer a question without any graph; Graph.generate shows it what the graph has."""
+    """Generate an answer to a question without a graph; Graph.generate adds context from the graph."""
     from pkg.generation.sample_writer import Context
 
     return _generate(text, model, Context(), options, listen, say)
@@ -370,7 +380,7 @@ def _generate(
     from pkg.rerank.reranker import Reranker
 
     options = options or GenerateOptions()
-    check_template(options.form)  # before a model is loaded for nothing
+    check_template(options.form)  # before the model is loaded
     with use_model(model) as opened, Reranker() as reranker:
         return write_answer(text, opened, context, options, reranker, listen=listen, say=say)
 
@@ -386,10 +396,10 @@ def write_corpus(
 ) -> api_types.CorpusReport:
     """Write rows and the functions of packages into one corpus for build_graph, each with its source and licence.
 
-    paths: files of rows, wheels, source distributions, folders, names of installed packages. docstrings: leave those of
-    packages in their code. documented: take only functions that have one. any_licence: take packages whatever their
-    licence. licence: of rows that name none. Raises PathError, UsageError where the output is also read, InputError
-    where no row is left.
+    paths: files of rows, wheels, source distributions, folders, names of installed packages. docstrings: keep those of
+    packages in the code. documented: only functions with a docstring. any_licence: include packages of any licence.
+    licence: of rows without one. Raises PathError, UsageError if the output is also an input, InputError if no row is
+    left.
     """
     from pkg.extract.recipe.corpus_recipe import RecipeOptions, make_corpus
 
@@ -399,11 +409,11 @@ def write_corpus(
 
 
 class Graph:
-    """A graph to ask; use it in a with statement, or call close."""
+    """An open graph; use it in a with statement, or call close."""
 
     def __init__(self, store: api_types.GraphStore) -> None:
         self.store = store
-        self._encoder: tuple[str, api_types.Encoder] | None = None  # with the name that the store knows it by
+        self._encoder: tuple[str, api_types.Encoder] | None = None  # with its name in the store
 
     def __enter__(self) -> Graph:
         return self
@@ -412,7 +422,7 @@ class Graph:
         self.close()
 
     def close(self) -> None:
-        """Release the store."""
+        """Close the store."""
         self.store.close()
 
     def query(
@@ -439,11 +449,11 @@ class Graph:
         exclude_leaks: bool = False,
         fresh: bool = False,
     ) -> api_types.QueryResult:
-        """Find what helps with a question: search, prune, add what is called, pack.
+        """Search code for a question, prune it, add called functions, and pack it into a budget.
 
-        What each option means stands at pkg.QueryOptions; with fresh the graph is brought up to date before, as refresh
-        does. Files that have changed since the build stand in coverage.stale. Raises QueryError where nothing can be
-        asked, UsageError for options that cannot be meant together.
+        The options are described at pkg.QueryOptions. fresh: update the graph before, like refresh. coverage.stale
+        lists files that changed since the build. Raises QueryError for a query that cannot be searched, UsageError for
+        conflicting options.
         """
         from pkg.retrieval.query_options import QueryOptions
 
@@ -472,25 +482,25 @@ class Graph:
     def refresh(
         self, source: str | None = None, *, listener: Listener = NO_LISTENER
     ) -> list[BuildReport | api_types.Skip]:
-        """Bring all sources up to date with what they were built from, or the one named; only what changed is read.
+        """Update all sources, or one, incrementally from their input, with the options of their last build.
 
-        Each is read as it was read before. A Skip says why one cannot be, such as a folder that is gone; the graph
-        keeps what it holds of it. Raises UsageError for an unknown source, StoreError where nothing can be written.
+        A Skip is the reason why a source cannot be updated, such as a deleted folder; its graph is kept. Raises
+        UsageError for an unknown source, StoreError for a store that cannot be written.
         """
         from pkg.indexing.refresh import refresh
 
         return refresh(self.store, source, _build_options(None, 1, listener))
 
-    def _answer(self, read: Callable[[], Found], fresh: bool, source: str | None) -> Found:
-        """Read an answer, from a graph that is brought up to date before where that is asked for."""
+    def _answer(self, read: Callable[[], Result], fresh: bool, source: str | None) -> Result:
+        """Read an answer, after an update of the graph if fresh."""
         if fresh:
             self.refresh(source)
-        return _read_again(read)
+        return _retry_read(read)
 
-    def _answer_encoded(self, read: Callable[[api_types.Encoder], Found], fresh: bool, source: str | None) -> Found:
-        """Read an answer with the encoder of the graph, both of one generation: a build may change the encoder."""
+    def _answer_encoded(self, read: Callable[[api_types.Encoder], Result], fresh: bool, source: str | None) -> Result:
+        """Read an answer with the encoder of the same generation."""
 
-        def read_whole() -> Found:
+        def read_whole() -> Result:
             with self.store.snapshot():
                 return read(self.load_encoder())
 
@@ -513,10 +523,10 @@ class Graph:
         tests: api_types.TestChoice = "auto",
         fresh: bool = False,
     ) -> api_types.Exploration:
-        """Find the code that matters to a text and how it hangs together, within a budget of tokens (0: no limit).
+        """Find the code relevant to a text and its relationships, within a budget of tokens (0: no limit).
 
-        What each option means stands at pkg.retrieval.explore_options. fresh: bring the graph up to date before, as
-        refresh does. Raises QueryError where nothing can be asked.
+        The options are described at pkg.retrieval.explore_options. fresh: update the graph before, like refresh. Raises
+        QueryError for a query that cannot be searched.
         """
         from pkg.retrieval.explore import explore
         from pkg.retrieval.explore_options import ExploreOptions
@@ -541,11 +551,11 @@ class Graph:
         doubtful: bool = False,
         fresh: bool = False,
     ) -> api_types.Answer:
-        """Tell what depends on what, or who reads a constant; what each option means stands at pkg.DepsOptions.
+        """Find the dependencies of a name, or the readers of a constant; the options are described at pkg.DepsOptions.
 
         name: path:line, a path, a dotted module, a qualified or a bare name of a function, class, constant or field.
-        fresh: bring the graph up to date before, as refresh does; else coverage.stale lists files that have changed.
-        Raises QueryError for a name that the graph does not know, UsageError for options that do not fit together.
+        fresh: update the graph before, like refresh; else coverage.stale lists changed files.
+        Raises QueryError for an unknown name, UsageError for conflicting options.
         """
         from pkg.retrieval.deps.answer import DepsOptions
         from pkg.retrieval.deps.questions import run_deps
@@ -553,17 +563,27 @@ class Graph:
         check_sequence("relations", relations, 'kinds of links, such as ("CALLS",)')
         place = None if name is None else os.fspath(name)
         options = DepsOptions(
-            question, to, source, depth, direction, limit, relations, diff, staged, entries, doubtful
-        )  # fmt: skip
+            question=question,
+            to=to,
+            source=source,
+            depth=depth,
+            direction=direction,
+            limit=limit,
+            relations=relations,
+            diff=diff,
+            staged=staged,
+            entries=entries,
+            doubtful=doubtful,
+        )
         return self._answer(lambda: run_deps(self.store, place, options), fresh, source)
 
     def show(
         self, name: str | os.PathLike[str], *, source: str | None = None, limit: int = 10, fresh: bool = False
     ) -> api_types.Shown:
-        """Show the source of a function, class, constant or file, with what it says of itself, its callers and callees.
+        """Return the source, docstring, callers and callees of a function, class, constant or file.
 
-        name: as deps takes it. limit: links of one kind; 0 for no limit. fresh: bring the graph up to date before, as
-        refresh does. Raises QueryError for a name that the graph does not know, or that may mean several things.
+        name: as in deps. limit: links of one kind; 0 for no limit. fresh: update the graph before, like refresh.
+        Raises QueryError for an unknown or ambiguous name.
         """
         from pkg.retrieval.show import run_show
 
@@ -577,10 +597,10 @@ class Graph:
         budget: int = 2000,
         fresh: bool = False,
     ) -> api_types.CodeOutline:
-        """Outline a file or a folder by its classes and functions, or a whole source by what is central in it.
+        """Outline a file or folder by its classes and functions, or a source by its central definitions.
 
-        budget: tokens that what is shown may take; 0 for no limit. fresh: bring the graph up to date before, as refresh
-        does. Raises QueryError for a path that is not there, and without one where there are several sources.
+        budget: in tokens; 0 for no limit. fresh: update the graph before, like refresh. Raises QueryError for an
+        unknown path, and without a path if there are several sources.
         """
         from pkg.retrieval.outline import run_outline
 
@@ -590,10 +610,10 @@ class Graph:
     def map(
         self, path: str | os.PathLike[str] | None = None, *, source: str | None = None, fresh: bool = False
     ) -> api_types.PackageMap:
-        """Map a source, or what lies below a path: which folder and which file imports which, and the cycles.
+        """Return the imports between folders and files of a source or below a path, and their cycles.
 
-        fresh: bring the graph up to date before, as refresh does. Raises QueryError for a path that is not there, and
-        without one where there are several sources.
+        fresh: update the graph before, like refresh. Raises QueryError for an unknown path, and without a path if there
+        are several sources.
         """
         from pkg.retrieval.deps.package_map import run_map
 
@@ -612,13 +632,13 @@ class Graph:
         entries: bool = False,
         fresh: bool = False,
     ) -> api_types.Impact:
-        """Tell what may break when functions, classes, constants or files change, or what a git diff touches.
+        """Find the code that a change of functions, classes, constants, files or a git diff may break.
 
-        names: as for deps. diff: a revision to compare the files with, or REV..REV; staged: compare what is staged.
-        entries: find also by which routes, commands and the like frameworks enter that.
-        fresh: bring the graph up to date before, as refresh does.
-        Raises QueryError for a name that the graph does not know or a diff without Python code, PathError where there
-        is no git repository or it lacks a revision, UsageError for options that do not fit together.
+        names: as in deps. diff: a revision to compare the files with, or REV..REV. staged: compare the staged files.
+        entries: also find the entry points of frameworks that reach it, such as routes and commands.
+        fresh: update the graph before, like refresh.
+        Raises QueryError for an unknown name or a diff without Python code, PathError for a missing repository or
+        revision, UsageError for conflicting options.
         """
         from pkg.retrieval.deps.answer import DepsOptions
         from pkg.retrieval.deps.questions import run_impact
@@ -626,22 +646,28 @@ class Graph:
         check_sequence("relations", relations, 'kinds of links, such as ("CALLS",)')
         places = [os.fspath(name) for name in names]
         options = DepsOptions(
-            "impact", source=source, depth=depth, limit=limit, relations=relations, diff=diff, staged=staged,
+            "impact",
+            source=source,
+            depth=depth,
+            limit=limit,
+            relations=relations,
+            diff=diff,
+            staged=staged,
             entries=entries,
-        )  # fmt: skip
+        )
         return self._answer(lambda: run_impact(self.store, places, options), fresh, source)
 
     def trace(self, command: str, *, source: str | None = None) -> api_types.TraceReport:
-        """Run a command in the current folder, and compare the calls that it makes with those of the graph.
+        """Run a command in the current folder and compare its calls with those of the graph.
 
-        What the command writes goes to standard error. source: which one; else that of the current folder.
+        Output of the command goes to standard error. source: default: that of the current folder.
         """
         from pkg.trace import trace_calls
 
         return trace_calls(self.store, command, source)
 
     def prompt(self, result: api_types.QueryResult) -> str:
-        """Write the augmented prompt of a result (P-19, P-20); where nothing fits, the one without code."""
+        """Return the augmented prompt of a result (P-19, P-20); without code if nothing fits."""
         from pkg.generation.prompt import render_prompt
 
         return render_prompt(result)
@@ -656,19 +682,19 @@ class Graph:
         listen: api_types.Listen | None = None,
         say: Callable[[str], None] = lambda text: None,
     ) -> api_types.WrittenAnswer:
-        """Have a text model answer a question with the code found for it; code that it writes runs in the sandbox.
+        """Generate an answer to a question with the code found for it; generated code runs in the sandbox.
 
-        model: a name such as gguf:FILE, or a model that stays open. query: how the code is searched for. listen: told
-        the text piece by piece, where no other answer can replace it. say: told each decision. Raises ModelError and
-        what query raises; a question of which no word is known is answered without context, and with the
-        context ``auto`` one that nothing fits.
+        model: a name such as gguf:FILE, or an open model. query: options of the search. listen: called with parts of
+        the text if no other answer can replace it. say: called with each decision. Raises ModelError and the errors of
+        query; a query without known words is answered without context, and with the context ``auto`` so is one that
+        nothing fits.
         """
         from pkg.generation.sample_writer import Context
 
         if options is not None and options.context == "none":
             return generate_answer(text, model, options, listen=listen, say=say)
         try:
-            is_open = options is None or options.context == "auto"  # what is settled by hand is shown
+            is_open = options is None or options.context == "auto"  # context chosen by the caller is always used
             result, context = self._find_context(text, query, is_open)
         except QueryError as fault:
             result, context = None, Context(notes=(f"answered without context: {fault}",))
@@ -682,10 +708,10 @@ class Graph:
         *,
         fresh: bool = False,
     ) -> api_types.RepositoryAnswer:
-        """Answer a question about the code and its documents, with checked citations; without a model, its evidence.
+        """Answer a question about the code and its documents with checked citations; without a model, give evidence.
 
-        model: a name such as gguf:FILE, or a model that stays open. fresh: bring the graph up to date before, as
-        refresh does. Raises QueryError where nothing can be asked, and ModelError.
+        model: a name such as gguf:FILE, or an open model. fresh: update the graph before, like refresh. Raises
+        ModelError, and QueryError for a question that cannot be searched.
         """
         from pkg.generation.ask.ask_options import DEFAULT_ASK
         from pkg.models.registry import use_model
@@ -699,7 +725,7 @@ class Graph:
     def open_conversation(
         self, model: api_types.TextModel | None = None, options: api_types.AskOptions | None = None
     ) -> api_types.QuestionAnswerer:
-        """Open a conversation: later questions may go on with earlier ones, and evidence keeps its numbers."""
+        """Open a conversation: questions may refer to earlier ones, and evidence keeps its numbers."""
         from pkg.generation.ask.ask_options import DEFAULT_ASK
         from pkg.generation.ask.question_answer import QuestionAnswerer
         from pkg.retrieval.evidence.evidence_reader import EvidenceReader
@@ -716,9 +742,9 @@ class Graph:
     def _find_context(
         self, text: str, query: api_types.QueryOptions | None, judge: bool = True
     ) -> tuple[api_types.QueryResult, api_types.Context]:
-        """Search twice, for code and for functions, and read what the answer may use of both.
+        """Search for code and for functions; return the context of an answer.
 
-        judge: give nothing where nothing fits.
+        judge: return an empty context if nothing fits.
         """
         from pkg.generation.answer_context import MOST_SIGNATURES, read_context
         from pkg.generation.sample_writer import Context
@@ -732,14 +758,14 @@ class Graph:
         if code.coverage.fits is False:
             return code, Context(notes=(f"answered without context: {code.coverage.notes[0]}",))
         whole = self._run_query(text, functions)
-        return code, _read_again(lambda: read_context(self.store, code, whole))
+        return code, _retry_read(lambda: read_context(self.store, code, whole))
 
     def find_name(self, name: str, source: str | None = None) -> list[api_types.Node]:
         """Find the functions, classes and constants of a bare name."""
-        return _read_again(lambda: self.store.find_name(name, source))
+        return _retry_read(lambda: self.store.find_name(name, source))
 
     def docstrings(self, source: str | None = None) -> list[api_types.DocstringCount]:
-        """Count the docstrings that were written for functions, by source, model and prompt (A-13)."""
+        """Count the generated docstrings by source, model and prompt (A-13)."""
         from pkg.indexing.docstring_counts import count_docstrings
         from pkg.indexing.enhancement_session import list_sources
 
@@ -748,41 +774,41 @@ class Graph:
                 names = list_sources(self.store, source)
                 return [each for name in names for each in count_docstrings(self.store, name)]
 
-        return _read_again(count)
+        return _retry_read(count)
 
     def patches(
         self, source: str | None = None, fresh: Mapping[str, api_types.Docstring] | None = None
     ) -> Iterator[api_types.FilePatch | api_types.Skip]:
-        """Give a unified diff of each file that shows its written docstrings; a Skip says why a file has none.
+        """Yield a unified diff of each file with its generated docstrings, or a Skip with the reason for none.
 
-        fresh: docstrings by content hash that the graph does not hold yet; then only these are shown.
+        fresh: docstrings by content hash that are not stored yet; if given, only these are included.
         """
         from pkg.indexing.code_patch import list_all_patches
 
         return list_all_patches(self.store, source, fresh)
 
     def stats(self, source: str | None = None) -> api_types.StoreStats:
-        """Count what the graph, or one of its sources, holds; audits and sizes are those of the whole graph."""
+        """Return statistics of the graph or of one source; audits and sizes are those of the whole graph."""
 
         def read() -> api_types.StoreStats:
             audits = self.store.audits()
             outdated = tuple(each.benchmark for each in audits if not is_current(self.store, each))
             return replace(self.store.stats(source), audits=audits, outdated_audits=outdated)
 
-        return _read_again(read)
+        return _retry_read(read)
 
     def export(self, *, vectors: bool = False) -> Iterator[dict[str, Any]]:
-        """Give the whole graph as JSON-ready lines, sorted and byte-stable."""
+        """Yield the whole graph as JSON-ready lines, sorted and byte-stable."""
         return self.store.export(vectors)
 
     def export_bulk(self, folder: str | os.PathLike[str], *, jobs: int = 1) -> api_types.BulkReport:
-        """Write the files of `neo4j-admin database import` into a new or empty folder; one that fails is left empty."""
+        """Write files for `neo4j-admin database import` into a new or empty folder, which is emptied on failure."""
         from pkg.indexing.bulk_export import export_bulk
 
         return export_bulk(self.store, folder, jobs)
 
     def load_encoder(self) -> api_types.Encoder:
-        """Return the encoder of the graph, loaded once; raises StoreMissingError where no graph was built yet."""
+        """Return the encoder of the graph, loaded once; raise StoreMissingError if no graph was built."""
         from pkg.encode.registry import load_encoder
         from pkg.errors import StoreMissingError
 
@@ -796,8 +822,8 @@ class Graph:
         return self._encoder[1]
 
 
-def _read_again(read: Callable[[], Found]) -> Found:
-    """Read, and read again where a write has ended meanwhile; a StoreChangedError when that goes on and on."""
+def _retry_read(read: Callable[[], Result]) -> Result:
+    """Read; retry if a write ended meanwhile, and raise StoreChangedError after RETRIES."""
     for _ in range(RETRIES):
         with suppress(StoreChangedError):
             return read()
@@ -831,7 +857,7 @@ def _open_target(store: str | None, listener: Listener) -> api_types.GraphStore:
 
 
 def find_address(store: str | None) -> str:
-    """Choose the store address: the argument, else PKG_STORE, else the user's own; a TypeError for a path."""
+    """Return the store address: the argument, else PKG_STORE, else the user's own; raise TypeError for a path."""
     if store is not None:
         check_text("store", store, "an address, such as sqlite:///graph.db")
     return store or os.environ.get("PKG_STORE") or default_store()

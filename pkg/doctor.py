@@ -1,4 +1,4 @@
-"""Examine what PKG stands on: the interpreter, its packages, the store, encoders, text models, optional tools."""
+"""Examine the environment: interpreter, packages, store, encoders, text models, optional tools."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def examine_encoders() -> Iterator[Finding]:
-    """Look at each kind of encoder; nothing is sent, and no model is loaded."""
+    """Yield a finding for each kind of encoder, without loading a model or sending anything."""
     from pkg.encode.registry import KINDS
 
     yield _examine_default()
@@ -47,7 +47,7 @@ def _examine_default() -> Finding:
 
 
 def _examine_kind(word: str, kind: EncoderKind) -> Finding:
-    """Look for the packages of a kind, then for its files or its key."""
+    """Check the packages of a kind, then its files or key."""
     name = f"encoder {kind.syntax}"
     missing = kind.list_missing()
     if missing:
@@ -69,7 +69,7 @@ def _examine_service(name: str, word: str) -> Finding:
 
 
 def _examine_files(name: str, word: str) -> Finding:
-    """Look for the files of MiniLM; a model of sentence-transformers has a name of its own."""
+    """Check the files of MiniLM; models of sentence-transformers are named by the user."""
     if word != "minilm":
         return Finding(name, "ok", "installed; its models are read from this machine only")
     from pkg.encode.minilm import find_files
@@ -82,7 +82,7 @@ def _examine_files(name: str, word: str) -> Finding:
 
 
 def examine_models() -> Iterator[Finding]:
-    """Look for the packages of each kind of text model; nothing is sent, and no model is loaded."""
+    """Yield a finding for each kind of text model, without loading a model or sending anything."""
     from pkg.models.registry import KINDS
 
     for kind in KINDS.values():
@@ -91,14 +91,14 @@ def examine_models() -> Iterator[Finding]:
             advice = f"pip install 'programming-knowledge-graph[{kind.extra}]'"
             yield Finding(name, "missing", f"not installed: {', '.join(missing)}", advice)
         else:
-            yield Finding(name, "ok", "installed; docs/models.md tells what each needs")
+            yield Finding(name, "ok", "installed; docs/models.md lists the requirements of each")
 
 
-WAIT_SECONDS = 10.0  # for a tool that is asked for its version
+VERSION_TIMEOUT = 10.0  # seconds for a tool to print its version
 
-_PACKAGES = (  # module, what it is for, how to get it
+_PACKAGES = (  # module, purpose, install command
     ("pyarrow", "Parquet corpora", "pip install 'programming-knowledge-graph[parquet]'"),
-    ("watchfiles", "notices of changes for pkg build --watch", "pip install 'programming-knowledge-graph[watch]'"),
+    ("watchfiles", "file system events for pkg build --watch", "pip install 'programming-knowledge-graph[watch]'"),
     ("usearch", "an index of millions of vectors", "pip install 'programming-knowledge-graph[usearch]'"),
     ("neo4j_rust_ext", "faster loading into Neo4j", "pip install 'programming-knowledge-graph[neo4j]'"),
 )
@@ -108,8 +108,8 @@ AskPassword = Callable[[str], str]
 
 
 def examine(store: str, ask: AskPassword | None = None) -> list[Finding]:
-    """Look at everything; only damaged copies beside a graph are made anew, and only its server is sent anything."""
-    ask = cache(ask) if ask else None  # the server is entered twice
+    """Return all findings; rewrites damaged copies beside a graph, and connects to its server only."""
+    ask = cache(ask) if ask else None  # for two log-ins to the server
     return [
         _examine_python(),
         _examine_sqlite(),
@@ -122,7 +122,7 @@ def examine(store: str, ask: AskPassword | None = None) -> list[Finding]:
 
 
 def _examine_python() -> Finding:
-    return Finding("python", "ok", ".".join(map(str, sys.version_info[:3])))  # pip takes it for none older than 3.10
+    return Finding("python", "ok", ".".join(map(str, sys.version_info[:3])))  # pip requires 3.10
 
 
 def _examine_sqlite() -> Finding:
@@ -140,7 +140,7 @@ def _examine_sqlite() -> Finding:
 
 
 def _examine_place(address: str, ask: AskPassword | None) -> Iterator[Finding]:
-    """Look at the server first: where it is out of reach, there is nothing to say of the store."""
+    """Examine the server, and the store if the server is reachable."""
     server = list(_examine_server(address, ask))
     yield from server
     if all(finding.state != "broken" for finding in server[:1]):
@@ -148,11 +148,11 @@ def _examine_place(address: str, ask: AskPassword | None) -> Iterator[Finding]:
 
 
 def _examine_server(address: str, ask: AskPassword | None) -> Iterator[Finding]:
-    """Ask a server for its version and its indexes, and tell whether others can read what is sent to it."""
+    """Examine the version and indexes of a server, and the encryption of the connection."""
     from pkg.graph.neo4j.address import is_server
 
     if not is_server(address):
-        yield Finding("neo4j server", "missing", "the store is a file", "only needed for a store that many share")
+        yield Finding("neo4j server", "missing", "the store is a file", "only needed for a shared store")
         return
     from pkg.graph.neo4j import cypher
     from pkg.graph.neo4j.address import parse_address
@@ -179,12 +179,12 @@ def _examine_encryption(place: Address) -> Finding:
     scheme = place.uri.partition("://")[0]
     if is_exposed(place):
         advice = f"use {scheme}+s:// once the server has a certificate"
-        return Finding("encryption", "missing", "password and code travel in the clear to another machine", advice)
+        return Finding("encryption", "missing", "password and code are sent unencrypted to another machine", advice)
     return Finding("encryption", "ok", scheme if "+" in scheme else "not needed, the server is this machine")
 
 
 def _examine_indexes(states: dict[str, str]) -> Finding:
-    """Tell whether the vector indexes are there and filled; the first build makes them."""
+    """Check that the vector indexes exist and are populated; the first build creates them."""
     if not states:
         return Finding("indexes", "missing", "no vector index", "run: pkg build PATH")
     waiting = [f"{name} is {state.lower()}" for name, state in sorted(states.items()) if state != "ONLINE"]
@@ -194,7 +194,7 @@ def _examine_indexes(states: dict[str, str]) -> Finding:
 
 
 def _examine_store(address: str, ask: AskPassword | None) -> Iterator[Finding]:
-    """Open the store, run its integrity check, mend its copies, and tell who else may read it."""
+    """Run the integrity check of the store, repair its copies, and check its permissions."""
     from pkg.graph.neo4j.address import is_server
     from pkg.graph.opening import open_store
 
@@ -202,8 +202,8 @@ def _examine_store(address: str, ask: AskPassword | None) -> Iterator[Finding]:
         with closing(open_store(address, ask=ask)) as store:
             faults = store.check()
             generation = store.generation()
-            mended = [] if faults else store.repair_copies()
-            wider = store.exposed_files()
+            repaired = [] if faults else store.repair_copies()
+            exposed = store.exposed_files()
     except StoreMissingError:
         yield Finding("store", "missing", f"no graph at {conceal_address(address)}", "run: pkg build PATH")
         return
@@ -211,12 +211,12 @@ def _examine_store(address: str, ask: AskPassword | None) -> Iterator[Finding]:
         yield Finding("store", "broken", str(fault))
         return
     mend = "remove the sources with pkg build --remove" if is_server(address) else "move the store away"
-    for line in mended:
+    for line in repaired:
         yield Finding("store copies", "ok", line)
-    if wider:
-        names = " ".join(shlex.quote(str(path)) for path in wider)
-        seen = f"others on this machine may read {', '.join(path.name for path in wider)}"
-        yield Finding("store files", "missing", seen, f"if they should not: chmod 600 {names}")
+    if exposed:
+        names = " ".join(shlex.quote(str(path)) for path in exposed)
+        detail = f"other users of this machine may read {', '.join(path.name for path in exposed)}"
+        yield Finding("store files", "missing", detail, f"if they should not: chmod 600 {names}")
     for damage in faults:
         yield Finding("store", "broken", damage, f"{mend} and run pkg build again")
     if not faults:
@@ -224,7 +224,7 @@ def _examine_store(address: str, ask: AskPassword | None) -> Iterator[Finding]:
 
 
 def _examine_tools() -> Iterator[Finding]:
-    """Look for the programs that optional stages use."""
+    """Check the programs of optional features."""
     yield _examine_program(
         "git", ["git", "--version"], "git revisions (PATH@REV)", "install git from your system's packages"
     )
@@ -233,16 +233,16 @@ def _examine_tools() -> Iterator[Finding]:
     )
     yield _examine_namespaces()
     yield _examine_docker()
-    yield _examine_program(
-        "java", ["java", "-version"], "a Neo4j server of your own", "apt install openjdk-17-jre-headless"
-    )
+    yield _examine_program("java", ["java", "-version"], "a local Neo4j server", "apt install openjdk-17-jre-headless")
 
 
 def _examine_program(name: str, command: list[str], purpose: str, advice: str) -> Finding:
     if shutil.which(command[0]) is None:
         return Finding(name, "missing", f"not found; used for {purpose}", advice)
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_SECONDS, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=VERSION_TIMEOUT, stdin=subprocess.DEVNULL
+        )
     except (OSError, subprocess.TimeoutExpired) as fault:
         return Finding(name, "missing", f"does not start: {fault}", advice)
     lines = (done.stdout or done.stderr).strip().splitlines()
@@ -250,7 +250,7 @@ def _examine_program(name: str, command: list[str], purpose: str, advice: str) -
 
 
 def _examine_namespaces() -> Finding:
-    """Tell whether an unprivileged process may make the namespaces that isolate a candidate."""
+    """Check that unprivileged processes may create the namespaces of the sandbox."""
     switch = Path("/proc/sys/user/max_user_namespaces")
     if sys.platform != "linux" or not switch.exists():
         return Finding("namespaces", "missing", f"not on {sys.platform}", "use docker as the sandbox")
@@ -278,7 +278,7 @@ def _exists(path: Path) -> bool:
 
 
 def _examine_packages() -> Iterator[Finding]:
-    """Look for the packages of optional features."""
+    """Check the packages of optional features."""
     for module, purpose, advice in _PACKAGES:
         if find_spec(module) is not None:
             yield Finding(module, "ok", f"installed; for {purpose}")

@@ -1,4 +1,4 @@
-"""Use the machine: work on several items at once, keep tables on disk, give free memory back."""
+"""Resources of the machine: concurrent work, temporary tables, free memory."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 R = TypeVar("R")
 
-AHEAD = 2  # items in work or waiting for each worker, so that none waits for a slow reader
+ITEMS_PER_WORKER = 2  # in work or queued, so that no worker waits for a slow reader
 
 
 def map_ahead(submit: Callable[[T], Future[R]], items: Iterable[T], workers: int) -> Iterator[R]:
-    """Hand items to an executor and give the results in their order; memory is bounded, whoever is slow."""
+    """Submit items to an executor and yield the results in their order, with a bounded queue."""
     waiting: deque[Future[R]] = deque()
     for item in items:
         waiting.append(submit(item))
-        if len(waiting) > AHEAD * workers:
+        if len(waiting) > ITEMS_PER_WORKER * workers:
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()
@@ -36,7 +36,7 @@ def count_cores() -> int:
 
 
 def open_scratch(schema: str) -> sqlite3.Connection:
-    """Make tables in a temporary file that is gone when the connection is closed; nothing in it is ever undone."""
+    """Create tables in a temporary file, deleted when the connection is closed; without rollback."""
     connection = sqlite3.connect("", isolation_level=None)
     connection.execute("PRAGMA journal_mode = OFF")
     connection.executescript(schema)
@@ -45,9 +45,9 @@ def open_scratch(schema: str) -> sqlite3.Connection:
 
 
 def return_free_memory() -> None:
-    """Return the pages that hold nothing: the C library keeps them where something behind them is still in use.
+    """Return free pages of the heap to the system, which the C library keeps below pages in use.
 
-    Only the GNU C library can be asked to; elsewhere nothing happens.
+    Does nothing without the GNU C library.
     """
     import ctypes
 

@@ -1,6 +1,6 @@
-"""Read the weights that were trained (training/) and come with PKG, and tell which revision they are of.
+"""Read the trained weights that are part of PKG (training/), and their revision.
 
-Vectors that were made with other weights cannot be compared with those of these.
+Vectors of different revisions cannot be compared.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from pkg.errors import WeightsError
 
 WEIGHTS = Path(__file__).with_name("weights")
 MANIFEST = "static.json"
-DIGITS = 8  # of the digest: what tells a few revisions apart, and can still be read
+REVISION_DIGITS = 8  # of the digest: enough to distinguish revisions, and readable
 
 
 @lru_cache(maxsize=4)
 def read_revision(folder: Path = WEIGHTS) -> str:
-    """Give the digest of the manifest, which holds those of the other files and all else that vectors depend on."""
-    return sha256(read_weights(folder, MANIFEST)).hexdigest()[:DIGITS]
+    """Return the digest of the manifest, which has the digests of the other files and all settings of vectors."""
+    return sha256(read_weights(folder, MANIFEST)).hexdigest()[:REVISION_DIGITS]
 
 
 def read_weights(folder: Path, name: str) -> bytes:
-    """Read one file of the weights; a WeightsError where it is missing."""
+    """Read one file of the weights; raise WeightsError if it is missing."""
     try:
         return (folder / name).read_bytes()
     except OSError as fault:

@@ -1,4 +1,4 @@
-"""Keep the graph: the store contract and the stores that honour it."""
+"""Graph stores: the store interface and its implementations."""
 
-if __name__ == "graph":  # come in by the link at the root: every class of the package would be there twice
+if __name__ == "graph":  # imported by the link at the root: every class would exist twice
     raise ImportError("graph is a link to pkg/graph for readers; write: import pkg.graph")

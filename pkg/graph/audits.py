@@ -1,4 +1,4 @@
-"""Tell whether an audit speaks of the graph as it is now."""
+"""Check whether an audit is of the current graph."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 def is_current(store: GraphStore, audit: Audit) -> bool:
-    """Tell whether every source is still what it was built from when the audit looked at it.
+    """Return whether every source has the fingerprint that it had at the audit.
 
-    Marks of files and rows that have not changed stay through a build; what was built anew has none.
+    A build keeps the marks of unchanged files and rows; rebuilt ones have none.
     """
     return {each.name: store.source_fingerprint(each.name) or "" for each in store.sources()} == dict(audit.sources)

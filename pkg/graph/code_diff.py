@@ -1,8 +1,8 @@
-"""Compare two graphs in words of code: definitions added, removed, changed or moved, and links gained and lost.
+"""Compare two graphs by their code: definitions added, removed, changed or moved, and links gained and lost.
 
-Unlike pkg.graph.verify, which looks for any difference at all, this tells what a person calls a change: a definition is
-known by its file and qualified name, one whose text is found under another name or in another file has moved, and links
-count by the names of their ends, so that lines which shift change nothing.
+Unlike pkg.graph.verify, which reports every difference, this reports what a person calls a change: a definition is
+identified by file and qualified name, one whose text has another name or file in the second graph has moved, and links
+are compared by the names of their ends, so that shifted lines change nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LINKS = (RelationType.CALLS, RelationType.INHERITS, RelationType.OVERRIDES)
 
 
 class Definition(NamedTuple):
-    """What a definition is known by; several of one name in one file are counted in their order."""
+    """Identity of a definition; several of one name in one file are numbered in their order."""
 
     label: str
     path: str
@@ -32,20 +32,20 @@ class Definition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DefinitionChange:
-    """One definition that is not the same in both graphs."""
+    """A definition that differs between the graphs."""
 
     how: ChangeKind
     label: str
-    path: str  # in the second graph; in the first one where it was removed
+    path: str  # in the second graph; of a removed one, in the first
     line: int
     qualname: str
-    from_path: str | None = None  # where it has moved from
+    from_path: str | None = None  # of a moved one
     from_qualname: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LinkChange:
-    """One link that stands in one of the graphs alone; ends are path::qualname."""
+    """A link that only one of the graphs has; ends are path::qualname."""
 
     how: Literal["gained", "lost"]
     type: str
@@ -55,16 +55,16 @@ class LinkChange:
 
 @dataclass(frozen=True, slots=True)
 class CodeDiff:
-    """ChangeKind two graphs of code differ."""
+    """The differences between two graphs of code."""
 
     a: str
     b: str
     definitions: tuple[DefinitionChange, ...]  # by file and line
     links: tuple[LinkChange, ...]
-    same: int  # definitions that are equal
+    same: int  # equal definitions
 
     def count(self) -> Mapping[str, int]:
-        """Count the changes by how they are called."""
+        """Count the changes of each kind."""
         return Counter([*(each.how for each in self.definitions), *(each.how for each in self.links)])
 
 
@@ -77,7 +77,10 @@ class _Found(NamedTuple):
 def compare_code_graphs(
     a: GraphStore, b: GraphStore, source_a: str | None = None, source_b: str | None = None
 ) -> CodeDiff:
-    """Compare one source of a graph with one of another; a QueryError where there are several and none is named."""
+    """Compare one source of a graph with one of another.
+
+    Raise QueryError where a graph has several sources and none is named.
+    """
     with a.snapshot(), b.snapshot():
         first, second = _choose_source(a, source_a), _choose_source(b, source_b)
         before, after = _read_definitions(a, first), _read_definitions(b, second)
@@ -115,7 +118,7 @@ def _read_definitions(store: GraphStore, source: str) -> dict[Definition, _Found
 def _find_moved(
     before: Mapping[Definition, _Found], after: Mapping[Definition, _Found]
 ) -> Iterator[tuple[Definition, Definition]]:
-    """Find definitions whose text stands under another name or in another file, where only one can be meant."""
+    """Yield pairs of definitions whose text has another name or file in the second graph, unless ambiguous."""
     gone, new = _group_contents(before, after), _group_contents(after, before)
     for content, keys in gone.items():
         others = new.get(content, [])
@@ -126,7 +129,7 @@ def _find_moved(
 def _group_contents(
     there: Mapping[Definition, _Found], elsewhere: Mapping[Definition, _Found]
 ) -> dict[tuple[str, str], list[Definition]]:
-    """Group what stands in one graph alone by label and content."""
+    """Group the definitions that only one graph has by label and content."""
     groups: dict[tuple[str, str], list[Definition]] = defaultdict(list)
     for key, found in there.items():
         if key not in elsewhere:
@@ -144,7 +147,7 @@ def _list_changes(
             yield DefinitionChange("moved", key.label, key.path, found.line, key.qualname, old.path, old.qualname)
         elif key not in before:
             yield DefinitionChange("added", key.label, key.path, found.line, key.qualname)
-        elif key.label != Label.CLASS.value and found.content != before[key].content:  # of a class, its members tell
+        elif key.label != Label.CLASS.value and found.content != before[key].content:  # its members differ
             yield DefinitionChange("changed", key.label, key.path, found.line, key.qualname)
     for key, found in before.items():
         if key not in after and key not in moved:

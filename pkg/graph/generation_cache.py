@@ -1,4 +1,4 @@
-"""Remember what was read of a graph for as long as its generation is the same."""
+"""Cache values read from a graph until its generation changes."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING, TypeVar, cast
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 
 class GenerationCache:
-    """What was read of graphs, by keys, with the stamp of the generation; any number of threads may ask it."""
+    """Values read from graphs, by key, each with the stamp of its generation; safe to share between threads."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most  # keys; with more, all is forgotten
-        self._known: dict[Hashable, tuple[str, object]] = {}
+    def __init__(self, max_keys: int) -> None:
+        self._max_keys = max_keys  # the cache is cleared when it is full
+        self._values: dict[Hashable, tuple[str, object]] = {}
 
-    def get(self, store: GraphStore, key: Hashable, read: Callable[[], Found]) -> Found:
-        """Give what was read of the same generation before, else read it: for what takes long.
+    def get(self, store: GraphStore, key: Hashable, read: Callable[[], Value]) -> Value:
+        """Return the cached value of this generation, else read it.
 
-        A generation without a name, which only an old server has, is read each time.
+        A generation without a stamp, which only graphs of an older PKG have, is read each time.
         """
         stamp = store.stamp()
-        known = self._known.get(key)
-        if stamp and known is not None and known[0] == stamp:
-            return cast(Found, known[1])
-        found = read()
-        if len(self._known) >= self._most:
-            self._known.clear()
-        self._known[key] = stamp, found
-        return found
+        cached = self._values.get(key)
+        if stamp and cached is not None and cached[0] == stamp:
+            return cast(Value, cached[1])
+        value = read()
+        if len(self._values) >= self._max_keys:
+            self._values.clear()
+        self._values[key] = stamp, value
+        return value

@@ -1,4 +1,4 @@
-"""What every store makes of its nodes and relationships: docstrings, calls, orders, matches, lines of an export."""
+"""Nodes and relationships as all stores represent them: properties, sort order, lines of an export."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pkg.units import format_id, hash_bytes
 DOCSTRING_PROPERTIES = (
     "docstring", "docstring_source", "docstring_model", "docstring_prompt", "docstring_date", "docstring_comments",
 )  # fmt: skip
-"""The properties of a function that a docstring was written for, in the order of the fields of model.Docstring."""
+"""Properties of a function with a generated docstring, in the order of the fields of model.Docstring."""
 
 _EXPORTED_DOCSTRING = "docstring_source", "docstring", *DOCSTRING_PROPERTIES[2:]
-"""Their order in an export, whatever the order in which a store gives them."""
+"""The same in their order in an export."""
 
 _NOWHERE = Span(0, 0, 0, 0)
 
 
 def parse_docstring(literal: bytes) -> str:
-    """Evaluate a docstring literal and clean its indentation; a literal that Python refuses stays as written."""
+    """Evaluate a docstring literal and clean its indentation; return an invalid literal unchanged."""
     try:
         with silence_warnings():
             return inspect.cleandoc(str(read_literal(literal.decode("utf-8", "replace"))))
@@ -33,13 +33,13 @@ def parse_docstring(literal: bytes) -> str:
         return literal.decode("utf-8", "replace")
 
 
-MAX_VALUE_LENGTH = 200  # characters of a value that a node tells; its content has all of it
+MAX_VALUE_LENGTH = 200  # characters of the property `value`; the content has all of it
 
 
 def cut_value(text: bytes, start: int, place: Any) -> str:
-    """Give the source of the value or annotation of a constant on one line, a long one cut.
+    """Return the source of a constant's value or annotation on one line, truncated to MAX_VALUE_LENGTH.
 
-    place: byte offsets [start, end) from the start of the constant in the text, which is at `start`.
+    place: byte offsets [start, end) from the start of the constant, which is at `start` of the text.
     """
     first, last = place
     found = " ".join(text[start + first : start + last][: 8 * MAX_VALUE_LENGTH].decode("utf-8", "replace").split())
@@ -47,7 +47,7 @@ def cut_value(text: bytes, start: int, place: Any) -> str:
 
 
 def describe_docstring(docstring: Docstring | None) -> dict[str, Any]:
-    """Give the properties of a function that a docstring was written for (A-13); without one each has no value."""
+    """Return the properties of a generated docstring (A-13); all None without one."""
     values: list[Any] = [None] * len(DOCSTRING_PROPERTIES)
     if docstring is not None:
         *values, comments = astuple(docstring)
@@ -56,13 +56,13 @@ def describe_docstring(docstring: Docstring | None) -> dict[str, Any]:
 
 
 def check_undocumented(node_id: str, has_own: bool) -> None:
-    """Refuse to write over what a person wrote: a StoreError for a function that has a docstring of its own (A-13)."""
+    """Raise StoreError for a function whose docstring is in its code, which is never overwritten (A-13)."""
     if has_own:
         raise StoreError(f"function '{node_id}' has a docstring of its own, which stays; expected one without")
 
 
 def find_docstring(properties: Mapping[str, Any]) -> Docstring | None:
-    """Read from the properties of a function the docstring that was written for it; None where there is none."""
+    """Return the generated docstring in the properties of a function; None if there is none."""
     if properties.get("docstring_model") is None:
         return None
     text, source, model, prompt, date, comments = (properties.get(name) for name in DOCSTRING_PROPERTIES)
@@ -71,49 +71,49 @@ def find_docstring(properties: Mapping[str, Any]) -> Docstring | None:
 
 
 LEAKS = "leaks"
-"""The property of what gives a solution away, and of what lies in it and around it: a text for each task (A-16)."""
+"""The property of code that leaks a solution, with the code in and around it: one text per task (A-16)."""
 
 
 def write_leaks(leaks: Iterable[Leak]) -> list[str]:
-    """Write leaks as the sorted texts that a node carries, such as `mbpp same_code 1.00 MBPP/135`."""
+    """Return leaks as the sorted texts that a node stores, such as `mbpp same_code 1.00 MBPP/135`."""
     return sorted(f"{each.benchmark} {each.kind} {each.similarity:.2f} {each.task}" for each in leaks)
 
 
 def read_leaks(properties: Mapping[str, Any]) -> tuple[Leak, ...]:
-    """Read the leaks that a node carries."""
+    """Parse the leaks in the properties of a node."""
     return tuple(_read_leak(text) for text in properties.get(LEAKS) or ())
 
 
 def _read_leak(text: str) -> Leak:
-    benchmark, told, similarity, task = text.split(" ", 3)
-    return Leak(benchmark, task, next(kind for kind in LEAK_KINDS if kind == told), float(similarity))
+    benchmark, kind, similarity, task = text.split(" ", 3)
+    return Leak(benchmark, task, next(each for each in LEAK_KINDS if each == kind), float(similarity))
 
 
 def replace_leaks(properties: Mapping[str, Any], benchmark: str, leaks: Iterable[Leak]) -> list[str]:
-    """Give the texts of a node whose leaks of one benchmark are others now; those of other benchmarks stay."""
+    """Return the texts of a node after its leaks of one benchmark are replaced."""
     kept = (each for each in read_leaks(properties) if each.benchmark != benchmark)
     return write_leaks([*kept, *leaks])
 
 
 def write_audits(audits: Iterable[Audit], latest: Audit) -> str:
-    """Write audits as JSON, one of each benchmark, the latest in the place of the one before."""
+    """Return audits as JSON, one per benchmark, with the latest replacing the earlier one."""
     by_name = {each.benchmark: each for each in audits} | {latest.benchmark: latest}
     return json.dumps([asdict(by_name[name]) for name in sorted(by_name)], sort_keys=True)
 
 
 def read_audits(text: str | None) -> tuple[Audit, ...]:
-    """Read the audits that a store keeps."""
+    """Parse the audits of a store."""
     return tuple(Audit(**each) for each in json.loads(text or "[]"))
 
 
 def parse_import(properties: Mapping[str, Any]) -> Import:
-    """Read an import from the properties of its node; where it stands they do not tell."""
+    """Parse an import from the properties of its node, which lack its position."""
     module, name, alias, level = (properties.get(key) for key in ("module", "imported", "alias", "level"))
     return Import(_NOWHERE, module or "", name, alias, level or 0)
 
 
 def make_call(node_id: str, source: str, path: str, expression: str, line: int, reason: str) -> Node:
-    """Make the node of a call site that could not be bound; of the code it knows the line alone."""
+    """Build the node of an unresolved call site, whose only position is its line."""
     content_hash = format_id(hash_bytes(expression.encode("utf-8", "replace")))
     return Node(
         node_id, Label.CALL, source, path, expression, expression, None, 0, 0, line, line, 0, expression, content_hash,
@@ -122,13 +122,13 @@ def make_call(node_id: str, source: str, path: str, expression: str, line: int, 
 
 
 def order_edge(edge: Edge) -> tuple[str, str, str, int, str, str]:
-    """Give the place of a relationship in a list or an export: a total order, what is missing first."""
+    """Return the sort key of a relationship in a list or an export: a total order, missing values first."""
     line = -1 if edge.line is None else edge.line
     return edge.type.value, edge.start, edge.end, line, edge.rule or "", edge.confidence or ""
 
 
 def list_nested(inside: Iterable[Node]) -> tuple[Nested, ...]:
-    """List the blocks of what lies inside a function or block, but for bodies, in that order."""
+    """Return the blocks among the nodes inside a function or block, without bodies, in their order."""
     return tuple(
         Nested(each.id, each.kind or "", each.start, each.end, each.start_line, each.end_line)
         for each in inside
@@ -137,12 +137,12 @@ def list_nested(inside: Iterable[Node]) -> tuple[Nested, ...]:
 
 
 def export_header(encoder: str, dimension: int) -> dict[str, Any]:
-    """Make the first line of an export."""
+    """Build the first line of an export."""
     return {"type": "graph", "version": 1, "encoder": encoder, "dimension": dimension}
 
 
 def export_node(node: Node, vector: list[float] | None = None) -> dict[str, Any]:
-    """Make the line of a node (docs/schema.md)."""
+    """Build the export line of a node (docs/schema.md)."""
     line: dict[str, Any] = {"type": "node", "label": node.label.value, "id": node.id, "source": node.source}
     for name in ("path", "name", "qualname", "kind", "content_hash"):
         if getattr(node, name):
@@ -159,13 +159,13 @@ def export_node(node: Node, vector: list[float] | None = None) -> dict[str, Any]
 
 
 def export_edge(edge: Edge) -> dict[str, Any]:
-    """Make the line of a relationship (docs/schema.md)."""
+    """Build the export line of a relationship (docs/schema.md)."""
     line = {"type": "relation", "name": edge.type.value, "start": edge.start, "end": edge.end}
     facts = {"line": edge.line, "rule": edge.rule, "confidence": edge.confidence}
     return line | {name: value for name, value in facts.items() if value is not None}
 
 
-def drop_below(found: Matches, floor: float) -> Matches:
-    """Leave out the matches whose score is below a floor, and what was folded into them."""
-    kept = tuple(match for match in found.matches if match.score >= floor)
+def drop_below(found: Matches, threshold: float) -> Matches:
+    """Remove the matches whose score is below a threshold, with the duplicates counted for them."""
+    kept = tuple(match for match in found.matches if match.score >= threshold)
     return replace(found, matches=kept, folded=sum(match.same_content for match in kept))

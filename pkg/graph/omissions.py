@@ -1,28 +1,25 @@
-"""What a build left out of a source, as every store keeps it: one text of JSON with skips and local errors."""
+"""Skips and local errors of a build, stored as JSON in one text."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from pkg.model import LocalError, Skip
 
 Omission: TypeAlias = Skip | LocalError
 
 
-def pack_omissions(left_out: Sequence[Omission]) -> str:
-    """Return the text; of a local error, the traceback is not kept."""
-    return json.dumps([_describe(each) for each in left_out])
-
-
-def _describe(each: Omission) -> dict[str, Any]:
-    return {name: value for name, value in asdict(each).items() if name != "trace"}
+def pack_omissions(omissions: Sequence[Omission]) -> str:
+    """Return omissions as JSON, without the tracebacks of local errors."""
+    rows = [{name: value for name, value in asdict(each).items() if name != "trace"} for each in omissions]
+    return json.dumps(rows)
 
 
 def read_skips(packed: str) -> Iterator[Skip]:
-    """Yield the units that were left out."""
+    """Yield the skipped units."""
     return (Skip(**row) for row in json.loads(packed) if "stage" not in row)
 
 

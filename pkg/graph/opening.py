@@ -1,4 +1,4 @@
-"""Open the store at an address: a file of the user's own, or a server. Here alone an address becomes a store."""
+"""Open the store at an address: a local file or a server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 
-_OPTIONS = re.compile(r"\?\w+=[^/]*$")  # such as ?mode=memory, which other programs read in an address of SQLite
+_OPTIONS = re.compile(r"\?\w+=[^/]*$")  # such as ?mode=memory, which other programs accept in an address of SQLite
 
 
 def open_store(
@@ -25,12 +25,12 @@ def open_store(
     ask: Callable[[str], str] | None = None,
     watch: Callable[[str, float], None] | None = None,
 ) -> GraphStore:
-    """Open the store at an address: sqlite:///path, or neo4j://host[:port][/database] and its like.
+    """Open the store at an address: sqlite:///path, or neo4j://host[:port][/database] and similar.
 
-    ask: called for the password of a server that PKG_NEO4J_PASSWORD does not give.
-    watch: told the name of a server's index and how much of it is filled, in percent, while a build waits for it.
-    Raise UsageError for an address that holds a password, StoreError for one that names no store or for a store that
-    cannot be used: StoreMissingError without create where there is no graph.
+    ask: called for the password of a server where PKG_NEO4J_PASSWORD is not set.
+    watch: called with the name of a server's index and the percentage that is populated while a build waits for it.
+    Raise UsageError for an address that holds a password, StoreError for one that names no store and for a store that
+    cannot be used: StoreMissingError where there is no graph and create is false.
     """
     if is_server(address):
         from pkg.graph.neo4j.neo4j_store import Neo4jStore

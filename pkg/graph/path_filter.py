@@ -1,4 +1,4 @@
-"""Decide which files and rows pass by their paths: globs of which the last that matches decides, and tests."""
+"""Filter files and rows by path: globs, of which the last that matches decides, and test files."""
 
 from __future__ import annotations
 
@@ -10,43 +10,43 @@ from functools import lru_cache
 from pkg.model import NodeFilter
 
 TEST_PATH = r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_tests?|conftest)\.py[iw]?$"
-"""Where tests stand by the habits of pytest and unittest; a regular expression that Java reads as Python does."""
+"""Paths of tests by the conventions of pytest and unittest; a regular expression for Python and Java."""
 
 _TEST = re.compile(TEST_PATH)
-_END = r"(?![\s\S])"  # of a text, for Python and Java alike
+_END = r"(?![\s\S])"  # end of a text in Python and Java
 _ALL, _NONE = r"[\s\S]*", r"(?!)"
 _GROUP_BEGIN, _GROUP_END = re.compile(r"\(\?=\(\?P<g\d+>|\(\?>"), re.compile(r"\)\)\(\?P=g\d+\)")
 
 
 @lru_cache(maxsize=10_000)
 def is_test(path: str) -> bool:
-    """Tell whether a file holds tests."""
+    """Return whether a path is that of a test file."""
     return _TEST.search(path) is not None
 
 
 def make_path_pattern(where: NodeFilter) -> str:
-    """Write the paths that pass a filter as one regular expression, which a whole path has to match.
+    """Return one regular expression, for Python and Java, that a whole path matches if it passes a filter.
 
-    Python and Java read it alike. Globs count in their order, as lines of a .gitignore do: the last one that matches
-    decides, and a glob behind `!` takes out what it matches. Where the first one takes out, all else passes.
+    Globs count in their order, as lines of a .gitignore do: the last one that matches decides, and a glob after `!`
+    excludes. Where the first glob excludes, all other paths pass.
     """
     pattern = _join_globs(where.paths) if where.paths else _ALL
     if where.tests is None:
         return pattern
-    look = "=" if where.tests else "!"
-    return rf"(?{look}[\s\S]*?(?:{TEST_PATH}))(?:{pattern})"
+    operator = "=" if where.tests else "!"
+    return rf"(?{operator}[\s\S]*?(?:{TEST_PATH}))(?:{pattern})"
 
 
 def _join_globs(globs: Sequence[str]) -> str:
     pattern = _ALL if globs[0].startswith("!") else _NONE
     for glob in globs:
-        written = _translate_glob(glob.removeprefix("!"))
-        pattern = f"(?!{written}{_END})(?:{pattern})" if glob.startswith("!") else f"(?:{written}|{pattern})"
+        matched = _translate_glob(glob.removeprefix("!"))
+        pattern = f"(?!{matched}{_END})(?:{pattern})" if glob.startswith("!") else f"(?:{matched}|{pattern})"
     return pattern
 
 
 def _translate_glob(glob: str) -> str:
-    """Write a glob without the end of the text, and without groups that the other language lacks."""
+    """Translate a glob to a regular expression without an end anchor and without groups that Java lacks."""
     pattern = translate(glob)
     for end in (r"\Z", r"\z"):
         pattern = pattern.removesuffix(end)

@@ -1,4 +1,4 @@
-"""Rows of SQLite: fetched, packed and unpacked, and what is damaged or cannot be had put into words."""
+"""Rows of SQLite: fetching, packing and unpacking, and messages for damaged or unusable databases."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ dump = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def fetch_known(connection: sqlite3.Connection, statement: str, *parameters: object) -> tuple[Any, ...]:
-    """Fetch the row that another row refers to.
+    """Fetch a row that another row refers to.
 
-    A sqlite3.DatabaseError where it is missing: that is damage.
+    Raise sqlite3.DatabaseError where it is missing: the store is damaged.
     """
     row: tuple[Any, ...] | None = connection.execute(statement, parameters).fetchone()
     if row is None:
@@ -26,19 +26,16 @@ def fetch_known(connection: sqlite3.Connection, statement: str, *parameters: obj
 
 
 def pack_text(text: bytes) -> bytes:
-    """Compress a text at the fourth level: a tenth smaller than at the fastest, and hardly slower.
+    """Compress a text at level 4: a tenth smaller than at level 1, and hardly slower.
 
-    The small window saves more time on the many small texts than it costs room.
+    The small window saves more time on the many small texts than it costs space.
     """
     packer = zlib.compressobj(4, zlib.DEFLATED, 13, 7)
     return packer.compress(text) + packer.flush()
 
 
 def unpack_text(packed: bytes) -> bytes:
-    """Expand a text.
-
-    A sqlite3.DatabaseError where it is damaged.
-    """
+    """Decompress a text; raise sqlite3.DatabaseError where it is damaged."""
     try:
         return zlib.decompress(packed)
     except (zlib.error, TypeError) as fault:
@@ -51,18 +48,18 @@ def pack_rows(rows: Sequence[tuple[object, ...]]) -> bytes:
 
 
 def unpack_rows(packed: bytes) -> list[list[Any]]:
-    """Expand rows from JSON."""
+    """Decompress rows from JSON."""
     rows: list[list[Any]] = json.loads(unpack_text(packed))
     return rows
 
 
 def parse_id(text: str) -> int:
-    """Turn 16 hex digits into the signed number that SQLite keeps."""
+    """Parse 16 hex digits as a signed 64-bit number, as SQLite stores it."""
     return sign_id(int(text, 16))
 
 
 def sign_id(value: int) -> int:
-    """Fold an unsigned 64-bit number into SQLite's signed range."""
+    """Map an unsigned 64-bit number to SQLite's signed range."""
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
@@ -72,26 +69,20 @@ _CORRUPT = ("malformed", "not a database", "corrupt", "no such table", "no such 
 
 
 def check_replaced(replaced: int, total: int) -> None:
-    """Refuse to end a change of the encoder with vectors of two encoders.
-
-    The refusal is a StoreError.
-    """
+    """Raise StoreError where a change of the encoder would end with vectors of two encoders."""
     if replaced != total:
         raise StoreError(f"{replaced:,} of {total:,} vectors are of the new encoder; expected all; run the build again")
 
 
 @contextmanager
 def translate_faults(address: str) -> Iterator[None]:
-    """Raise a StoreError in the place of sqlite3 and OS errors; the message names the store.
-
-    A full disk is a StoreFullError.
-    """
+    """Raise StoreError for sqlite3 and OS errors, StoreFullError for a full disk; the message names the store."""
     try:
         with translate_database_faults(address):
             yield
-    except UnicodeDecodeError as fault:  # the sqlite3 module could not read SQLite's own message about a damaged page
+    except UnicodeDecodeError as fault:  # sqlite3 could not decode SQLite's message about a damaged page
         raise _translate(address, f"malformed text: {fault.reason}") from fault
-    except json.JSONDecodeError as fault:  # a value of a row, all of which the store wrote
+    except json.JSONDecodeError as fault:  # in a value that the store wrote
         raise _translate(address, f"malformed value: {fault}") from fault
     except PermissionError as fault:
         raise StoreFullError(
@@ -105,7 +96,7 @@ def translate_faults(address: str) -> Iterator[None]:
 
 @contextmanager
 def translate_database_faults(address: str) -> Iterator[None]:
-    """Raise a StoreError in the place of sqlite3 errors alone: around a caller's code, whose OS errors are its own."""
+    """Raise StoreError for sqlite3 errors only: around a caller's code, whose OS errors are its own."""
     try:
         yield
     except sqlite3.Error as fault:

@@ -1,4 +1,4 @@
-"""The store contract: what every graph store does, whatever database is behind it."""
+"""The interface of graph stores, independent of the database."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ else:
 
 
 class Overflow(NamedTuple):
-    """A parameter, field or the like with more values than are told apart."""
+    """A parameter, field or other variable with more values than the resolver distinguishes."""
 
     variable: str
-    calls: int  # that could not be bound for it
+    calls: int  # unresolved because of it
 
 
 @dataclass(frozen=True, slots=True)
 class StoreStats:
-    """What a store holds: counts per label and relationship, units that were not fully read, sizes and times."""
+    """Statistics of a store: counts per label and relationship type, partial units, sizes and times."""
 
     generation: int
     encoder: str
@@ -60,15 +60,15 @@ class StoreStats:
     skipped: tuple[Skip, ...]
     errors: tuple[LocalError, ...] = ()
     stages: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # the last build of each source
-    parts: Mapping[str, int] = field(default_factory=dict)  # bytes of texts, call sites, vectors, terms (P-36)
+    parts: Mapping[str, int] = field(default_factory=dict)  # bytes of texts, call sites, vectors and terms (P-36)
     bytes: Mapping[str, int] = field(default_factory=dict)  # per file of the store
     audits: tuple[Audit, ...] = ()  # the latest of each benchmark (A-16)
-    outdated_audits: tuple[str, ...] = ()  # benchmarks that the graph was not compared with as it is now
-    overflows: tuple[Overflow, ...] = ()  # the most costly first; listed where they are asked for alone
+    outdated_audits: tuple[str, ...] = ()  # benchmarks whose audit is of an older state of the graph
+    overflows: tuple[Overflow, ...] = ()  # the most costly first; listed on request only
 
 
 class StoreWriter(Protocol):
-    """One write transaction; nothing of it is seen before it ends, and all of it afterwards."""
+    """One write transaction: readers see all of it after it ends, and nothing before."""
 
     def put_source(
         self,
@@ -77,46 +77,46 @@ class StoreWriter(Protocol):
         skipped: Sequence[Omission] = (),
         stages: Mapping[str, float] | None = None,
     ) -> None:
-        """Add or update a source: the fingerprint of its input, what was left out, CPU seconds of each build stage."""
+        """Add or update a source: the fingerprint of its input, its omissions, CPU seconds of each build stage."""
 
     def put_fingerprint(self, source: str, path: str, fingerprint: str) -> None:
-        """Note that a file was touched though its content is the same; this alone makes no new generation."""
+        """Store the new fingerprint of a file whose content is unchanged; this alone makes no new generation."""
 
     def replace_file(self, unit: UnitGraph) -> None:
-        """Put one file or row in the place of what the source held at its path."""
+        """Replace the file or row at a path of a source."""
 
     def flush(self) -> None:
-        """Send the database what is still collected in memory."""
+        """Write collected rows to the database."""
 
     def delete_file(self, source: str, path: str) -> None:
-        """Remove one file or row and all that only it contains."""
+        """Delete a file or row with all nodes that only it contains."""
 
     def delete_source(self, source: str) -> None:
-        """Remove a source with everything in it."""
+        """Delete a source with everything in it."""
 
     def put_names(self, source: str, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
-        """Add the FunctionName nodes that are missing, with their vectors: float16 [dimension] by name."""
+        """Add missing FunctionName nodes with their vectors: float16 [dimension] by name."""
 
     def missing_names(self, source: str, first: str = "", limit: int = 4096) -> list[str]:
-        """List function names of a source, from `first` on, that have no FunctionName node yet, in their order."""
+        """Return the sorted function names of a source, from `first` on, without a FunctionName node."""
 
     def put_links(self, source: str, links: Iterable[UnitLinks]) -> None:
-        """Put what units refer to in the place of what was resolved for them before; all ends exist by the end."""
+        """Replace the resolved links of units; their ends must exist when the write ends."""
 
     def put_notes(self, source: str, notes: Mapping[str, bytes]) -> None:
-        """Put notes of units whose links were put before and stay as they are; this alone makes no new generation."""
+        """Replace the notes of units whose links are unchanged; this alone makes no new generation."""
 
     def put_docstrings(self, source: str, changes: Iterable[DocstringChange]) -> None:
-        """Let functions have docstrings that were written for them, or none any more; their ids and links stay.
+        """Set or remove the generated docstrings of functions, whose ids and links are kept.
 
-        With them go the vectors of the functions and the terms of their fragments. What is there already makes no new
-        generation. A StoreError names a fragment or a function that the store does not have.
+        The vectors of the functions and the terms of their fragments are replaced too. Unchanged docstrings make no new
+        generation. Raise StoreError for an unknown fragment or function.
         """
 
     def put_audit(self, audit: Audit, marks: Mapping[str, Collection[Leak]]) -> None:
-        """Mark what shows leaked code, by id, in the place of all marks of the benchmark that was audited (A-16).
+        """Replace all marks of the audited benchmark by leaks by node id (A-16).
 
-        What is there already makes no new generation. A StoreError names a node that the store does not have.
+        Unchanged marks make no new generation. Raise StoreError for an unknown node.
         """
 
 
@@ -124,77 +124,77 @@ class EncoderWriter(StoreWriter, Protocol):
     """A write transaction that can also change the encoder of the graph."""
 
     def put_encoder(self, encoder: str, dimension: int) -> None:
-        """Name another encoder; by the end of the write every node with a vector must get one of it.
+        """Change the encoder; before the write ends, every vector must be replaced by one of the new encoder.
 
-        What an unfinished first load has left is removed: nobody sees it, and its vectors are of the old encoder.
+        The rest of an unfinished first load is deleted: readers do not see it, and its vectors are of the old encoder.
         """
 
     def put_vectors(self, label: Label, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
-        """Put the vectors of nodes of a label, float16 [dimension] by id, in the place of those that they have."""
+        """Replace the vectors of nodes of a label: float16 [dimension] by id."""
 
 
 class GraphStore(Protocol):
-    """A place where graphs live."""
+    """A store of graphs."""
 
     @property
     def address(self) -> str:
-        """Name the place, such as sqlite:///path."""
+        """Return the address, such as sqlite:///path."""
 
     def ensure_schema(self, encoder: str, dimension: int) -> None:
-        """Create what is missing; an EncoderMismatchError for a store made with another encoder or dimension."""
+        """Create missing tables or indexes; raise EncoderMismatchError for another encoder or dimension."""
 
     def encoder(self) -> tuple[str, int]:
-        """Give the name and dimension of the encoder that made the vectors; ("", 0) before the first build."""
+        """Return the name and dimension of the encoder of the vectors; ("", 0) before the first build."""
 
     def generation(self) -> int:
-        """Count the writes that have ended; 0 for a store that holds nothing."""
+        """Return the number of completed writes; 0 for an empty store."""
 
     def stamp(self) -> str:
-        """Name this generation of this store, as no other generation and no other store is named; "" for none."""
+        """Return an identifier that only this generation of this store has; "" for an empty store."""
 
     def fingerprints(self, source: str, paths: Collection[str] | None = None) -> Iterator[tuple[str, str, str]]:
-        """Give (path, fingerprint, content hash) of every unit of a source, or of those at some paths."""
+        """Yield (path, fingerprint, content hash) of the units of a source, or of those at some paths."""
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """Read one generation in the block: it is held still, or StoreChangedError at the end says that it is gone."""
+        """Read one generation in the block; may raise StoreChangedError at its end if a write ended meanwhile."""
 
     def link_notes(self, source: str) -> Iterator[tuple[str, bytes]]:
-        """Give (path, notes) of every unit of a source whose links were put."""
+        """Yield (path, notes) of every unit of a source with resolved links."""
 
     def texts(self, source: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """Give (path, text) of those of the files that the source has; only of files, whose text is one piece."""
+        """Yield (path, text) of the existing files at some paths of a source, not of rows."""
 
     def docstrings(self, source: str) -> Iterator[tuple[int, Docstring]]:
-        """Give (content hash, docstring) of each function of a source that a docstring was written for (P-07).
+        """Yield (content hash, docstring) of each function of a source with a generated docstring (P-07).
 
-        Cheap where there is none: every build of what has changed asks.
+        Fast where there is none, because every incremental build calls it.
         """
 
     def audits(self) -> tuple[Audit, ...]:
-        """List the latest audit of each benchmark, by name."""
+        """Return the latest audit of each benchmark, by name."""
 
     def leaks(self) -> Iterator[tuple[str, tuple[Leak, ...]]]:
-        """Give (id, leaks) of every node that an audit has marked; cheap where there is none."""
+        """Yield (id, leaks) of every node that an audit marked; fast where there is none."""
 
     def fragments(self, ids: Sequence[str]) -> Iterator[StoredFragment]:
-        """Give the fragments that some functions or declarations stand in, each once; unknown ids are left out.
+        """Yield the distinct fragments that contain some functions or declarations; unknown ids are ignored.
 
-        Inside a write that has put nothing yet, it is what the write will change.
+        May be called inside a write that has put nothing yet.
         """
 
     def sources(self) -> tuple[Source, ...]:
-        """List the sources by name."""
+        """Return the sources by name."""
 
     def source_fingerprint(self, source: str) -> str | None:
-        """Give the fingerprint of a source's input at its last build; None for an unknown source."""
+        """Return the fingerprint of a source's input at its last build; None for an unknown source."""
 
     def errors(self, source: str) -> tuple[LocalError, ...]:
-        """Return the local errors that the last build of a source left; none for an unknown source."""
+        """Return the local errors of the last build of a source; none for an unknown source."""
 
     def write(self) -> AbstractContextManager[EncoderWriter]:
-        """Open the one write transaction; leaving it by an exception undoes all of it.
+        """Open the only write transaction; an exception rolls it back.
 
-        Raises StoreLockedError while another process writes, and StoreFullError where the store cannot be written.
+        Raise StoreLockedError while another process writes, StoreFullError where the store cannot be written.
         """
 
     def vector_search(
@@ -203,19 +203,19 @@ class GraphStore(Protocol):
         vector: npt.NDArray[np.float32],
         k: int,
         where: NodeFilter | None = None,
-        floor: float = -1.0,
+        threshold: float = -1.0,
     ) -> Matches:
-        """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17).
+        """Find the k nodes of a label with the highest cosine, without duplicates, ties by id (P-14, P-17).
 
-        vector: float32 [dimension]; an EncoderMismatchError where the graph's have another dimension.
-        Nodes of a cosine below the floor are left out: a server finds the few above a high one sooner than k.
+        vector: float32 [dimension]; raise EncoderMismatchError for another dimension than the graph's.
+        threshold: minimum cosine; a server finds the few nodes above a high one faster than k nodes.
         """
 
     def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
-        """Find up to k nodes of a label that hold any of the terms, best first, equal content folded, ties by id.
+        """Find up to k nodes of a label with any of the terms, best first, without duplicates, ties by id.
 
-        terms: stemmed words with their weights, as pkg.terms.term_weights.weigh_terms gives them for a question. Scores
-        are the same in every store (pkg.terms.inverted_index).
+        terms: stemmed words with their weights (pkg.terms.term_weights.weigh_terms). Scores are the same in every store
+        (pkg.terms.inverted_index).
         """
 
     def hybrid_search(
@@ -226,10 +226,10 @@ class GraphStore(Protocol):
         k: int,
         where: NodeFilter | None = None,
     ) -> tuple[Matches, Matches]:
-        """Search a label by a vector, and functions by terms: at once, where the vectors are compared elsewhere.
+        """Search a label by a vector and functions by terms; concurrently where a server compares the vectors.
 
         vector: float32 [dimension], as for vector_search.
-        Kinds of blocks narrow the first search alone; without terms the second finds nothing.
+        Kinds of blocks filter the first search only; without terms the second finds nothing.
         """
 
     def search_declarations(
@@ -237,83 +237,83 @@ class GraphStore(Protocol):
     ) -> tuple[Matches, Matches]:
         """Search classes, constants and modules together, each once, by a vector and by terms.
 
-        vector: float32 [dimension], as for vector_search. Kinds of blocks narrow nothing; without terms the second
-        search finds nothing.
+        vector: float32 [dimension], as for vector_search. Kinds of blocks are ignored; without terms the second search
+        finds nothing.
         """
 
     def text_parts(
         self, ids: Sequence[str], terms: Mapping[str, float], label: Label = Label.FUNCTION
     ) -> inverted_index.TermScores:
-        """Tell what each term adds to the lexical score of each of some functions, and how rare it is.
+        """Return the share of each term in the lexical scores of some functions, and its rarity.
 
-        With the label of a declaration the ids are of declarations, and the terms as rare as they are in all of these.
-        An unknown id is a NodeNotFoundError.
+        With the label of a declaration the ids are of declarations, and rarity is that in all declarations.
+        Raise NodeNotFoundError for an unknown id.
         """
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
-        """Find the functions, classes and constants of that bare name, ordered by path and line."""
+        """Find the functions, classes and constants of a bare name, ordered by path and line."""
 
     def find_names(self, names: Sequence[str], source: str | None = None) -> list[Node]:
-        """Find the functions, classes and constants of several bare names at once, ordered by path and line."""
+        """Find the functions, classes and constants of several bare names, ordered by path and line."""
 
     def get(self, ids: Sequence[str]) -> list[Node]:
-        """Fetch nodes in the order of their ids; an unknown id is a NodeNotFoundError."""
+        """Return nodes in the order of their ids; raise NodeNotFoundError for an unknown id."""
 
     def outlines(
         self, ids: Sequence[str], vector: npt.NDArray[np.float32], blocks_of: Sequence[str] = ()
     ) -> dict[str, Outline]:
-        """Give outlines of functions, blocks and declarations, and of the blocks of some functions; cheaper than nodes.
+        """Return outlines of functions, blocks, declarations and of the blocks of some functions; faster than get.
 
-        Each has its true cosine with a vector, float32 [dimension]. The functions that the blocks stand in come with
-        them. Unknown ids are left out, and so are the blocks of functions inside those functions.
+        Each has its exact cosine with a vector, float32 [dimension]. The functions that contain the blocks are
+        included. Unknown ids are ignored; blocks of nested functions are excluded.
         """
 
     def unfold(self, ids: Sequence[str]) -> list[Unfolded]:
-        """Fetch functions, blocks and declarations in the order of their ids, with their blocks and links.
+        """Return functions, blocks and declarations in the order of their ids, with their blocks and links.
 
-        Cheaper than get, subtree and neighbours one after the other; an unknown id is a NodeNotFoundError.
+        Faster than get, subtree and neighbours in turn. Raise NodeNotFoundError for an unknown id.
         """
 
     def subtree(self, node_id: str) -> list[Node]:
-        """List what a node contains at any depth (classes, constants, functions, blocks), in the order of the text."""
+        """Return the classes, constants, functions and blocks in a node at any depth, in the order of the text."""
 
     def calls(self, node_id: str) -> list[Call]:
-        """List the call sites on the lines of a node, in the order of the text."""
+        """Return the call sites on the lines of a node, in the order of the text."""
 
     def imports(self, names: Mapping[str, Collection[str]]) -> dict[str, list[Node]]:
-        """Fetch for each file or row its imports that bind any of the names given with it, ordered by line and id.
+        """Return the imports of each file or row that bind any of its names, ordered by line and id.
 
-        Cheaper than to follow IMPORTS: a file may have a hundred imports, of which a text uses three.
+        Faster than following IMPORTS: a file may have a hundred imports, of which a text uses three.
         """
 
     def neighbours(
         self, ids: Sequence[str], types: Iterable[RelationType] | None = None, direction: str = "both", depth: int = 1
     ) -> list[Edge]:
-        """List the relationships within depth steps of any of the nodes, each once; direction is out, in or both."""
+        """Return the distinct relationships within depth steps of the nodes; direction is out, in or both."""
 
     def stats(self, source: str | None = None) -> StoreStats:
-        """Count what the store, or one of its sources, holds; sizes are those of the store."""
+        """Return statistics of the store or of one source; sizes are those of the store."""
 
     def check(self) -> list[str]:
-        """Look for damage and contradictions; an empty list says that all is well."""
+        """Return descriptions of damage and inconsistencies; an empty list for a sound store."""
 
     def repair_copies(self) -> list[str]:
-        """Make anew what is kept outside of the database as a copy, where its bytes have changed; a line for each."""
+        """Rewrite damaged copies of data outside of the database; return a message for each."""
 
     def exposed_files(self) -> list[Path]:
-        """List the files of the store that others on this machine may read or write."""
+        """Return the files of the store that other users of this machine may read or write."""
 
     def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
-        """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (docs/schema.md).
+        """Yield the whole graph as JSON-ready lines: header, nodes, relations, each sorted (docs/schema.md).
 
-        Raises StoreCorruptError where the store notices that what it holds is not what was written.
+        Raise StoreCorruptError where the store detects damage.
         """
 
     def close(self) -> None:
         """Release files and connections."""
 
     def nodes(self, labels: Iterable[Label], source: str | None = None) -> Iterator[Node]:
-        """Give every node of some labels, without fetching them one by one; in no promised order."""
+        """Yield every node of some labels in one pass; in no particular order."""
 
     def edges(self, types: Iterable[RelationType], source: str | None = None) -> Iterator[Edge]:
-        """Give every relationship of some types that starts in a source, each once; in no promised order."""
+        """Yield the distinct relationships of some types that start in a source; in no particular order."""

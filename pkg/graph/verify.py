@@ -1,7 +1,7 @@
-"""Compare two stores node by node and relationship by relationship, whatever databases are behind them.
+"""Compare two stores of any kind node by node and relationship by relationship.
 
-Exports are sorted, so that two of them are merged as they come and no graph is held in memory. Nothing may differ: an
-export holds no times and no numbers that a store gives, only what follows from the input.
+Exports are sorted, so that two of them are merged while they are read and no graph is held in memory. An export depends
+on the input only, without times or numbers assigned by a store: every difference counts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pkg.errors import NodeNotFoundError
 from pkg.graph.store import GraphStore
 from pkg.model import Label
 
-MAX_LISTED_DIFFERENCES = 20  # all are counted; more would not help to find the cause
+MAX_LISTED_DIFFERENCES = 20  # all are counted; more do not help to find the cause
 
 Line = dict[str, Any]  # of an export
 Key = tuple[str, ...]
@@ -28,9 +28,9 @@ _ORDER = {label.value: f"{number:02}" for number, label in enumerate(Label)}
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One node or relationship that is not the same in both stores."""
+    """A node or relationship that differs between the stores."""
 
-    label: str  # of a node, type of a relationship, or graph: the header with the encoder
+    label: str  # of a node; type of a relationship; or graph: the header
     id: str  # of the node; of both ends of a relationship: id -> id
     path: str
     qualname: str
@@ -40,7 +40,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many of a label or type the stores hold, and how many of them differ."""
+    """Counts of a label or type in both stores, and of the differences."""
 
     name: str
     a: int
@@ -50,25 +50,25 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What a comparison of two stores found."""
+    """The result of a comparison of two stores."""
 
     a: str
     b: str
     nodes: tuple[Tally, ...]
     relations: tuple[Tally, ...]
-    different: int  # nodes and relationships, the header too
+    different: int  # nodes and relationships, including the header
     differences: tuple[Difference, ...]  # the first of them, in the order of an export
 
     @property
     def is_equal(self) -> bool:
-        """Tell whether both stores hold the same graph."""
+        """Return whether both stores hold the same graph."""
         return not self.different
 
 
 def compare_stores(a: GraphStore, b: GraphStore, vectors: bool = False) -> Verification:
     """Compare two stores.
 
-    Raises StoreChangedError where one was written meanwhile, and StoreCorruptError where one is damaged.
+    Raise StoreChangedError where one was written meanwhile, StoreCorruptError where one is damaged.
     """
     found: list[Difference] = []
     tallies: dict[tuple[str, str], list[int]] = {}
@@ -90,7 +90,7 @@ def compare_stores(a: GraphStore, b: GraphStore, vectors: bool = False) -> Verif
 
 
 def _pair(a: Iterable[Line], b: Iterable[Line]) -> Iterator[tuple[list[Line], list[Line]]]:
-    """Walk two exports at once: lines of the same key come together, an empty list stands for none."""
+    """Yield the lines of each key of two exports, an empty list where an export has none."""
     lines = merge(_tag(a, 0), _tag(b, 1), key=itemgetter(0))
     for _, group in groupby(lines, key=itemgetter(0)):
         sides: tuple[list[Line], list[Line]] = [], []
@@ -104,7 +104,7 @@ def _tag(lines: Iterable[Line], side: int) -> Iterator[tuple[Key, int, Line]]:
 
 
 def _key(line: Line) -> Key:
-    """Give the place of a line in the order of an export; relationships of the same ends share one."""
+    """Return the sort key of a line in an export; relationships of the same ends share one."""
     if line["type"] == "relation":
         return "2", line["name"], line["start"], line["end"]
     return ("1", _ORDER[line["label"]], line["id"]) if line["type"] == "node" else ("0",)
@@ -115,7 +115,7 @@ def _name(line: Line) -> str:
 
 
 def _differ(left: list[Line], right: list[Line]) -> Iterator[Difference]:
-    """Give what differs among lines of one key; parallel relationships are paired where they are equal."""
+    """Yield the differences between lines of one key, after equal parallel relationships are paired."""
     if left == right:
         return
     only_left, only_right = _subtract(left, right), _subtract(right, left)
@@ -130,7 +130,7 @@ def _differ(left: list[Line], right: list[Line]) -> Iterator[Difference]:
 
 
 def _subtract(lines: list[Line], others: list[Line]) -> list[Line]:
-    """Give the lines without those that the others hold too, each taken away once."""
+    """Return the multiset difference of two lists of lines."""
     rest, kept = list(others), []
     for line in lines:
         if line in rest:
@@ -148,7 +148,7 @@ def _describe(line: Line, where: str, properties: tuple[str, ...] = ()) -> Diffe
 
 
 def _name_ends(found: Difference, store: GraphStore) -> Difference:
-    """Give the difference of a relationship the path of its start and the names of both ends."""
+    """Add the path of the start and the names of both ends to the difference of a relationship."""
     start, arrow, end = found.id.partition(" -> ")
     if not arrow:
         return found

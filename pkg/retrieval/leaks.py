@@ -52,9 +52,9 @@ class _FilteredStore:
         return getattr(self._store, name)
 
     def vector_search(
-        self, label: Label, vector: Vectors, k: int, where: NodeFilter | None = None, floor: float = -1.0
+        self, label: Label, vector: Vectors, k: int, where: NodeFilter | None = None, threshold: float = -1.0
     ) -> Matches:
-        return self._search(lambda look: (self._store.vector_search(label, vector, look, where, floor),), k)[0]
+        return self._search(lambda look: (self._store.vector_search(label, vector, look, where, threshold),), k)[0]
 
     def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
         return self._search(lambda look: (self._store.text_search(label, terms, look, where),), k)[0]

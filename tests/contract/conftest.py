@@ -1,4 +1,4 @@
-"""The stores that the contract suite runs against; a further one is one more entry of LOCAL or SERVERS."""
+"""The stores of the contract suite; add another to LOCAL or SERVERS."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from pkg.graph.neo4j.neo4j_store import Neo4jStore
 from pkg.graph.store import GraphStore, StoreWriter
 
 HERE = Path(__file__).parent
-MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # a hundred small stores need no disk
-OpenStore = Callable[[], GraphStore]  # each call gives one more handle on the same graph
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # hundreds of small stores need no disk
+OpenStore = Callable[[], GraphStore]  # each call returns another handle on the same graph
 Fill = Callable[[GraphStore], None]
 Hold = Callable[[Fill], GraphStore]
 
@@ -39,18 +39,18 @@ def share_server(version: str, folder: Path) -> OpenStore:
     return open_empty_server(version)
 
 
-_held: dict[str, tuple[Fill, str]] = {}  # version -> what filled its server last, and the stamp of that graph
+_held: dict[str, tuple[Fill, str]] = {}  # version -> the function that filled its server last, and the stamp of that graph
 
 
 @contextmanager
 def open_filled(kind: str, folder: Path, fill: Fill) -> Iterator[GraphStore]:
-    """Open a store that was filled; on a server that of an earlier test, if none has written since."""
+    """Open a filled store; on a server that of an earlier test, unless one has written since."""
     version = kind.removeprefix("neo4j-") if kind in SERVERS else None
     if version and version in _held and _held[version] == (fill, read_stamp(version)):
         store: GraphStore = open_on(open_server(version))
     else:
         store, others = STORES[kind](folder)(), dict(_held)
-        fill(store)  # of another server it says nothing
+        fill(store)  # not for another server
         _held.update(others)
         if version:
             _held[version] = fill, read_stamp(version)
@@ -66,12 +66,12 @@ STORES = LOCAL | SERVERS
 
 OLDER = {f"neo4j-{version}" for version in VERSIONS[:-1]}
 ON_OLDER = frozenset({"test_contract_search.py", "test_contract_writes.py"})
-"""What always runs on the older server, which finds vectors and writes batches in other ways; the rest is `full`."""
+"""Tests that always run on the older server, whose vector search and batches differ; the rest is `full`."""
 
 
-@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
+@pytest.hookimpl(tryfirst=True)  # before tests are selected by marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave most of the suite on the older server to `make test-full`."""
+    """Run most of the suite on the older server only with `make test-full`."""
     for item in items:
         if item.path.parent == HERE and item.path.name not in ON_OLDER and _runs_on(item, OLDER):
             item.add_marker(pytest.mark.full)
@@ -83,7 +83,7 @@ def _runs_on(item: pytest.Item, stores: Collection[str]) -> bool:
 
 
 HOLDS_SNAPSHOTS = frozenset(LOCAL)
-"""Stores that show the old generation for as long as a snapshot lasts; the others say that it is gone."""
+"""Stores that keep the old generation during a snapshot; others raise StoreChangedError."""
 
 _LOCAL = sorted(LOCAL)
 _SERVERS = [pytest.param(name, marks=pytest.mark.server) for name in sorted(SERVERS)]
@@ -97,19 +97,19 @@ def _make_stores(kind: str) -> Iterator[OpenStore]:
 
 @pytest.fixture(params=_LOCAL)
 def make_local_store(request: pytest.FixtureRequest) -> Iterator[OpenStore]:
-    """Give a function that makes a new, empty store each time, for tests that need hundreds."""
+    """Return a function that creates an empty store, for tests that need hundreds."""
     yield from _make_stores(request.param)
 
 
 @pytest.fixture(params=_SERVERS)
 def make_server_store(request: pytest.FixtureRequest) -> Iterator[OpenStore]:
-    """Give a function that empties the database of a server each time, for tests that need a few dozen."""
+    """Return a function that empties the database of a server, for tests that need a few dozen."""
     yield from _make_stores(request.param)
 
 
 @pytest.fixture(params=[*_LOCAL, *_SERVERS])
 def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenStore]:
-    """Give a function that opens one and the same graph each time."""
+    """Return a function that opens the same graph each time."""
     with ExitStack() as opened:
         share = STORES[request.param](tmp_path)
         yield lambda: opened.enter_context(closing(share()))
@@ -117,13 +117,13 @@ def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenS
 
 @pytest.fixture
 def store(open_store: OpenStore) -> GraphStore:
-    """Give an empty store."""
+    """Return an empty store."""
     return open_store()
 
 
 @pytest.fixture(autouse=True)
 def forget_what_was_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fill servers again after any write: notes and fingerprints change without a generation, and without a stamp."""
+    """Fill servers again after any write: notes and fingerprints change without a new stamp."""
     write = Neo4jStore.write
 
     def forget_and_write(store: Neo4jStore) -> AbstractContextManager[StoreWriter]:
@@ -135,12 +135,12 @@ def forget_what_was_held(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=[*_LOCAL, *_SERVERS])
 def hold(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Hold]:
-    """Give a function that opens a store which holds what another function puts there."""
+    """Return a function that opens a store filled by another function."""
     with ExitStack() as opened:
         yield lambda fill: opened.enter_context(open_filled(request.param, tmp_path, fill))
 
 
 @pytest.fixture
 def holds_snapshots(request: pytest.FixtureRequest, open_store: OpenStore) -> bool:
-    """Tell whether the store shows an old generation while a snapshot lasts."""
+    """Return whether the store keeps an old generation during a snapshot."""
     return request.node.callspec.params["open_store"] in HOLDS_SNAPSHOTS

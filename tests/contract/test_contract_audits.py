@@ -1,4 +1,4 @@
-"""Marks of audits: a property of nodes that stays until the next audit against the same benchmark."""
+"""Marks of audits are properties of nodes until the next audit of the same benchmark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sections of text files are nodes of their own, found by vector and by words, and never among code."""
+"""Sections of text files are separate nodes, found by vector and by words, never among code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classes, constants and the code of modules are nodes that can be found, each label alone and all three together."""
+"""Classes, constants and module code are nodes that are searched by label or together."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_constants_have_name_kind_place_and_value(shop: GraphStore) -> None:
 
 
 def test_the_code_of_a_module_reaches_from_its_first_statement_to_its_last(shop: GraphStore) -> None:
-    (module,) = shop.nodes([Label.MODULE])  # the other file has no code of its own
+    (module,) = shop.nodes([Label.MODULE])  # the other file has no module code
     assert (module.name, module.path, module.kind) == ("settings", "shop/settings.py", "module")
     assert (module.start_line, module.end_line, module.content) == (1, 32, SETTINGS.rstrip())
     assert module.properties["docstring"] == "Settings of the shop."
@@ -214,7 +214,7 @@ def test_an_edited_value_keeps_the_id_and_a_removed_constant_goes(shop: GraphSto
 def test_fields_of_a_class_that_rows_share_are_stored_once(store: GraphStore) -> None:
     row = "LIMIT = 3\n" + OTHER
     fill(store, {"one": row, "two": "x = 1\n\n" + OTHER}, label=Label.ROW)
-    (field,) = store.nodes([Label.CONSTANT])  # a row's own constants are in no definition and have no place
+    (field,) = store.nodes([Label.CONSTANT])  # constants of the row itself are in no definition
     assert (field.path, field.qualname, field.start_line) == ("one", "Basket.limit", 3)
     assert names(store, store.text_search(Label.CONSTANT, weigh_terms("limit"), 3)) == ["Basket.limit"]
     assert store.check() == []

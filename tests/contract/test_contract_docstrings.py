@@ -1,4 +1,4 @@
-"""Docstrings that were written for functions come and go; the code, the ids and the links stay."""
+"""Generated docstrings are set and removed; code, ids and links are kept."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ def line_of(store: GraphStore, name: str) -> dict[str, Any]:
 
 
 def change(store: GraphStore, docstrings: Docstrings, *hashes: int) -> None:
-    """Let functions of some content hashes have the docstrings given for them, or none."""
+    """Set or remove the docstrings of functions by content hash."""
     ids = [node.id for node in store.nodes([Label.FUNCTION], "demo") if int(node.content_hash, 16) in hashes]
     with store.write() as writer:
         writer.put_docstrings("demo", list_changes(store.fragments(ids), docstrings, hashes, encoder()))
 
 
 def document(store: GraphStore, name: str, docstring: Docstring | None = WRITTEN) -> None:
-    """Write a docstring for a function, or take it away; no other has one."""
+    """Set or remove the only generated docstring."""
     hashed = int(line_of(store, name)["content_hash"], 16)
     change(store, {hashed: docstring} if docstring else {}, hashed)
 
 
 def prepare_with(texts: dict[str, str], docstrings: Docstrings, label: Label = Label.FILE) -> list[UnitGraph]:
-    """Prepare files or rows as a build does that knows of docstrings."""
+    """Prepare files or rows like a build with known docstrings."""
     loaded = [
         LoadedUnit(path, f"seen-{hash_text(text.encode())}", label, hash_text(text.encode()), text.encode())
         for path, text in texts.items()

@@ -1,4 +1,4 @@
-"""Changing the encoder of a graph: in one write, with all vectors, or not at all."""
+"""A change of the encoder is one write with all vectors, or fails."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ DIMENSION = 16
 
 
 class DeathError(Exception):
-    """What ends a write in the middle."""
+    """An exception inside a write."""
 
 
 def make_vector(node_id: str) -> np.typing.NDArray[np.float16]:
-    """Make a vector of a new encoder: no two nodes have the same."""
+    """Return a vector of a new encoder, distinct for each node."""
     (vector,) = round_vectors(np.random.default_rng(int(node_id, 16)).normal(size=(1, DIMENSION)))
     return np.asarray(vector, np.float16)
 

@@ -1,4 +1,4 @@
-"""Whatever the order in which links are put, replaced and lose their ends, a store ends like one in memory."""
+"""After links are put, replaced and deleted in any order, a store equals one in memory."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_any_order_of_links_on_a_server_ends_like_a_store_in_memory(
 
 
 def check_links(store: GraphStore, label: Label, writes: list[Acts]) -> None:
-    """Write in steps what a store in memory writes as well, and compare all that can be read after each."""
+    """Apply the same writes to a store in memory, and compare all results after each."""
     twin = FakeStore()
     for each in (store, twin):
         fill(each, {}, label=label)
@@ -73,7 +73,7 @@ def plan(acts: Acts) -> dict[str, str | None]:
 
 
 def plan_links(twin: FakeStore, label: Label, acts: Acts) -> list[UnitLinks]:
-    """Link functions and imports of a unit to what there is, to a library, or to nothing that is known."""
+    """Link functions and imports of a unit to existing nodes, a library, or an unresolved call."""
     planned = []
     every = [line for line in twin.export() if line.get("label") in ("Class", "Function")]
     for _, path, number, ends in acts:

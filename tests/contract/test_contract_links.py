@@ -1,4 +1,4 @@
-"""What a unit refers to is put and replaced as one; libraries and unbound calls are nodes while they are used."""
+"""The links of a unit are replaced together; libraries and unresolved calls are nodes while referenced."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def resolves(start: str, end: str, rule: str) -> Edge:
 
 
 def link_reader(store: GraphStore) -> UnitLinks:
-    """Say what pack/reader.py refers to: itself, two libraries, and two calls that nobody can bind."""
+    """Return the links of pack/reader.py: to itself, two libraries, and two unresolved calls."""
     read, find = (find_id(store, Label.FUNCTION, name) for name in ("read", "find_settings"))
     edges = (
         calls(find, read, 23, "constructor", "likely"),
@@ -52,7 +52,7 @@ def link_reader(store: GraphStore) -> UnitLinks:
 
 
 def link_writer(store: GraphStore) -> UnitLinks:
-    """Say what pack/writer.py refers to: pack/reader.py, itself, and a call outside of all functions."""
+    """Return the links of pack/writer.py: to pack/reader.py, itself, and from a call outside of functions."""
     file = find_id(store, Label.FILE, "pack/writer.py")
     copy, write = (find_id(store, Label.FUNCTION, name) for name in ("copy", "write"))
     edges = (
@@ -65,7 +65,7 @@ def link_writer(store: GraphStore) -> UnitLinks:
 
 
 def fill_and_link(store: GraphStore) -> None:
-    """Write two files and what they refer to: generation 2."""
+    """Write two files and their links: generation 2."""
     fill(store, FILES)
     put_links(store, link_reader(store), link_writer(store))
 
@@ -76,14 +76,14 @@ def linked(hold: Hold) -> GraphStore:
 
 
 def list_links(store: GraphStore) -> list[Edge]:
-    """List what was resolved, in the order of an export."""
+    """Return the resolved relationships, in the order of an export."""
     lines = [line for line in store.export() if line["type"] == "relation" and RelationType(line["name"]) in LINKED]
     facts = ("start", "end", "line", "rule", "confidence")
     return [Edge(RelationType(line["name"]), *map(line.get, facts)) for line in lines]  # type: ignore[arg-type]
 
 
 def show(*links: UnitLinks) -> set[Edge]:
-    """List the relationships that a store is to show of links, those of calls that were not bound too."""
+    """Return the expected relationships of links, including unresolved calls."""
     unbound = [call for each in links for call in each.unbound]
     shown = {edge for each in links for edge in each.edges}
     return shown | {Edge(RelationType.UNRESOLVED, call.owner, call.id, call.line) for call in unbound}

@@ -1,4 +1,4 @@
-"""All nodes of some labels and all relationships of some types are listed at once, as they are one by one."""
+"""Listing all nodes of some labels and relationships of some types equals fetching them one by one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LINES = ("start", "end", "line", "rule", "confidence")
 
 @pytest.fixture
 def filled(store: GraphStore) -> GraphStore:
-    """Give a store with a repository, links included, and another source with rows that share a function."""
+    """Return a store with a repository and its links, and a corpus whose rows share a function."""
     fill(store, FILES)
     put_links(store, link_reader(store), link_writer(store))
     fill(store, {"row-1": ONE, "row-2": f"\n{ONE}"}, "rows", Label.ROW)

@@ -1,4 +1,4 @@
-"""What a store gives back: nodes in order, relationships, counts, exports, and one generation at a time."""
+"""Reads of a store: nodes in order, relationships, statistics, exports, and snapshots."""
 
 from __future__ import annotations
 

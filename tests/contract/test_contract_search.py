@@ -1,4 +1,4 @@
-"""Vector search is exact: k of k after filters and folding, true cosines, ties by id."""
+"""Vector search is exact: k results after filters and deduplication, exact cosines, ties by id."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ KINDS = (None, None, None, *BLOCK_KINDS)
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One node that a test puts: where it stands, what it is, and which of the few contents it has."""
+    """A node of a test: its path, kind and one of a few contents."""
 
     source: str
     path: str
@@ -41,7 +41,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What the oracle knows of a stored node."""
+    """A stored node for the oracle."""
 
     id: str
     label: Label
@@ -51,7 +51,7 @@ class Entry:
 
 
 def make_entries(pieces: list[Piece], vectors: npt.NDArray[np.float16], is_placed: bool = False) -> list[Entry]:
-    """Give each piece its id and a vector: of its content, or of its content and place as encoders with headings do.
+    """Assign each piece an id and a vector: of its content, or of its content and position like encoders with headings.
 
     A file with blocks has a function to hold them.
     """
@@ -67,7 +67,7 @@ def make_entries(pieces: list[Piece], vectors: npt.NDArray[np.float16], is_place
 
 
 def make_units(entries: list[Entry]) -> Iterator[UnitGraph]:
-    """Put the entries of each path into one file; blocks hang from its first function."""
+    """Put the entries of each path into one file, with blocks in its first function."""
     for source, path in sorted({(entry.piece.source, entry.piece.path) for entry in entries}):
         here = [entry for entry in entries if (entry.piece.source, entry.piece.path) == (source, path)]
         here.sort(key=lambda entry: entry.label is Label.BLOCK)
@@ -111,7 +111,7 @@ def cosine(vector: npt.NDArray[np.float16], query: npt.NDArray[np.float32]) -> f
 
 
 def rank(entries: list[Entry], query: npt.NDArray[np.float32], k: int) -> list[Match]:
-    """Search by brute force: the lowest id of the best score leads those of its content."""
+    """Search by brute force: of equal content, the lowest id of the best score."""
     scored = sorted((-cosine(entry.vector, query), entry.id, entry.content_hash) for entry in entries)
     leaders: dict[int, Match] = {}
     for score, node_id, content in scored:
@@ -122,10 +122,10 @@ def rank(entries: list[Entry], query: npt.NDArray[np.float32], k: int) -> list[M
 
 @st.composite
 def graphs(draw: st.DrawFn) -> tuple[list[Entry], npt.NDArray[np.float32]]:
-    """Draw nodes over few contents and fewer vectors, so that folding and ties are the rule, and a query."""
+    """Draw a query and nodes of few contents and fewer vectors, so that duplicates and ties are common."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     vectors = random.normal(size=(draw(st.integers(1, 12)), DIMENSION))
-    if draw(st.booleans()):  # rounding errors of the codes vanish, and the scores lie near one another
+    if draw(st.booleans()):  # without rounding errors of the codes, and with similar scores
         vectors = np.sign(vectors) * (random.random(vectors.shape) < 0.4)
     if draw(st.booleans()):
         vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
@@ -156,7 +156,7 @@ SEARCHES = {
     "graph": graphs(),
     "wheres": st.lists(FILTERS, min_size=1, max_size=5),
     "k": st.sampled_from([1, 2, 3, 10, 10**9]),
-    "floor": st.sampled_from([-1.0, -1.0, 0.317, 0.9]),
+    "threshold": st.sampled_from([-1.0, -1.0, 0.317, 0.9]),
 }
 Graph = tuple[list[Entry], npt.NDArray[np.float32]]
 SLOW = [HealthCheck.function_scoped_fixture]
@@ -165,29 +165,29 @@ SLOW = [HealthCheck.function_scoped_fixture]
 @settings(max_examples=settings().max_examples, suppress_health_check=SLOW)
 @given(**SEARCHES)
 def test_search_gives_what_brute_force_gives(
-    make_local_store: OpenStore, graph: Graph, wheres: list[NodeFilter | None], k: int, floor: float
+    make_local_store: OpenStore, graph: Graph, wheres: list[NodeFilter | None], k: int, threshold: float
 ) -> None:
-    check_search(make_local_store(), graph, wheres, k, floor)
+    check_search(make_local_store(), graph, wheres, k, threshold)
 
 
 @settings(max_examples=settings().max_examples // 10, suppress_health_check=SLOW)
 @given(**SEARCHES)
 def test_search_of_a_server_gives_what_brute_force_gives(
-    make_server_store: OpenStore, graph: Graph, wheres: list[NodeFilter | None], k: int, floor: float
+    make_server_store: OpenStore, graph: Graph, wheres: list[NodeFilter | None], k: int, threshold: float
 ) -> None:
-    check_search(make_server_store(), graph, wheres, k, floor)
+    check_search(make_server_store(), graph, wheres, k, threshold)
 
 
-def check_search(store: GraphStore, graph: Graph, wheres: list[NodeFilter | None], k: int, floor: float) -> None:
-    """Compare each search of a graph with what comparing everything with everything gives."""
+def check_search(store: GraphStore, graph: Graph, wheres: list[NodeFilter | None], k: int, threshold: float) -> None:
+    """Compare each search of a graph with brute force."""
     entries, query = graph
     fill_by_hand(store, entries)
     for label in (Label.FUNCTION, Label.BLOCK):
         of_label = [entry for entry in entries if entry.label is label]
         for where in wheres:
             passing = [entry for entry in of_label if passes(entry, where)]
-            found = store.vector_search(label, query, k, where, floor)
-            expected = [match for match in rank(passing, query, k) if match.score >= floor]
+            found = store.vector_search(label, query, k, where, threshold)
+            expected = [match for match in rank(passing, query, k) if match.score >= threshold]
             assert [(match.id, match.same_content) for match in found.matches] == [
                 (match.id, match.same_content) for match in expected
             ]
@@ -201,7 +201,7 @@ def check_search(store: GraphStore, graph: Graph, wheres: list[NodeFilter | None
 def test_what_is_near_enough_is_found_in_a_source_beside_others(
     make_server_store: OpenStore, monkeypatch: pytest.MonkeyPatch, explored: int
 ) -> None:
-    monkeypatch.setattr(searching, "EXACT_BELOW", 0)  # so that the index is asked, not all compared
+    monkeypatch.setattr(searching, "EXACT_BELOW", 0)  # so that the index is used
     monkeypatch.setattr(searching, "MIN_CANDIDATES", explored)  # with four, the index may miss near nodes
     vectors = round_vectors(np.random.default_rng(1).normal(size=(40, DIMENSION)))
     pieces = [Piece(source, "a.py", None, content) for content in range(len(vectors)) for source in SOURCES]
@@ -209,7 +209,7 @@ def test_what_is_near_enough_is_found_in_a_source_beside_others(
     fill_by_hand(store, entries)
     passing = [entry for entry in entries if entry.piece.source == "two"]
     for query in vectors[:5].astype(np.float32):
-        found = store.vector_search(Label.FUNCTION, query, 3, NodeFilter("two"), floor=0.9)
+        found = store.vector_search(Label.FUNCTION, query, 3, NodeFilter("two"), threshold=0.9)
         expected = [match for match in rank(passing, query, 3) if match.score >= 0.9]
         assert [(match.id, match.same_content) for match in found.matches] == [
             (match.id, match.same_content) for match in expected

@@ -1,4 +1,4 @@
-"""Lexical search gives the same nodes, in the same order, with the same scores in every store."""
+"""Lexical search returns the same nodes in the same order with the same scores in every store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A write is all or nothing, and what is replaced or deleted leaves nothing behind."""
+"""Writes are atomic, and replaced or deleted units leave no nodes."""
 
 from __future__ import annotations
 
@@ -290,7 +290,7 @@ def test_any_order_of_writes_ends_like_a_fresh_store_on_a_server(
 
 
 def check_writes(grown: GraphStore, label: Label, writes: list[list[tuple[str, int]]]) -> None:
-    """Write in steps, and compare with what a store in memory makes of the end alone."""
+    """Write in steps, and compare with a store in memory of the final state."""
     fill(grown, {}, label=label)
     texts: dict[str, str] = {}
     for steps in writes:

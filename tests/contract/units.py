@@ -1,4 +1,4 @@
-"""Make what goes into a store: files and rows through the real extraction, and small graphs made by hand."""
+"""Build the input of stores: extracted files and rows, and small graphs."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def encoder() -> Encoder:
 
 
 def prepare(source: str, texts: Mapping[str, str], label: Label = Label.FILE) -> list[UnitGraph]:
-    """Extract and encode files or rows as a build does."""
+    """Extract and encode files or rows like a build."""
     loaded = [
         LoadedUnit(path, f"seen-{hash_text(text.encode())}", label, hash_text(text.encode()), text.encode())
         for path, text in texts.items()
@@ -108,13 +108,13 @@ def fill_files(store: GraphStore) -> None:
 
 
 def put_links(store: GraphStore, *links: UnitLinks, source: str = "demo") -> None:
-    """Put links in a write of their own."""
+    """Put links in a separate write."""
     with store.write() as writer:
         writer.put_links(source, links)
 
 
 def put_edges(store: GraphStore, path: str, *edges: Edge) -> None:
-    """Let relationships be all that a file of the source refers to."""
+    """Replace the links of a file of the source by some relationships."""
     put_links(store, UnitLinks(path, edges))
 
 
@@ -123,7 +123,7 @@ def encode(text: str, heading: str = "") -> npt.NDArray[np.float32]:
 
 
 def find_id(store: GraphStore, label: Label, name: str) -> str:
-    """Give the id of the one node of a label with a name; blocks by `function:path`."""
+    """Return the id of the only node of a label with a name; blocks by `function:path`."""
     wanted = [
         str(line["id"])
         for line in store.export()

@@ -96,7 +96,10 @@ def test_names_that_are_near_enough_are_those_of_the_embedded_store(
         if not vector.any():  # a name without words
             continue
         ours, theirs = (
-            [match.id for match in store.vector_search(Label.FUNCTION_NAME, vector, K, floor=MIN_NAME_COSINE).matches]
+            [
+                match.id
+                for match in store.vector_search(Label.FUNCTION_NAME, vector, K, threshold=MIN_NAME_COSINE).matches
+            ]
             for store in (embedded, server)
         )
         assert ours

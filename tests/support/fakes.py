@@ -388,9 +388,9 @@ class FakeStore:
         vector: npt.NDArray[np.float32],
         k: int,
         where: NodeFilter | None = None,
-        floor: float = -1.0,
+        threshold: float = -1.0,
     ) -> Matches:
-        return drop_below(self._search_vectors((label,), vector, k, where), floor)
+        return drop_below(self._search_vectors((label,), vector, k, where), threshold)
 
     def _search_vectors(
         self, labels: Collection[Label], vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None

@@ -90,11 +90,11 @@ def test_every_option_is_a_keyword_with_the_type_and_the_default_of_its_class(
     own = {each.name: (own_hints[each.name], each.default) for each in fields(options)}
     if function is pkg.rank_candidates:
         keywords.pop("examples")
-        assert keywords.pop("weights") == (Mapping[str, float] | None, None)  # a dictionary of one's own each time
+        assert keywords.pop("weights") == (Mapping[str, float] | None, None)  # a new dictionary each time
         own.pop("weights")
-        own["stages"] = (Sequence[StageName], own["stages"][1])  # a list will do as well
+        own["stages"] = (Sequence[StageName], own["stages"][1])  # a list is accepted too
     else:
-        assert keywords.pop("fresh") == (bool, False)  # what comes before the question
+        assert keywords.pop("fresh") == (bool, False)  # precedes the query
     assert keywords == own
 
 
@@ -113,7 +113,7 @@ def test_nothing_is_written_into_the_analysed_folder(store: str, tmp_path: Path)
 
 
 class BusyStore(EmbeddedStore):
-    """A store that is written so often while it is read."""
+    """A store that is written this often during a read."""
 
     def __init__(self, address: str, writes: int) -> None:
         super().__init__(address.removeprefix("sqlite:///"))

@@ -1,8 +1,8 @@
-"""Checksums of what the tables hold: SQLite notices a broken page, but not a byte that changed inside of a row.
+"""Checksums of table rows: SQLite detects a broken page, but not a byte that changed inside a row.
 
-A fragment is summed up with its nodes, a file or row with its parts, its links apart from its notes, each vector alone,
-and what there is little of (encoder, sources, recurring texts, the schema) all together. Nodes without a text need
-none: all that they hold follows from their names. Fingerprints are left out, a wrong one only makes a build read again.
+One checksum covers a fragment with its nodes, a file or row with its parts, its links, its notes, each vector, and the
+small tables (encoder, sources, recurring texts, schema) together. Nodes without a text need none: their rows follow
+from their names. Fingerprints are excluded: a wrong one only makes a build read a file again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pkg.graph.sqlite_rows import sign_id
 from pkg.model import Label
 from pkg.units import hash_bytes, hash_key
 
-_MARSHAL_VERSION = 2  # the last form of marshal in which equal values give equal bytes, whatever objects they are
+_MARSHAL_VERSION = 2  # the last version in which equal values give equal bytes, whether or not they share objects
 
 _LIST_HEAD = 5  # bytes before the items of a list: its type and length
 
@@ -28,7 +28,7 @@ Row = tuple[Any, ...]
 
 
 def sum_bytes(data: bytes) -> int:
-    """Sum up bytes to 32 bits, signed, which SQLite keeps in four bytes."""
+    """Return a signed 32-bit checksum, which SQLite stores in four bytes."""
     return _sign(zlib.crc32(data))
 
 
@@ -37,21 +37,21 @@ def _sign(found: int) -> int:
 
 
 def sum_vector(data: bytes) -> int:
-    """Sum up a packed vector to 16 bits, signed: there are so many that two bytes more of each were much of a store."""
+    """Return a signed 16-bit checksum of a packed vector; 32 bits would make stores noticeably larger."""
     found = crc_hqx(data, 0)
     return found - (1 << 16) if found >= 1 << 15 else found
 
 
 def sum_rows(*parts: Any) -> int:
-    """Sum up rows of plain values, lists of them too; marshal writes them ten times as fast as JSON is written."""
+    """Return the checksum of rows, or lists of rows, of plain values; marshal is ten times as fast as JSON."""
     return sum_bytes(marshal.dumps(parts, _MARSHAL_VERSION))
 
 
 class RowsChecksum:
-    """The sum of a row and the rows that belong to it, as sum_rows(row, rows) gives it, of some rows at a time."""
+    """The checksum sum_rows(row, rows), computed incrementally."""
 
     def __init__(self, row: Row, count: int) -> None:
-        """Begin with the row and the number of those that follow."""
+        """Start with the row and the number of rows that follow."""
         begin = b"(" + struct.pack("<i", 2) + marshal.dumps(row, _MARSHAL_VERSION) + b"[" + struct.pack("<i", count)
         self._sum = zlib.crc32(begin)
 
@@ -61,12 +61,12 @@ class RowsChecksum:
 
     @property
     def value(self) -> int:
-        """Return the sum, signed."""
+        """Return the signed checksum."""
         return _sign(self._sum)
 
 
 def seal_fragment(connection: sqlite3.Connection, number: int) -> None:
-    """Sum up a fragment that was changed in the tables."""
+    """Store the checksum of a changed fragment."""
     for *row, _ in connection.execute(f"{sql.LIST_FRAGMENT_ROWS} WHERE number = ?", (number,)).fetchall():
         connection.execute(sql.SEAL_FRAGMENT, (_sum_fragment(connection, tuple(row)), number))
 
@@ -76,7 +76,7 @@ def _sum_fragment(connection: sqlite3.Connection, row: Row) -> int:
 
 
 def seal_unit(connection: sqlite3.Connection, number: int) -> None:
-    """Sum up a file or row with its parts, when all of them are in the tables."""
+    """Store the checksum of a file or row whose parts are all in the tables."""
     *row, _ = connection.execute(f"{sql.LIST_UNIT_ROWS} WHERE number = ?", (number,)).fetchone()
     connection.execute(sql.SEAL_UNIT, (_sum_unit(connection, tuple(row)), number))
 
@@ -86,7 +86,7 @@ def _sum_unit(connection: sqlite3.Connection, row: Row) -> int:
 
 
 def seal_links(connection: sqlite3.Connection, unit: int) -> None:
-    """Sum up the links of a file or row after some of them were deleted."""
+    """Store the checksum of the links of a file or row after a deletion."""
     connection.execute(sql.SEAL_LINKS, (_sum_links(connection, unit), unit))
 
 
@@ -95,7 +95,7 @@ def _sum_links(connection: sqlite3.Connection, unit: int) -> int:
 
 
 def seal_head(connection: sqlite3.Connection) -> None:
-    """Sum up what the graph says of itself; the last step of each write."""
+    """Store the checksum of the small tables; the last step of each write."""
     connection.execute(sql.PUT_META, (sql.CHECKSUM, _sum_head(connection)))
 
 
@@ -104,7 +104,7 @@ def _sum_head(connection: sqlite3.Connection) -> int:
 
 
 def seal_all(connection: sqlite3.Connection) -> None:
-    """Sum up the rows of a store that an older PKG wrote."""
+    """Store all checksums of a store that an older PKG wrote."""
     for (number,) in connection.execute(sql.LIST_FRAGMENTS).fetchall():
         seal_fragment(connection, number)
     for number, *_ in connection.execute(sql.LIST_UNIT_ROWS).fetchall():
@@ -114,7 +114,7 @@ def seal_all(connection: sqlite3.Connection) -> None:
 
 
 def find_damage(connection: sqlite3.Connection) -> list[str]:
-    """Name what is not as it was written; this reads all tables once, and all indexes, which must agree with them."""
+    """Return descriptions of damaged data; reads all tables once and compares the indexes with them."""
     counts = {
         "texts or nodes": _find_fragments(connection),
         "files or rows": _find_units(connection),
@@ -157,7 +157,7 @@ def _find_vectors(connection: sqlite3.Connection) -> Iterator[int]:
 
 
 def _find_names(connection: sqlite3.Connection) -> Iterator[Row]:
-    """Find nodes without a text that are not what their names make of them."""
+    """Yield the rows of nodes without a text that do not follow from their names."""
     labels = {sql.LABEL_NUMBERS[label]: label for label in (Label.FUNCTION_NAME, Label.LIBRARY)}
     for source_name, *row in connection.execute(sql.LIST_NAME_ROWS):
         number, _, label, source, _, _, name = row[:7]
@@ -167,8 +167,8 @@ def _find_names(connection: sqlite3.Connection) -> Iterator[Row]:
 
 
 def make_name_row(label: Label, number: int, source: int, source_name: str, name: str) -> Row:
-    """Make the row of a node that has no place in a text: all of it follows from its label, source and name."""
-    key = (source_name, "") if label is Label.LIBRARY else (source_name,)  # the first as pkg.units.name_library has it
+    """Build the row of a node without a text, which follows from its label, source and name."""
+    key = (source_name, "") if label is Label.LIBRARY else (source_name,)  # as in pkg.units.name_library
     identity = sign_id(hash_key(*key, label.value, name))
     content = sign_id(hash_bytes(name.encode("utf-8", "replace")))
     row = (number, identity, sql.LABEL_NUMBERS[label], source, None, None, name, None, 0, 0, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""Open the database file of the embedded store: make it, migrate it, and leave alone what is not ours."""
+"""Open, create and migrate the database file of the embedded store; databases of other programs are not touched."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from pkg.graph.embedded import sql
 from pkg.graph.embedded.checksums import seal_all, seal_head, sum_vector
 from pkg.private_files import make_file, make_folder
 
-MAX_OPEN_ATTEMPTS = 10  # tries to open a store that other processes make and remove meanwhile
-LOCK_SECONDS = 5.0  # how long to wait for another process before saying that the store is locked
-PAGE_BYTES = 16384  # a quarter of the pages that SQLite's own 4096 makes, and a file as large within 2 %
+MAX_OPEN_ATTEMPTS = 10  # attempts to open a store that other processes create and delete
+LOCK_SECONDS = 5.0  # timeout of a wait for another process
+PAGE_BYTES = 16384  # a quarter of the pages of SQLite's default 4096, at the same file size within 2 %
 READ_CACHE_KB = 16_000
-"""Pages that a reader keeps in memory: what questions read of 20,000 functions, over which they wander.
+"""Page cache of a reader: the pages that queries of 20,000 functions read.
 
-A map of the file would keep as much for every size of graph, but all that was ever read counts as memory.
+A memory map of the file would need no limit, but every page read would count as memory.
 """
 
 
 def open_database(path: Path, address: str, create: bool) -> sqlite3.Connection:
-    """Open the file of a store at the present schema version; with create, make it when there is none.
+    """Open the file of a store at the current schema version; with create, create a missing file.
 
-    Raises StoreMissingError without create where there is none, StoreCorruptError for a file that is no store,
-    StoreVersionError for one of a newer PKG, and sqlite3.Error or OSError where the place cannot be used. So is an
-    OperationalError where others make and remove the file all the time.
+    Raise StoreMissingError without create where there is no file, StoreCorruptError for a file that is no store,
+    StoreVersionError for one of a newer PKG, sqlite3.Error or OSError where the file cannot be used, such as
+    OperationalError where other processes keep creating and deleting it.
     """
     if not create and not path.exists():
         raise StoreMissingError(f"no graph at {address}; run: pkg build PATH (or name another with --store)")
@@ -45,15 +45,15 @@ def open_database(path: Path, address: str, create: bool) -> sqlite3.Connection:
             if create and isinstance(fault, sqlite3.OperationalError) and before != identify(path):
                 continue
             raise
-        # From here on nobody removes it, for that takes the only connection; but it may have been removed meanwhile.
+        # An open connection prevents a deletion from here on, but the file may have been deleted before.
         if not create or before == identify(path):
             return connection
         connection.close()
-    raise sqlite3.OperationalError("locked: other processes make and remove it")
+    raise sqlite3.OperationalError("locked: other processes keep creating and deleting it")
 
 
 def identify(path: Path) -> tuple[int, int] | None:
-    """Tell a file from another one that has come to its place; None where there is none."""
+    """Return the device and inode of a file, which tell it from a replacement; None if there is none."""
     try:
         info = path.stat()
     except FileNotFoundError:
@@ -62,7 +62,7 @@ def identify(path: Path) -> tuple[int, int] | None:
 
 
 def _make_database(path: Path) -> None:
-    """Put a store that holds nothing in its place, whole: another process never meets a half-made one."""
+    """Create an empty store atomically."""
     make_folder(path.parent)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
@@ -81,10 +81,10 @@ def _make_database(path: Path) -> None:
 
 
 def remove_empty(connection: sqlite3.Connection, path: Path, identity: tuple[int, int] | None) -> None:
-    """Delete the file of a store that holds no graph, unless another process has it open, or it is another file by now.
+    """Delete the file of an empty store unless another process has it open or has replaced it.
 
-    A store with a write-ahead log is read through shared locks that last as long as a connection: out of that mode, and
-    under the one exclusive lock, nobody else is there.
+    Connections to a store with a write-ahead log hold shared locks: leaving that mode and taking the exclusive lock
+    succeeds only without other connections.
     """
     with suppress(sqlite3.Error, OSError):
         connection.execute("PRAGMA busy_timeout = 0")
@@ -97,7 +97,7 @@ def remove_empty(connection: sqlite3.Connection, path: Path, identity: tuple[int
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, address: str, create: bool) -> sqlite3.Connection:
-    """Look before anything is written: a foreign database keeps every byte."""
+    """Check the version before writing anything, then configure and migrate: other databases stay unchanged."""
     try:
         version = _check_version(connection, address, create)
     except sqlite3.OperationalError:
@@ -110,7 +110,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, address: str, create: b
         if version == 0:
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES:d}")
         _enable_wal(connection)
-        _read_version(connection)  # opens the log, and takes the lock that lasts as long as the connection
+        _read_version(connection)  # opens the log and takes the shared lock of the connection
     else:
         connection.execute(f"PRAGMA cache_size = -{READ_CACHE_KB:d}")
     connection.execute("PRAGMA synchronous = NORMAL")
@@ -120,7 +120,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, address: str, create: b
 
 
 def _enable_wal(connection: sqlite3.Connection) -> None:
-    """Switch to the write-ahead log; SQLite does not wait by itself where two processes switch at once."""
+    """Switch to the write-ahead log; SQLite does not wait where two processes switch at once."""
     end = time.monotonic() + LOCK_SECONDS
     while True:
         try:
@@ -137,19 +137,19 @@ def _read_version(connection: sqlite3.Connection) -> int:
 
 
 def _is_at_rest(path: Path) -> bool:
-    """Tell whether no write-ahead log lies beside the database, so that the file alone is the whole store."""
+    """Return whether the database has no write-ahead log, so that the file is the whole store."""
     log = path.with_name(path.name + "-wal")
     return not log.exists() or log.stat().st_size == 0
 
 
 def _open_read_only(path: Path) -> sqlite3.Connection:
-    """Open a store in a place that cannot be written, where SQLite cannot make the log that it reads through."""
+    """Open a store in a read-only folder, where SQLite cannot create its log."""
     return sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True, isolation_level=None)
 
 
 def _check_version(connection: sqlite3.Connection, address: str, create: bool) -> int:
-    """Give the schema version; refuse a newer one, a database of another program, and an empty file to read from."""
-    # Tables before the version: where another process makes the store meanwhile, both come in one transaction.
+    """Return the schema version; raise for a newer one, another program's database or an empty file to read."""
+    # Tables before the version: another process may create both in one transaction meanwhile.
     has_tables = bool(connection.execute(sql.COUNT_TABLES).fetchone()[0])
     version = _read_version(connection)
     is_ours = version > 0 and connection.execute(sql.HAS_META).fetchone() is not None
@@ -159,7 +159,7 @@ def _check_version(connection: sqlite3.Connection, address: str, create: bool) -
     if version > current:
         raise StoreVersionError(
             f"{address} has schema version {version}; this PKG reads up to {current};"
-            " upgrade PKG, or build anew into another --store"
+            " upgrade PKG, or build into another --store"
         )
     if not has_tables and not create:
         raise StoreMissingError(f"no graph at {address}; run: pkg build PATH")
@@ -167,7 +167,7 @@ def _check_version(connection: sqlite3.Connection, address: str, create: bool) -
 
 
 def _migrate(connection: sqlite3.Connection) -> None:
-    """Lead an older schema to the present one, all or nothing."""
+    """Migrate an older schema to the current one in one transaction."""
     from pkg.vectors.quantised import pack_halves
 
     connection.create_function("pack_halves", 1, pack_halves)
@@ -179,7 +179,7 @@ def _migrate(connection: sqlite3.Connection) -> None:
             for statement in filter(str.strip, script.split(";")):
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {len(sql.MIGRATIONS):d}")
-        if version < len(sql.MIGRATIONS):  # what lies beside the database is of before
+        if version < len(sql.MIGRATIONS):  # the files beside the database are outdated
             connection.execute(sql.PUT_META, ("stamp", os.urandom(16).hex()))
             seal_all(connection)
             seal_head(connection)

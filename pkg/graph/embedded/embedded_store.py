@@ -1,4 +1,4 @@
-"""The embedded store: the contract of pkg/graph/store.py on one SQLite file, with files of codes and terms by it."""
+"""The embedded store: GraphStore on one SQLite file, with files of vector codes and terms beside it."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ if TYPE_CHECKING:
 
     from pkg.terms.inverted_index import TermScores
 
-WRITE_CACHE_KB = 6_000  # pages that a write keeps in memory before they go to the log
+WRITE_CACHE_KB = 6_000  # page cache of a write
 
 
 class EmbeddedStore:
-    """A graph in one file; readers see one generation, one writer at a time replaces it."""
+    """A graph in one file; readers see one generation, which one writer at a time replaces."""
 
     def __init__(
         self, path: str | os.PathLike[str], create: bool = False, *, approximate_above: int = APPROXIMATE_ABOVE
@@ -78,11 +78,11 @@ class EmbeddedStore:
             was_empty = self._path.exists() and self._path.stat().st_size == 0
             self._connection = open_database(self._path, self.address, create)
         self._identity = identify(self._path)
-        self._is_removable = create and not was_empty  # while it holds nothing
-        self._is_used = False  # an encoder was put, and no write has failed since
+        self._is_removable = create and not was_empty  # as long as the store is empty
+        self._is_used = False  # an encoder was set, and no write has failed since
         self._reader = NodeReader(self._connection)
-        self._meta: dict[str, Any] | None = None  # of the snapshot that lasts
-        self._sources: tuple[Source, ...] | None = None  # of the same
+        self._meta: dict[str, Any] | None = None  # of the current snapshot
+        self._sources: tuple[Source, ...] | None = None  # of the current snapshot
         find_fragments = FragmentFinder(self._connection, self._get_meta).find
         self._vectors = EmbeddedVectors(self._connection, self._path, self._get_meta, find_fragments, approximate_above)
         self._outlines = OutlineReader(self._connection, self._vectors)
@@ -102,18 +102,18 @@ class EmbeddedStore:
 
     @property
     def address(self) -> str:
-        """Name the place, such as sqlite:///path."""
+        """Return the address, such as sqlite:///path."""
         return f"sqlite:///{self._path}"
 
     def close(self) -> None:
-        """Release the file; one that still holds nothing, as after a first build that failed, is removed."""
+        """Close the file; delete it if it is still empty, as after a failed first build."""
         with suppress(DatabaseError, StoreError):
             if self._is_removable and not self._is_used and not self.generation():
                 remove_empty(self._connection, self._path, self._identity)
         self._close_files()
 
     def _close_files(self) -> None:
-        """Close the connection, then the file that is read beside it, once: a store may be closed twice."""
+        """Close the connection, then the descriptor of the checksum, once: a store may be closed twice."""
         self._connection.close()
         if not self._is_closed:
             self._is_closed = True
@@ -123,7 +123,7 @@ class EmbeddedStore:
         return self._list_meta().get(key)
 
     def _list_meta(self) -> dict[str, Any]:
-        """Give what the graph says of itself, all from one state of the file: others may be writing it."""
+        """Return the metadata of the graph from one state of the file."""
         return dict(self._connection.execute(sql.LIST_META)) if self._meta is None else self._meta
 
     def _get_encoder(self) -> tuple[Any, Any]:
@@ -131,7 +131,7 @@ class EmbeddedStore:
         return meta.get("encoder"), meta.get("dimension")
 
     def ensure_schema(self, encoder: str, dimension: int) -> None:
-        """Create what is missing; refuse a store made with another encoder or dimension."""
+        """Store the encoder; raise EncoderMismatchError for another encoder or dimension."""
         with translate_faults(self.address):
             self._is_used = True
             if self._check_encoder(encoder, dimension):
@@ -147,7 +147,7 @@ class EmbeddedStore:
                 self._roll_back()
 
     def _check_encoder(self, encoder: str, dimension: int) -> bool:
-        """Tell whether the store is made with this encoder; refuse another; False when it has none yet."""
+        """Return whether the store has this encoder, False if it has none; raise EncoderMismatchError for another."""
         found = self._get_encoder()
         if found not in ((None, None), (encoder, dimension)):
             raise EncoderMismatchError(
@@ -157,28 +157,28 @@ class EmbeddedStore:
         return found == (encoder, dimension)
 
     def _roll_back(self) -> None:
-        """End a transaction that is still open; a full disk has ended it already."""
+        """Roll back a transaction unless it has ended, as on a full disk."""
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
 
     def encoder(self) -> tuple[str, int]:
-        """Give the name and dimension of the encoder that made the vectors; ("", 0) before the first build."""
+        """Return the name and dimension of the encoder of the vectors; ("", 0) before the first build."""
         with translate_faults(self.address):
             name, dimension = self._get_encoder()
         return name or "", dimension or 0
 
     def generation(self) -> int:
-        """Count the writes that have ended; 0 for a store that holds nothing."""
+        """Return the number of completed writes; 0 for an empty store."""
         with translate_faults(self.address):
             return self._get_meta("generation") or 0
 
     def stamp(self) -> str:
-        """Name this generation of this store, as no other generation and no other store is named."""
+        """Return an identifier that only this generation of this store has."""
         with translate_faults(self.address):
             return str(self._get_meta("stamp") or "")
 
     def fingerprints(self, source: str, paths: Collection[str] | None = None) -> Iterator[tuple[str, str, str]]:
-        """Give (path, fingerprint, content hash) of every unit of a source, or of those at some paths."""
+        """Yield (path, fingerprint, content hash) of the units of a source, or of those at some paths."""
         with translate_faults(self.address):
             if paths is None:
                 yield from self._connection.execute(sql.LIST_FINGERPRINTS, (source,))
@@ -186,7 +186,7 @@ class EmbeddedStore:
                 yield from self._connection.execute(sql.LIST_SOME_FINGERPRINTS, (source, json.dumps(list(paths))))
 
     def sources(self) -> tuple[Source, ...]:
-        """List the sources by name."""
+        """Return the sources by name."""
         if self._sources is not None:
             return self._sources
         with translate_faults(self.address):
@@ -196,31 +196,31 @@ class EmbeddedStore:
         return found
 
     def source_fingerprint(self, source: str) -> str | None:
-        """Give the fingerprint of a source's input at its last build; None for an unknown source."""
+        """Return the fingerprint of a source's input at its last build; None for an unknown source."""
         with translate_faults(self.address):
             rows = self._connection.execute(sql.LIST_SOURCES).fetchall()
         return next((row[5] for row in rows if row[0] == source), None)
 
     def errors(self, source: str) -> tuple[LocalError, ...]:
-        """Return the local errors that the last build of a source left; none for an unknown source."""
+        """Return the local errors of the last build of a source; none for an unknown source."""
         with translate_faults(self.address):
             rows = self._connection.execute(sql.LIST_SOURCES).fetchall()
         return tuple(error for row in rows if row[0] == source for error in read_errors(row[6]))
 
     def link_notes(self, source: str) -> Iterator[tuple[str, bytes]]:
-        """Give (path, notes) of every unit of a source whose links were put."""
+        """Yield (path, notes) of every unit of a source with resolved links."""
         with translate_faults(self.address):
             yield from self._connection.execute(sql.LIST_NOTES, (source,))
 
     def texts(self, source: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """Give (path, text) of those of the files that the source has; inside a write, what it has put so far."""
+        """Yield (path, text) of the existing files at some paths; inside a write, of its own state."""
         with translate_faults(self.address):
             for path in paths:
                 for (packed,) in self._connection.execute(sql.GET_FILE_TEXT, (source, path)).fetchall():
                     yield path, unpack_text(packed)
 
     def docstrings(self, source: str) -> Iterator[tuple[int, Docstring]]:
-        """Give (content hash, docstring) of each function of a source that a docstring was written for (P-07)."""
+        """Yield (content hash, docstring) of each function of a source with a generated docstring (P-07)."""
         with translate_faults(self.address):
             for hashed, packed in self._connection.execute(sql.LIST_DOCSTRINGS, (source,)).fetchall():
                 docstring = find_docstring(json.loads(packed))
@@ -228,26 +228,26 @@ class EmbeddedStore:
                     yield hashed % (1 << 64), docstring
 
     def audits(self) -> tuple[Audit, ...]:
-        """List the latest audit of each benchmark, by name."""
+        """Return the latest audit of each benchmark, by name."""
         with translate_faults(self.address):
             return read_audits(self._get_meta("audits"))
 
     def leaks(self) -> Iterator[tuple[str, tuple[Leak, ...]]]:
-        """Give (id, leaks) of every node that an audit has marked."""
+        """Yield (id, leaks) of every node that an audit marked."""
         with translate_faults(self.address):
             for identity, packed in self._connection.execute(sql.LIST_LEAKS).fetchall():
                 yield format_id(identity % (1 << 64)), read_leaks(json.loads(packed))
 
     def fragments(self, ids: Sequence[str]) -> Iterator[StoredFragment]:
-        """Give the fragments that some functions or declarations stand in, each once; others are left out."""
-        asked = json.dumps([parse_id(each) for each in ids])
+        """Yield the distinct fragments that contain some functions or declarations; unknown ids are ignored."""
+        numbers = json.dumps([parse_id(each) for each in ids])
         with translate_faults(self.address):
-            for name, key, path, text, terms in self._connection.execute(sql.LIST_FRAGMENTS_OF, (asked,)).fetchall():
+            for name, key, path, text, terms in self._connection.execute(sql.LIST_FRAGMENTS_OF, (numbers,)).fetchall():
                 yield StoredFragment(name, key % (1 << 64), path, unpack_text(text), terms or b"")
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Hold one generation still for all reads inside the block."""
+        """Read one generation inside the block."""
         if self._connection.in_transaction:
             yield
             return
@@ -264,7 +264,7 @@ class EmbeddedStore:
 
     @contextmanager
     def write(self) -> Iterator[EmbeddedWriter]:
-        """Open the one write transaction; leaving it by an exception undoes all of it."""
+        """Open the only write transaction; an exception rolls it back."""
         self._check_file()
         with translate_database_faults(self.address):
             self._connection.execute(f"PRAGMA cache_size = -{WRITE_CACHE_KB}")
@@ -291,29 +291,29 @@ class EmbeddedStore:
         else:
             self._checkpoint()
 
-    def _write_copies(self, step: StampChange | None) -> None:
-        """Write the files beside the database and empty the log; what fails here, readers make up for."""
+    def _write_copies(self, change: StampChange | None) -> None:
+        """Write the files beside the database and empty the log; readers repeat what fails here."""
         before = self._vectors.read_indexed()
-        for write in (partial(self._vectors.write, step), self._terms.write):
+        for write in (partial(self._vectors.write, change), self._terms.write):
             with suppress(OSError, DatabaseError, StoreError), self.snapshot():
                 write()
         self._checkpoint()
-        with suppress(OSError):  # it may take minutes: last, when all else is in its place
+        with suppress(OSError):  # may take minutes: last, when everything else is written
             self._vectors.write_approximate(before)
 
     def _checkpoint(self) -> None:
-        """Move what was written from the log into the file, and record the file's checksum."""
-        patience = self._connection.execute("PRAGMA busy_timeout").fetchone()[0]
+        """Move the write-ahead log into the file, and record the file's checksum."""
+        timeout = self._connection.execute("PRAGMA busy_timeout").fetchone()[0]
         with suppress(DatabaseError):
-            self._connection.execute("PRAGMA busy_timeout = 0")  # readers of the old generation are not waited for
+            self._connection.execute("PRAGMA busy_timeout = 0")  # do not wait for readers of the old generation
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        self._connection.execute(f"PRAGMA busy_timeout = {patience:d}")
+        self._connection.execute(f"PRAGMA busy_timeout = {timeout:d}")
         self._sum.record()
 
     def _check_file(self) -> None:
-        """Raise StoreCorruptError where a graph is damaged, before a build adds to it or says that all is current.
+        """Raise StoreCorruptError for a damaged graph, before a build adds to it or reports it as current.
 
-        Rows are read only where the file is not as the last write left it.
+        Rows are read only if the file differs from its checksum.
         """
         if self._is_checked:
             return
@@ -339,15 +339,15 @@ class EmbeddedStore:
         vector: npt.NDArray[np.float32],
         k: int,
         where: NodeFilter | None = None,
-        floor: float = -1.0,
+        threshold: float = -1.0,
     ) -> Matches:
-        """Find the k nodes of a label with the highest cosine of the floor or more, folded, ties by id (P-14, P-17).
+        """Find the k nodes of a label with the highest cosine, without duplicates, ties by id (P-14, P-17).
 
-        vector: float32 [dimension].
+        vector: float32 [dimension]. threshold: minimum cosine.
         """
         with translate_faults(self.address), self.snapshot():
             self._check_query(vector)
-            return drop_below(self._vectors.search(label, vector, k, where), floor)
+            return drop_below(self._vectors.search(label, vector, k, where), threshold)
 
     def _check_query(self, vector: npt.NDArray[np.float32]) -> None:
         if len(vector) != (self._get_meta("dimension") or len(vector)):
@@ -357,7 +357,7 @@ class EmbeddedStore:
             )
 
     def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
-        """Find up to k nodes of a label that hold any of the terms, best first, equal content folded, ties by id."""
+        """Find up to k nodes of a label with any of the terms, best first, without duplicates, ties by id."""
         from pkg.terms.word_search import search_text
 
         with translate_faults(self.address), self.snapshot():
@@ -371,7 +371,7 @@ class EmbeddedStore:
         k: int,
         where: NodeFilter | None = None,
     ) -> tuple[Matches, Matches]:
-        """Search a label by a vector, and functions by terms.
+        """Search a label by a vector and functions by terms.
 
         vector: float32 [dimension].
         """
@@ -383,7 +383,7 @@ class EmbeddedStore:
     def search_declarations(
         self, vector: npt.NDArray[np.float32], terms: Mapping[str, float], k: int, where: NodeFilter | None = None
     ) -> tuple[Matches, Matches]:
-        """Search classes, constants and modules together, by a vector and by terms.
+        """Search classes, constants and modules together by a vector and by terms.
 
         vector: float32 [dimension].
         """
@@ -395,24 +395,24 @@ class EmbeddedStore:
             return near, search_declarations(self._terms, terms, k, where)
 
     def text_parts(self, ids: Sequence[str], terms: Mapping[str, float], label: Label = Label.FUNCTION) -> TermScores:
-        """Tell what each term adds to the lexical score of each of some functions, and how rare it is.
+        """Return the share of each term in the lexical scores of some functions, and its rarity.
 
-        label: of declarations, any of theirs: then the nodes are of all of these.
+        label: of a declaration, any of their labels; rarity is then that in all declarations.
         """
         with translate_faults(self.address), self.snapshot():
             return self._terms.open_terms(label).split_ids(ids, terms)
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
-        """Find the functions, classes and constants of that bare name, ordered by path and line."""
+        """Find the functions, classes and constants of a bare name, ordered by path and line."""
         return self.find_names([name], source)
 
     def find_names(self, names: Sequence[str], source: str | None = None) -> list[Node]:
-        """Find the functions, classes and constants of several bare names at once, ordered by path and line."""
+        """Find the functions, classes and constants of several bare names, ordered by path and line."""
         with translate_faults(self.address), self.snapshot():
             return self._reader.find_names(names, source)
 
     def get(self, ids: Sequence[str]) -> list[Node]:
-        """Fetch nodes in the order of their ids; an unknown id is a NodeNotFoundError."""
+        """Return nodes in the order of their ids; raise NodeNotFoundError for an unknown id."""
         with translate_faults(self.address), self.snapshot():
             return [self._get_one(node_id) for node_id in ids]
 
@@ -435,16 +435,16 @@ class EmbeddedStore:
     def outlines(
         self, ids: Sequence[str], vector: npt.NDArray[np.float32], blocks_of: Sequence[str] = ()
     ) -> dict[str, Outline]:
-        """Give the outlines of what a ranking looks at, of the blocks of some functions, and of what blocks stand in.
+        """Return outlines of nodes, of the blocks of some functions, and of the functions that contain blocks.
 
-        vector: float32 [dimension]. Cosines with it are part of an outline.
+        vector: float32 [dimension], whose cosines are part of the outlines.
         """
         with translate_faults(self.address), self.snapshot():
             self._check_query(vector)
             return self._outlines.read(ids, blocks_of, vector, self._meta.get("stamp") if self._meta else None)
 
     def unfold(self, ids: Sequence[str]) -> list[Unfolded]:
-        """Fetch functions, blocks and declarations in the order of their ids, with their blocks and links."""
+        """Return functions, blocks and declarations in the order of their ids, with their blocks and links."""
         with translate_faults(self.address), self.snapshot():
             nodes = self.get(ids)
             owners = [find_owner(node.id, node.label, node.name) for node in nodes]
@@ -460,41 +460,41 @@ class EmbeddedStore:
         return () if node.label in DECLARATION_LABELS else list_nested(self._reader.read_inside(node))
 
     def subtree(self, node_id: str) -> list[Node]:
-        """List what a node contains at any depth (classes, functions, blocks), in the order of the text."""
+        """Return the classes, constants, functions and blocks in a node at any depth, in the order of the text."""
         with translate_faults(self.address), self.snapshot():
             return self._reader.read_inside(self._get_one(node_id))
 
     def calls(self, node_id: str) -> list[Call]:
-        """List the call sites on the lines of a node, in the order of the text."""
+        """Return the call sites on the lines of a node, in the order of the text."""
         with translate_faults(self.address), self.snapshot():
             return self._reader.read_calls(self._get_one(node_id))
 
     def imports(self, names: Mapping[str, Collection[str]]) -> dict[str, list[Node]]:
-        """Fetch for each file or row its imports that bind any of the names given with it, ordered by line and id."""
+        """Return the imports of each file or row that bind any of its names, ordered by line and id."""
         with translate_faults(self.address), self.snapshot():
             return {each: self._reader.read_imports(self._get_one(each), wanted) for each, wanted in names.items()}
 
     def neighbours(
         self, ids: Sequence[str], types: Iterable[RelationType] | None = None, direction: str = "both", depth: int = 1
     ) -> list[Edge]:
-        """List the relationships within depth steps of any of the nodes, each once; direction is out, in or both."""
+        """Return the distinct relationships within depth steps of the nodes; direction is out, in or both."""
         wanted = None if types is None else set(types)
         with translate_faults(self.address), self.snapshot():
             starts = {self._get_one(node_id).id for node_id in ids}
             return list_neighbours(self._connection, starts, wanted, direction, depth)
 
     def nodes(self, labels: Iterable[Label], source: str | None = None) -> Iterator[Node]:
-        """Give every node of some labels, without fetching them one by one; those of one text come together."""
+        """Yield every node of some labels in one pass, grouped by text."""
         with translate_faults(self.address), self.snapshot():
             yield from self._reader.list_nodes(set(labels), source)
 
     def edges(self, types: Iterable[RelationType], source: str | None = None) -> Iterator[Edge]:
-        """Give every relationship of some types that starts in a source, each once; in no promised order."""
+        """Yield the distinct relationships of some types that start in a source; in no particular order."""
         with translate_faults(self.address), self.snapshot():
             yield from list_edges_of(self._connection, types, source)
 
     def stats(self, source: str | None = None) -> StoreStats:
-        """Count what the store, or one of its sources, holds; sizes are those of the store."""
+        """Return statistics of the store or of one source; sizes are those of the store."""
         run, of = self._connection.execute, {"source": source}
         counts = sql.COUNT_ALL if source is None else sql.COUNT_ONE
         with translate_faults(self.address), self.snapshot():
@@ -519,7 +519,7 @@ class EmbeddedStore:
             )
 
     def check(self) -> list[str]:
-        """Look for damage and contradictions; an empty list says that all is well."""
+        """Return descriptions of damage and inconsistencies; an empty list for a sound store."""
         with translate_faults(self.address), self.snapshot():
             faults = find_damage(self._connection)
             for fault, statement in sql.CHECKS.items():
@@ -529,19 +529,18 @@ class EmbeddedStore:
         return faults
 
     def exposed_files(self) -> list[Path]:
-        """List the files of the store that others on this machine may read or write."""
+        """Return the files of the store that other users of this machine may read or write."""
         return list_exposed(self._files)
 
     def repair_copies(self) -> list[str]:
-        """Make the files beside the database anew where their bytes have changed; tell which."""
+        """Rewrite damaged files beside the database; return a message for each."""
         with translate_faults(self.address), self.snapshot():
             return [*self._vectors.repair(), *self._terms.repair()] if self.generation() else []
 
     def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
-        """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (docs/schema.md).
+        """Yield the whole graph as JSON-ready lines: header, nodes, relations, each sorted (docs/schema.md).
 
-        Raises StoreCorruptError before the first line when a byte is not as it was written. It is a DatabaseError of
-        sqlite3 before it is translated.
+        Raise StoreCorruptError before the first line if any byte is damaged.
         """
         encoder, dimension = self.encoder()
         with translate_faults(self.address), self.snapshot():
@@ -552,7 +551,7 @@ class EmbeddedStore:
 
 
 def _read_label(number: object) -> Label:
-    """Return the label of a number in a row; a DatabaseError for anything else, which only damage leaves there."""
+    """Return the label of a number in a row; raise DatabaseError for a damaged one."""
     if not isinstance(number, int) or number not in range(len(sql.LABELS)):
         raise DatabaseError(f"malformed: nodes of the label {number}")
     return sql.LABELS[number]

@@ -37,32 +37,32 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-FLUSH_AT = 4096  # rows kept in memory before they are inserted together
-_UNNAMED = (Label.BLOCK, Label.IMPORT, Label.MODULE)  # only names that are looked up stand in the indexed column
+FLUSH_AT = 4096  # rows collected before an insert
+_UNNAMED = (Label.BLOCK, Label.IMPORT, Label.MODULE)  # not looked up by name: not in the indexed column
 
 
 class EmbeddedWriter:
-    """Collect rows and insert them in bulk; EmbeddedStore opens and ends the transaction around it."""
+    """Writer that inserts rows in bulk; EmbeddedStore begins and ends its transaction."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._run = connection.execute
         self._links = LinkWriter(connection)
         self._sources: dict[str, int] = {}
-        self._libraries: set[tuple[str, str]] = set()  # those that are there, by source and name
+        self._libraries: set[tuple[str, str]] = set()  # by source and name
         self._node_number, self._unit_number, self._fragment_number = self._run(sql.LAST_NUMBERS).fetchone()
         self._nodes: list[tuple[object, ...]] = []
         self._vectors: list[tuple[int, bytes, int]] = []
         self._released: set[int] = set()  # fragments that lost a part
-        self._gone_nodes: set[int] = set()  # ids that were deleted; those of an edited file come again
-        self._gone_units: set[int] = set()
-        self._unsealed: set[int] = set()  # fragments that were changed
+        self._deleted_nodes: set[int] = set()  # ids; those of an edited file are inserted again
+        self._deleted_units: set[int] = set()
+        self._unsealed: set[int] = set()  # changed fragments
         self._has_deleted = False
         self._is_first_load = self._run(sql.HAS_UNITS).fetchone() is None
         self._has_links = self._run(sql.HAS_LINKS).fetchone() is not None
-        self._replaced: int | None = None  # vectors of a new encoder; None while the encoder is the old one
-        self.has_replaced_vectors = False  # whether nodes that were there have other vectors now
-        self.changed = False  # whether readers can see any difference
+        self._replaced: int | None = None  # number of vectors of a new encoder; None for the old encoder
+        self.has_replaced_vectors = False  # whether existing nodes have new vectors
+        self.changed = False  # whether readers see a difference
         if self._is_first_load:
             for index in (*sql.INDEXES, *sql.LINK_INDEXES):
                 self._run(sql.DROP_INDEX.format(index))
@@ -74,7 +74,7 @@ class EmbeddedWriter:
         skipped: Sequence[Omission] = (),
         stages: Mapping[str, float] | None = None,
     ) -> None:
-        """Add or update a source: the fingerprint of its input, what was left out, CPU seconds of each build stage."""
+        """Add or update a source: the fingerprint of its input, its omissions, CPU seconds of each build stage."""
         shown = source.kind, source.root, source.revision, source.package
         skips = pack_omissions(skipped)
         before = self._run(sql.GET_SOURCE_NAMED, (source.name,)).fetchone()
@@ -83,11 +83,11 @@ class EmbeddedWriter:
         self._run(sql.PUT_SOURCE, (identity, source.name, *shown, fingerprint, skips, dump(stages or {})))
 
     def put_fingerprint(self, source: str, path: str, fingerprint: str) -> None:
-        """Note that a file was touched though its content is the same; this alone makes no new generation."""
+        """Store the new fingerprint of a file whose content is unchanged; this alone makes no new generation."""
         self._run(sql.PUT_FINGERPRINT, (fingerprint, path, source))
 
     def replace_file(self, unit: UnitGraph) -> None:
-        """Put one file or row in the place of what the source held at its path."""
+        """Replace the file or row at a path of a source."""
         source = self._find_source(unit.source)
         if not self._is_first_load:
             self._delete_unit(source, unit.path)
@@ -98,7 +98,7 @@ class EmbeddedWriter:
         row = (*place, unit.content_hash, unit.language, unit.status.value, unit.reason)
         try:
             self._run(sql.PUT_UNIT, row)
-        except sqlite3.IntegrityError:  # a first load looks for what it replaces only when a path comes twice
+        except sqlite3.IntegrityError:  # in a first load a path came twice
             self._delete_unit(source, unit.path)
             self._run(sql.PUT_UNIT, row)
         for key, first_line, fragment in unit.parts:
@@ -107,11 +107,11 @@ class EmbeddedWriter:
         self.changed = True
 
     def delete_file(self, source: str, path: str) -> None:
-        """Remove one file or row and all that only it contains."""
+        """Delete a file or row with all nodes that only it contains."""
         self._delete_unit(self._find_source(source), path)
 
     def delete_source(self, source: str) -> None:
-        """Remove a source with everything in it."""
+        """Delete a source with everything in it."""
         number = self._find_source(source)
         for unit, identity in self._run(sql.LIST_UNITS, (number,)).fetchall():
             self._release_unit(unit, identity)
@@ -119,21 +119,18 @@ class EmbeddedWriter:
         self._delete_orphan_names()
         self._delete_orphan_libraries()
         self._run(sql.DELETE_SOURCE, (number,))
-        self._gone_units.add(sign_id(hash_key("Source", source)))
+        self._deleted_units.add(sign_id(hash_key("Source", source)))
         self._sources.pop(source)
         self.changed = True
 
     def missing_names(self, source: str, first: str = "", limit: int = 4096) -> list[str]:
-        """List function names of a source, from `first` on, that have no FunctionName node yet, in their order."""
+        """Return the sorted function names of a source, from `first` on, without a FunctionName node."""
         self._complete_indexes()
         number = self._find_source(source)
         return [name for (name,) in self._run(sql.MISSING_NAMES, (number, first, limit))]
 
     def put_names(self, source: str, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
-        """Add the FunctionName nodes that are missing, with their vectors.
-
-        vectors: by name, each float16 [dimension].
-        """
+        """Add missing FunctionName nodes with their vectors: float16 [dimension] by name."""
         number = self._find_source(source)
         for name, data in _pack(vectors):
             self._add_name(Label.FUNCTION_NAME, number, source, name)
@@ -142,21 +139,18 @@ class EmbeddedWriter:
         self.changed = self.changed or bool(vectors)
 
     def _add_name(self, label: Label, number: int, source: str, name: str) -> None:
-        """Collect a node that has no place in a text."""
+        """Collect a node without a text."""
         self._node_number += 1
         self._nodes.append(make_name_row(label, self._node_number, number, source, name))
 
     def put_encoder(self, encoder: str, dimension: int) -> None:
-        """Name another encoder; by the end of the write every node with a vector must get one of it."""
+        """Change the encoder; before the write ends, every vector must be replaced by one of the new encoder."""
         self._run(sql.PUT_META, ("encoder", encoder))
         self._run(sql.PUT_META, ("dimension", dimension))
         self._replaced, self.changed, self.has_replaced_vectors = 0, True, True
 
     def put_vectors(self, label: Label, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
-        """Put the vectors of nodes of a label, by id, in the place of those that they have.
-
-        vectors: each float16 [dimension].
-        """
+        """Replace the vectors of nodes of a label: float16 [dimension] by id."""
         number = sql.LABEL_NUMBERS[label]
         rows = [(data, sum_vector(data), parse_id(each), number) for each, data in _pack(vectors)]
         done = self._connection.executemany(sql.REPLACE_VECTOR, rows).rowcount
@@ -164,15 +158,13 @@ class EmbeddedWriter:
         self.changed = self.changed or bool(rows)
 
     def _check_replaced(self) -> None:
-        """Refuse to end with vectors of two encoders."""
         if self._replaced is not None:
             check_replaced(self._replaced, self._run(sql.COUNT_ALL_VECTORS).fetchone()[0])
 
     def put_links(self, source: str, links: Iterable[UnitLinks]) -> None:
-        """Put what units refer to in the place of what was resolved for them before; all ends exist by the end.
+        """Replace the resolved links of units; their ends must exist when the write ends.
 
-        Links that are equal to what is stored, their order included, make no new generation. A StoreError names a unit
-        that the store does not have.
+        Links equal to the stored ones, in the same order, make no new generation. Raise StoreError for an unknown unit.
         """
         number = self._find_source(source)
         self._complete_indexes()
@@ -185,9 +177,9 @@ class EmbeddedWriter:
             self._has_links = True
 
     def put_notes(self, source: str, notes: Mapping[str, bytes]) -> None:
-        """Put notes of units whose links were put before and stay as they are; this alone makes no new generation.
+        """Replace the notes of units whose links are unchanged; this alone makes no new generation.
 
-        A StoreError names a unit that the store does not have.
+        Raise StoreError for an unknown unit.
         """
         number = self._find_source(source)
         for path, text in notes.items():
@@ -197,9 +189,9 @@ class EmbeddedWriter:
             self._links.put_notes(unit[0], text)
 
     def put_docstrings(self, source: str, changes: Iterable[DocstringChange]) -> None:
-        """Let functions have docstrings that were written for them, or none any more; their ids and links stay.
+        """Set or remove the generated docstrings of functions, whose ids and links are kept.
 
-        A StoreError names a fragment or a function that the store does not have.
+        Raise StoreError for an unknown fragment or function.
         """
         number = self._find_source(source)
         self._complete_indexes()
@@ -213,7 +205,7 @@ class EmbeddedWriter:
                 self.changed = self.has_replaced_vectors = True
 
     def _put_docstrings_of(self, fragment: int, change: DocstringChange) -> bool:
-        """Put the properties and vectors of those functions whose docstring is another one; tell whether any is."""
+        """Put the properties and vectors of functions whose docstring changed; return whether any did."""
         from pkg.vectors.quantised import pack_vectors
 
         has_changed = False
@@ -233,9 +225,9 @@ class EmbeddedWriter:
         return has_changed
 
     def put_audit(self, audit: Audit, marks: Mapping[str, Collection[Leak]]) -> None:
-        """Mark what shows leaked code in the place of all marks of the benchmark that was audited (A-16).
+        """Replace all marks of the audited benchmark by leaks by node id (A-16).
 
-        A StoreError names a node that the store does not have.
+        Raise StoreError for an unknown node.
         """
         self._complete_indexes()
         marked = {format_id(identity % (1 << 64)) for identity, _ in self._run(sql.LIST_LEAKS).fetchall()}
@@ -270,14 +262,14 @@ class EmbeddedWriter:
                     self._add_name(Label.LIBRARY, number, source, name)
 
     def flush(self) -> None:
-        """Insert the rows that are still in memory."""
+        """Insert the collected rows."""
         self._connection.executemany(sql.PUT_NODE, self._nodes)
         self._connection.executemany(sql.PUT_VECTOR, self._vectors)
         self._nodes, self._vectors = [], []
         self._links.flush()
 
     def finish(self) -> None:
-        """Insert what is left, drop what nothing refers to any more, and complete the indexes."""
+        """Insert the remaining rows, delete unreferenced ones, and complete the indexes."""
         self._complete_indexes()
         self._check_replaced()
         self._sweep()
@@ -292,11 +284,11 @@ class EmbeddedWriter:
             seal_fragment(self._connection, number)
 
     def seal(self) -> None:
-        """Sum up what the graph says of itself, when all else is written."""
+        """Store the checksum of the small tables, after everything else is written."""
         seal_head(self._connection)
 
     def _complete_indexes(self) -> None:
-        """Make the indexes that a first load goes without."""
+        """Create the indexes that were dropped for a first load."""
         self.flush()
         for statement in sql.INDEXES.values():
             self._run(statement)
@@ -313,7 +305,7 @@ class EmbeddedWriter:
         found = self._run(sql.FIND_FRAGMENT, (sign_id(key), source)).fetchone()
         if found is not None:
             number, lacks_terms = found
-            if lacks_terms and fragment is not None:  # it is of an older schema
+            if lacks_terms and fragment is not None:  # of an older schema
                 self._renew_fragment(source, number, fragment)
             return int(number)
         if fragment is None:
@@ -326,7 +318,7 @@ class EmbeddedWriter:
         return int(number)
 
     def _renew_fragment(self, source: int, number: int, fragment: Fragment) -> None:
-        """Put the nodes of a fragment anew, which is of an older schema; those that it had come again."""
+        """Replace the nodes of a fragment of an older schema."""
         self.flush()
         first, last = self._run(sql.GET_FRAGMENT_RANGE, (number,)).fetchone()
         self._run(sql.DELETE_VECTORS, (first, last))
@@ -340,7 +332,7 @@ class EmbeddedWriter:
     def _add_nodes(self, source: int, row: Row, fragment: Fragment) -> int:
         """Add the nodes of a fragment and their vectors; return the checksum of its row, which begins with its number.
 
-        Rows are inserted whenever enough are collected: a file may have a hundred thousand.
+        Rows are inserted in batches: a file may have a hundred thousand.
         """
         fragment_number, number, waiting = row[0], self._node_number, len(self._nodes)
         self._node_number += len(fragment.nodes)
@@ -375,17 +367,17 @@ class EmbeddedWriter:
             self.changed = True
 
     def _release_unit(self, unit: int, identity: int) -> None:
-        self._gone_units.add(identity)
+        self._deleted_units.add(identity)
         self.flush()
         self._links.delete(unit)
         self._released.update(number for (number,) in self._run(sql.LIST_PARTS, (unit,)))
         self._run(sql.DELETE_PARTS, (unit,))
         self._run(sql.DELETE_UNIT, (unit,))
-        # A file's new content has the key of its old content: the old fragment must be gone before it comes.
+        # The new content of a file has the key of the old content, whose fragment must be deleted first.
         self._sweep()
 
     def _sweep(self) -> None:
-        """Delete the released fragments that no unit holds any more, and function names that were theirs alone."""
+        """Delete the released fragments that no unit holds."""
         for number in sorted(self._released):
             if self._run(sql.IS_FRAGMENT_USED, (number,)).fetchone() is None:
                 self._delete_fragment(number)
@@ -393,7 +385,7 @@ class EmbeddedWriter:
 
     def _delete_orphan_names(self) -> None:
         found = self._run(sql.ORPHAN_NAMES).fetchall()
-        self._gone_nodes.update(identity for _, identity in found)
+        self._deleted_nodes.update(identity for _, identity in found)
         self._connection.executemany(sql.DELETE_VECTORS, [(number, number) for number, _ in found])
         self._delete_nodes(number for number, _ in found)
 
@@ -405,22 +397,22 @@ class EmbeddedWriter:
         self._connection.executemany(sql.DELETE_NODES, ((number, number) for number in numbers))
 
     def _delete_loose_relations(self) -> None:
-        """Delete the relationships of what is gone; those of an id that came again are kept (docs/schema.md)."""
-        kept = {identity for (identity,) in self._run(sql.LIST_UNIT_IDS)} if self._gone_units else set()
-        self._links.delete_loose(sorted(self._gone_nodes) + sorted(self._gone_units - kept))
+        """Delete the relationships of deleted ids, except those inserted again (docs/schema.md)."""
+        kept = {identity for (identity,) in self._run(sql.LIST_UNIT_IDS)} if self._deleted_units else set()
+        self._links.delete_loose(sorted(self._deleted_nodes) + sorted(self._deleted_units - kept))
 
     def _delete_fragment(self, number: int) -> None:
         self._has_deleted = True
         first, last = self._run(sql.GET_FRAGMENT_RANGE, (number,)).fetchone()
         if self._has_links:
-            self._gone_nodes.update(identity for (identity,) in self._run(sql.LIST_IDS, (first, last)))
+            self._deleted_nodes.update(identity for (identity,) in self._run(sql.LIST_IDS, (first, last)))
         self._run(sql.DELETE_VECTORS, (first, last))
         self._run(sql.DELETE_NODES, (first, last))
         self._run(sql.DELETE_FRAGMENT, (number,))
 
 
 def _pack_some(vectors: npt.NDArray[np.float16]) -> Iterator[bytes]:
-    """Yield the bytes of each vector, float16 [n, dimension], packed some at a time."""
+    """Yield the packed bytes of each vector of a matrix, float16 [n, dimension]."""
     from pkg.vectors.quantised import pack_vectors
 
     for low in range(0, len(vectors), FLUSH_AT):
@@ -428,7 +420,7 @@ def _pack_some(vectors: npt.NDArray[np.float16]) -> Iterator[bytes]:
 
 
 def _pack(vectors: Mapping[str, npt.NDArray[np.float16]]) -> Iterator[tuple[str, bytes]]:
-    """Give each vector with its name as the bytes that are kept."""
+    """Yield the name and packed bytes of each vector."""
     import numpy as np
 
     from pkg.vectors.quantised import pack_vectors

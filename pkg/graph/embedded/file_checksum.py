@@ -1,7 +1,7 @@
-"""The checksum of the whole database file, kept beside it: a build tells in milliseconds that nothing was damaged.
+"""The checksum of the whole database file, stored beside it, with which a build detects damage in milliseconds.
 
-A file that does not fit its checksum need not be damaged, for another program may have written it; its rows tell. So a
-missing or outdated checksum costs time and nothing else.
+A file that differs from its checksum may have been written by another program; then the checksums of its rows are
+compared. A missing or outdated checksum only costs time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _READ_BYTES = 1 << 20
 
 @dataclass(slots=True)
 class _OpenFile:
-    """A database file that stores of this process have open: how many, and the descriptor it is read by."""
+    """A database file open in this process: its number of stores and the shared descriptor."""
 
     stores: int = 0
     descriptor: int | None = None
@@ -31,10 +31,10 @@ _lock = Lock()
 
 
 class FileChecksum:
-    """The recorded checksum of a database file that a store has open; close it after the store's connection.
+    """The recorded checksum of an open database file; close it after the store's connection.
 
-    POSIX ends all locks that a process holds on a file when it closes any descriptor of that file, and with them those
-    of SQLite: another process could then write at the same time. So a file is read by one descriptor, which is closed
+    On POSIX, closing any descriptor of a file releases all locks that the process holds on it, including those of
+    SQLite: another process could then write at the same time. So a file is read through one descriptor, which is closed
     with the last store of this process that has the file open.
     """
 
@@ -42,12 +42,12 @@ class FileChecksum:
         self._database = database
         self.path = database.with_name(database.name + "-sum")
         with _lock:
-            info = os.stat(os.path.realpath(database))  # a folder before ".." need not be there
+            info = os.stat(os.path.realpath(database))  # a folder before ".." need not exist
             self._key = (info.st_dev, info.st_ino)
             _open_files.setdefault(self._key, _OpenFile()).stores += 1
 
     def close(self) -> None:
-        """Close the descriptor of the file where no other store of this process has the file open."""
+        """Close the descriptor unless another store of this process has the file open."""
         with _lock:
             shared = _open_files[self._key]
             shared.stores -= 1
@@ -57,18 +57,18 @@ class FileChecksum:
                     os.close(shared.descriptor)
 
     def is_recorded(self) -> bool:
-        """Return whether a checksum is there, whatever it is of."""
+        """Return whether a checksum exists, current or not."""
         return self.path.exists()
 
     def is_current(self) -> bool:
-        """Return whether the database file is, byte by byte, what it was when its checksum was recorded."""
+        """Return whether the database file matches its checksum."""
         try:
             return self.path.read_bytes() == self._measure()
         except OSError:
             return False
 
     def record(self) -> None:
-        """Write the checksum of the file as it is, once its write-ahead log is empty; else the old one stays."""
+        """Write the checksum of the file if its write-ahead log is empty."""
         log = self._database.with_name(self._database.name + "-wal")
         with suppress(OSError):
             if not log.exists() or log.stat().st_size == 0:

@@ -1,4 +1,4 @@
-"""The indexes of the embedded store: vectors and terms, kept in its tables and searched in files beside it."""
+"""Indexes of the embedded store: vectors and terms, stored in its tables and searched in files beside it."""
 
 from __future__ import annotations
 
@@ -30,29 +30,28 @@ if TYPE_CHECKING:
 INDEXED = {label.value: (label,) for label in (Label.FUNCTION, Label.BLOCK, Label.CHUNK)} | {
     "Declaration": DECLARATION_LABELS
 }
-"""The labels that queries search, those that are searched together under one name; the vectors of the others are read
-from the database when asked for."""
+"""Labels that queries search, by the name of their segment; vectors of other labels are read from the database."""
 
 APPROXIMATE_ABOVE = 5_000_000
-"""Vectors of a label up to which the exact scan is all there is: from there on it costs more than 50 CPU milliseconds.
+"""Vectors of a label above which an approximate index is used: there an exact scan costs more than 50 CPU milliseconds.
 
-An index costs as much as some 30,000 questions save, so it would pay earlier only for a server that is asked that often
-between two builds (benchmarks/results/approximate.json; beyond 3.2 million vectors by a straight line).
+An index costs as much as some 30,000 queries save, so a lower limit would pay only for a server with as many queries
+between two builds (benchmarks/results/approximate.json; extrapolated beyond 3.2 million vectors).
 """
 
 
-CACHED_FILTERS = 16  # of a generation, each with a number for every file that passes
+CACHED_FILTERS = 16  # path filters per generation, each with the fragments of all matching files
 
 
 class StampChange(NamedTuple):
-    """A write by which nodes came and went while all others kept their vectors: the stamps around it."""
+    """The stamps before and after a write that inserted and deleted nodes but replaced no vectors."""
 
     before: str
     now: str
 
 
 class EmbeddedVectors:
-    """Open the codes of one generation, and search them."""
+    """The vector codes of one generation."""
 
     def __init__(
         self,
@@ -71,11 +70,11 @@ class EmbeddedVectors:
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """Name the files beside the database: the codes, and the approximate indexes of labels with very many."""
+        """Return the files beside the database: the vector codes and the approximate indexes of large labels."""
         return self.path, *self._approximate.values()
 
     def search(self, label: Label, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None) -> Matches:
-        """Find the k nodes of a label with the highest cosine, equal content folded, ties by id (P-14, P-17).
+        """Find the k nodes of a label with the highest cosine, without duplicates, ties by id (P-14, P-17).
 
         vector: float32 [dimension].
         """
@@ -85,7 +84,7 @@ class EmbeddedVectors:
         return found if kinds is None else leave_out(found, len(segment) - int(_is_of(segment, kinds).sum()))
 
     def search_declarations(self, vector: npt.NDArray[np.float32], k: int, where: NodeFilter | None) -> Matches:
-        """Find the k nearest classes, constants and modules, all in one order; kinds of blocks do not narrow them.
+        """Find the k nearest classes, constants and modules together; kinds of blocks are ignored.
 
         vector: float32 [dimension].
         """
@@ -100,14 +99,14 @@ class EmbeddedVectors:
         return found or segment.search(vector, k, keep)
 
     def score(self, label: Label, numbers: Sequence[int], vector: npt.NDArray[np.float32]) -> dict[int, float]:
-        """Compute the cosines of nodes of a label, by their numbers; those without a vector are left out.
+        """Return the cosines of nodes of a label by number, without nodes that have no vector.
 
         vector: float32 [dimension].
         """
         return self._open_segment(label).score(numbers, vector)
 
     def _search_near(self, name: str, segment: Segment, vector: npt.NDArray[np.float32], k: int) -> Matches | None:
-        """Search through the approximate index; None where there is none, or where it does not find enough."""
+        """Search the approximate index; None where there is none or it does not find enough."""
         if len(segment) <= self._approximate_above or k < 1:
             return None
         if name not in self._finders:
@@ -119,33 +118,33 @@ class EmbeddedVectors:
         return None if places is None else segment.search_among(places, vector, k)
 
     def _stamp(self) -> str:
-        """Name the content of the store: every write makes a new name, also where copies of one store part ways."""
+        """Return the stamp of the current generation."""
         return str(self._get_meta("stamp"))
 
-    def write(self, step: StampChange | None = None) -> None:
-        """Write the vector codes of the present generation; a reader makes up for it when this is cut short.
+    def write(self, change: StampChange | None = None) -> None:
+        """Write the vector codes of the current generation; readers write them if this is interrupted.
 
-        Where a step led to it by which vectors only came and went, those of before are taken over from the file.
+        change: the codes of the previous generation are reused from the file.
         """
         from pkg.vectors.vector_file import write_index
 
         stamp = self._stamp()
         counts = {name: self._count_vectors(name) for name in INDEXED}
-        kept = self._keep_codes(step.before, counts) if step is not None and step.now == stamp else {}
+        kept = self._keep_codes(change.before, counts) if change is not None and change.now == stamp else {}
         dimension = self._get_meta("dimension") or 0
         write_index(self.path, stamp, dimension, counts, lambda name: self._list_vectors(name, kept.get(name)), kept)
 
     def repair(self) -> list[str]:
-        """Write the codes anew where their file is damaged; tell so."""
+        """Rewrite a damaged file of codes; return a message if so."""
         from pkg.vectors.vector_file import has_sound_index
 
         return repair_file(self.path, has_sound_index, self.write)
 
     def _keep_codes(self, before: str, counts: Mapping[str, int]) -> dict[str, Columns]:
-        """Give those codes of the generation before that are still there, by label.
+        """Return the codes of the previous generation that are still valid, by label.
 
-        A write gives nodes higher numbers than any had when it began, and likewise fragments: what has the number of an
-        old one is that. A label of which the numbers do not add up is left out.
+        A write assigns new nodes and fragments higher numbers than any existing ones, so equal numbers mean the same
+        node. A label whose counts do not add up is left out.
         """
         import numpy as np
 
@@ -162,17 +161,14 @@ class EmbeddedVectors:
         }  # fmt: skip
 
     def read_indexed(self) -> VectorIndex | None:
-        """Map the codes that approximate indexes may be of, before a write replaces them.
-
-        None where there are none, or where they are damaged: what has changed since then cannot be told.
-        """
+        """Map the codes of the approximate indexes before a write replaces them; None if missing or damaged."""
         from pkg.vectors.vector_file import read_index
 
         index = read_index(self.path) if self._has_approximate() else None
         return index if index is not None and index.is_all_sound else None
 
     def write_approximate(self, before: VectorIndex | None) -> None:
-        """Bring the approximate indexes up to the codes; before: the codes that they were made of."""
+        """Update the approximate indexes to the current codes; before: the codes of which they were made."""
         from pkg.vectors.vector_file import read_index
 
         now = read_index(self.path)
@@ -189,14 +185,11 @@ class EmbeddedVectors:
         return int(self._connection.execute(sql.COUNT_VECTORS, (_make_bits(name), _find_last(kept))).fetchone()[0])
 
     def _list_vectors(self, name: str, kept: Columns | None = None) -> Iterator[Row]:
-        """List the vectors of a label or group, those behind the kept ones."""
+        """Return the vectors of a segment after the kept ones."""
         return self._connection.execute(sql.LIST_VECTORS, (_make_bits(name), _find_last(kept)))
 
     def _open_segment(self, label: Label) -> Segment:
-        """Return the vectors of a label, with those of its group, for the generation that this connection reads now.
-
-        Codes that are damaged are written again from the database.
-        """
+        """Return the segment with the vectors of a label in the current generation; rewrite damaged codes."""
         from pkg.vectors.exact import make_segment
 
         name, stamp = _name_group(label), self._stamp()
@@ -209,14 +202,14 @@ class EmbeddedVectors:
         return segments[name]
 
     def _map_index(self, stamp: str, name: str) -> VectorIndex | None:
-        """Map the codes beside the database; None where they are of another generation, or those of a group damaged."""
+        """Map the codes beside the database; None if of another generation or damaged in this segment."""
         from pkg.vectors.vector_file import read_index
 
         index = read_index(self.path)
         return index if index is not None and index.stamp == stamp and index.is_sound(name) else None
 
     def _write_index(self, stamp: str, name: str) -> VectorIndex:
-        """Write the codes and map them; where the place cannot be written or does not keep them, use memory alone."""
+        """Write the codes and map them; return an empty index if they cannot be written."""
         from pkg.vectors.vector_file import VectorIndex
 
         with suppress(OSError):
@@ -227,7 +220,7 @@ class EmbeddedVectors:
     def _mask(
         self, segment: Segment, where: NodeFilter | None, of_label: tuple[str, ...] | None = None
     ) -> npt.NDArray[np.bool_] | None:
-        """Tell which entries of a segment pass the filter, and are of the kinds of a label; None when all do."""
+        """Return the mask of entries that pass the filter and are of the kinds of a label; None when all are."""
         where = where or NodeFilter()
         if of_label is None and where == NodeFilter():
             return None
@@ -246,19 +239,19 @@ class EmbeddedVectors:
 
 
 def _is_of(segment: Segment, kinds: Collection[str]) -> npt.NDArray[np.bool_]:
-    """Tell which entries of a segment are of some kinds."""
+    """Return the mask of entries of some kinds."""
     import numpy as np
 
     return np.isin(segment.columns["kind"], [sql.KIND_NUMBERS.get(kind, 255) for kind in kinds])
 
 
 def _name_group(label: Label) -> str:
-    """Name the segment that holds the vectors of a label."""
+    """Return the name of the segment with the vectors of a label."""
     return "Declaration" if label in DECLARATION_LABELS else label.value
 
 
 def _make_bits(name: str) -> int:
-    """Give the labels of a segment as the bits of a number."""
+    """Return the labels of a segment as a bit set."""
     return sum(1 << sql.LABEL_NUMBERS[label] for label in INDEXED.get(name) or (Label(name),))
 
 
@@ -267,15 +260,15 @@ def _find_last(kept: Columns | None) -> int:
 
 
 class FragmentFinder:
-    """Finds the files and rows whose paths pass a filter; what one question has found, its next search finds again."""
+    """Finder of files and rows whose paths pass a filter; results are cached for a generation."""
 
     def __init__(self, connection: sqlite3.Connection, get_meta: Callable[[str], Any]) -> None:
         self._connection, self._get_meta = connection, get_meta
         self._found: dict[NodeFilter, list[int]] = {}
-        self._stamp = ""  # of the generation that they are of
+        self._stamp = ""  # of the cached generation
 
     def find(self, where: NodeFilter) -> list[int]:
-        """List the fragments of the files and rows whose path passes a filter."""
+        """Return the fragments of the files and rows whose path passes a filter."""
         stamp, paths = str(self._get_meta("stamp")), NodeFilter(paths=where.paths, tests=where.tests)
         if stamp != self._stamp or len(self._found) > CACHED_FILTERS:
             self._found, self._stamp = {}, stamp
@@ -284,14 +277,15 @@ class FragmentFinder:
         return self._found[paths]
 
     def _read(self, where: NodeFilter) -> list[int]:
+        # SQLite's GLOB and fnmatch differ in brackets.
         if where.tests is None and len(where.paths) == 1 and not set("[!").intersection(where.paths[0]):
-            return [number for (number,) in self._connection.execute(sql.FRAGMENTS_AT, where.paths)]  # [] differ there
+            return [number for (number,) in self._connection.execute(sql.FRAGMENTS_AT, where.paths)]
         passes = re.compile(make_path_pattern(where)).fullmatch
         return [number for path, number in self._connection.execute(sql.FRAGMENT_PATHS) if passes(path)]
 
 
 class EmbeddedTerms:
-    """Open the inverted terms of one generation, and read the nodes that they lead to (pkg.terms.word_search)."""
+    """The inverted index of terms of one generation, with access to its nodes (pkg.terms.word_search)."""
 
     def __init__(
         self,
@@ -310,19 +304,19 @@ class EmbeddedTerms:
         self._cache = TextCache(lambda: self.path, self._list_stored)
 
     def read_nodes(self, ids: Collection[str]) -> list[Node]:
-        """Read nodes in the order of their ids."""
+        """Return nodes in the order of their ids."""
         return [self._get_node(each) for each in ids]
 
     def open_terms(self, label: Label) -> TextSegment:
-        """Give the terms of the group of a label, in the generation that this connection reads now."""
+        """Return the terms of the group of a label in the current generation."""
         return self._cache.open_terms(self._read_stamp(), label)
 
     def write(self) -> None:
-        """Write the file for the present generation."""
+        """Write the file of the current generation."""
         self._cache.write(self._read_stamp())
 
     def repair(self) -> list[str]:
-        """Write the file anew where it is damaged; tell so."""
+        """Rewrite a damaged file; return a message if so."""
         return self._cache.repair(self._read_stamp())
 
     def _read_stamp(self) -> str:

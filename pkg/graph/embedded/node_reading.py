@@ -1,4 +1,4 @@
-"""Read nodes of the embedded store: rows become Node with the text, path and lines that they stand for."""
+"""Read nodes of the embedded store: build Node from rows, with text, path and lines."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pkg.graph.sqlite_rows import fetch_known, parse_id, unpack_rows, unpack_tex
 from pkg.model import EMBEDDED_LABELS, Call, Label, Node
 from pkg.units import format_id
 
-CACHED_FRAGMENTS = 64  # texts kept while a snapshot lasts
-CACHED_NAMES = 10_000  # names of functions, kept for their blocks as long
+CACHED_FRAGMENTS = 64  # texts cached during a snapshot
+CACHED_NAMES = 10_000  # function names cached for their blocks during a snapshot
 
 NodeColumns = tuple[Any, ...]  # in the order of sql.GET_NODE
 
 
 class NodeReader:
-    """Turn rows into nodes; texts are cached for as long as a snapshot lasts."""
+    """Reader of nodes; texts are cached during a snapshot."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -32,13 +32,13 @@ class NodeReader:
         self._owner_names: dict[int, str] = {}  # by the numbers of blocks and functions that blocks stand in
 
     def forget(self) -> None:
-        """Drop what was cached: the next read may see another generation."""
+        """Clear the caches: the next read may see another generation."""
         self._texts.clear()
         self._places.clear()
         self._owner_names.clear()
 
     def read_id(self, identity: int) -> Node | None:
-        """Read the node of a signed id; None when there is none."""
+        """Return the node of a signed id; None if there is none."""
         row = self._run(sql.GET_NODE, (identity,)).fetchone()
         if row is not None:
             return self._make(row)
@@ -52,17 +52,17 @@ class NodeReader:
         return _make_source(source) if source is not None else None
 
     def find_names(self, names: Iterable[str], source: str | None) -> list[Node]:
-        """Read the functions, classes and constants of some bare names, ordered by path and line."""
+        """Return the functions, classes and constants of some bare names, ordered by path and line."""
         nodes = [self._make(row) for name in set(names) for row in self._run(sql.FIND_NAME, (name, source))]
         return sorted(nodes, key=lambda node: (node.source, node.path, node.start_line, node.id))
 
     def read_inside(self, node: Node) -> list[Node]:
-        """Read what lies inside a node's span and behind it in the order of nodes; for a file or row, all of it."""
-        if node.label in (Label.CONSTANT, Label.MODULE):  # what lies on the lines of these is not contained in them
+        """Return the nodes inside a node's span and after it in node order; for a file or row, all its nodes."""
+        if node.label in (Label.CONSTANT, Label.MODULE):  # they contain no nodes, even on their lines
             return []
         row = self._run(sql.GET_NODE, (parse_id(node.id),)).fetchone()
         if row is not None:
-            # A definition that is all of a function's body has the body's span; of the two the body is the outer one.
+            # A definition that is the whole body of a function has the span of the body, which is the outer one.
             is_outermost = row[8] == sql.KIND_NUMBERS["body"]
             found = self._run(sql.LIST_INSIDE, (row[0], row[4], row[9], row[10], is_outermost)).fetchall()
         else:
@@ -71,7 +71,7 @@ class NodeReader:
         return [self._make(item) for item in found]
 
     def read_calls(self, node: Node) -> list[Call]:
-        """Read the call sites inside a node; Call.function is not set, the node is the owner."""
+        """Return the call sites inside a node; Call.function is not set."""
         row = self._run(sql.GET_NODE, (parse_id(node.id),)).fetchone()
         if row is None or row[4] is None:
             return []
@@ -85,7 +85,7 @@ class NodeReader:
         ]
 
     def read_imports(self, unit: Node, names: Collection[str]) -> list[Node]:
-        """Read the imports of a file or row that bind any of the names, ordered by line and id."""
+        """Return the imports of a file or row that bind any of the names, ordered by line and id."""
         found = self._run(sql.LIST_IMPORTS, (parse_id(unit.id),)).fetchall()
         return [self._make(row) for row in found if parse_import(json.loads(row[-1])).bound_name in names]
 
@@ -99,7 +99,7 @@ class NodeReader:
         return text
 
     def _place(self, fragment: int) -> tuple[str, int, str]:
-        """Give the path, first line and id of the unit that shows a fragment: the first by path."""
+        """Return the path, first line and id of the first unit by path that contains a fragment."""
         place = self._places.get(fragment)
         if place is None:
             path, first_line, unit = fetch_known(self._connection, sql.GET_UNIT_OF, fragment)
@@ -118,7 +118,7 @@ class NodeReader:
             return Node(node_id, label, source, "", name, name, None, 0, 0, 0, 0, 0, name, hashed)
         path, first_line, _ = self._place(fragment)
         text = self._text(fragment)
-        if name is None:  # a block or an import keeps its name in the column that is not indexed
+        if name is None:  # the name of a block or import is in the column without an index
             name, qualname = qualname, self._owner_name(parent) if label is Label.BLOCK else None
         content = text[start:end].decode("utf-8", "replace")
         return Node(
@@ -128,7 +128,7 @@ class NodeReader:
         )  # fmt: skip
 
     def _owner_name(self, parent: int) -> str:
-        """Climb from a block to its function for the qualified name."""
+        """Return the qualified name of the function that contains a block."""
         names, climbed = self._owner_names, []
         if len(names) > CACHED_NAMES:
             names.clear()
@@ -150,7 +150,7 @@ class NodeReader:
                 properties[name] = cut_value(text, start, properties[name])
         if label is Label.FUNCTION:
             properties.setdefault("docstring_source", "human" if docstring else "none")
-        if isinstance(docstring, list):  # its place; one that was written for the function is a text
+        if isinstance(docstring, list):  # its position; a generated docstring is a text
             docstring = parse_docstring(text[start + docstring[0] : start + docstring[1]])
         if docstring is not None:
             properties["docstring"] = docstring
@@ -165,12 +165,12 @@ class NodeReader:
         )  # fmt: skip
 
     def _list_parts(self, unit: int) -> list[tuple[int, str]]:
-        """Give the texts of a unit with their first lines; bytes that are not UTF-8 survive as surrogates."""
+        """Return the texts of a unit with their first lines; bytes that are not UTF-8 become surrogates."""
         rows = self._run(sql.LIST_UNIT_TEXTS, (unit,)).fetchall()
         return [(line, self._text(number).decode("utf-8", "surrogateescape")) for line, number in rows]
 
     def list_nodes(self, labels: set[Label], source: str | None) -> Iterator[Node]:
-        """Give every node of some labels, those of one text together."""
+        """Yield every node of some labels, grouped by text."""
         if Label.SOURCE in labels:
             yield from _keep(map(_make_source, self._run(sql.EXPORT_SOURCES).fetchall()), labels, source)
         if not labels.isdisjoint((Label.FILE, Label.ROW)):
@@ -182,7 +182,7 @@ class NodeReader:
                 yield _make_call(next(calls))
 
     def export_nodes(self, vectors: bool) -> Iterator[dict[str, Any]]:
-        """Give every node as a JSON-ready line, ordered by label and id."""
+        """Yield every node as a JSON-ready line, ordered by label and id."""
         for row in self._run(sql.EXPORT_SOURCES).fetchall():
             yield export_node(_make_source(row))
         for row in self._run(sql.EXPORT_UNITS):
@@ -191,7 +191,7 @@ class NodeReader:
             node = self._make(row)
             yield export_node(node, self._read_vector(row[0]) if vectors and node.label in EMBEDDED_LABELS else None)
         for _, calls in groupby(self._run(sql.EXPORT_CALLS), itemgetter(0)):
-            yield export_node(_make_call(next(calls)))  # of rows that share it, the first by path
+            yield export_node(_make_call(next(calls)))  # of the rows that share it, the first by path
 
     def _read_vector(self, number: int) -> list[float]:
         from pkg.vectors.quantised import unpack_vectors
@@ -203,8 +203,8 @@ class NodeReader:
 
 def _make_source(row: tuple[Any, ...]) -> Node:
     identity, name, kind, root, *others = row
-    told = zip(("revision", "package"), others, strict=True)
-    properties = {"root": root} | {key: value for key, value in told if value}
+    optional = zip(("revision", "package"), others, strict=True)
+    properties = {"root": root} | {key: value for key, value in optional if value}
     return Node(
         format_id(identity % (1 << 64)), Label.SOURCE, name, "", name, name, kind, 0, 0, 0, 0, 0, "", "", properties
     )

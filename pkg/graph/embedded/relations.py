@@ -1,4 +1,4 @@
-"""Read and write relationships of the embedded store: those that structure gives, and those that were put."""
+"""Read and write relationships of the embedded store, derived from structure or resolved."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _RESOLVED = {
 def list_neighbours(
     connection: sqlite3.Connection, starts: set[str], types: set[RelationType] | None, direction: str, depth: int
 ) -> list[Edge]:
-    """List the relationships within depth steps of some nodes, each once and in order."""
+    """Return the distinct relationships within depth steps of some nodes, sorted."""
     edges: set[Edge] = set()
     seen = frontier = starts
     for _ in range(depth):
@@ -58,19 +58,19 @@ def _make_edge(row: EdgeRow) -> Edge:
 
 
 def list_all_edges(connection: sqlite3.Connection) -> Iterator[Edge]:
-    """Give every relationship once, in order; equal ones, which rows that share a body have, come side by side."""
+    """Yield the distinct relationships, sorted; rows that share a body have equal ones."""
     for (name, *facts), _ in groupby(connection.execute(sql.EXPORT_EDGES)):
         yield Edge(RelationType(name), *facts)
 
 
 def list_edges_of(connection: sqlite3.Connection, types: Iterable[RelationType], source: str | None) -> Iterator[Edge]:
-    """Give every relationship of some types that starts in a source, each once; what was resolved without structure."""
+    """Yield the distinct relationships of some types that start in a source."""
     names = {each.value for each in types}
     links = names & _RESOLVED
     if names - links:
         yield from _make_edges(connection.execute(sql.LIST_STRUCTURE, (source,)), names)
     if links:
-        rows = dict.fromkeys(connection.execute(sql.LIST_LINKS, (source,)))  # rows that share a body have the same
+        rows = dict.fromkeys(connection.execute(sql.LIST_LINKS, (source,)))  # rows that share a body have equal links
         yield from _make_edges(rows, names)
 
 
@@ -78,27 +78,27 @@ def _make_edges(rows: Iterable[EdgeRow], names: set[str]) -> Iterator[Edge]:
     return (_make_edge(row) for row in rows if row[0] in names)
 
 
-FLUSH_AT = 4096  # rows kept in memory before they are inserted together
+FLUSH_AT = 4096  # rows collected before an insert
 
 Row = tuple[object, ...]
 
 
 class LinkWriter:
-    """Collect the links of units and insert them in bulk, inside the transaction of a write."""
+    """Writer of the links of units, which are inserted in bulk inside the transaction of a write."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._run = connection.execute
         self._relations: list[Row] = []
         self._calls: list[Row] = []
-        self._notes: dict[int, tuple[bytes, int | None]] = {}  # with the sum of new links; by unit, not inserted yet
+        self._notes: dict[int, tuple[bytes, int | None]] = {}  # by unit, with the checksum of new links
 
     @cached_property
     def _terms(self) -> _Terms:
         return _Terms(self._connection)
 
     def put(self, unit: int, links: UnitLinks) -> bool:
-        """Put the links of a unit; tell whether readers can see any difference: equal links are left as they are."""
+        """Put the links of a unit unless they are equal; return whether readers see a difference."""
         if unit in self._notes:
             self.flush()
         relations, calls = self._list_relations(unit, links), self._list_calls(unit, links)
@@ -116,7 +116,7 @@ class LinkWriter:
         return before is not None or bool(relations or calls)
 
     def put_notes(self, unit: int, notes: bytes) -> None:
-        """Put the notes of a unit alone."""
+        """Put the notes of a unit, without its links."""
         self._notes[unit] = notes, None
 
     def _list_relations(self, unit: int, links: UnitLinks) -> list[Row]:
@@ -137,18 +137,18 @@ class LinkWriter:
         ]
 
     def delete(self, unit: int) -> None:
-        """Delete the links of a unit that is gone, or whose links are other ones now."""
+        """Delete the links of a unit."""
         for statement in sql.DELETE_LINKS:
             self._run(statement, (unit,))
 
     def delete_loose(self, ends: Iterable[int]) -> None:
-        """Delete the relationships of nodes, files and rows that are gone, in whatever unit they stand."""
+        """Delete the relationships of deleted nodes, files and rows, of whatever unit."""
         touched = {unit for end in ends for (unit,) in self._run(sql.DELETE_RELATIONS, (end,)).fetchall()}
         for unit in sorted(touched):
             seal_links(self._connection, unit)
 
     def flush(self) -> None:
-        """Insert the rows that are still in memory."""
+        """Insert the collected rows."""
         self._connection.executemany(sql.PUT_RELATION, self._relations)
         self._connection.executemany(sql.PUT_CALL, self._calls)
         notes = ((unit, text, sum_bytes(text), seal) for unit, (text, seal) in self._notes.items())
@@ -157,7 +157,7 @@ class LinkWriter:
 
 
 class _Terms(dict[str | None, int | None]):
-    """The numbers of texts that recur, such as rules and reasons; a new text gets the next one."""
+    """Numbers of recurring texts, such as rules and reasons; a new text gets the next number."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         super().__init__(connection.execute(sql.LIST_TERMS))

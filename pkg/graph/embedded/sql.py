@@ -1,10 +1,10 @@
-"""All SQL of the embedded store, as named constants; values travel as parameters only.
+"""All SQL of the embedded store, as named constants; values are passed as parameters only.
 
-How the graph lies in tables: a unit (file or row) is made of parts, a part points to a fragment of text, and nodes are
-spans of fragments. Structure (CONTAINS, HAS_BODY, CHILD, IMPORTS, NAMES) is not stored a second time: the view ``edge``
-derives it from parents and parts; only what was resolved stands in ``relation`` and, for calls that were not bound, in
-``call``, both in the order in which a unit's were put. Texts that recur there (rules, reasons) are kept once in ``term``.
-Node numbers are dense and local to a store; ``id`` is the stable one. 64-bit ids are kept as signed integers.
+A unit (file or row) consists of parts, a part refers to a fragment of text, and nodes are spans of fragments. Structure
+(CONTAINS, HAS_BODY, CHILD, IMPORTS, NAMES) is not stored twice: the view ``edge`` derives it from parents and parts;
+resolved links are in ``relation`` and unresolved calls in ``call``, in the order in which a unit's were put. Recurring
+texts (rules, reasons) are stored once in ``term``. Node numbers are dense and local to a store; ``id`` is stable. 64-bit
+ids are stored as signed integers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 DECLARATION_KINDS: dict[Label, tuple[str, ...]] = {
     Label.CLASS: ("",), Label.CONSTANT: CONSTANT_KINDS, Label.MODULE: ("module",)
 }  # fmt: skip
-"""Of a declaration the kind tells its label."""
+"""Kinds of each declaration label: the kind determines the label."""
 
 TYPE_NUMBERS = {each: number for number, each in enumerate(RelationType)}
 _TYPE_NAMES = " ".join(f"WHEN {number} THEN '{each.value}'" for each, number in TYPE_NUMBERS.items())
@@ -50,7 +50,7 @@ _LINKS = f"""SELECT CASE type {_TYPE_NAMES} END AS type, start, "end", line,
         (SELECT text FROM term WHERE number = rule) AS rule, (SELECT text FROM term WHERE number = confidence) AS confidence,
         unit.source FROM relation JOIN unit ON unit.number = relation.unit
     UNION ALL SELECT 'UNRESOLVED', owner, call.id, line, NULL, NULL, unit.source FROM call JOIN unit ON unit.number = call.unit"""
-"""Rows that share a body have the very same links: whoever reads them shows them once."""
+"""Rows that share a body have equal links, of which readers return one."""
 
 SCHEMA_1 = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -85,26 +85,26 @@ UPDATE fragment SET terms = NULL;
 UPDATE unit SET fingerprint = NULL;
 UPDATE source SET fingerprint = '';
 """
-"""Leaves all units without terms, and with nothing that tells the next build that they have not changed."""
+"""Clears the terms and fingerprints of all units, so that the next build reads all input."""
 
 SCHEMA_2 = f"""
 DROP TABLE IF EXISTS words;
 ALTER TABLE fragment RENAME COLUMN words TO terms;
 {_READ_AGAIN}
 """
-"""Terms by field in the place of full text, which stood in a table of FTS5: the next build reads all again, to find them."""
+"""Terms by field replace the full text of an FTS5 table; the next build reads all input for them."""
 
 SCHEMA_3 = _READ_AGAIN
-"""Words that are written together are split, in terms as in questions: the next build reads all again."""
+"""Compound words are split in terms and questions; the next build reads all input."""
 
 SCHEMA_4 = "UPDATE vector SET data = pack_halves(data)"  # a function of pkg.vectors.quantised
-"""Vectors are signed bytes with a scale, no longer numbers of half precision."""
+"""Vectors are signed bytes with a scale instead of half-precision numbers."""
 
 _IS_WRITTEN = "instr(properties, '\"docstring_model\"')"
-"""Tells functions that a docstring was written for; without an index on it each build would read all nodes."""
+"""Condition of functions with a generated docstring; without an index each build would read all nodes."""
 
 _IS_LEAKING = "instr(properties, '\"leaks\"')"
-"""Tells what an audit has marked; every query that leaves it out would read all nodes."""
+"""Condition of nodes that an audit marked; without an index queries that exclude them would read all nodes."""
 
 INDEXES = {
     "node_id": "CREATE UNIQUE INDEX IF NOT EXISTS node_id ON node(id)",
@@ -119,7 +119,7 @@ LINK_INDEXES = {
     "call_id": "CREATE INDEX IF NOT EXISTS call_id ON call(id)",
     "call_owner": "CREATE INDEX IF NOT EXISTS call_owner ON call(owner)",
 }
-"""Made at the end of a first load, when filling them in order is several times cheaper and leaves no room in them."""
+"""Created at the end of a first load, where filling them in order is several times faster and more compact."""
 
 DROP_INDEX = "DROP INDEX IF EXISTS {}"  # formatted with a key of INDEXES or LINK_INDEXES only
 
@@ -131,19 +131,19 @@ ALTER TABLE links ADD COLUMN notes_checksum INTEGER;
 ALTER TABLE links ADD COLUMN checksum INTEGER;
 UPDATE vector SET checksum = sum_vector(data);
 """
-"""Checksums (pkg.graph.embedded.checksums); those of the other tables are made by pkg.graph.embedded.database_file."""
+"""Checksums (pkg.graph.embedded.checksums); pkg.graph.embedded.database_file fills those of the other tables."""
 
 SCHEMA_6 = _READ_AGAIN
-"""Constants and modules are nodes, classes have vectors, all of them terms: the next build reads all again."""
+"""Constants and modules are nodes, classes have vectors, all have terms; the next build reads all input."""
 
 SCHEMA_7 = "ALTER TABLE source ADD COLUMN package TEXT NOT NULL DEFAULT ''"
-"""The package that the root of a source is the folder of; the next build finds it."""
+"""The package whose folder is the root of a source; the next build finds it."""
 
 SCHEMA_8 = ""
-"""Text files have nodes of a label that an older PKG does not know; the next build finds them."""
+"""Text files have nodes of a new label, which older versions do not know; the next build adds them."""
 
 MIGRATIONS = (SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_5, SCHEMA_6, SCHEMA_7, SCHEMA_8)
-"""Scripts that lead from each schema version to the next; the version of a store is PRAGMA user_version."""
+"""Scripts from each schema version to the next; the version of a store is PRAGMA user_version."""
 
 COUNT_TABLES = "SELECT count(*) FROM sqlite_master"
 HAS_META = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta' AND sql LIKE '%key%value%'"
@@ -330,7 +330,7 @@ LIST_NAME_ROWS = f"""SELECT source.name, node.* FROM node LEFT JOIN source ON so
 
 
 class Counts(NamedTuple):
-    """Statements that count by label or by type, and the one that lists what was not fully read."""
+    """Statements that count by label or type, and one that lists partial units."""
 
     sources: str
     nodes: Sequence[str]
@@ -339,7 +339,7 @@ class Counts(NamedTuple):
 
 
 def _make_counts(source: str, of_source: str, of_unit: str) -> Counts:
-    """Make the statements from the conditions on a row of source, on one that names its source, and on a link."""
+    """Build the statements from conditions on a row of source, on a row with a source, and on a link."""
     return Counts(
         f"SELECT count(*) FROM source WHERE {source}",
         (
@@ -362,14 +362,14 @@ COUNT_ALL = _make_counts("1", "1", "1")
 COUNT_ONE = _make_counts(
     "name = :source", f"source = {_NUMBER}", f"unit IN (SELECT number FROM unit WHERE source = {_NUMBER})"
 )
-"""Two sets of statements: a condition with `OR :source IS NULL` would read the whole table where an index is enough."""
+"""Separate statements, because a condition with `OR :source IS NULL` would not use the index."""
 SIZES = {
     "texts": "SELECT coalesce(sum(length(text)), 0) FROM fragment",
     "call sites": "SELECT coalesce(sum(length(calls)), 0) FROM fragment",
     "vectors": "SELECT coalesce(sum(length(data)), 0) FROM vector",
     "terms": "SELECT coalesce(sum(length(terms)), 0) FROM fragment",
 }
-"""Bytes of what each build stage leaves (P-36): texts and call sites by extract, vectors by encode, the rest by store."""
+"""Bytes of the output of build stages (P-36): texts and call sites of extract, vectors of encode, terms of store."""
 CHECKS = {
     "nodes without a fragment": f"""SELECT count(*) FROM node WHERE label NOT IN ({_NAME}, {_LIBRARY})
         AND NOT EXISTS (SELECT 1 FROM fragment WHERE fragment.number = node.fragment)""",
@@ -404,4 +404,4 @@ CHECKS = {
     "functions without a name node": f"""SELECT count(*) FROM node WHERE label = {_FUNCTION} AND name IS NOT NULL AND NOT EXISTS
         (SELECT 1 FROM node AS name WHERE name.label = {_NAME} AND name.name = node.name AND name.source = node.source)""",
 }
-"""Counts that must be zero in a sound store; each key names the fault."""
+"""Counts that are zero in a sound store; each key describes the fault."""

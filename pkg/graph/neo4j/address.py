@@ -1,4 +1,4 @@
-"""Where a Neo4j server is: the addresses that name one, read and judged."""
+"""Addresses of Neo4j servers: parsing and checks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pkg.errors import StoreError, UsageError, conceal_address
 
 SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 _LAST_PORT = 65_535
-SYSTEM = "system"  # the database in which a server keeps users and the list of the others
+SYSTEM = "system"  # the server's database of users and databases
 
 
 _ADDRESS = re.compile(
@@ -22,13 +22,13 @@ _ADDRESS = re.compile(
 
 
 def is_server(address: str) -> bool:
-    """Tell whether an address names a Neo4j server."""
+    """Return whether an address is that of a Neo4j server."""
     return address.partition("://")[0] in SCHEMES
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server listens, and which of its databases is meant."""
+    """A server and one of its databases."""
 
     uri: str  # scheme, host and port
     database: str | None
@@ -38,9 +38,10 @@ class Address:
 
 
 def parse_address(address: str) -> Address:
-    """Read neo4j://host[:port][/database]; a user or password in it is refused, because addresses are shown.
+    """Parse neo4j://host[:port][/database].
 
-    Raise UsageError for such a one, and StoreError for any other that is not of this form or names the system database.
+    Raise UsageError for an address with a user or password, because addresses are shown, and StoreError for one of
+    another syntax or of the system database.
     """
     shown = conceal_address(address)
     if "@" in shown:
@@ -61,7 +62,7 @@ def parse_address(address: str) -> Address:
 
 
 def is_exposed(address: Address) -> bool:
-    """Tell whether passwords and code would travel unencrypted to another machine."""
+    """Return whether passwords and code would be sent unencrypted to another machine."""
     parts = urlsplit(address.uri)
     host = parts.hostname or ""
     try:

@@ -1,4 +1,4 @@
-"""Turn units into the parameters of one batch: nodes by label, relationships by type (docs/schema.md)."""
+"""Convert units to the parameters of one batch: nodes by label, relationships by type (docs/schema.md)."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Properties = dict[str, Any]
-NODE_BYTES = 300  # what a node takes in a message beside its text and its vector, about
+NODE_BYTES = 300  # approximate size of a node in a message, without text and vector
 
 
 def name_fragment(source: str, key: int) -> str:
-    """Give the id of a fragment: equal keys in one source are the same fragment."""
+    """Return the id of a fragment: equal keys in one source are the same fragment."""
     return format_id(hash_key(source, FRAGMENT, format_id(key)))
 
 
 def name_unit(unit: UnitGraph) -> str:
-    """Give the id of a file or row."""
+    """Return the id of a file or row."""
     return format_id(hash_key(unit.source, unit.path, unit.label.value))
 
 
 def name_source(source: str) -> str:
-    """Give the id of a source."""
+    """Return the id of a source."""
     return format_id(hash_key("Source", source))
 
 
 def describe_source(source: Source) -> Properties:
-    """Give the properties of a Source node that readers see."""
+    """Return the properties of a Source node that readers see."""
     return {
         "id": name_source(source.name), "source": source.name, "name": source.name, "kind": source.kind,
         "root": source.root, "revision": source.revision, "package": source.package or None,
@@ -47,15 +47,14 @@ def describe_source(source: Source) -> Properties:
 
 
 def describe_build(fingerprint: str, skipped: Sequence[Omission], stages: Mapping[str, float] | None) -> Properties:
-    """Give the properties of a Source node that tell of its last build."""
+    """Return the properties of a Source node that describe its last build."""
     return {"fingerprint": fingerprint, "skipped": pack_omissions(skipped), "stages": json.dumps(stages or {})}
 
 
 def list_vectors(matrix: npt.NDArray[np.float16], packed: bool) -> list[Any]:
-    """Give the rows of a matrix as a server takes them: packed as its vector type, else as lists of floats.
+    """Return the rows of a matrix, float16 [rows, dimension], packed as the server's vector type or as lists of floats.
 
-    A list takes nine bytes for each float and the driver a step of its own; packed, the client needs a tenth. matrix:
-    float16 [rows, dimension].
+    A list takes nine bytes and a step of the driver per float; packing takes a tenth of the client's time.
     """
     if not packed:
         return list(matrix.astype(np.float32).tolist())
@@ -65,59 +64,59 @@ def list_vectors(matrix: npt.NDArray[np.float16], packed: bool) -> list[Any]:
 
 
 def make_name(source: str, name: str, vector: Any) -> Properties:
-    """Give the properties of a FunctionName node."""
+    """Return the properties of a FunctionName node."""
     identity = format_id(hash_key(source, Label.FUNCTION_NAME.value, name))
     content = format_id(hash_bytes(name.encode("utf-8", "replace")))
     return {"id": identity, "source": source, "name": name, "content_hash": content, "embedding": vector}
 
 
 def make_library(source: str, name: str) -> Properties:
-    """Give the properties of a Library node."""
+    """Return the properties of a Library node."""
     content = format_id(hash_bytes(name.encode("utf-8", "replace")))
     return {"id": name_library(source, name), "source": source, "name": name, "content_hash": content}
 
 
 def measure_unit(unit: UnitGraph) -> int:
-    """Estimate the bytes of a unit in a message, so that batches are of a like size."""
+    """Estimate the bytes of a unit in a message, for batches of similar size."""
     fragments = [part.fragment for part in unit.parts if part.fragment is not None]
     return NODE_BYTES + sum(
         4 * len(each.text) + 5 * each.vectors.size + NODE_BYTES * len(each.nodes) for each in fragments
     )
 
 
-Place = tuple[str, int]  # the list of a label and the position in it
+Place = tuple[str, int]  # label and position in its list
 
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """A fragment that a batch puts, with the nodes that hang from the files or rows that hold it."""
+    """A fragment of a batch, with its top-level nodes."""
 
     place: Place
-    tops: list[tuple[Place, RelationType, int]]  # node, type of the relationship, line in the fragment
+    tops: list[tuple[Place, RelationType, int]]  # node, type of its relationship with the unit, line in the fragment
 
 
 class Batch:
-    """The parameters of cypher.put_batch for some units, and what else they need."""
+    """Parameters of cypher.put_batch for some units, and of the statements that follow it."""
 
     def __init__(self, units: Iterable[UnitGraph], stored: set[str], packed: bool = False) -> None:
-        """Make the parameters; `stored` are the ids of fragments that need not be put again."""
+        """Build the parameters; `stored` are the ids of fragments that are in the database."""
         self._stored = stored
         self._packed = packed
         self._nodes: dict[str, list[Properties]] = {name: [] for name in BATCH_LABELS}
         self._edges: dict[str, list[tuple[Place, Place, int | None]]] = {name: [] for name in BATCH_TYPES}
         self._held: dict[str, _Held] = {}
         self.again: list[tuple[str, str, int]] = []  # unit, stored fragment, first line
-        self.missing: list[str] = []  # fragments that were announced as stored and are not
+        self.missing: list[str] = []  # fragments expected in the database but missing
         for unit in units:
             self._add_unit(unit)
 
     @property
     def ids(self) -> set[str]:
-        """Give the ids of all nodes that are put."""
+        """Return the ids of all nodes of the batch."""
         return {node["id"] for nodes in self._nodes.values() for node in nodes}
 
     def parameters(self) -> dict[str, Any]:
-        """Give the lists of nodes by label, and of (start, end, line) by type, ends as positions among all nodes."""
+        """Return the nodes by label, and (start, end, line) by type with ends as positions among all nodes."""
         first, offsets = 0, {}
         for name in BATCH_LABELS:
             offsets[name] = first
@@ -191,7 +190,7 @@ def _kind_inside(node: NodeRow, parent: NodeRow) -> RelationType:
 
 
 def _describe(node: NodeRow, position: int, text: bytes) -> Properties:
-    """Give the properties of a piece; lines count from the start of its fragment, which for a file is the file."""
+    """Return the properties of a node; lines count from the start of its fragment, which for a file is the file."""
     content = text[node.start : node.end]
     properties: Properties = {
         "id": format_id(node.id), "name": node.name, "qualname": node.qualname, "kind": node.kind,
@@ -204,7 +203,7 @@ def _describe(node: NodeRow, position: int, text: bytes) -> Properties:
         properties["caption"] = f"{node.kind} line {node.start_line}"
     own = dict(node.properties or {})
     docstring = own.pop("docstring", None)
-    if isinstance(docstring, list):  # its place; one that was written for the function is a text
+    if isinstance(docstring, list):  # its position; a generated docstring is a text
         properties["docstring"] = parse_docstring(text[node.start + docstring[0] : node.start + docstring[1]])
     elif docstring is not None:
         properties["docstring"] = docstring

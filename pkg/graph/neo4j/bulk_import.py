@@ -1,7 +1,7 @@
-"""Write a graph as CSV files for `neo4j-admin database import`, which loads a big graph many times faster (P-10).
+"""Write a graph as CSV files for `neo4j-admin database import`, which loads a large graph many times faster (P-10).
 
-The nodes and their properties are those of the online write, because both come from the same Batch. Memory stays
-bounded: what later units refer to (fragments that were written, names of functions) is kept in a file without a name.
+Nodes and properties are those of the online write, because both use Batch. Memory is bounded: data that later units
+refer to (written fragments, function names) is stored in a temporary database.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-ARRAY_DELIMITER = "\x1f"  # ASCII's own separator of units: a decorator may well hold commas and semicolons
+ARRAY_DELIMITER = "\x1f"  # ASCII unit separator: a decorator may contain commas and semicolons
 
 _PIECE = (
     "id", "source", "fragment", "path", "name", "qualname", "kind", "start", "end", "start_line", "end_line",
@@ -72,7 +72,7 @@ NODE_COLUMNS: dict[str, tuple[str, ...]] = {
     Label.CALL.value: ("id", "source", "expression", "reason", "path", "line"),
     LINKS: ("id", "source", "path", "notes"),
 }  # fmt: skip
-"""The properties of each label, in the order of the columns."""
+"""Properties of each label, in the order of the columns."""
 
 _NUMBERS = (
     "generation", "dimension", "version", "number", "start", "end", "start_line", "end_line", "start_col", "position",
@@ -83,10 +83,10 @@ _TYPES = dict.fromkeys(_NUMBERS, "long") | {
     "bases": "string[]", "text": "byte[]",
     "calls": "byte[]", "terms": "byte[]", "notes": "byte[]", "embedding": "float[]",
 }  # fmt: skip
-"""The type of each property that is not a text."""
+"""Types of properties that are not texts."""
 
 _ID_SPACES = {LINKS: "ID(links)"}
-"""Labels whose ids are those of other nodes as well, which no relationship of the files refers to."""
+"""Labels that share ids with other labels, and to which no relationship refers."""
 
 RELATION_HEADER = ":START_ID,:END_ID,line:long,rule,confidence,path\n"
 
@@ -94,9 +94,9 @@ Relation = tuple[str, str, int | None, str | None, str | None, str | None]  # st
 
 
 class _Numbers(dict[float, str]):
-    """Write numbers, each once: those of half precision are 65,536 at most.
+    """Texts of half-precision numbers, of which there are at most 65,536.
 
-    The digits are the fewest that single precision needs, which is what the import reads: a quarter less to parse.
+    They have the fewest digits that single precision needs, which makes the import parse a quarter less.
     """
 
     def __missing__(self, number: float) -> str:
@@ -105,7 +105,7 @@ class _Numbers(dict[float, str]):
 
 
 _number_texts = _Numbers()
-_byte_texts = [str(byte - 256 if byte > 127 else byte) for byte in range(256)]  # Java's bytes have signs
+_byte_texts = [str(byte - 256 if byte > 127 else byte) for byte in range(256)]  # Java's bytes are signed
 
 
 def _quote(text: str) -> str:
@@ -124,18 +124,18 @@ _RENDER: dict[str, Callable[[Any], str]] = {
 
 
 class CsvFiles:
-    """A folder of CSV files that are open for writing: one for each label and each type of relationship."""
+    """A folder of open CSV files, one for each label and each type of relationship."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._opened = ExitStack()
         self._files: dict[str, IO[bytes]] = {}
-        self.nodes: dict[str, int] = {}  # written of each label
-        self.relations: dict[str, int] = {}  # written of each type
-        self.longest = 0  # bytes of the longest row, which has to fit the buffer of the import
+        self.nodes: dict[str, int] = {}  # rows written per label
+        self.relations: dict[str, int] = {}  # rows written per type
+        self.longest = 0  # bytes of the longest row, which must fit the buffer of the import
 
     def put_nodes(self, label: str, nodes: Iterable[Properties]) -> None:
-        """Write nodes of a label; a property that has no column is an error of this program."""
+        """Write nodes of a label."""
         columns = NODE_COLUMNS[label]
         types = [_TYPES.get(name, "string") for name in columns]
         shown = [_ID_SPACES.get(label, kind) if kind == "ID" else kind for kind in types]
@@ -162,7 +162,7 @@ class CsvFiles:
             file.write(data)
 
     def flush(self) -> None:
-        """Give the system what is still in memory."""
+        """Flush all files."""
         for file in self._files.values():
             file.flush()
 
@@ -182,14 +182,14 @@ def _render_relation(relation: Relation) -> str:
     return ",".join(texts) + "\n"
 
 
-LEAST_BUFFER = 4 << 20  # bytes that the import takes without being told
+LEAST_BUFFER = 4 << 20  # default buffer of the import, in bytes
 SCRIPT, GUIDE = "import.sh", "README.md"
 SCHEMAS = {"schema-5.cypher": cypher.CREATE_VECTOR_INDEX, "schema-2026.cypher": cypher.CREATE_FILTERED_INDEX}
 
 _SCRIPT = """\
 #!/bin/sh
-# Load the files of this folder into a database of a server that is stopped: sh import.sh [DATABASE]
-# What the database held is overwritten. NEO4J_ADMIN names the tool when it is not on PATH.
+# Import the files of this folder into a database of a stopped server: sh import.sh [DATABASE]
+# The database is overwritten. NEO4J_ADMIN names the tool if it is not on PATH.
 set -eu
 cd "$(dirname "$0")"
 exec "${{NEO4J_ADMIN:-neo4j-admin}}" database import full "${{1:-neo4j}}" \\
@@ -219,7 +219,7 @@ The same files and the same command serve Neo4j 5.26 and 2026; only the last ste
 
 
 def list_arguments(files: CsvFiles, folder: Path = Path()) -> list[str]:
-    """List the arguments of the import after the name of the database; `folder` holds the files."""
+    """Return the arguments of the import after the name of the database; `folder` is that of the files."""
     buffer = max(LEAST_BUFFER, 2 * files.longest)
     return [
         "--overwrite-destination=true",
@@ -233,7 +233,7 @@ def list_arguments(files: CsvFiles, folder: Path = Path()) -> list[str]:
 
 
 def list_schema(create_vector_index: str, dimension: int) -> list[str]:
-    """List the statements that make constraints and indexes, and wait until all are filled."""
+    """Return the statements that create constraints and indexes, and wait until all are populated."""
     vectors = [
         create_vector_index.format(name=cypher.name_vector_index(label), label=label.value, dimension=dimension)
         for label in EMBEDDED_LABELS
@@ -242,7 +242,7 @@ def list_schema(create_vector_index: str, dimension: int) -> list[str]:
 
 
 def write_guide(folder: Path, files: CsvFiles, encoder: str, dimension: int) -> None:
-    """Write the script, the schema of each version, and what to do with them."""
+    """Write the script, the schema of each version, and the README."""
     arguments = list_arguments(files)
     script = _SCRIPT.format(arguments=" \\\n    ".join(arguments))
     (folder / SCRIPT).write_text(script, encoding="utf-8")
@@ -259,7 +259,7 @@ def write_guide(folder: Path, files: CsvFiles, encoder: str, dimension: int) -> 
     (folder / GUIDE).write_text(guide, encoding="utf-8")
 
 
-ROWS_AT_ONCE = 10_000  # relationships from the file of names that are in memory together
+ROWS_AT_ONCE = 10_000  # NAMES relationships in memory
 
 _CREATE = """
     CREATE TABLE top (fragment TEXT, id TEXT, kind TEXT, line INTEGER, PRIMARY KEY (fragment, id)) WITHOUT ROWID;
@@ -285,13 +285,13 @@ _NAMED = """SELECT name.id, function.id FROM name JOIN function USING (source, n
 
 
 class BulkWriter:
-    """Take the units of a build and write them as CSV files; call finish when all sources are put."""
+    """StoreWriter that writes units as CSV files; call finish when all sources are put."""
 
     def __init__(self, files: CsvFiles) -> None:
         self._files = files
         self._sources: dict[str, Properties] = {}
         self._counts: Counter[tuple[str, str]] = Counter()  # nodes by source and label
-        self._notes = open_scratch(_CREATE)
+        self._scratch = open_scratch(_CREATE)
 
     def put_source(
         self,
@@ -300,17 +300,17 @@ class BulkWriter:
         skipped: Sequence[Omission] = (),
         stages: Mapping[str, float] | None = None,
     ) -> None:
-        """Note a source, its input and what was left out; it is written at the end, when its nodes are counted."""
+        """Collect a source, which finish writes with its node counts."""
         notes = describe_build(fingerprint, skipped, stages)
         self._sources[source.name] = describe_source(source) | notes | {"state": READY}
 
     def replace_file(self, unit: UnitGraph) -> None:
-        """Write one file or row; each path of a source comes once.
+        """Write a file or row; each path of a source may be put once.
 
-        A StoreError names a fragment that was announced as written, and is not.
+        Raise StoreError for a fragment without content that was not written before.
         """
         keys = {name_fragment(unit.source, part.key) for part in unit.parts} if unit.label is Label.ROW else set()
-        batch = Batch([unit], {key for key in keys if self._notes.execute(_IS_HELD, (key,)).fetchone()})
+        batch = Batch([unit], {key for key in keys if self._scratch.execute(_IS_HELD, (key,)).fetchone()})
         if batch.missing:
             raise StoreError(f"fragment {batch.missing[0]} was announced as written, and is not; export again")
         parameters = batch.parameters()
@@ -322,19 +322,19 @@ class BulkWriter:
         for kind, listed in relations.items():
             self._put_relations(kind, listed)
         identity = name_unit(unit)
-        self._notes.execute(_PUT_UNIT, (unit.source, unit.path, identity, unit.label.value))
+        self._scratch.execute(_PUT_UNIT, (unit.source, unit.path, identity, unit.label.value))
         self._put_relations(RelationType.CONTAINS.value, [(name_source(unit.source), identity, None)])
         if unit.label is Label.ROW:
-            self._note_fragments(identity, nodes, relations)
+            self._store_fragments(identity, nodes, relations)
         for held in batch.again:
             self._hold_again(*held)
 
     def flush(self) -> None:
-        """Write what is still collected in memory."""
+        """Flush all files."""
         self._files.flush()
 
     def _put_nodes(self, source: str, parameters: dict[str, list[Properties]]) -> list[Properties]:
-        """Write the nodes of a batch and give them in the order that its relationships count by."""
+        """Write the nodes of a batch; return them in the order by which its relationships refer to them."""
         nodes: list[Properties] = []
         for label in cypher.BATCH_LABELS:
             listed = parameters[label.lower()]
@@ -343,51 +343,48 @@ class BulkWriter:
                 self._counts[source, label] += len(listed)
             nodes += listed
         functions = parameters[Label.FUNCTION.value.lower()]
-        self._notes.executemany(_PUT_FUNCTION, ((source, node["name"], node["id"]) for node in functions))
+        self._scratch.executemany(_PUT_FUNCTION, ((source, node["name"], node["id"]) for node in functions))
         return nodes
 
     def _put_relations(self, kind: str, relations: Sequence[tuple[str, str, int | None]]) -> None:
         if relations:
             self._files.put_relations(kind, ((*relation, None, None, None) for relation in relations))
 
-    def _note_fragments(
+    def _store_fragments(
         self, unit: str, nodes: list[Properties], relations: dict[str, list[tuple[str, str, int | None]]]
     ) -> None:
-        """Note the fragments of a row with what hangs from it: another row may hold them as well."""
+        """Store the fragments of a row with their top-level nodes, because another row may hold them too."""
         by_id = {node["id"]: node for node in nodes}
-        self._notes.executemany(_PUT_HELD, ((fragment,) for _, fragment, _ in relations[cypher.HOLDS]))
+        self._scratch.executemany(_PUT_HELD, ((fragment,) for _, fragment, _ in relations[cypher.HOLDS]))
         for kind in (RelationType.CONTAINS.value, RelationType.IMPORTS.value):
             tops = (by_id[end] for start, end, _ in relations[kind] if start == unit)
-            self._notes.executemany(_PUT_TOP, ((top["fragment"], top["id"], kind, top["start_line"]) for top in tops))
+            self._scratch.executemany(_PUT_TOP, ((top["fragment"], top["id"], kind, top["start_line"]) for top in tops))
 
     def _hold_again(self, unit: str, fragment: str, first_line: int) -> None:
-        """Let one more row hold a fragment that is written."""
+        """Connect another row with a written fragment."""
         self._put_relations(cypher.HOLDS, [(unit, fragment, first_line)])
-        for top, kind, line in self._notes.execute(_GET_TOPS, (fragment,)).fetchall():
+        for top, kind, line in self._scratch.execute(_GET_TOPS, (fragment,)).fetchall():
             self._put_relations(kind, [(unit, top, first_line + line - 1)])
 
     def missing_names(self, source: str, first: str = "", limit: int = 4096) -> list[str]:
-        """List function names of a source, from `first` on, that have no FunctionName node yet, in their order."""
-        return [name for (name,) in self._notes.execute(_MISSING, (source, first, limit))]
+        """Return the sorted function names of a source, from `first` on, without a FunctionName node."""
+        return [name for (name,) in self._scratch.execute(_MISSING, (source, first, limit))]
 
     def put_names(self, source: str, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
-        """Write FunctionName nodes with their vectors.
-
-        vectors: by name, each float16 [dimension].
-        """
+        """Write FunctionName nodes with their vectors: float16 [dimension] by name."""
         names = [make_name(source, name, vector.astype("f4").tolist()) for name, vector in vectors.items()]
         if names:
             self._files.put_nodes(Label.FUNCTION_NAME.value, names)
             self._counts[source, Label.FUNCTION_NAME.value] += len(names)
-            self._notes.executemany(_PUT_NAME, ((source, name["name"], name["id"]) for name in names))
+            self._scratch.executemany(_PUT_NAME, ((source, name["name"], name["id"]) for name in names))
 
     def put_links(self, source: str, links: Iterable[UnitLinks]) -> None:
-        """Write what units refer to, each unit once; libraries and calls that several refer to are written once.
+        """Write the links of units, each unit once, and their libraries and calls.
 
-        A StoreError names a unit that was not written.
+        Raise StoreError for a unit that was not written.
         """
         for each in links:
-            unit = self._notes.execute(_GET_UNIT, (source, each.path)).fetchone()
+            unit = self._scratch.execute(_GET_UNIT, (source, each.path)).fetchone()
             if unit is None:
                 raise StoreError(f"no file or row '{each.path}' in source '{source}'; expected it before its links")
             self._put_relations_of(each)
@@ -400,15 +397,15 @@ class BulkWriter:
             self._files.put_nodes(cypher.LINKS, [notes])
 
     def put_notes(self, source: str, notes: Mapping[str, bytes]) -> None:
-        """Refuse: what is written cannot be changed."""
+        """Raise StoreError: written data cannot be changed."""
         self._refuse(source)
 
     def put_docstrings(self, source: str, changes: Iterable[DocstringChange]) -> None:
-        """Refuse: what is written cannot be changed."""
+        """Raise StoreError: written data cannot be changed."""
         self._refuse(source)
 
     def put_audit(self, audit: Audit, marks: Mapping[str, Collection[Leak]]) -> None:
-        """Refuse: what is written cannot be changed."""
+        """Raise StoreError: written data cannot be changed."""
         self._refuse(audit.benchmark)
 
     def _put_relations_of(self, links: UnitLinks) -> None:
@@ -423,30 +420,30 @@ class BulkWriter:
             self._files.put_relations(kind, listed)
 
     def _put_once(self, source: str, label: Label, nodes: list[Properties]) -> None:
-        """Write those nodes that are not written yet."""
-        new = [node for node in nodes if self._notes.execute(_PUT_END, (node["id"],)).rowcount]
+        """Write the nodes that are not written yet."""
+        new = [node for node in nodes if self._scratch.execute(_PUT_END, (node["id"],)).rowcount]
         if new:
             self._files.put_nodes(label.value, new)
             self._counts[source, label.value] += len(new)
 
     def put_fingerprint(self, source: str, path: str, fingerprint: str) -> None:
-        """Refuse: files that are written once hold nothing that could be touched."""
+        """Raise StoreError: written data cannot be changed."""
         self._refuse(path)
 
     def delete_file(self, source: str, path: str) -> None:
-        """Refuse: what is written cannot be taken back."""
+        """Raise StoreError: written data cannot be deleted."""
         self._refuse(path)
 
     def delete_source(self, source: str) -> None:
-        """Refuse: what is written cannot be taken back."""
+        """Raise StoreError: written data cannot be deleted."""
         self._refuse(source)
 
     def _refuse(self, what: str) -> NoReturn:
         raise StoreError(f"'{what}' cannot be changed in files for an import; expected whole sources, each once")
 
     def finish(self, encoder: str, dimension: int, version: int) -> None:
-        """Link the names, and write the sources and the state of the store: its first generation."""
-        named = self._notes.execute(_NAMED)
+        """Write the NAMES relationships, the sources and the state of the store, with generation 1."""
+        named = self._scratch.execute(_NAMED)
         while rows := named.fetchmany(ROWS_AT_ONCE):
             self._put_relations(RelationType.NAMES.value, [(name, function, None) for name, function in rows])
         for name, source in self._sources.items():
@@ -457,5 +454,5 @@ class BulkWriter:
         self._files.put_nodes(cypher.STORE, [store, {"id": "commit", "number": 0}])
 
     def close(self) -> None:
-        """Forget the notes."""
-        self._notes.close()
+        """Close the temporary database."""
+        self._scratch.close()

@@ -1,4 +1,4 @@
-"""All Cypher of the Neo4j store; values travel as parameters, labels and types come from the enums."""
+"""All Cypher of the Neo4j store; values are passed as parameters, labels and types come from the enums."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pkg.graph.neo4j.nodes import PROPERTIES
 from pkg.model import DECLARATION_LABELS, EMBEDDED_LABELS, UNFOLDED_TYPES, Label, RelationType
 
 STORE, FRAGMENT, LINKS, HOLDS = "PkgStore", "Fragment", "Links", "HOLDS"
-"""What only the store itself uses, beside the labels and types of the model."""
+"""Labels and a type of the store itself, beside those of the model."""
 
 UNIT_LABELS = (Label.FILE, Label.ROW)
 PIECE_LABELS = (
     Label.CLASS, Label.FUNCTION, Label.BLOCK, Label.IMPORT, Label.CONSTANT, Label.MODULE, Label.CHUNK,
 )  # fmt: skip
-"""What is cut from the text of a file or row."""
+"""Labels of pieces of the text of a file or row."""
 BATCH_LABELS = (*(label.value for label in (*UNIT_LABELS, *PIECE_LABELS)), FRAGMENT)
-"""The nodes of a batch, in the order that its relationships count their ends by."""
+"""Labels of the nodes of a batch, in the order by which its relationships refer to their ends."""
 GRAPH_LABELS = (Label.SOURCE, *UNIT_LABELS, *PIECE_LABELS, Label.FUNCTION_NAME, Label.LIBRARY, Label.CALL)
 INDEXED_TEXTS = (Label.FUNCTION, Label.IMPORT, Label.CHUNK)
 STRUCTURE = (RelationType.CONTAINS, RelationType.HAS_BODY, RelationType.CHILD, RelationType.IMPORTS)
@@ -30,7 +30,7 @@ LINK_ENDS = {
     RelationType.OVERRIDES: ((Label.FUNCTION,), (Label.FUNCTION,)),
     RelationType.UNRESOLVED: (_CALLERS, (Label.CALL,)),
 }
-"""What each relationship that was resolved starts and ends at."""
+"""Labels of the starts and ends of each resolved relationship."""
 _LINKED = "|".join(each.value for each in LINK_ENDS)
 _DOWNWARD = "CONTAINS|HAS_BODY|CHILD"
 STRUCTURE_TYPES = "|".join(each.value for each in STRUCTURE)
@@ -40,21 +40,21 @@ GET_VERSION = """CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j
 
 
 def name_vector_index(label: Label) -> str:
-    """Name the vector index of a label."""
+    """Return the name of the vector index of a label."""
     return f"pkg_{label.value.lower()}_vector"
 
 
 def name_text_index(label: Label) -> str:
-    """Name the full-text index of a label, which is for people who look at the graph in the Browser."""
+    """Return the name of the full-text index of a label, for queries in Neo4j Browser."""
     return f"pkg_{label.value.lower()}_text"
 
 
 def list_schema() -> list[str]:
-    """Give the statements that make all constraints and indexes but those of the vectors."""
+    """Return the statements that create all constraints and indexes except vector indexes."""
     unique = "CREATE CONSTRAINT pkg_{name}_id IF NOT EXISTS FOR (n:{label}) REQUIRE n.id IS UNIQUE"
     lookup = "CREATE INDEX pkg_{name}_{key} IF NOT EXISTS FOR (n:{label}) ON (n.{key})"
     text = "CREATE FULLTEXT INDEX {name} IF NOT EXISTS FOR (n:{label}) ON EACH [n.qualname, n.content] {options}"
-    options = "OPTIONS {indexConfig: {`fulltext.analyzer`: 'simple'}}"  # parts words at all that is no letter
+    options = "OPTIONS {indexConfig: {`fulltext.analyzer`: 'simple'}}"  # splits at every character that is no letter
     labels = (STORE, FRAGMENT, LINKS, *(label.value for label in GRAPH_LABELS))
     statements = [unique.format(name=label.lower(), label=label) for label in labels]
     for label, key in _LOOK_UPS:
@@ -65,7 +65,7 @@ def list_schema() -> list[str]:
 
 
 _LOOK_UPS = (
-    (Label.FUNCTION.value, "docstring_model"),  # every build asks whether docstrings were written
+    (Label.FUNCTION.value, "docstring_model"),  # every build reads generated docstrings
     *((label.value, "source") for label in GRAPH_LABELS[1:]),
     *((label, "source") for label in (FRAGMENT, LINKS)),
     *((label.value, "name") for label in (Label.CLASS, Label.CONSTANT, Label.FUNCTION, Label.FUNCTION_NAME)),
@@ -79,24 +79,25 @@ SHOW_VECTOR_INDEXES = """SHOW VECTOR INDEXES YIELD name, state, populationPercen
 CREATE_VECTOR_INDEX = """CREATE VECTOR INDEX {name} IF NOT EXISTS FOR (n:{label}) ON (n.embedding)
     OPTIONS {{indexConfig: {{`vector.dimensions`: {dimension:d}, `vector.similarity_function`: 'cosine',
     `vector.quantization.enabled`: true, `vector.hnsw.ef_construction`: 200}}}}"""
-"""With vectors rounded to seven bits, whose scores are wrong by up to 0.04 on 5.26: what it finds is compared again.
+"""With vectors quantised to seven bits, whose scores are wrong by up to 0.04 on 5.26: results are compared again.
 
-5.26 keeps such an index in dozens of segments, and searches each, on Java 17 without vector instructions. Of the ten
-best of 194,000 blocks it finds .975 in 6.8 ms, the second comparison included, when it looks at 80; with whole vectors,
-.967 in 10.6 ms. Once later writes have made fifty segments of like size, Lucene merges them, and a search takes less.
+5.26 keeps such an index in dozens of segments and searches each, on Java 17 without vector instructions. Of the ten
+best of 194,000 blocks it finds .975 in 6.8 ms with 80 candidates, including the second comparison; with unquantised
+vectors, .967 in 10.6 ms. When later writes have made fifty segments of similar size, Lucene merges them, and searches
+get faster.
 """
 CREATE_FILTERED_INDEX = """CYPHER 25 CREATE VECTOR INDEX {name} IF NOT EXISTS FOR (n:{label}) ON (n.embedding)
     WITH [n.source] OPTIONS {{indexConfig: {{`vector.dimensions`: {dimension:d}, `vector.similarity_function`: 'cosine',
     `vector.quantization.enabled`: false, `vector.default_search_expansion_factor`: 3.0}}}}"""
-"""It looks at three times as many nodes as are asked for, of which the ten best overlap by .98 with the true ones of
-194,000 blocks; ten times as many make that .995, for 75 % more time."""
+"""With three times as many candidates as requested nodes, the recall of the ten best of 194,000 blocks is .98; with ten
+times as many, .995 in 75 % more time."""
 SHOW_CONSTRAINTS = "SHOW CONSTRAINTS YIELD name WHERE name STARTS WITH 'pkg_' RETURN name"
 SHOW_INDEXES = "SHOW INDEXES YIELD name WHERE name STARTS WITH 'pkg_' RETURN name"
 DROP_CONSTRAINT = "DROP CONSTRAINT {name} IF EXISTS"
 DROP_INDEX = "DROP INDEX {name} IF EXISTS"
 AWAIT_INDEXES = "CALL db.awaitIndexes(3600)"
 
-# The state of the store: what readers look at first and last, and what a writer locks.
+# The state of the store, which readers compare and a writer locks.
 
 GET_VIEW = f"""OPTIONAL MATCH (s:{STORE} {{id: 'store'}}) OPTIONAL MATCH (c:{STORE} {{id: 'commit'}})
     RETURN s.generation AS generation, s.encoder AS encoder, s.dimension AS dimension,
@@ -119,13 +120,10 @@ UPGRADE = (
     f"MATCH (f:{FRAGMENT}) WHERE f.terms IS NOT NULL REMOVE f.terms",
     f"MATCH (s:{STORE} {{id: 'store'}}) SET s.version = 4",
 )
-"""Version 2 has terms by field in the place of full text, in version 3 words that are written together are split, and
-version 4 has constants, modules, vectors of classes and terms of all three.
-
-The next build reads all again, to find them.
-"""
+"""Version 2 has terms by field instead of full text, version 3 splits compound words, version 4 has constants, modules,
+vectors of classes and terms of all three; the next build reads all input for them."""
 UPGRADE_4 = (f"MATCH (s:{STORE} {{id: 'store'}}) SET s.version = 5",)
-"""Version 5 has chunks of text files, for which it needs constraints and indexes; the next build finds them."""
+"""Version 5 has chunks of text files, with constraints and indexes; the next build adds them."""
 LOCK_STORE = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.writer = $writer RETURN s.generation AS generation"
 PING = "RETURN 1"
 RAISE_GENERATION = f"MATCH (s:{STORE} {{id: 'store'}}) SET s.generation = s.generation + 1, s.stamp = randomUUID()"
@@ -161,7 +159,7 @@ LIST_FRAGMENTS_OF = f"""UNWIND $ids AS id CALL (id) {{ {_DOCUMENTABLE} }} WITH n
     MATCH (f:{FRAGMENT} {{id: n.fragment}}) WITH DISTINCT f, coalesce(n.path, '') AS path
     RETURN f.source AS source, f.key AS key, path, f.text AS text, f.terms AS terms"""
 
-# Writing units: what stood there is released, the new nodes are put, and what did not come again is deleted.
+# Writing units: old nodes are released, new nodes are put, and released nodes that were not put again are deleted.
 
 _UNIT = "CALL (id) { MATCH (u:File {id: id}) RETURN u UNION ALL MATCH (u:Row {id: id}) RETURN u }"
 FIND_UNITS = f"""UNWIND $ids AS id {_UNIT}
@@ -178,29 +176,30 @@ RELEASE_INSIDE = f"""MATCH (t) WHERE elementId(t) IN $tops MATCH (t)-[:{_DOWNWAR
 GET_IDS = "MATCH (n) WHERE elementId(n) IN $elements RETURN collect([n.id, elementId(n)]) AS found"
 LOOSEN = f"MATCH (n) WHERE elementId(n) IN $elements MATCH (n)-[r:{_DOWNWARD}]->() DELETE r"
 CLEAR_ELEMENTS = "MATCH (n) WHERE elementId(n) IN $elements SET n = {}"
-"""Comes before DELETE_ELEMENTS: 2026.08 finds a node that one transaction changed and deleted in its indexes still."""
+"""Precedes DELETE_ELEMENTS, because indexes of 2026.08 still find a node changed and deleted in one transaction."""
 DELETE_ELEMENTS = "MATCH (n) WHERE elementId(n) IN $elements DETACH DELETE n"
 FIND_FRAGMENTS = f"UNWIND $ids AS id MATCH (f:{FRAGMENT} {{id: id}}) RETURN f.id AS id, f.terms IS NULL AS lacks_terms"
 PUT_TERMS = f"UNWIND $terms AS t MATCH (f:{FRAGMENT} {{id: t[0]}}) SET f.terms = t[1]"
 
 
-_WITH_LIST = "p {.*, embedding: toFloatList(p.embedding)}"  # a vector that travels packed, kept as a list of floats
+_WITH_LIST = "p {.*, embedding: toFloatList(p.embedding)}"  # a vector is sent packed and stored as a list of floats
 
 
 def put_batch(merge: bool, packed: bool = False) -> str:
-    """Write the statement that puts a batch of units: nodes by label, then relationships by type.
+    """Return the statement that puts a batch of units: nodes by label, then relationships by type.
 
-    Relationships name their ends by position in the list of all nodes of the batch, so that no index is asked.
-    `merge` finds nodes that exist by their id and keeps their other relationships; else all are new.
-    `packed` says that vectors come as values of the server's vector type (2026.x).
+    Relationships refer to their ends by position among all nodes of the batch, without a look-up in an index.
+    merge: existing nodes are found by id and keep their other relationships; else all nodes are new.
+    packed: vectors are values of the server's vector type (2026.x).
     """
     make = "MERGE (n:{label} {{id: p.id}})" if merge else "CREATE (n:{label})"
     lists = [label.lower() for label in BATCH_LABELS]
     parts = ["CYPHER 25"] if packed else []
     for label, name in zip(BATCH_LABELS, lists, strict=True):
-        taken = _WITH_LIST if packed and label in EMBEDDED_LABELS else "p"
+        properties = _WITH_LIST if packed and label in EMBEDDED_LABELS else "p"
         parts.append(
-            f"CALL () {{ UNWIND ${name} AS p {make.format(label=label)} SET n = {taken} RETURN collect(n) AS {name}s }}"
+            f"CALL () {{ UNWIND ${name} AS p {make.format(label=label)} SET n = {properties}"
+            f" RETURN collect(n) AS {name}s }}"
         )
     parts.append("WITH " + " + ".join(f"{name}s" for name in lists) + " AS nodes")
     for name in BATCH_TYPES:
@@ -253,13 +252,13 @@ LINK_NAMES = """MATCH (f:Function) WHERE f.source = $source AND COUNT { (f)<-[:N
     CALL (f) { MATCH (n:FunctionName {name: f.name}) USING INDEX SEEK n:FunctionName(name)
         WHERE n.source = $source RETURN n }
     CREATE (n)-[:NAMES]->(f) RETURN count(*) AS count"""
-"""A look-up for each function, hinted and in a call of its own: planned while statistics still tell of an empty
-database, a plain match compares every function with every name."""
+"""A look-up for each function, with a hint in a subquery: planned with the statistics of an empty database, a plain
+match compares every function with every name."""
 DELETE_ORPHAN_NAMES = (
     """MATCH (n:FunctionName) WHERE n.source = $source AND NOT EXISTS { (n)-[:NAMES]->() } DETACH DELETE n"""
 )
 
-# What was resolved: each relationship says which unit's it is by the path, because rows may share where it starts.
+# Resolved relationships: each has the path of its unit, because rows may share its start.
 
 FIND_LINKED = f"""UNWIND $units AS unit
     CALL (unit) {{ MATCH (u:File {{id: unit.file}}) RETURN u UNION ALL MATCH (u:Row {{id: unit.row}}) RETURN u }}
@@ -281,9 +280,9 @@ LIST_LOOSE = f"""MATCH (n:Call) WHERE n.source = $source AND NOT EXISTS {{ (n)<-
 
 
 def put_links(kind: RelationType) -> str:
-    """Write the statement that puts relationships of a type: (start, end, path, line, rule, confidence) each.
+    """Return the statement that puts relationships of a type: (start, end, path, line, rule, confidence) each.
 
-    Their ends are looked up by id in the labels that they can have, hinted for the reason that LINK_NAMES tells.
+    Their ends are looked up by id in the possible labels, with hints as in LINK_NAMES.
     """
     starts, ends = LINK_ENDS[kind]
     return "\n".join(
@@ -307,11 +306,11 @@ def _find_end(name: str, place: int, labels: tuple[Label, ...]) -> str:
 
 COMMON_LABELS = (*PIECE_LABELS, Label.CALL)
 RARE_LABELS = tuple(label for label in GRAPH_LABELS if label not in COMMON_LABELS)
-"""Each label has an index of its own, and an id costs a look-up in each: what is seldom asked for is tried last."""
+"""An id costs a look-up in the index of each label, so rare labels are tried last."""
 
 
 def _find_nodes(labels: Iterable[Label]) -> str:
-    """Find nodes by the server's own ids, at a fifth of the cost, and those whose are not known by their ids."""
+    """Return a clause that finds nodes by element id, at a fifth of the cost, and others by id."""
     each = (f"MATCH (n:{label.value} {{id: id}}) WHERE n.source IN $ready RETURN n" for label in labels)
     return f"""CALL () {{ MATCH (n) WHERE elementId(n) IN $elements AND n.source IN $ready RETURN n.id AS id, n
     UNION ALL UNWIND $ids AS id CALL (id) {{ {" UNION ALL ".join(each)} }} RETURN id, n }}"""
@@ -324,12 +323,12 @@ _PLACE_OF_CALL = """CALL (n) { OPTIONAL MATCH (n)<-[r:UNRESOLVED]-() WHERE n.pat
 _PLACE = f"""CALL (n) {{
     OPTIONAL MATCH (part:{FRAGMENT} {{id: CASE WHEN n.path IS NULL THEN n.fragment END}})<-[h:{HOLDS}]-(u)
     RETURN part, u.path AS path, h.line AS first_line ORDER BY path, first_line LIMIT 1 }}"""
-"""What is in a file has its path and lines; only what is in rows, which may be several, asks who holds its fragment."""
-_GRAPH_LABEL_NAMES = [label.value for label in GRAPH_LABELS]  # others may have given a node labels of their own
+"""A node of a file has its path and lines; only for a node of rows are the holders of its fragment read."""
+_GRAPH_LABEL_NAMES = [label.value for label in GRAPH_LABELS]  # a node may have labels of other programs
 _OWN_PROPERTIES = f"n {{{', '.join(f'.{name}' for name in PROPERTIES)}}}"
 _NODE = f"[[each IN labels(n) WHERE each IN {_GRAPH_LABEL_NAMES}][0], {_OWN_PROPERTIES}, path, first_line]"
 _EACH_NODE = f"RETURN collect([id, {_NODE}]) AS found"
-"""One record for all: a message for each would cost client and server more than to find it."""
+"""One record for all: a message per node would cost more than finding it."""
 _PLACED = f"""{_PLACE} {_PLACE_OF_CALL}
     WITH id, n, coalesce(path, calling) AS path, coalesce(first_line, line) AS first_line"""
 GET_COMMON, GET_RARE = (f"{_find_nodes(labels)} {_PLACED} {_EACH_NODE}" for labels in (COMMON_LABELS, RARE_LABELS))
@@ -361,7 +360,7 @@ UNFOLD = f"""{_find_nodes(_RANKED)} WITH id, n WHERE n.fragment IS NOT NULL {_PL
     WITH collect([node, blocks, links, calls]) AS unfolded, collect(called) AS called
     CALL (called) {{ UNWIND called AS each UNWIND each AS n WITH DISTINCT n, n.id AS id {_PLACED} {_EACH_NODE} }}
     RETURN unfolded, found"""
-"""With what is called on the lines of a node, which is asked for next; only nodes of files have such links."""
+"""With the callees on the lines of a node, which are read next; only nodes of files have such links."""
 INSIDE_UNIT = f"""{_find_nodes(UNIT_LABELS)} WITH n AS u MATCH (u)-[h:{HOLDS}]->(f)
     MATCH (u)-[c:CONTAINS]->(t) WHERE t.fragment = f.id AND c.line = t.start_line + h.line - 1
     MATCH (t)-[:{_DOWNWARD}*0..]->(n) WITH h.line AS held, f.id AS fragment, n {_PLACE}
@@ -371,7 +370,7 @@ GET_CALLS = f"""{_FIND_PIECES} MATCH (f:{FRAGMENT} {{id: n.fragment}}) {_PLACE}
 _SCORE = """CASE WHEN ($vector[0] <> 0 OR any(x IN $vector WHERE x <> 0))
     AND (vector[0] <> 0 OR any(x IN vector WHERE x <> 0))
     THEN vector.similarity.cosine(vector, $vector) ELSE 0.5 END"""
-"""Of a vector that was read into a name before: each mention of a property would read it again."""
+"""Of a vector bound to a variable before, because each mention of a property reads it again."""
 LIST_OUTLINES = f"""CALL () {{ {_find_nodes(_RANKED)}
     WITH n WHERE n:{"|".join(label.value for label in _RANKED)} RETURN n AS found
     UNION UNWIND $functions AS id MATCH (o:Function {{id: id}}) WHERE o.source IN $ready
@@ -396,13 +395,13 @@ _EDGES = {
 
 
 def list_edges_at(types: Iterable[RelationType], direction: str) -> str:
-    """Write the statement that lists relationships of some types at nodes.
+    """Return the statement that lists relationships of some types at nodes.
 
-    Each node that exists has one record: a message for each relationship would cost several times as much.
+    It returns one record per existing node; a record per relationship would cost several times as much.
     """
     names = "|".join(sorted(each.value for each in types))
-    asked = _EDGES.values() if direction == "both" else [_EDGES[direction]]
-    edges = " UNION ALL ".join(each.replace("{types}", names) for each in asked)
+    patterns = _EDGES.values() if direction == "both" else [_EDGES[direction]]
+    edges = " UNION ALL ".join(each.replace("{types}", names) for each in patterns)
     return f"""{_find_nodes(GRAPH_LABELS)} CALL (n) {{ CALL (n) {{ {edges} }} RETURN collect(edge) AS edges }}
     RETURN n.id AS id, edges"""
 
@@ -441,7 +440,7 @@ COUNT_PASSING = f"MATCH (n:{{label}}) WHERE {_PASSES} RETURN count(n) AS count"
 SCAN_VECTORS = f"""MATCH (n:{{label}}) WHERE {_PASSES}
     WITH n, n.embedding AS vector WITH n, {_SCORE} AS score ORDER BY score DESC, n.id LIMIT $look {_FOUND}"""
 _COMPARED = "WITH n, n.embedding AS vector WITH n, vector.similarity.cosine(vector, $vector) AS score"
-"""The scores of whole vectors, for what an index finds whose vectors are rounded."""
+"""The scores of unquantised vectors, for results of an index of quantised ones."""
 QUERY_INDEX = f"""CALL db.index.vector.queryNodes('{{index}}', $ask, $vector) YIELD node AS n WHERE {_PASSES}
     {_COMPARED} ORDER BY score DESC LIMIT $look {_FOUND}"""
 QUERY_NEAR = f"""CALL db.index.vector.queryNodes('{{index}}', $ask, $vector) YIELD node AS n
@@ -454,4 +453,4 @@ SEARCH_INDEX, SEARCH_FILTERED = (
     SCORE AS score WHERE {_PASSES} WITH n, score ORDER BY score DESC LIMIT $look {_FOUND}"""
     for inside in ("", "WHERE n.source IN $names")
 )
-"""The search of a vector index of 2026.x; to filter by source inside the index takes an eighth more time."""
+"""The search of a vector index of 2026.x; filtering by source inside the index takes an eighth more time."""

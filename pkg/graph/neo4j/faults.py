@@ -1,4 +1,4 @@
-"""The faults of a server and of the way to it, in words that people can act on."""
+"""Translate errors of the server, the driver and the connection into StoreError with actionable messages."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _ADVICE = {
     "DatabaseUnavailable": "see the logs of the server, and start it again",
 }
 _ENDED = ("Terminated", "TransactionTimedOut", "TransactionTimedOutClientConfiguration", "LockClientStopped")
-"""What a server says of a transaction that it, or somebody who may, has ended."""
+"""Codes of a transaction that the server or an administrator has terminated."""
 _NO_MEMORY = ("MemoryPoolOutOfMemoryError", "TransactionOutOfMemoryError", "OutOfMemoryError")
 _NO_SPACE = ("no space left", "disk", "file too large", "quota")
 
 
 @contextmanager
 def translate_faults(address: Address, is_writing: bool = False) -> Iterator[None]:
-    """Raise a StoreError in the place of what the driver raises; the message names the server.
+    """Raise StoreError for errors of the driver; the message names the server.
 
-    is_writing: the connection is there, and a write would be cut short by losing it.
+    is_writing: a loss of the connection interrupts a write.
     """
     from neo4j import exceptions
 
@@ -53,12 +53,12 @@ def translate_faults(address: Address, is_writing: bool = False) -> Iterator[Non
 
 
 def was_ended(fault: BaseException) -> bool:
-    """Tell whether the server ended a transaction, which it does when its time is over while it waits for a lock."""
+    """Return whether the server terminated a transaction, as it does when a wait for a lock times out."""
     return str(getattr(fault, "code", None)).rpartition(".")[2] in _ENDED
 
 
 def find_reason(fault: BaseException) -> str:
-    """Follow the causes of a fault down to what the system said of the connection."""
+    """Return the innermost cause of a fault, such as the system's message about the connection."""
     from ssl import SSLError
 
     while inner := _find_cause(fault):
@@ -78,7 +78,7 @@ def _find_cause(fault: BaseException) -> BaseException | None:
     group: tuple[BaseException, ...] = getattr(fault, "exceptions", ())
     if group or fault.__cause__:
         return group[0] if group else fault.__cause__
-    around = fault.__context__  # may be anything that was being dealt with
+    around = fault.__context__  # may be any exception being handled
     return around if isinstance(around, (DriverError, OSError)) or hasattr(around, "exceptions") else None
 
 
@@ -100,18 +100,18 @@ def _describe_loss(address: Address, reason: str, is_writing: bool) -> str:
 
 def _translate(address: Address, code: str, message: str) -> StoreError:
     title, message = code.rpartition(".")[2], message.rstrip(" .")
-    if "missing key `scheme`" in message:  # what a server says to somebody without a name
+    if "missing key `scheme`" in message:  # the server's message for a missing user
         message = "no password was given"
     if title in _ADVICE:
         return StoreError(f"{address} refuses: {message}; {_ADVICE[title]}")
     if title in _NO_MEMORY:
         return StoreFullError(
             f"{address}: the write does not fit the memory for transactions ({message}); raise"
-            " server.memory.heap.max_size and db.memory.transaction.max, or remove the source and build it anew"
+            " server.memory.heap.max_size and db.memory.transaction.max, or remove the source and build it again"
         )
     if title in _ENDED:
         return StoreError(
-            f"{address} ended the transaction ({message}); expected no limit of time, or one that suffices; raise"
+            f"{address} ended the transaction ({message}); expected no timeout, or a longer one; raise"
             " db.transaction.timeout and run the same again"
         )
     if title == "LockAcquisitionTimeout":

@@ -1,7 +1,7 @@
-"""Say where the Neo4j Browser shows a graph, and give the saved queries and the style sheet that make it readable.
+"""The guide to a graph in Neo4j Browser: its address, saved queries and a style sheet.
 
-The files of the folder `browser` are for people: each query holds its title, its description and its parameters as
-comments, draws at most NODE_LIMIT nodes, and leaves out sources that are being loaded and what only the store uses.
+Each query of the folder `browser` has its title, description and parameters as comments, draws at most NODE_LIMIT
+nodes, and excludes sources that are being loaded and internal nodes.
 """
 
 from __future__ import annotations
@@ -17,40 +17,39 @@ from pkg.graph.neo4j.address import Address, is_server, parse_address
 
 FOLDER = Path(__file__).parent / "browser"
 STYLE = FOLDER / "style.grass"
-START = "start"  # the query that the address fills in; it needs no parameter
-NODE_LIMIT = 300  # what the Browser draws at most with its own settings, and can still move about smoothly
-ARCHIVE = "saved-queries.zip"  # the Browser takes many saved queries at once from an archive only
-ARCHIVE_FOLDER = "PKG"  # what it then lists them under
-HTTP_PORT, HTTPS_PORT, BOLT_PORT = 7474, 7473, 7687  # the server's own defaults
-_WRITTEN = (1980, 1, 1, 0, 0, 0)  # the time of each file in the archive, so that equal queries give equal bytes
+START = "start"  # the query without parameters that the address fills in
+NODE_LIMIT = 300  # the Browser's default limit, which it still moves smoothly
+ARCHIVE = "saved-queries.zip"  # the Browser imports several saved queries from an archive only
+ARCHIVE_FOLDER = "PKG"  # the folder of the queries in the Browser
+HTTP_PORT, HTTPS_PORT, BOLT_PORT = 7474, 7473, 7687  # the server's defaults
+_WRITTEN = (1980, 1, 1, 0, 0, 0)  # modification time in the archive, so that equal queries give equal bytes
 
 
 @dataclass(frozen=True, slots=True)
 class SavedQuery:
-    """One query of the guide, with what its comments say."""
+    """A query of the guide, with the contents of its comments."""
 
     name: str
     title: str
     description: str
-    parameters: tuple[str, ...]  # lines that set one each, such as :param function => 'read'
-    text: str  # all of the file
+    parameters: tuple[str, ...]  # lines such as :param function => 'read'
+    text: str  # the whole file
 
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """Where the Browser shows a graph, and what helps there."""
+    """The Browser's address of a graph, saved queries and a style sheet."""
 
-    address: str  # asks for the log-in to the graph's server
-    start: str  # the same with the first query filled in
+    address: str  # with the log-in form of the graph's server
+    start: str  # the address with the first query filled in
     style: Path
     queries: tuple[SavedQuery, ...]
 
 
 def read_guide(store: str, http: str | None = None) -> Guide:
-    """Read the guide to the graph at a server's address; `http` is a port or address that is not the server's default.
+    """Build the guide to the graph at a server's address, without connecting; `http` replaces its default HTTP port.
 
-    No connection is made. Raises StoreError for a store that is not on a server, UsageError for an `http` that is
-    neither a port nor an address.
+    Raise StoreError for a store that is not on a server, UsageError for an `http` that is no port or address.
     """
     if not is_server(store):
         raise StoreError(
@@ -63,7 +62,7 @@ def read_guide(store: str, http: str | None = None) -> Guide:
 
 
 def read_queries() -> tuple[SavedQuery, ...]:
-    """Read the saved queries, the starting one first, then by title."""
+    """Return the saved queries, the start query first, then by title."""
     found = map(_read_query, FOLDER.glob("*.cypher"))
     return tuple(sorted(found, key=lambda query: (query.name != START, query.title)))
 
@@ -77,19 +76,19 @@ def _read_query(file: Path) -> SavedQuery:
 
 
 def link_page(store: str, http: str | None = None) -> str:
-    """Give the Browser's address with the graph's server filled in."""
+    """Return the Browser's address with the graph's server filled in."""
     address = parse_address(store)
     database = f"&db={quote(address.database, safe='')}" if address.database else ""
     return f"{_find_page(address, http)}?dbms={quote(_find_bolt(address), safe=':/')}{database}"
 
 
 def link_query(store: str, query: SavedQuery, http: str | None = None) -> str:
-    """Give the Browser's address with a query filled in too; it must hold no & and no #, which the Browser cuts at."""
+    """Return the Browser's address with a query without & and # filled in, at which the Browser truncates."""
     return f"{link_page(store, http)}&cmd=edit&arg={quote(query.text.strip(), safe='')}"
 
 
 def _find_bolt(address: Address) -> str:
-    """Give the server's address as the Browser takes it: with a port, and encryption whose certificate is checked."""
+    """Return the server's address for the Browser: with a port, and with a checked certificate if encrypted."""
     parts = urlsplit(address.uri.replace("+ssc://", "+s://"))
     return parts.geturl() if parts.port else f"{parts.geturl()}:{BOLT_PORT}"
 
@@ -108,7 +107,7 @@ def _find_page(address: Address, http: str | None) -> str:
 
 
 def render_lines(guide: Guide) -> Iterator[dict[str, object]]:
-    """Give the guide as JSON-ready lines: the address, then one line a query."""
+    """Yield the guide as JSON-ready lines: the address, then one line per query."""
     yield {"type": "browser", "address": guide.address, "start": guide.start, "style": str(guide.style)}
     for query in guide.queries:
         yield {
@@ -118,7 +117,7 @@ def render_lines(guide: Guide) -> Iterator[dict[str, object]]:
 
 
 def render_text(guide: Guide) -> str:
-    """Give the guide as text for a person."""
+    """Return the guide as text."""
     width = max(len(query.name) for query in guide.queries)
     queries = [
         "\n".join((f"  {query.name:{width}}  {query.title}", *(f"  {'':{width}}  {line}" for line in query.parameters)))
@@ -139,9 +138,9 @@ def render_text(guide: Guide) -> str:
 
 
 def export_guide(folder: Path) -> list[Path]:
-    """Write the queries, the style sheet and the page about them into a folder; give the files in their order.
+    """Write the queries, the style sheet and their README into a folder; return the sorted files.
 
-    A PathError where it cannot be written.
+    Raise PathError where the folder cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -158,7 +157,7 @@ def _list_files() -> list[Path]:
 
 
 def _write_archive(path: Path) -> None:
-    """Write the queries into an archive, in the folder that the Browser then lists them in."""
+    """Write the queries into an archive, in the folder that the Browser lists."""
     from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
     with ZipFile(path, "w", ZIP_DEFLATED) as archive:
@@ -167,10 +166,7 @@ def _write_archive(path: Path) -> None:
 
 
 def open_page(address: str) -> None:
-    """Open an address in the system's browser.
-
-    A PkgError where the system has no browser to open.
-    """
+    """Open an address in the system's browser; raise PkgError if there is none."""
     import webbrowser
 
     if not webbrowser.open(address):

@@ -1,4 +1,4 @@
-"""Go through a graph on a server: list, follow and count what it holds, and look for damage."""
+"""List, follow, count and check the nodes and relationships of a graph on a server."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ _EXPORTS = {Label.CALL: cypher.EXPORT_CALLS, **dict.fromkeys(cypher.UNIT_LABELS,
 
 
 def list_nodes(reader: Reader, label: Label, ready: list[str]) -> Iterator[Node]:
-    """Give the nodes of a label in some sources, in no order and without vectors."""
+    """Yield the nodes of a label in some sources, unordered and without vectors."""
     return starmap(make_node, reader.stream(cypher.LIST_NODES, label=label.value, ready=ready))
 
 
 def list_edges(reader: Reader, kind: RelationType, ready: list[str]) -> Iterator[Edge]:
-    """Give the relationships of a type in order, equal ones once: of rows that share a body, each has its own."""
+    """Yield the distinct relationships of a type, sorted; rows that share a body have equal ones."""
     rows = reader.stream(cypher.EXPORT_TYPE.format(type=kind.value), ready=ready)
     return (edge for edge, _ in groupby(make_edge(kind.value, *row) for row in rows))
 
 
 def choose_count(kind: RelationType) -> str:
-    """Choose the statement that counts a type: what was resolved may be there for each of several rows."""
+    """Return the statement that counts a type; resolved relationships may be repeated for several rows."""
     return cypher.COUNT_LINKS if kind in cypher.LINK_ENDS else cypher.COUNT_TYPE
 
 
 def export_label(reader: Reader, label: Label, vectors: bool, ready: list[str]) -> Iterator[dict[str, Any]]:
-    """Give the lines of an export for the nodes of a label, in the order of their ids."""
+    """Yield the export lines of the nodes of a label, sorted by id."""
     for row in reader.stream(_EXPORTS.get(label, cypher.EXPORT_LABEL), label=label.value, ready=ready):
         has_vector = vectors and label in EMBEDDED_LABELS
         line = export_node(make_node(*row[:4]), row["node"]["embedding"] if has_vector else None)
@@ -50,13 +50,13 @@ def _decode(packed: bytes) -> str:
     return unpack_text(packed).decode("utf-8", "surrogateescape")
 
 
-Found = list[Any]  # what a statement lists of one node
+Found = list[Any]  # the values of one node in a record
 
 
 def follow_edges(
     reader: Reader, ids: Iterable[str], types: Sequence[RelationType], direction: str, depth: int
 ) -> tuple[set[str], set[Edge]]:
-    """Follow relationships from nodes for some steps; give the ids that exist, and the relationships."""
+    """Follow relationships from nodes for some steps; return the existing ids and the relationships."""
     edges: set[Edge] = set()
     known: set[str] = set()
     seen: set[str] = set()
@@ -76,10 +76,10 @@ def follow_edges(
 
 
 def find_unfolded(reader: Reader, ids: Iterable[str]) -> tuple[list[tuple[Unfolded, Found, Found | None]], list[Found]]:
-    """Find those of some functions and blocks that exist, with their blocks and links.
+    """Find the existing ones of some functions and blocks, with their blocks and links.
 
-    With each comes what GET_COMMON lists of it and, where it is in rows, what GET_CALLS does; with all, what GET_COMMON
-    lists of what they call, each behind its id. A snapshot can keep them.
+    Each has its record of GET_COMMON and, if it is in rows, of GET_CALLS; the second list has the records of GET_COMMON
+    of their callees, each after its id. A snapshot can cache them.
     """
     record = reader.run(cypher.UNFOLD, **reader.make_id_parameters(ids), ready=reader.view.ready)[0]
     unfolded = [
@@ -90,14 +90,14 @@ def find_unfolded(reader: Reader, ids: Iterable[str]) -> tuple[list[tuple[Unfold
 
 
 def find_imports(reader: Reader, names: Mapping[str, Collection[str]]) -> dict[str, list[Node]]:
-    """Find the imports of files and rows that bind any of the names given with each; other ids are left out."""
+    """Find the imports of files and rows that bind any of their names; unknown ids are ignored."""
     units = [[unit, list(names[unit])] for unit in sorted(names) if unit.isascii()]
     rows = reader.run(cypher.GET_IMPORTS, units=units, ready=reader.view.ready)
     return {row["id"]: [make_node(*each) for each in row["found"]] for row in rows}
 
 
 def count_graph(reader: Reader, sources: Sequence[Source]) -> StoreStats:
-    """Count nodes and relationships of those of some sources that are complete; list what was not fully read."""
+    """Return the statistics of some sources; incomplete ones are not counted."""
     view, names = reader.view, {each.name for each in sources}
     ready = [name for name in view.ready if name in names]
     nodes = {label.value: _count(reader, ready, cypher.COUNT_LABEL, label=label.value) for label in cypher.GRAPH_LABELS}
@@ -149,6 +149,6 @@ CHECKS = {
 
 
 def find_faults(reader: Reader) -> list[str]:
-    """Name each fault with how often it was found."""
+    """Return each fault found, with its count."""
     counts = {fault: reader.run(statement, ready=reader.view.ready)[0]["count"] for fault, statement in CHECKS.items()}
     return [f"{count} {fault}" for fault, count in counts.items() if count]

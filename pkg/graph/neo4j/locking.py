@@ -1,8 +1,8 @@
-"""The lock that a write holds from its first moment to its last, and the marks around its commit.
+"""The lock of a write, and the marks around its commit.
 
-The lock is that of the store's node, held by the main transaction: whatever ends that transaction, the death of its
-process too, gives the lock back. The server applies a commit step by step; so a writer counts up before it and after
-it, each in a transaction of its own. Where the number is odd, or another than before, a reader knows of the commit.
+The main transaction locks the store's node: its end, including the death of its process, releases the lock. The server
+does not apply a commit atomically, so a writer increments a counter before and after it, each time in a separate
+transaction. An odd or changed number tells readers of the commit.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
     from pkg.graph.neo4j.address import Address
 
-LOCK_SECONDS = 5.0  # how long to wait for another writer before saying that the store is locked
+LOCK_SECONDS = 5.0  # timeout of a wait for another writer
 
 PutMark = Callable[[int], None]
 
 
 @contextmanager
 def hold_lock(driver: Driver, address: Address) -> Iterator[Transaction]:
-    """Give the main transaction, which holds the lock of the store to its end; undo it unless it was committed.
+    """Yield the main transaction, which holds the lock of the store; roll it back unless it was committed.
 
-    Raises StoreLockedError where another process holds the lock for longer than LOCK_SECONDS.
+    Raise StoreLockedError if another process holds the lock for longer than LOCK_SECONDS.
     """
     from neo4j.exceptions import DriverError, Neo4jError
 
@@ -42,12 +42,12 @@ def hold_lock(driver: Driver, address: Address) -> Iterator[Transaction]:
         try:
             yield main
         finally:
-            with suppress(DriverError, Neo4jError):  # it ended with its connection, or the server ended it
+            with suppress(DriverError, Neo4jError):  # its connection is lost, or the server terminated it
                 main.close()
 
 
 def _await_lock(driver: Driver, address: Address) -> None:
-    """Take the lock in a transaction that the server ends when it waits for too long, and give it back."""
+    """Take and release the lock in a transaction with a timeout on the server."""
     from neo4j.exceptions import Neo4jError
 
     with driver.session(database=address.database) as session:
@@ -69,8 +69,7 @@ def _lock(transaction: Transaction) -> None:
 def commit_between_marks(main: Transaction, number: int, put_mark: PutMark) -> None:
     """Commit; `number` is the last mark, and put_mark writes the next ones.
 
-    Where the connection is lost, nobody knows whether and when the server commits: the mark stays, and readers wait
-    until it is too old to be believed.
+    If the connection is lost, the outcome of the commit is unknown: the mark stays, and readers wait until it expires.
     """
     from neo4j.exceptions import Neo4jError
 
@@ -80,12 +79,12 @@ def commit_between_marks(main: Transaction, number: int, put_mark: PutMark) -> N
     except Neo4jError:
         put_mark(number + 2)
         raise
-    with suppress(StoreError):  # the graph is written; a mark that stays is passed over in time
+    with suppress(StoreError):  # the graph is written; the mark expires
         put_mark(number + 2)
 
 
 def clear_stale_mark(number: int, put_mark: PutMark) -> int:
-    """Take away the mark of a writer that died; who holds the lock knows that nobody else commits."""
+    """Clear the mark of a killed writer, as the holder of the lock; return the new number."""
     if number % 2:
         put_mark(number + 1)
     return number + number % 2

@@ -1,4 +1,4 @@
-"""Put the marks of an audit on a server: which nodes give solutions of a benchmark away (A-16)."""
+"""Write the marks of an audit: nodes that leak solutions of a benchmark (A-16)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pkg.model import Audit, Leak
 if TYPE_CHECKING:
     from pkg.graph.neo4j.session import Runner
 
-NODES_AT_ONCE = 5_000  # some 500 kB of a message
+NODES_AT_ONCE = 5_000  # about 500 kB per message
 
 
 def put_audit(run: Runner, audit: Audit, marks: Mapping[str, Collection[Leak]]) -> bool:
-    """Put the marks of a benchmark in the place of those it had, and the audit; tell whether anything is another now.
+    """Replace the marks of a benchmark and its audit; return whether anything changed.
 
-    A StoreError where a node is none of the graph.
+    Raise StoreError for an unknown node.
     """
     before = {record["id"]: list(record["leaks"]) for record in run.run(cypher.LIST_MARKED)}
     rows: list[tuple[str, list[str] | None]] = []
@@ -27,7 +27,7 @@ def put_audit(run: Runner, audit: Audit, marks: Mapping[str, Collection[Leak]]) 
         known = before.get(identity, [])
         texts = replace_leaks({LEAKS: known}, audit.benchmark, marks.get(identity, ()))
         if texts != known:
-            rows.append((identity, texts or None))  # null takes a property away
+            rows.append((identity, texts or None))  # null removes a property
     for start in range(0, len(rows), NODES_AT_ONCE):
         some = [list(row) for row in rows[start : start + NODES_AT_ONCE]]
         found = run.run(cypher.PUT_LEAKS, rows=some).single(strict=True)["count"]

@@ -1,4 +1,4 @@
-"""Put docstrings that were written for functions on a server, with the vectors and terms that follow from them."""
+"""Write generated docstrings of functions, with the vectors and terms that depend on them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from pkg.graph.neo4j.session import Runner
 
-FUNCTIONS_AT_ONCE = 1_000  # some 3 MB of vectors in a message, where they travel as lists of floats
+FUNCTIONS_AT_ONCE = 1_000  # about 3 MB of vectors per message as lists of floats
 
 Row = tuple[str, "Docstring | None", "npt.NDArray[np.float16]"]  # id of the function, docstring, vector [dimension]
 
 
 def cut_changes(changes: Iterable[DocstringChange]) -> Iterator[list[DocstringChange]]:
-    """Cut changes into batches by the functions in them."""
+    """Yield changes in batches by number of functions."""
     batch: list[DocstringChange] = []
     count = 0
     for each in changes:
@@ -39,9 +39,9 @@ def cut_changes(changes: Iterable[DocstringChange]) -> Iterator[list[DocstringCh
 
 
 def put_docstrings(run: Runner, source: str, changes: Sequence[DocstringChange], packed: bool) -> bool:
-    """Put a batch; tell whether any function has another docstring now.
+    """Put a batch; return whether the docstring of any function changed.
 
-    A StoreError names a fragment or a function that the store does not have, or a function with one of its own.
+    Raise StoreError for an unknown fragment or function, and for a function with a docstring in its code.
     """
     fragments = {name_fragment(source, each.key): each for each in changes}
     known = {record["id"] for record in run.run(cypher.FIND_FRAGMENTS, ids=list(fragments))}
@@ -61,7 +61,7 @@ def put_docstrings(run: Runner, source: str, changes: Sequence[DocstringChange],
 
 
 def _list_changed(run: Runner, fragments: Iterable[str], changes: Sequence[DocstringChange]) -> list[Row]:
-    """List the functions whose docstring is another one than they have."""
+    """Return the functions whose docstring changes."""
     ids = [identity for each in changes for identity in each.docstrings]
     found = {
         record["id"]: record["written"]
@@ -80,5 +80,5 @@ def _list_changed(run: Runner, fragments: Iterable[str], changes: Sequence[Docst
 
 
 def _describe(docstring: Docstring | None) -> dict[str, Any]:
-    """Give the properties to set; null takes one away."""
+    """Return the properties to set; null removes one."""
     return describe_docstring(docstring) | ({} if docstring else {"docstring_source": "none"})

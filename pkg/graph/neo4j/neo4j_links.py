@@ -1,4 +1,4 @@
-"""Put what units refer to on a server, in batches: equal links are left alone, others replaced."""
+"""Write the links of units in batches; equal links are not written."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
     from pkg.graph.neo4j.session import Runner
 
-LINKS_AT_ONCE = 10_000  # relationships of one batch, about 1 MB of a message
-NOTES_AT_ONCE = 4_000_000  # bytes of the notes of one batch
+LINKS_AT_ONCE = 10_000  # relationships per batch, about 1 MB per message
+NOTES_AT_ONCE = 4_000_000  # bytes of notes per batch
 
 Link = tuple[object, ...]  # type, start, end, line, rule, confidence, expression, reason
 
 
 def cut_links(links: Iterable[UnitLinks]) -> Iterator[dict[str, UnitLinks]]:
-    """Cut links into batches by path; a unit that comes again begins the next one."""
+    """Yield links in batches by path; a repeated unit begins the next batch."""
     batch: dict[str, UnitLinks] = {}
     count = size = 0
     for each in links:
@@ -38,7 +38,7 @@ def cut_links(links: Iterable[UnitLinks]) -> Iterator[dict[str, UnitLinks]]:
 
 
 def put_links(run: Runner, source: str, links: Mapping[str, UnitLinks]) -> bool:
-    """Put the links of a batch of units; tell whether readers can see any difference."""
+    """Put the links of a batch of units; return whether readers see a difference."""
     units = _find_units(run, source, links)
     linked = [unit for unit in units.values() if unit["is_linked"]]
     before = _read_links(run, [unit["element"] for unit in linked])
@@ -54,7 +54,7 @@ def put_links(run: Runner, source: str, links: Mapping[str, UnitLinks]) -> bool:
 
 
 def put_notes(run: Runner, source: str, links: Mapping[str, UnitLinks]) -> None:
-    """Put the notes of a batch of units, and nothing else."""
+    """Put the notes of a batch of units, without their links."""
     _put_notes(run, source, links, _find_units(run, source, links))
 
 
@@ -64,25 +64,25 @@ def _put_notes(run: Runner, source: str, links: Mapping[str, UnitLinks], units: 
 
 
 def release_links(run: Runner, units: Sequence[str], ids: Sequence[str]) -> None:
-    """Delete the relationships of units, given as elements and as ids; what they led to is deleted at the end."""
+    """Delete the relationships of units, given by elements and ids; delete_loose deletes their ends."""
     run.run(cypher.RELEASE_LINKS, units=units).consume()
     run.run(cypher.MARK_LINKS, ids=ids).consume()
 
 
 def delete_loose(run: Runner, source: str) -> None:
-    """Delete the calls and libraries that nothing refers to any more, and the notes of units without links."""
+    """Delete unreferenced calls and libraries, and notes of units without links."""
     elements = [record["element"] for record in run.run(cypher.LIST_LOOSE, source=source)]
     for statement in (cypher.CLEAR_ELEMENTS, cypher.DELETE_ELEMENTS) if elements else ():
         run.run(statement, elements=elements).consume()
 
 
 def _find_units(run: Runner, source: str, paths: Iterable[str]) -> dict[str, Record]:
-    asked = [
+    ids = [
         {"file": format_id(hash_key(source, path, Label.FILE.value))}
         | {"row": format_id(hash_key(source, path, Label.ROW.value))}
         for path in paths
     ]
-    found = {record["path"]: record for record in run.run(cypher.FIND_LINKED, units=asked)}
+    found = {record["path"]: record for record in run.run(cypher.FIND_LINKED, units=ids)}
     for path in paths:
         if path not in found:
             raise StoreError(f"no file or row '{path}' in source '{source}'; expected it before its links")
@@ -90,7 +90,7 @@ def _find_units(run: Runner, source: str, paths: Iterable[str]) -> dict[str, Rec
 
 
 def _read_links(run: Runner, units: Sequence[str]) -> dict[str, set[Link]]:
-    """Read what is stored for units, by path."""
+    """Return the stored links of units, by path."""
     found = run.run(cypher.GET_LINKS, units=units) if units else ()
     return {record["path"]: {_make_link(*each) for each in record["links"]} for record in found}
 
@@ -105,9 +105,9 @@ def _make_link(
     expression: str | None,
     reason: str | None,
 ) -> Link:
-    """Make a link of what a statement lists; of its end, only what calls that are not bound say counts."""
-    said = (expression, reason) if kind == RelationType.UNRESOLVED.value else (None, None)
-    return (RelationType(kind), start, end, line, rule, confidence, *said)
+    """Build a link from a record; expression and reason count for unresolved calls only."""
+    call = (expression, reason) if kind == RelationType.UNRESOLVED.value else (None, None)
+    return (RelationType(kind), start, end, line, rule, confidence, *call)
 
 
 def _list_links(links: UnitLinks) -> set[Link]:
@@ -120,7 +120,7 @@ def _list_links(links: UnitLinks) -> set[Link]:
 
 
 def _list_rows(links: Iterable[UnitLinks]) -> dict[RelationType, list[tuple[Any, ...]]]:
-    """List what cypher.put_links takes, by type."""
+    """Return the parameters of cypher.put_links, by type."""
     rows: dict[RelationType, list[tuple[Any, ...]]] = {}
     for each in links:
         for edge in each.edges:
@@ -133,7 +133,7 @@ def _list_rows(links: Iterable[UnitLinks]) -> dict[RelationType, list[tuple[Any,
 
 
 def _put_ends(run: Runner, source: str, links: Mapping[str, UnitLinks], units: Mapping[str, Record]) -> None:
-    """Put the libraries and calls that links lead to."""
+    """Put the libraries and calls at which links end."""
     names = sorted({name for each in links.values() for name in each.libraries})
     libraries = [make_library(source, name) for name in names]
     calls = [
@@ -147,7 +147,7 @@ def _put_ends(run: Runner, source: str, links: Mapping[str, UnitLinks], units: M
 
 
 def make_call(source: str, path: str | None, call: UnboundCall) -> Properties:
-    """Give the properties of a Call node; one in a row may stand in others as well and has no path."""
+    """Return the properties of a Call node; a call in a row may be in several rows and has no path."""
     properties = {"id": call.id, "source": source, "expression": call.expression, "reason": call.reason}
     return properties if path is None else properties | {"path": path, "line": call.line}
 

@@ -1,4 +1,4 @@
-"""The Neo4j store: the contract of pkg/graph/store.py on a server."""
+"""The Neo4j store: GraphStore on a server."""
 
 from __future__ import annotations
 
@@ -73,18 +73,18 @@ if TYPE_CHECKING:
     from pkg.terms.inverted_index import TermScores
 
 SCHEMA_VERSION = 5
-TEXTS_AT_ONCE = 500  # files whose texts are in memory together
-MAX_BATCHED_NODES = 50  # nodes fetched by one call whose blocks and calls are fetched together as well
+TEXTS_AT_ONCE = 500  # files whose texts are read together
+MAX_BATCHED_NODES = 50  # nodes of one call to get whose blocks and calls are read together too
 HAS_INDEX_FILTERS = (2026,)  # the first version whose vector indexes filter by properties
-HAS_VECTOR_TYPE = (2026,)  # from here on vectors are a type of the protocol, which drivers know from 6.0 on
+HAS_VECTOR_TYPE = (2026,)  # the first version with vectors as a type, supported by drivers from 6.0 on
 
-_CONTAINERS = (Label.CLASS, Label.FUNCTION, Label.BLOCK)  # what other pieces are contained in
+_CONTAINERS = (Label.CLASS, Label.FUNCTION, Label.BLOCK)  # labels that contain other pieces
 
-Found = dict[str, list[list[Any]]]  # what a statement has found for each id or name
+Found = dict[str, list[list[Any]]]  # records of a statement by id or name
 
 
 class Neo4jStore:
-    """A graph on a server; readers see one generation, one writer at a time replaces it."""
+    """A graph on a server; readers see one generation, which one writer at a time replaces."""
 
     def __init__(
         self,
@@ -94,12 +94,12 @@ class Neo4jStore:
         ask: AskPassword | None = None,
         watch: WatchIndex | None = None,
     ) -> None:
-        """Connect; `ask` gives a password that the environment does not, `watch` is told how indexes fill."""
+        """Connect; `ask` is called for a missing password, `watch` with the progress of indexes."""
         self._address = parse_address(address)
         self._driver = open_driver(self._address, ask)
         self._reader = Reader(self._driver, self._address)
-        self._cache: dict[tuple[str, ...], Found] | None = None  # of a snapshot, by what was asked
-        self._batched: set[str] = set()  # fetched in company while the snapshot lasts
+        self._cache: dict[tuple[str, ...], Found] | None = None  # of a snapshot, by statement and sources
+        self._batched: set[str] = set()  # ids of the snapshot that are read together
         self._terms = ServerTerms(self._reader, self.address, self.get, self.subtree)
         self._schema = Schema(self._driver, self._address, self._reader, watch)
         try:
@@ -116,12 +116,12 @@ class Neo4jStore:
         if (found["version"] or 0) > SCHEMA_VERSION:
             raise StoreVersionError(
                 f"{self.address} has schema version {found['version']}; this PKG reads up to {SCHEMA_VERSION};"
-                " upgrade PKG, or build anew into another database"
+                " upgrade PKG, or build into another database"
             )
 
     @property
     def address(self) -> str:
-        """Name the place, such as neo4j://host."""
+        """Return the address, such as neo4j://host."""
         return str(self._address)
 
     def close(self) -> None:
@@ -129,10 +129,7 @@ class Neo4jStore:
         self._driver.close()
 
     def ensure_schema(self, encoder: str, dimension: int) -> None:
-        """Create what is missing; refuse a store made with another encoder or dimension.
-
-        The refusal is an EncoderMismatchError.
-        """
+        """Create missing indexes; raise EncoderMismatchError for another encoder or dimension."""
         view = self._reader.view
         if 0 < view.version < SCHEMA_VERSION:
             self._schema.upgrade(view.version)
@@ -149,7 +146,7 @@ class Neo4jStore:
             self._schema.complete_vectors(dimension, self._has_filters)
 
     def _write(self, work: Callable[[Runner], Any]) -> Any:
-        """Run work in a managed transaction, which tries again after transient faults."""
+        """Run work in a managed transaction, which retries transient faults."""
         with (
             translate_faults(self._address, is_writing=True),
             self._driver.session(database=self._address.database) as session,
@@ -157,23 +154,20 @@ class Neo4jStore:
             return session.execute_write(lambda run: work(Runner(run)))
 
     def encoder(self) -> tuple[str, int]:
-        """Give the name and dimension of the encoder that made the vectors; ("", 0) before the first build."""
+        """Return the name and dimension of the encoder of the vectors; ("", 0) before the first build."""
         view = self._reader.view
         return view.encoder, view.dimension
 
     def generation(self) -> int:
-        """Count the writes that have ended; 0 for a store that holds nothing."""
+        """Return the number of completed writes; 0 for an empty store."""
         return self._reader.view.generation
 
     def stamp(self) -> str:
-        """Name this generation of this store, as no other generation and no other store is named."""
+        """Return an identifier that only this generation of this store has."""
         return self._reader.view.stamp
 
     def fingerprints(self, source: str, paths: Collection[str] | None = None) -> Iterator[tuple[str, str, str]]:
-        """Give (path, fingerprint, content hash) of every unit of a source, those of an unfinished load too.
-
-        paths: only of the units at these.
-        """
+        """Yield (path, fingerprint, content hash) of the units of a source, also during an unfinished first load."""
         if paths is None:
             records = self._reader.stream(cypher.LIST_FINGERPRINTS, source=source)
         else:
@@ -183,36 +177,36 @@ class Neo4jStore:
             yield record["path"], record["fingerprint"], record["content"]
 
     def link_notes(self, source: str) -> Iterator[tuple[str, bytes]]:
-        """Give (path, notes) of every unit of a source whose links were put, those of an unfinished load too."""
+        """Yield (path, notes) of every unit of a source with resolved links, also during an unfinished first load."""
         for record in self._reader.stream(cypher.LIST_NOTES, source=source):
             yield record["path"], record["notes"] or b""
 
     def texts(self, source: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """Give (path, text) of those of the files that the source has; inside a write, what was there before it."""
+        """Yield (path, text) of the existing files at some paths; inside a write, of the state before it."""
         ids = (format_id(hash_key(source, path, Label.FILE.value)) for path in paths)
         while some := list(islice(ids, TEXTS_AT_ONCE)):
             for record in self._reader.run(cypher.GET_TEXTS, ids=some):
                 yield record["path"], unpack_text(record["text"])
 
     def docstrings(self, source: str) -> Iterator[tuple[int, Docstring]]:
-        """Give (content hash, docstring) of each function that a docstring was written for, also in a first load."""
+        """Yield (content hash, docstring) of each function with a generated docstring, also during a first load."""
         for record in self._reader.stream(cypher.LIST_DOCSTRINGS, source=source):
             docstring = find_docstring(record["written"])
             if docstring is not None:
                 yield int(record["hashed"], 16), docstring
 
     def audits(self) -> tuple[Audit, ...]:
-        """List the latest audit of each benchmark, by name."""
+        """Return the latest audit of each benchmark, by name."""
         return read_audits(self._reader.run(cypher.GET_AUDITS)[0]["audits"])
 
     def leaks(self) -> Iterator[tuple[str, tuple[Leak, ...]]]:
-        """Give (id, leaks) of every node that an audit has marked."""
+        """Yield (id, leaks) of every node that an audit marked."""
         with self._reader.snapshot() as view:
             for record in self._reader.run(cypher.LIST_LEAKS, ready=view.ready):
                 yield record["id"], read_leaks({LEAKS: record["leaks"]})
 
     def fragments(self, ids: Sequence[str]) -> Iterator[StoredFragment]:
-        """Give the fragments that some nodes stand in, each once; inside a write, what was there before it."""
+        """Yield the distinct fragments that contain some nodes; inside a write, of the state before it."""
         with self._reader.snapshot() as view:
             for start in range(0, len(ids), TEXTS_AT_ONCE):
                 some = list(ids[start : start + TEXTS_AT_ONCE])
@@ -221,7 +215,7 @@ class Neo4jStore:
                     yield StoredFragment(row["source"], int(row["key"], 16), row["path"], text, terms)
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """Read one generation; a StoreChangedError at the end says that a write ended meanwhile."""
+        """Read one generation in the block; raise StoreChangedError at its end if a write ended meanwhile."""
         return self._begin_snapshot() if self._cache is None else nullcontext()
 
     @contextmanager
@@ -234,30 +228,29 @@ class Neo4jStore:
             self._cache, self._batched = None, set()
 
     def _find_each(self, statement: str, ids: Sequence[str], ready: list[str], are_names: bool = False) -> Found:
-        """Run a statement on ids, or on bare names, and give what it finds for each.
+        """Run a statement on ids or bare names; return its records for each.
 
-        A snapshot keeps them, and for one of several nodes that were fetched by one call asks about all of them:
-        whoever looks at the hits of a question one by one waits for the server once.
+        A snapshot caches them. For one of several nodes that were fetched by one call, the statement is run on all of
+        them, so that reading the hits of a query one by one takes one round trip.
         """
-        kept = {} if self._cache is None else self._cache.setdefault((statement, *ready), {})
-        missing = {each for each in ids if each not in kept}
+        cached = {} if self._cache is None else self._cache.setdefault((statement, *ready), {})
+        missing = {each for each in ids if each not in cached}
         if not missing:
-            return kept
+            return cached
         if not missing.isdisjoint(self._batched):
-            missing.update(each for each in self._batched if each not in kept)
-        kept.update((each, []) for each in missing)
-        asked = {"names": sorted(missing)} if are_names else self._reader.make_id_parameters(missing)
-        for each, found in self._reader.run(statement, **asked, ready=ready)[0]["found"]:
-            kept[each].append(found)
-        return kept
+            missing.update(each for each in self._batched if each not in cached)
+        cached.update((each, []) for each in missing)
+        parameters = {"names": sorted(missing)} if are_names else self._reader.make_id_parameters(missing)
+        for each, found in self._reader.run(statement, **parameters, ready=ready)[0]["found"]:
+            cached[each].append(found)
+        return cached
 
-    def _keep(self, statement: str, ready: list[str], identity: str, found: list[Any]) -> None:
-        """Let a snapshot know what a statement would find for an id."""
+    def _cache_record(self, statement: str, ready: list[str], identity: str, found: list[Any]) -> None:
         if self._cache is not None:
             self._cache.setdefault((statement, *ready), {})[identity] = [found]
 
     def sources(self) -> tuple[Source, ...]:
-        """List the sources by name."""
+        """Return the sources by name."""
         found = self._reader.view.sources
         return tuple(
             Source(name, each["kind"], each["root"], each.get("revision"), each.get("package") or "")
@@ -265,18 +258,18 @@ class Neo4jStore:
         )
 
     def source_fingerprint(self, source: str) -> str | None:
-        """Give the fingerprint of a source's input at its last build; None for an unknown source."""
+        """Return the fingerprint of a source's input at its last build; None for an unknown source."""
         found = self._reader.view.sources.get(source)
         return found["fingerprint"] if found else None
 
     def errors(self, source: str) -> tuple[LocalError, ...]:
-        """Return the local errors that the last build of a source left; none for an unknown source."""
+        """Return the local errors of the last build of a source; none for an unknown source."""
         found = self._reader.view.sources.get(source)
         return tuple(read_errors(found["skipped"])) if found else ()
 
     @contextmanager
     def write(self) -> Iterator[Neo4jWriter]:
-        """Open the one write; leaving it by an exception undoes all of it but what an unfinished first load has."""
+        """Open the only write; an exception rolls back all of it except batches of a first load."""
         with hold_lock(self._driver, self._address) as main:
             number = clear_stale_mark(self._reader.run(cypher.GET_STAMP)[0]["number"], self._put_mark)
             self._sweep()
@@ -291,17 +284,17 @@ class Neo4jStore:
         if writer.dimension is not None:
             self._schema.complete_vectors(writer.dimension, self._has_filters)
         if writer.deleted:
-            with suppress(StoreLockedError), hold_lock(self._driver, self._address):  # the next writer does it as well
+            with suppress(StoreLockedError), hold_lock(self._driver, self._address):  # else the next writer does it
                 self._sweep()
 
     def _put_mark(self, number: int) -> None:
         self._write(lambda run: run.run(cypher.MARK_COMMIT, number=number).consume())
 
     def _sweep(self) -> None:
-        """Delete what removed sources have left; under the lock, so that none of them is loaded again meanwhile."""
+        """Delete the nodes of removed sources, under the lock, so that none is loaded again meanwhile."""
         for record in self._reader.run(cypher.LIST_UNFINISHED):
             name, identity = record["name"], name_source(record["name"])
-            if record["id"] == identity:  # else it is no source of ours
+            if record["id"] == identity:  # else a node of another program
                 while self._write(lambda run: delete_nodes(run, name)):  # noqa: B023
                     pass
                 self._write(lambda run: run.run(cypher.DELETE_SOURCE_NODE, id=identity).consume())  # noqa: B023
@@ -320,18 +313,17 @@ class Neo4jStore:
         vector: npt.NDArray[np.float32],
         k: int,
         where: NodeFilter | None = None,
-        floor: float = -1.0,
+        threshold: float = -1.0,
     ) -> Matches:
-        """Find the k nodes of a label with the highest cosine of the floor or more, folded, ties by id (P-14, P-17).
+        """Find the k nodes of a label with the highest cosine, without duplicates, ties by id (P-14, P-17).
 
-        Exact up to some thousand nodes; above, the index is approximate and gives k of k all the same. vector: float32
-        [dimension].
+        Exact up to EXACT_BELOW nodes, approximate above. vector: float32 [dimension]. threshold: minimum cosine.
         """
         with self._reader.snapshot():
-            return self._open_search(label, vector, where).find(vector, k, floor)
+            return self._open_search(label, vector, where).find(vector, k, threshold)
 
     def _open_search(self, label: Label, vector: npt.NDArray[np.float32], where: NodeFilter | None) -> VectorSearch:
-        """Prepare a search for a vector that the encoder of this graph may have made; in a snapshot."""
+        """Check the dimension of a vector and prepare its search; in a snapshot."""
         from pkg.graph.neo4j.searching import VectorSearch
 
         view = self._reader.view
@@ -350,7 +342,7 @@ class Neo4jStore:
         k: int,
         where: NodeFilter | None = None,
     ) -> tuple[Matches, Matches]:
-        """Search a label by a vector, and functions by terms, which this process does while the server is busy.
+        """Search a label by a vector and functions by terms, in this process while the server compares vectors.
 
         vector: float32 [dimension].
         """
@@ -360,14 +352,14 @@ class Neo4jStore:
             return near(), worded
 
     def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
-        """Find up to k nodes of a label that hold any of the terms, best first, equal content folded, ties by id."""
+        """Find up to k nodes of a label with any of the terms, best first, without duplicates, ties by id."""
         with self._reader.snapshot():
             return search_text(self._terms, label, terms, k, where)
 
     def search_declarations(
         self, vector: npt.NDArray[np.float32], terms: Mapping[str, float], k: int, where: NodeFilter | None = None
     ) -> tuple[Matches, Matches]:
-        """Search classes, constants and modules together, by a vector and by terms; the server is sent all at once.
+        """Search classes, constants and modules together by a vector and by terms; all statements are sent at once.
 
         vector: float32 [dimension].
         """
@@ -380,19 +372,19 @@ class Neo4jStore:
             return merge_matches([near() for near in awaited], k), worded
 
     def text_parts(self, ids: Sequence[str], terms: Mapping[str, float], label: Label = Label.FUNCTION) -> TermScores:
-        """Tell what each term adds to the lexical score of each of some functions, and how rare it is.
+        """Return the share of each term in the lexical scores of some functions, and its rarity.
 
-        label: of declarations, any of theirs: then the nodes are of all of these.
+        label: of a declaration, any of their labels; rarity is then that in all declarations.
         """
         with self._reader.snapshot():
             return self._terms.open_terms(label).split_ids(ids, terms)
 
     def find_name(self, name: str, source: str | None = None) -> list[Node]:
-        """Find the functions, classes and constants of that bare name, ordered by path and line."""
+        """Find the functions, classes and constants of a bare name, ordered by path and line."""
         return self.find_names([name], source)
 
     def find_names(self, names: Sequence[str], source: str | None = None) -> list[Node]:
-        """Find the functions, classes and constants of several bare names at once, ordered by path and line."""
+        """Find the functions, classes and constants of several bare names, ordered by path and line."""
         with self._reader.snapshot() as view:
             ready = view.ready if source is None else [each for each in view.ready if each == source]
             found = self._find_each(cypher.FIND_NAMES, names, ready, are_names=True)
@@ -400,7 +392,7 @@ class Neo4jStore:
         return sorted(nodes, key=lambda node: (node.source, node.path, node.start_line, node.id))
 
     def get(self, ids: Sequence[str]) -> list[Node]:
-        """Fetch nodes in the order of their ids; an unknown id is a NodeNotFoundError."""
+        """Return nodes in the order of their ids; raise NodeNotFoundError for an unknown id."""
         if not ids:
             return []
         with self._reader.snapshot() as view:
@@ -413,7 +405,7 @@ class Neo4jStore:
         return [found[each] for each in ids]
 
     def _batch_ids(self, ids: Sequence[str]) -> list[str]:
-        """Give the distinct ids that may exist; what is fetched together will be asked about together."""
+        """Return the distinct well-formed ids, and remember them to be read together."""
         wanted = list(dict.fromkeys(each for each in ids if each.isascii()))
         if self._cache is not None and 1 < len(wanted) <= MAX_BATCHED_NODES:
             self._batched.update(wanted)
@@ -429,18 +421,18 @@ class Neo4jStore:
     def outlines(
         self, ids: Sequence[str], vector: npt.NDArray[np.float32], blocks_of: Sequence[str] = ()
     ) -> dict[str, Outline]:
-        """Give the outlines of what a ranking looks at, of the blocks of some functions, and of what blocks stand in.
+        """Return outlines of nodes, of the blocks of some functions, and of the functions that contain blocks.
 
-        vector: float32 [dimension]. Cosines with it are part of an outline.
+        vector: float32 [dimension], whose cosines are part of the outlines.
         """
         with self._reader.snapshot() as view:
-            asked = {"functions": list(blocks_of), "vector": vector.tolist(), "ready": view.ready}
-            records = self._reader.run(cypher.LIST_OUTLINES, **self._reader.make_id_parameters(ids), **asked)
+            parameters = {"functions": list(blocks_of), "vector": vector.tolist(), "ready": view.ready}
+            records = self._reader.run(cypher.LIST_OUTLINES, **self._reader.make_id_parameters(ids), **parameters)
             found = self._reader.remember_elements(records[0]["found"])
         return {each.id: each for each in starmap(make_outline, found)}
 
     def unfold(self, ids: Sequence[str]) -> list[Unfolded]:
-        """Fetch functions, blocks and declarations in the order of their ids, with their blocks and links."""
+        """Return functions, blocks and declarations in the order of their ids, with their blocks and links."""
         if not ids:
             return []
         found = {}
@@ -449,16 +441,16 @@ class Neo4jStore:
             for unfolded, node, calls in listed:
                 identity = unfolded.node.id
                 found[identity] = unfolded
-                self._keep(cypher.GET_COMMON, view.ready, identity, node)
+                self._cache_record(cypher.GET_COMMON, view.ready, identity, node)
                 if calls is not None:
-                    self._keep(cypher.GET_CALLS, view.ready, identity, calls)
+                    self._cache_record(cypher.GET_CALLS, view.ready, identity, calls)
             for identity, node in called:
-                self._keep(cypher.GET_COMMON, view.ready, identity, node)
+                self._cache_record(cypher.GET_COMMON, view.ready, identity, node)
         self._check_known(ids, found)
         return [found[each] for each in ids]
 
     def subtree(self, node_id: str) -> list[Node]:
-        """List what a node contains at any depth (classes, functions, blocks), in the order of the text."""
+        """Return the classes, constants, functions and blocks in a node at any depth, in the order of the text."""
         with self._reader.snapshot() as view:
             (node,) = self.get([node_id])
             if node.label in cypher.UNIT_LABELS:
@@ -470,29 +462,29 @@ class Neo4jStore:
                 return []
             found = self._find_each(cypher.INSIDE_PIECE, [node_id], view.ready)[node_id]
         found = sorted(found, key=lambda each: (each[1]["start"], -each[1]["end"], each[1]["position"]))
-        # A definition that is all of a function's body has the body's span; of the two the body is the outer one.
+        # A definition that is the whole body of a function has the span of the body, which is the outer one.
         is_body = node.kind == "body"
         inside = starmap(make_node, found)
         return [each for each in inside if is_body or (each.start, each.end) != (node.start, node.end)]
 
     def calls(self, node_id: str) -> list[Call]:
-        """List the call sites on the lines of a node, in the order of the text."""
+        """Return the call sites on the lines of a node, in the order of the text."""
         with self._reader.snapshot() as view:
             self.get([node_id])
             found = self._find_each(cypher.GET_CALLS, [node_id], view.ready)[node_id]
         return [call for each in found for call in list_calls(*each)]
 
     def imports(self, names: Mapping[str, Collection[str]]) -> dict[str, list[Node]]:
-        """Fetch for each file or row its imports that bind any of the names given with it, ordered by line and id."""
+        """Return the imports of each file or row that bind any of its names, ordered by line and id."""
         with self._reader.snapshot():
             found = find_imports(self._reader, names)
-            self.get([each for each in names if each not in found])  # else nodes without imports, or unknown ids
+            self.get([each for each in names if each not in found])  # raises for unknown ids
         return {each: found.get(each, []) for each in names}
 
     def neighbours(
         self, ids: Sequence[str], types: Iterable[RelationType] | None = None, direction: str = "both", depth: int = 1
     ) -> list[Edge]:
-        """List the relationships within depth steps of any of the nodes, each once; direction is out, in or both."""
+        """Return the distinct relationships within depth steps of the nodes; direction is out, in or both."""
         wanted = tuple(RelationType if types is None else types)
         if not (ids and wanted and depth):
             self.get(ids)
@@ -504,40 +496,40 @@ class Neo4jStore:
         return sorted(edges, key=order_edge)
 
     def nodes(self, labels: Iterable[Label], source: str | None = None) -> Iterator[Node]:
-        """Give every node of some labels, without fetching them one by one; in no promised order."""
+        """Yield every node of some labels in one pass; in no particular order."""
         with self._reader.snapshot() as view:
             ready = [each for each in view.ready if source in (None, each)]
             for label in labels:
                 yield from list_nodes(self._reader, label, ready)
 
     def edges(self, types: Iterable[RelationType], source: str | None = None) -> Iterator[Edge]:
-        """Give every relationship of some types that starts in a source, each once; in no promised order."""
+        """Yield the distinct relationships of some types that start in a source; in no particular order."""
         with self._reader.snapshot() as view:
             ready = [each for each in view.ready if source in (None, each)]
             for each in types:
                 yield from list_edges(self._reader, each, ready)
 
     def stats(self, source: str | None = None) -> StoreStats:
-        """Count what the store, or one of its sources, holds."""
+        """Return statistics of the store or of one source."""
         with self._reader.snapshot():
             return count_graph(self._reader, [each for each in self.sources() if source in (None, each.name)])
 
     def check(self) -> list[str]:
-        """Look for contradictions; an empty list says that all is well."""
+        """Return descriptions of inconsistencies; an empty list for a sound store."""
         with self._reader.snapshot():
             return find_faults(self._reader)
 
     def repair_copies(self) -> list[str]:
-        """Make the file of terms in the user's cache folder anew where its bytes have changed; tell so."""
+        """Rewrite a damaged file of terms in the user's cache folder; return a message if so."""
         with self._reader.snapshot():
             return self._terms.repair()
 
     def exposed_files(self) -> list[Path]:
-        """List the files of the store that others may read: none, it is on a server."""
+        """Return no files: the store is on a server."""
         return []
 
     def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
-        """Give the whole graph as JSON-ready lines: header, nodes, relations, each sorted (docs/schema.md)."""
+        """Yield the whole graph as JSON-ready lines: header, nodes, relations, each sorted (docs/schema.md)."""
         with self._reader.snapshot() as view:
             yield export_header(view.encoder, view.dimension)
             for label in Label:

@@ -1,12 +1,12 @@
-"""The write to a Neo4j server: all or nothing for whoever reads, though a first load takes many transactions.
+"""The write to a Neo4j server: atomic for readers, though a first load takes many transactions.
 
-- The main transaction locks the store's node from the first moment to the last: a second writer waits, and where this
-  process dies the server ends the transaction and with it the lock. It is asked before each batch whether it is there.
-- A source that is complete is changed inside the main transaction, so that its commit shows everything at once.
-- A source that is loaded for the first time is written in batches of their own, each whole files or rows. Its state is
-  `loading`, and no reader shows the nodes of such a source, until the main transaction makes it `ready`. What a
-  build that died has loaded stays hidden, and the next build of the source goes on from there.
-- A source that is removed is hidden by the main transaction and deleted in batches afterwards, under the lock too.
+- The main transaction locks the store's node from begin to end: a second writer waits, and if this process dies, the
+  server ends the transaction and releases the lock. Before each batch a statement checks that it still exists.
+- A complete source is changed inside the main transaction, whose commit shows all changes at once.
+- A source that is loaded for the first time is written in separate transactions, each of whole files or rows. Its state
+  is `loading`, and readers ignore its nodes, until the main transaction makes it `ready`. After a killed build the
+  loaded part stays hidden, and the next build continues it.
+- A removed source is hidden by the main transaction and deleted in batches afterwards, under the lock too.
 """
 
 from __future__ import annotations
@@ -43,34 +43,31 @@ if TYPE_CHECKING:
 
     from pkg.graph.neo4j.session import Runner
 
-BATCH_BYTES = 4_000_000  # of one message: enough to spread its costs, little enough for the server's memory
-LINKS_AT_ONCE = 10_000  # NAMES relationships made in one transaction of a first load
+BATCH_BYTES = 4_000_000  # per message: amortises its costs and fits the server's memory
+LINKS_AT_ONCE = 10_000  # NAMES relationships per transaction of a first load
 LOADING, READY, DELETING = "loading", "ready", "deleting"
 
 Work = Callable[["Runner"], Any]
-RunBatch = Callable[[Work], Any]  # runs work in a managed transaction of its own
+RunBatch = Callable[[Work], Any]  # runs work in a separate managed transaction
 
 
 class Neo4jWriter:
-    """Collect units and put them in batches; Neo4jStore opens and ends the main transaction around it."""
+    """Writer that puts units in batches; Neo4jStore begins and ends its main transaction."""
 
     def __init__(self, main: Runner, run_batch: RunBatch, packed: bool = False) -> None:
-        """Start a write inside an open transaction.
-
-        `packed` says that the server and the driver know vectors as a type, in which they travel fastest.
-        """
+        """Start a write inside an open transaction; `packed`: server and driver support vectors as a type."""
         self._main = main
         self._packed = packed
         self._run_batch = run_batch
         self._states: dict[str, str] = {}
-        self._before: dict[str, dict[str, Any]] = {}  # sources as they were
+        self._before: dict[str, dict[str, Any]] = {}  # properties of sources before the write
         self._units: dict[str, UnitGraph] = {}  # by id, not put yet
         self._size = 0
-        self._touched: set[str] = set()  # sources whose nodes have changed
+        self._touched: set[str] = set()  # sources with changed nodes
         self.loaded: set[str] = set()  # sources that become ready with this write
         self.dimension: int | None = None  # of the vectors of a new encoder
-        self._replaced = 0  # vectors of it that were put
-        self.deleted: list[str] = []  # sources to delete when this write has ended
+        self._replaced = 0  # number of its vectors that were put
+        self.deleted: list[str] = []  # sources to delete after this write
         self.changed = False
 
     def put_source(
@@ -80,12 +77,12 @@ class Neo4jWriter:
         skipped: Sequence[Omission] = (),
         stages: Mapping[str, float] | None = None,
     ) -> None:
-        """Add or update a source: the fingerprint of its input, what was left out, CPU seconds of each build stage.
+        """Add or update a source: the fingerprint of its input, its omissions, CPU seconds of each build stage.
 
-        A StoreError where it was removed in the same write.
+        Raise StoreError if it was removed in the same write.
         """
         if source.name in self.deleted:
-            raise StoreError(f"source '{source.name}' was removed in this very write; build it in another")
+            raise StoreError(f"source '{source.name}' was removed in this write; build it in another")
         state = self._find_state(source.name)
         shown, notes = describe_source(source), describe_build(fingerprint, skipped, stages)
         before = self._before.get(source.name, {})
@@ -93,7 +90,7 @@ class Neo4jWriter:
             self.changed = self.changed or any(before.get(key) != value for key, value in shown.items())
             self._put_source(self._main, shown | notes)
             return
-        if before and before["kind"] != source.kind:  # of another root, what has the same content is kept
+        if before and before["kind"] != source.kind:  # of another root, unchanged content is kept
             while self._run_batch(lambda run: delete_nodes(run, source.name)):
                 pass
         self.changed = True
@@ -106,7 +103,7 @@ class Neo4jWriter:
         run.run(cypher.PUT_SOURCE, id=properties["id"], properties=properties).consume()
 
     def _find_state(self, source: str) -> str | None:
-        """Tell whether a source is ready or loading; None when there is none."""
+        """Return whether a source is ready or loading; None if there is none."""
         if source not in self._states:
             found = self._main.run(cypher.GET_SOURCE_STATE, id=name_source(source)).single()
             if found is None or found["source"].get("state") == DELETING:
@@ -120,21 +117,21 @@ class Neo4jWriter:
             raise StoreError(f"no source '{source}' in the store; expected put_source before its files")
 
     def _run(self, source: str, work: Work) -> Any:
-        """Run work where it belongs: in the main transaction for a source that readers see, else in its own."""
+        """Run work in the main transaction for a source that readers see, else in a separate one."""
         if self._states[source] == READY:
             return work(self._main)
-        self._main.run(cypher.PING).consume()  # fails where the main transaction, and with it the lock, is lost
+        self._main.run(cypher.PING).consume()  # fails if the main transaction, and with it the lock, is lost
         return self._run_batch(work)
 
     def put_fingerprint(self, source: str, path: str, fingerprint: str) -> None:
-        """Note that a file was touched though its content is the same; this alone makes no new generation."""
+        """Store the new fingerprint of a file whose content is unchanged; this alone makes no new generation."""
         self._check_source(source)
         ids = name_units(source, path)
         parameters = {"source": source, "ids": ids, "fingerprint": fingerprint}
         self._run(source, lambda run: run.run(cypher.PUT_FINGERPRINT, **parameters).consume())
 
     def replace_file(self, unit: UnitGraph) -> None:
-        """Put one file or row in the place of what the source held at its path."""
+        """Replace the file or row at a path of a source."""
         self._check_source(unit.source)
         identity = name_unit(unit)
         if identity in self._units or any(other.source != unit.source for other in self._units.values()):
@@ -150,7 +147,7 @@ class Neo4jWriter:
         self.changed = True
 
     def delete_file(self, source: str, path: str) -> None:
-        """Remove one file or row and all that only it contains."""
+        """Delete a file or row with all nodes that only it contains."""
         self._check_source(source)
         self.flush()
         ids = name_units(source, path)
@@ -158,7 +155,7 @@ class Neo4jWriter:
             self._touch(source)
 
     def delete_source(self, source: str) -> None:
-        """Remove a source with everything in it."""
+        """Delete a source with everything in it."""
         self._check_source(source)
         self.flush()
         properties = {"id": name_source(source), "state": DELETING}
@@ -169,24 +166,21 @@ class Neo4jWriter:
         self.changed = True
 
     def flush(self) -> None:
-        """Put the units that are still in memory."""
+        """Put the collected units."""
         if not self._units:
             return
         units, self._units, self._size = list(self._units.values()), {}, 0
         self._run(units[0].source, lambda run: _put_units(run, units, self._packed))
 
     def missing_names(self, source: str, first: str = "", limit: int = 4096) -> list[str]:
-        """List function names of a source, from `first` on, that have no FunctionName node yet, in their order."""
+        """Return the sorted function names of a source, from `first` on, without a FunctionName node."""
         self._check_source(source)
         self.flush()
         parameters = {"source": source, "first": first, "limit": limit}
         return [record["name"] for record in self._fetch(source, cypher.MISSING_NAMES, parameters)]
 
     def put_names(self, source: str, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
-        """Add the FunctionName nodes that are missing, with their vectors.
-
-        vectors: by name, each float16 [dimension].
-        """
+        """Add missing FunctionName nodes with their vectors: float16 [dimension] by name."""
         self._check_source(source)
         if not vectors:
             return
@@ -197,19 +191,16 @@ class Neo4jWriter:
         self._run(source, lambda run: run.run(statement, names=names).consume())
 
     def put_encoder(self, encoder: str, dimension: int) -> None:
-        """Name another encoder; by the end of the write every node with a vector must get one of it.
+        """Change the encoder; before the write ends, every vector must be replaced by one of the new encoder.
 
-        All of it is in the main transaction, as a change of a source is: what is there is seen until it commits.
+        All of it is in the main transaction: readers see the old vectors until it commits.
         """
         self.deleted += [record["name"] for record in self._main.run(cypher.DROP_LOADING)]
         self._main.run(cypher.CHANGE_ENCODER, encoder=encoder, dimension=dimension).consume()
         self.dimension, self._replaced, self.changed = dimension, 0, True
 
     def put_vectors(self, label: Label, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
-        """Put the vectors of nodes of a label, by id, in the place of those that they have.
-
-        vectors: each float16 [dimension].
-        """
+        """Replace the vectors of nodes of a label: float16 [dimension] by id."""
         if not vectors:
             return
         statement = cypher.PUT_PACKED_VECTORS if self._packed else cypher.PUT_VECTORS
@@ -218,15 +209,14 @@ class Neo4jWriter:
         self._replaced += self._main.run(statement.format(label=label.value), **parameters).single(strict=True)["count"]
 
     def _check_replaced(self) -> None:
-        """Refuse to end with vectors of two encoders."""
         ready = [record["name"] for record in self._main.run(cypher.LIST_READY)]
         total = sum(self._count(label, name) for name in ready for label in EMBEDDED_LABELS)
         check_replaced(self._replaced, total)
 
     def put_links(self, source: str, links: Iterable[UnitLinks]) -> None:
-        """Put what units refer to in the place of what was resolved for them before; all ends exist by the end.
+        """Replace the resolved links of units; their ends must exist when the write ends.
 
-        Links that are equal to what is stored, in whatever order, make no new generation.
+        Links equal to the stored ones, in any order, make no new generation.
         """
         self._check_source(source)
         self.flush()
@@ -235,16 +225,16 @@ class Neo4jWriter:
                 self._touch(source)
 
     def put_notes(self, source: str, notes: Mapping[str, bytes]) -> None:
-        """Put notes of units whose links were put before and stay as they are; this alone makes no new generation."""
+        """Replace the notes of units whose links are unchanged; this alone makes no new generation."""
         self._check_source(source)
         self.flush()
         for batch in cut_links(UnitLinks(path, notes=text) for path, text in notes.items()):
             self._run(source, lambda run: put_notes(run, source, batch))  # noqa: B023
 
     def put_docstrings(self, source: str, changes: Iterable[DocstringChange]) -> None:
-        """Let functions have docstrings that were written for them, or none any more; their ids and links stay.
+        """Set or remove the generated docstrings of functions, whose ids and links are kept.
 
-        A StoreError names a fragment or a function that the store does not have.
+        Raise StoreError for an unknown fragment or function.
         """
         self._check_source(source)
         self.flush()
@@ -253,15 +243,15 @@ class Neo4jWriter:
                 self.changed = True
 
     def put_audit(self, audit: Audit, marks: Mapping[str, Collection[Leak]]) -> None:
-        """Mark what shows leaked code in the place of all marks of the benchmark that was audited (A-16).
+        """Replace all marks of the audited benchmark by leaks by node id (A-16).
 
-        A StoreError where the store does not have a node. Only sources that readers see are marked.
+        Raise StoreError for an unknown node. Only sources that readers see are marked.
         """
         self.flush()
         self.changed = put_audit(self._main, audit, marks) or self.changed
 
     def finish(self) -> None:
-        """Put what is left, link or delete function names, and delete calls and libraries that nothing refers to."""
+        """Put the remaining units, link or delete function names, and delete unreferenced calls and libraries."""
         self.flush()
         if self.dimension is not None:
             self._check_replaced()
@@ -270,7 +260,7 @@ class Neo4jWriter:
             self._run(source, lambda run: delete_loose(run, source))  # noqa: B023
 
     def publish(self) -> None:
-        """Make the loaded sources ready, count what the changed ones hold, and raise the generation."""
+        """Make the loaded sources ready, store the node counts of changed ones, and increment the generation."""
         for source in sorted(self._touched | self.loaded):
             counts = {count_key(label): self._count(label, source) for label in cypher.GRAPH_LABELS[1:]}
             self._put_source(self._main, {"id": name_source(source), "state": READY} | counts)
@@ -293,12 +283,12 @@ class Neo4jWriter:
 
 
 def count_key(label: Label) -> str:
-    """Name the property of a source that counts its nodes of a label."""
+    """Return the property of a source with the number of its nodes of a label."""
     return f"count_{label.value}"
 
 
 def delete_nodes(run: Runner, source: str) -> int:
-    """Delete some thousand nodes of a source, the source itself not; give how many."""
+    """Delete a batch of nodes of a source, not the source itself; return how many."""
     for label in (cypher.FRAGMENT, cypher.LINKS, *(each.value for each in cypher.GRAPH_LABELS[1:])):
         found = run.run(cypher.DELETE_SOME.format(label=label), source=source).single(strict=True)
         if found["count"]:
@@ -307,17 +297,17 @@ def delete_nodes(run: Runner, source: str) -> int:
 
 
 def name_units(source: str, path: str) -> list[str]:
-    """Give the ids that a file or a row at a path has."""
+    """Return the ids of a file and of a row at a path."""
     return [format_id(hash_key(source, path, label.value)) for label in cypher.UNIT_LABELS]
 
 
 def _put_units(run: Runner, units: list[UnitGraph], packed: bool) -> None:
-    """Put whole units in the place of what stood at their paths."""
+    """Replace the units at their paths."""
     ids = [name_unit(unit) for unit in units]
     gone = _release(run, ids)
     keys = sorted({name_fragment(unit.source, part.key) for unit in units for part in unit.parts})
     found = {record["id"]: record["lacks_terms"] for record in run.run(cypher.FIND_FRAGMENTS, ids=keys)}
-    old = {key for key in _list_brought(units) if found.get(key)} - gone.keys()
+    old = {key for key in _list_included(units) if found.get(key)} - gone.keys()
     stored = found.keys() - gone.keys() - old
     _loosen(run, old)
     batch = Batch(units, stored, packed)
@@ -330,13 +320,13 @@ def _put_units(run: Runner, units: list[UnitGraph], packed: bool) -> None:
     _delete_gone(run, gone, batch.ids)
 
 
-def _list_brought(units: list[UnitGraph]) -> set[str]:
-    """List the fragments that units bring with them."""
+def _list_included(units: list[UnitGraph]) -> set[str]:
+    """Return the ids of the fragments whose content the units contain."""
     return {name_fragment(unit.source, part.key) for unit in units for part in unit.parts if part.fragment is not None}
 
 
 def _loosen(run: Runner, fragments: set[str]) -> None:
-    """Take fragments of an older version apart, which other rows still hold: their nodes are about to be put anew."""
+    """Detach the nodes of fragments of an older version that other rows hold, before they are put again."""
     if fragments:
         tops = run.run(cypher.LIST_TOPS, fragments=sorted(fragments)).single(strict=True)["tops"]
         inside = _by_id(run.run(cypher.RELEASE_INSIDE, tops=tops))
@@ -350,9 +340,9 @@ def _delete_units(run: Runner, ids: list[str]) -> bool:
 
 
 def _release(run: Runner, ids: list[str]) -> dict[str, str]:
-    """Take units apart and give what nothing holds any more, the units among them: id -> element.
+    """Detach units; return the unreferenced nodes, including the units: id -> element.
 
-    Nodes are kept for now: those whose id comes again keep their other relationships.
+    Nodes are not deleted yet: those whose id is put again keep their other relationships.
     """
     units = [record["unit"] for record in run.run(cypher.FIND_UNITS, ids=ids)]
     if not units:

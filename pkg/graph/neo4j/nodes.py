@@ -1,4 +1,4 @@
-"""Turn records into the nodes, relationships and calls of the model."""
+"""Convert records to the nodes, relationships and calls of the model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OWN = (
     "level",
     "module",
     "value",
-)  # what a build notes of a piece
+)  # properties of pieces of code
 _OF_LABEL = {
     Label.SOURCE: ("root", "revision", "package"),
     Label.FILE: ("language", "status", "reason"),
@@ -33,12 +33,12 @@ PROPERTIES = (
     "position", "content", "content_hash", "expression", "line", "root", "revision", "package", "language", "status",
     "reason", *_PIECE,
 )  # fmt: skip
-"""What a node is made of. Statements name each: for all that nodes have, vectors and long texts among them, a server
-takes up to ten times as long as for these."""
+"""Properties of which nodes are built. Statements list them, because reading all properties, with vectors and long
+texts, takes a server up to ten times as long."""
 
 
 def make_node(name_of_label: str, found: Mapping[str, Any], path: str | None, first_line: int | None) -> Node:
-    """Make a node of its label, its properties and its place; what is in a file has the place as properties."""
+    """Build a node from its label, properties and position; a node of a file has the position in its properties."""
     label, path = _LABELS[name_of_label], path or found.get("path") or ""
     if label is Label.CALL:
         line = first_line or found.get("line") or 0
@@ -77,12 +77,12 @@ def _make(
 
 
 def to_cosine(score: float) -> float:
-    """Turn the score of an index, (1 + cosine) / 2, into the cosine (A-15)."""
+    """Convert the score of an index, (1 + cosine) / 2, to the cosine (A-15)."""
     return 2 * score - 1
 
 
 def make_unfolded(node: list[Any], blocks: list[list[Any]], links: list[list[Any]]) -> Unfolded:
-    """Make a node with its blocks and links of what a statement lists."""
+    """Build a node with its blocks and links from a record."""
     nested = tuple(_make_nested(node[-1], *each) for each in blocks)
     return Unfolded(make_node(*node), nested, tuple(make_edge(*facts) for _, *facts in links))
 
@@ -90,18 +90,18 @@ def make_unfolded(node: list[Any], blocks: list[list[Any]], links: list[list[Any
 def _make_nested(
     first_line: int | None, identity: str, kind: str, start: int, end: int, start_line: int, end_line: int
 ) -> Nested:
-    """Make a block of what a statement lists; its fragment begins at the first line of its unit that is given."""
+    """Build a block from a record; first_line is the line of its unit where its fragment begins."""
     first = (first_line or 1) - 1
     return Nested(identity, kind, start, end, start_line + first, end_line + first)
 
 
 def make_edge(kind: str, start: str, end: str, *facts: Any) -> Edge:
-    """Make a relationship of what a statement lists: type, start, end, line, rule and confidence."""
+    """Build a relationship from a record: type, start, end, line, rule and confidence."""
     return Edge(_TYPES[kind], start, end, *facts)
 
 
 def list_calls(packed: bytes, start_line: int, end_line: int, first_line: int | None) -> Iterator[Call]:
-    """Give the calls on the lines of a node, from those of its fragment, which starts at the first line."""
+    """Yield the calls on the lines of a node, from those of its fragment, which begins at first_line."""
     offset = (first_line or 1) - 1
     for expression, line, _ in unpack_rows(packed):
         if start_line <= line <= end_line:
@@ -120,7 +120,7 @@ def make_outline(
     content_hash: str,
     score: float,
 ) -> Outline:
-    """Make the outline of a function or block of what a statement lists; the score is that of an index."""
+    """Build the outline of a function or block from a record; the score is that of an index."""
     known = _LABELS[label]
     qualname = "" if known is Label.BLOCK else qualname
     facts = kind, lines, content_hash, find_owner(identity, known, name)

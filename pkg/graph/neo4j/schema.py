@@ -1,4 +1,4 @@
-"""The constraints and indexes of a graph on a server: made, mended and awaited."""
+"""Constraints and indexes of a graph on a server: creation, repair, and the wait for their population."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from pkg.graph.neo4j.address import Address
     from pkg.graph.neo4j.session import Reader
 
-INDEX_STEP = 0.2  # seconds between two looks at an index that is being filled
+INDEX_STEP = 0.2  # seconds between polls of an index
 
-WatchIndex = Callable[[str, float], None]  # name of an index and how much of it is filled, in percent
+WatchIndex = Callable[[str, float], None]  # name of an index, percentage populated
 
 
 class Schema:
-    """What a database needs beside the nodes; statements run each in a transaction of its own, as the server wants."""
+    """Constraints and indexes of a database; each statement needs a separate transaction."""
 
     def __init__(self, driver: Driver, address: Address, reader: Reader, watch: WatchIndex | None) -> None:
         self._driver = driver
@@ -32,20 +32,20 @@ class Schema:
         self._watch = watch
 
     def create(self, is_new: bool) -> None:
-        """Create all constraints and indexes but those of the vectors; where a new graph fails, take them back."""
+        """Create all constraints and indexes except those of vectors; drop them again if this fails for a new graph."""
         try:
             self._run(cypher.list_schema())
         except StoreError:
-            if is_new:  # others use the database, and their nodes or indexes stand in the way
-                self._take_back(cypher.SHOW_CONSTRAINTS, cypher.DROP_CONSTRAINT)
-                self._take_back(cypher.SHOW_INDEXES, cypher.DROP_INDEX)
+            if is_new:  # nodes or indexes of others conflict
+                self._drop_all(cypher.SHOW_CONSTRAINTS, cypher.DROP_CONSTRAINT)
+                self._drop_all(cypher.SHOW_INDEXES, cypher.DROP_INDEX)
             raise
 
     def upgrade(self, version: int) -> None:
-        """Bring a graph of an older version to the present one."""
+        """Upgrade a graph of an older version to the current one."""
         self._run((*(cypher.UPGRADE if version < 4 else ()), *cypher.list_schema(), *cypher.UPGRADE_4))
 
-    def _take_back(self, listing: str, drop: str) -> None:
+    def _drop_all(self, listing: str, drop: str) -> None:
         self._run(drop.format(name=row["name"]) for row in self._list(listing))
 
     def _list(self, statement: str) -> list[Record]:
@@ -57,7 +57,7 @@ class Schema:
                 session.run(statement).consume()
 
     def complete_vectors(self, dimension: int, has_filters: bool) -> None:
-        """Create the vector indexes that are missing, failed or of another dimension, and wait until all are filled."""
+        """Create vector indexes that are missing, failed or of another dimension, and wait until all are populated."""
         found = {row["name"]: row for row in self._list(cypher.SHOW_VECTOR_INDEXES)}
         create = cypher.CREATE_FILTERED_INDEX if has_filters else cypher.CREATE_VECTOR_INDEX
         for label in EMBEDDED_LABELS:

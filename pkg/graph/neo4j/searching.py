@@ -1,8 +1,8 @@
-"""Search on the server: nearest neighbours by the index of one label, and terms, which are fetched once and kept.
+"""Search on a server: nearest neighbours by the index of a label, and terms, which are fetched once and cached.
 
-The index is asked for more until k of k remain. It ranks by (1 + cosine) / 2 (A-15) and is approximate. What comes out
-is the cosine, right to seven digits, and equal ones are ordered by id, as in every store. Vectors stay on the server:
-to send one costs more than to compare it.
+The index ranks by (1 + cosine) / 2 (A-15) and is approximate; it is queried for more nodes until k remain. Results have
+cosines with seven correct digits, ties by id, as in every store. Vectors are compared on the server, because sending
+one costs more than comparing it.
 """
 
 from __future__ import annotations
@@ -31,46 +31,45 @@ if TYPE_CHECKING:
 
 
 MIN_CANDIDATES, CANDIDATES_PER_RESULT = 80, 6
-"""Nodes that the index is asked for at least, and for each that is looked at where these are few: with fewer, it finds
-less of the nearest."""
-INDEX_LIMIT = 10_000  # hits that 2026.x gives at most, whatever is asked
-EXACT_BELOW = 2_000  # nodes that pass a filter and are all compared: cheaper than asking the index, and exact
-SAME_SCORE = 1e-6  # how far the server's single precision can be off
+"""Minimum number of nodes requested from the index, and number per examined node below that; fewer lower the recall."""
+INDEX_LIMIT = 10_000  # most hits that 2026.x returns
+EXACT_BELOW = 2_000  # number of matching nodes up to which all are compared: faster than the index, and exact
+SAME_SCORE = 1e-6  # error of the server's single precision
 
 Vector = npt.NDArray[np.float32]
 
 
 class _Found(NamedTuple):
-    """What the index gives; the score is in the server's single precision."""
+    """A result of the index; the score is in the server's single precision."""
 
     id: str
     content: str
     score: float
-    equal: int  # nodes of this content that pass, itself included; 0 where itself does not
+    equal: int  # matching nodes of this content, including itself; 0 if it does not match
 
     @property
     def cosine(self) -> float:
         return to_cosine(self.score)
 
 
-class _Asked(NamedTuple):
-    """What the server is asked for."""
+class _Search(NamedTuple):
+    """The parameters of a search."""
 
     vector: Vector
     k: int
-    allowed: int  # nodes that pass the filters
+    matching: int  # nodes that pass the filters
     filters: dict[str, Any]
-    look: int  # nodes to look at
-    is_filtered: bool  # whether the index is to leave out other sources, at a price, where it can
-    is_exact: bool  # whether all that pass are compared
+    limit: int  # nodes to examine
+    is_filtered: bool  # whether the index filters by source, which costs time, if it can
+    is_exact: bool  # whether all matching nodes are compared
 
 
 _Awaited = Callable[[], list[_Found]]
-"""Wait for what the server finds."""
+"""A function that waits for the results of the server."""
 
 
 class VectorSearch:
-    """One search of a label in one view."""
+    """A search of a label in one view."""
 
     def __init__(self, reader: Reader, view: View, label: Label, where: NodeFilter | None, has_filters: bool) -> None:
         self._reader = reader
@@ -83,50 +82,58 @@ class VectorSearch:
         self._of_sources = sum(int(view.sources[name].get(count_key(label), 0)) for name in self._names)
 
     def begin(self, vector: Vector, k: int) -> Callable[[], Matches]:
-        """Have the server begin, and give what waits for the k best: of distinct content, by cosine, ties by id.
+        """Send a search; return a function that waits for the k best of distinct content, by cosine, ties by id.
 
         vector: float32 [dimension].
         """
         return self._begin(self._plan(vector, k))
 
-    def find(self, vector: Vector, k: int, floor: float) -> Matches:
-        """Find the k best whose cosine is not below a floor.
+    def find(self, vector: Vector, k: int, threshold: float) -> Matches:
+        """Find the k best with at least a minimum cosine. vector: float32 [dimension].
 
-        Few are above a high one. An index that cannot filter is asked for the nearest of all sources then: where the
-        source is small, it would have to give many more to hold k of it. Of 1,572 names above .99, this misses one that
-        a look at ten times as many finds. vector: float32 [dimension].
+        Few nodes are above a high threshold, so an index that cannot filter is queried for the nearest of all sources:
+        for k nodes of a small source it would have to return many more. Of 1,572 names above .99, this misses one that
+        ten times as many candidates contain.
         """
-        asked = self._plan(vector, k)
-        if floor > -1 and k > 0 and not asked.is_exact and not self._has_filters:
-            least = (1 + floor) / 2 - SAME_SCORE
-            near = self._list(cypher.QUERY_NEAR, asked, ask=MIN_CANDIDATES, least=least)()
-            if len(near) < MIN_CANDIDATES:  # so nothing else is as near
-                leaders = _pick_leaders(each for each in near if each.equal)
-                return drop_below(self._make_matches(asked, leaders[:k]), floor)
-        return drop_below(self._begin(asked)(), floor)
+        search = self._plan(vector, k)
+        if threshold > -1 and k > 0 and not search.is_exact and not self._has_filters:
+            least = (1 + threshold) / 2 - SAME_SCORE
+            near = self._list(cypher.QUERY_NEAR, search, ask=MIN_CANDIDATES, least=least)()
+            if len(near) < MIN_CANDIDATES:  # so no other node is above the threshold
+                distinct = _pick_distinct(each for each in near if each.equal)
+                return drop_below(self._make_matches(search, distinct[:k]), threshold)
+        return drop_below(self._begin(search)(), threshold)
 
-    def _plan(self, vector: Vector, k: int) -> _Asked:
+    def _plan(self, vector: Vector, k: int) -> _Search:
         filters = self._find_filters()
-        allowed = self._count_allowed(filters)
-        # Of 194,000 blocks, 80 are enough for 50 of distinct content 98 times in a hundred.
-        look = min(k, allowed) * 3 // 2 + 5
-        is_exact = allowed <= EXACT_BELOW or not vector.any()
-        return _Asked(vector, k, allowed, filters, look, self._where.source is not None, is_exact)
+        matching = self._count_matching(filters)
+        # Of 194,000 blocks, 80 contain 50 of distinct content for 98 % of queries.
+        limit = min(k, matching) * 3 // 2 + 5
+        is_exact = matching <= EXACT_BELOW or not vector.any()
+        return _Search(
+            vector=vector,
+            k=k,
+            matching=matching,
+            filters=filters,
+            limit=limit,
+            is_filtered=self._where.source is not None,
+            is_exact=is_exact,
+        )
 
-    def _begin(self, asked: _Asked) -> Callable[[], Matches]:
-        if asked.k < 1 or not asked.allowed:
-            return lambda: self._make_matches(asked, ())
-        return partial(self._finish, asked, self._send(asked))
+    def _begin(self, search: _Search) -> Callable[[], Matches]:
+        if search.k < 1 or not search.matching:
+            return lambda: self._make_matches(search, ())
+        return partial(self._finish, search, self._send(search))
 
-    def _finish(self, asked: _Asked, awaited: _Awaited) -> Matches:
-        return self._make_matches(asked, self._find_leaders(asked, awaited))
+    def _finish(self, search: _Search, awaited: _Awaited) -> Matches:
+        return self._make_matches(search, self._find_distinct(search, awaited))
 
-    def _make_matches(self, asked: _Asked, matches: Sequence[Match]) -> Matches:
+    def _make_matches(self, search: _Search, matches: Sequence[Match]) -> Matches:
         folded = sum(match.same_content for match in matches)
-        return Matches(tuple(matches), self._total, self._total - asked.allowed, folded)
+        return Matches(tuple(matches), self._total, self._total - search.matching, folded)
 
     def _find_filters(self) -> dict[str, Any]:
-        """Give the parameters that narrow a search: sources, kinds, and the fragments of the paths that match."""
+        """Return the filter parameters of a search: sources, kinds, and the fragments of matching paths."""
         kinds = None if self._where.kinds is None else sorted(self._where.kinds)
         fragments = None
         if self._where.narrows_paths:
@@ -134,68 +141,71 @@ class VectorSearch:
             fragments = self._reader.run(cypher.FRAGMENTS_AT, names=self._names, pattern=pattern)[0]["fragments"]
         return {"names": self._names, "kinds": kinds, "fragments": fragments}
 
-    def _count_allowed(self, filters: dict[str, Any]) -> int:
+    def _count_matching(self, filters: dict[str, Any]) -> int:
         if filters["kinds"] is None and filters["fragments"] is None:
             return self._of_sources
         found = self._reader.run(cypher.COUNT_PASSING.format(label=self._label.value), **filters)
         return int(found[0]["count"])
 
-    def _find_leaders(self, asked: _Asked, awaited: _Awaited) -> list[Match]:
-        """Look at more and more of the nearest until k of distinct content stand clear of those not looked at."""
+    def _find_distinct(self, search: _Search, awaited: _Awaited) -> list[Match]:
+        """Examine more nodes until k of distinct content are certainly nearer than the rest."""
         while True:
             found = awaited()
-            leaders = _pick_leaders(found)
-            if len(found) >= asked.allowed:
-                return leaders[: asked.k]
-            if len(leaders) >= asked.k and _is_clear(found, leaders[asked.k - 1], asked.vector):
-                return leaders[: asked.k]
-            # The index does not hold or give them all, or not without being told the sources.
-            is_short = len(found) < asked.look or asked.look * 2 > INDEX_LIMIT
-            is_last = asked.is_filtered or not self._has_filters
-            is_exact = asked.is_exact or (is_short and is_last)
-            asked = asked._replace(look=asked.look * 2, is_filtered=asked.is_filtered or is_short, is_exact=is_exact)
-            awaited = self._send(asked)
+            distinct = _pick_distinct(found)
+            if len(found) >= search.matching:
+                return distinct[: search.k]
+            if len(distinct) >= search.k and _is_complete(found, distinct[search.k - 1], search.vector):
+                return distinct[: search.k]
+            # The index does not return all of them, at least without a filter by source.
+            is_short = len(found) < search.limit or search.limit * 2 > INDEX_LIMIT
+            is_last = search.is_filtered or not self._has_filters
+            search = search._replace(
+                limit=search.limit * 2,
+                is_filtered=search.is_filtered or is_short,
+                is_exact=search.is_exact or (is_short and is_last),
+            )
+            awaited = self._send(search)
 
-    def _send(self, asked: _Asked) -> _Awaited:
-        """Let the server compare all nodes that pass, or ask the index.
+    def _send(self, search: _Search) -> _Awaited:
+        """Send a comparison of all matching nodes, or a query of the index.
 
-        The index explores more than is fetched: to read the properties of a node costs more than to find it.
+        The index explores more nodes than are fetched, because reading a node's properties costs more than finding it.
         """
-        if asked.is_exact:  # a question without words is as far from all
-            return self._list(cypher.SCAN_VECTORS, asked)
-        explored = max(asked.look, min(asked.look * CANDIDATES_PER_RESULT, MIN_CANDIDATES))
+        if search.is_exact:  # also for a zero vector, which is equally far from all nodes
+            return self._list(cypher.SCAN_VECTORS, search)
+        explored = max(search.limit, min(search.limit * CANDIDATES_PER_RESULT, MIN_CANDIDATES))
         if self._has_filters:
-            statement = cypher.SEARCH_FILTERED if asked.is_filtered else cypher.SEARCH_INDEX
-            return self._list(statement, asked, ask=explored)
+            statement = cypher.SEARCH_FILTERED if search.is_filtered else cypher.SEARCH_INDEX
+            return self._list(statement, search, ask=explored)
         share = self._of_sources / max(self._total, 1)
-        ask = min(int(explored / max(share, 0.01)) + 1, self._total)  # so many pass, if they are spread evenly
-        return self._list(cypher.QUERY_INDEX, asked, ask=ask)
+        ask = min(int(explored / max(share, 0.01)) + 1, self._total)  # enough if the sources are mixed evenly
+        return self._list(cypher.QUERY_INDEX, search, ask=ask)
 
-    def _list(self, statement: str, asked: _Asked, **parameters: float) -> _Awaited:
+    def _list(self, statement: str, search: _Search, **parameters: float) -> _Awaited:
         written = statement.format(label=self._label.value, index=cypher.name_vector_index(self._label))
-        vector = asked.vector.tolist()
-        records = self._reader.send(written, vector=vector, look=asked.look, **asked.filters, **parameters)
+        vector = search.vector.tolist()
+        records = self._reader.send(written, vector=vector, look=search.limit, **search.filters, **parameters)
         return lambda: [_Found(*each) for each in self._reader.remember_elements(records()[0]["found"])]
 
 
-def _pick_leaders(found: Iterable[_Found]) -> list[Match]:
-    """Let the one of highest cosine stand for each content, best first, ties by id; few are found: no arrays."""
-    leaders: dict[str, _Found] = {}
+def _pick_distinct(found: Iterable[_Found]) -> list[Match]:
+    """Return the result of highest cosine for each content, best first, ties by id."""
+    distinct: dict[str, _Found] = {}
     for each in sorted(found, key=lambda each: (-each.score, each.id)):
-        leaders.setdefault(each.content, each)
-    return [Match(each.id, each.cosine, each.equal - 1) for each in leaders.values()]
+        distinct.setdefault(each.content, each)
+    return [Match(each.id, each.cosine, each.equal - 1) for each in distinct.values()]
 
 
-def _is_clear(found: list[_Found], last: Match, vector: Vector) -> bool:
-    """Tell whether nothing beyond what was found can come before the last candidate that is wanted.
+def _is_complete(found: list[_Found], last: Match, vector: Vector) -> bool:
+    """Return whether no node beyond the found ones can precede the last required one.
 
-    To a question without words all nodes are equal, and come by id.
+    For a zero vector all scores are equal, and the server orders by id.
     """
     return not vector.any() or min(each.cosine for each in found) < last.score - SAME_SCORE
 
 
 def merge_matches(found: Sequence[Matches], k: int) -> Matches:
-    """Join what was found of several labels, none of whose contents are equal, and keep the k best, ties by id."""
+    """Merge the matches of several labels without common content, and keep the k best, ties by id."""
     ranked = sorted((match for each in found for match in each.matches), key=lambda match: (-match.score, match.id))
     folded = sum(match.same_content for match in ranked[:k])
     return Matches(
@@ -204,10 +214,10 @@ def merge_matches(found: Sequence[Matches], k: int) -> Matches:
 
 
 class ServerTerms:
-    """Open the inverted terms of the generation of a snapshot, and read the nodes that they lead to.
+    """The inverted index of terms of the generation of a snapshot, with access to its nodes.
 
-    A graph is told by the stamp of its generation, which no other graph ever has: so the file of an address, which
-    may stand for another database tomorrow, is never taken for the wrong graph.
+    The cached file of an address is checked by the stamp of the generation, because an address may later refer to
+    another database.
     """
 
     def __init__(
@@ -223,21 +233,21 @@ class ServerTerms:
         self._cache = TextCache(partial(find_cache_file, address), self._list_stored)
 
     def read_inside(self, node: Node) -> list[Node]:
-        """Read what lies inside a node."""
+        """Return the nodes inside a node."""
         return self._get_inside(node.id)
 
     def find_fragments(self, where: NodeFilter) -> list[int]:
-        """Give the numbers of the fragments of the files and rows whose path passes a filter."""
+        """Return the numbers of the fragments of files and rows whose path passes a filter."""
         names = self._reader.view.ready
         found = self._reader.run(cypher.FRAGMENTS_AT, names=names, pattern=make_path_pattern(where))
         return [parse_id(each) for each in found[0]["fragments"]]
 
     def open_terms(self, label: Label) -> TextSegment:
-        """Give the terms of the group of a label, in the generation that is read now."""
+        """Return the terms of the group of a label in the current generation."""
         return self._cache.open_terms(self._reader.view.stamp, label)
 
     def repair(self) -> list[str]:
-        """Write the file of the terms anew where it is damaged; tell so."""
+        """Rewrite a damaged file of terms; return a message if so."""
         return self._cache.repair(self._reader.view.stamp)
 
     def _list_stored(self) -> Iterator[StoredTerms]:
@@ -246,7 +256,7 @@ class ServerTerms:
 
 
 def find_cache_file(address: str) -> Path:
-    """Name the file that keeps the terms of the graph at an address for this user."""
+    """Return the user's cache file for the terms of the graph at an address."""
     from platformdirs import user_cache_path
 
     return user_cache_path("pkg", appauthor=False) / f"terms-{sha256(address.encode()).hexdigest()[:16]}"

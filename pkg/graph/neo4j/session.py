@@ -1,4 +1,4 @@
-"""Reach a Neo4j server, run statements there, and read one generation of the graph."""
+"""Connect to a Neo4j server, run statements, and read one generation of the graph."""
 
 from __future__ import annotations
 
@@ -25,46 +25,46 @@ if TYPE_CHECKING:
 class Runner:
     """Run statements in a transaction or session.
 
-    The driver writes all parameters into a message for its log before it asks whether anybody keeps that: for a list of
-    vectors, this takes ten times as long as to send it. And a log is no place for analysed code.
+    The driver formats all parameters for its log even if logging is off, which for a list of vectors takes ten times as
+    long as sending it. And analysed code must not be logged.
     """
 
     def __init__(self, inner: ManagedTransaction | Transaction | Session) -> None:
         self._inner = inner
 
     def run(self, statement: str, /, **parameters: Any) -> Result:
-        """Send a statement; lists are the parameters that may be long."""
+        """Send a statement; parameters that are lists are not logged."""
         hidden = {name: _Unlogged(each) if isinstance(each, list) else each for name, each in parameters.items()}
         return self._inner.run(statement, hidden)
 
 
 class _Unlogged(list[Any]):
-    """A list that tells only its length."""
+    """A list whose representation is its length."""
 
     def __repr__(self) -> str:
         return f"[{len(self)} items]"
 
 
-OLDEST = (5, 23)  # the first with all that cypher.py uses; vector indexes came with 5.13
+OLDEST_VERSION = (5, 23)  # supports all of cypher.py
 CONNECT_SECONDS = 10.0
-ANSWER_SECONDS = 30.0  # for a connection as a whole, where something listens and may not answer
-RETRY_SECONDS = 20.0  # how long a transient fault is tried again
+ANSWER_SECONDS = 30.0  # limit of a connection to a port that does not answer
+RETRY_SECONDS = 20.0  # limit of retries of transient faults
 
 AskPassword = Callable[[str], str]
 
 
 def open_driver(address: Address, ask: AskPassword | None = None) -> Driver:
-    """Connect and log in with PKG_NEO4J_USER (neo4j) and PKG_NEO4J_PASSWORD; `ask` is called when that is not set.
+    """Connect and log in with PKG_NEO4J_USER (neo4j) and PKG_NEO4J_PASSWORD; if that is not set, call `ask`.
 
-    Raises StoreError where the server is down, refuses the log-in, or is too old.
+    Raise StoreError if the server is down or refuses the log-in.
     """
     import neo4j
 
-    logging.getLogger("neo4j").addHandler(logging.NullHandler())  # else Python prints what translate_faults says better
+    logging.getLogger("neo4j").addHandler(logging.NullHandler())  # translate_faults reports them better
     if is_exposed(address):
         warnings.warn(
-            f"{address} is not this machine and the connection is not encrypted: password and code travel in the"
-            " clear; use neo4j+s:// or bolt+s://",
+            f"{address} is not this machine and the connection is not encrypted: password and code are sent in"
+            " plain text; use neo4j+s:// or bolt+s://",
             stacklevel=2,
         )
     user = os.environ.get("PKG_NEO4J_USER", "neo4j")
@@ -89,67 +89,64 @@ def open_driver(address: Address, ask: AskPassword | None = None) -> Driver:
 
 
 def parse_version(text: str) -> tuple[int, ...]:
-    """Read a server's version: 5.26.30 -> (5, 26, 30)."""
+    """Parse a server's version: 5.26.30 -> (5, 26, 30)."""
     return tuple(int(part) for part in re.findall(r"\d+", text)[:3])
 
 
 def check_version(address: Address, text: str) -> tuple[int, ...]:
-    """Refuse a server that is too old.
-
-    The refusal is a StoreVersionError.
-    """
+    """Parse a server's version; raise StoreVersionError if it is too old."""
     version = parse_version(text)
-    if version < OLDEST:
+    if version < OLDEST_VERSION:
         raise StoreVersionError(
-            f"{address} is Neo4j {text}; expected {'.'.join(map(str, OLDEST))} or newer (5.26 LTS is tested);"
+            f"{address} is Neo4j {text}; expected {'.'.join(map(str, OLDEST_VERSION))} or newer (5.26 LTS is tested);"
             " upgrade the server, or use an embedded --store sqlite:///graph.db"
         )
     return version
 
 
-COMMIT_SECONDS = 30.0  # from when on a mark of a commit is not believed: a killed writer leaves one for ever
+COMMIT_SECONDS = 30.0  # age at which the mark of a commit expires: a killed writer does not clear it
 _STEP = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a reader knows of the generation that it reads."""
+    """Metadata of the generation being read."""
 
     generation: int
-    number: int  # of the commit; odd while one is under way
+    number: int  # of the last commit; odd during a commit
     encoder: str
     dimension: int
-    sources: dict[str, dict[str, Any]]  # properties of the sources that are complete
+    sources: dict[str, dict[str, Any]]  # properties of complete sources
     version: int  # of the schema
-    stamp: str  # names this generation of this graph; "" where an older PKG has written it
+    stamp: str  # identifies this generation; "" if an older PKG wrote it
 
     @property
     def ready(self) -> list[str]:
-        """List the names of the sources that are complete; the nodes of others are not shown."""
+        """Return the sorted names of complete sources; nodes of others are not shown."""
         return sorted(self.sources)
 
 
 class Reader:
-    """Read in sessions that the server lets only read; keep one view still for as long as a snapshot lasts."""
+    """Reader in read-only sessions, with one view during a snapshot."""
 
     def __init__(self, driver: Driver, address: Address) -> None:
         self._driver = driver
         self._address = address
         self._view: View | None = None
         self._transaction: Transaction | None = None  # of the snapshot
-        self._elements: dict[str, str] = {}  # the server's own ids of nodes that the snapshot has seen, by their ids
+        self._elements: dict[str, str] = {}  # element ids of nodes seen in the snapshot, by id
 
     def _open(self) -> Session:
         return self._driver.session(database=self._address.database, default_access_mode="READ")
 
     def run(self, statement: str, **parameters: Any) -> list[Record]:
-        """Run one statement in the transaction of the snapshot, or in one that transient faults make try again."""
+        """Run a statement in the transaction of the snapshot, else in a transaction that retries transient faults."""
         return self.send(statement, **parameters)()
 
     def send(self, statement: str, **parameters: Any) -> Callable[[], list[Record]]:
-        """Send one statement, and give what waits for its records: meanwhile there is time for other work.
+        """Send a statement; return a function that waits for its records.
 
-        Outside a snapshot it is answered before this returns.
+        Outside a snapshot this waits itself.
         """
         with translate_faults(self._address):
             if self._transaction is not None:
@@ -163,20 +160,20 @@ class Reader:
             return list(result)
 
     def stream(self, statement: str, **parameters: Any) -> Iterator[Record]:
-        """Run one statement and give its records as they come."""
+        """Run a statement and yield its records as they arrive."""
         with translate_faults(self._address), self._open() as session:
             yield from Runner(session).run(statement, **parameters)
 
     @property
     def view(self) -> View:
-        """Give the view of the snapshot, or the present one."""
+        """Return the view of the snapshot, or the current one."""
         return self._view or self._load_view()
 
     def snapshot(self) -> AbstractContextManager[View]:
-        """Read one generation; a StoreChangedError at the end says that a write ended meanwhile.
+        """Read one generation in the block; raise StoreChangedError at its end if a write ended meanwhile.
 
-        Neo4j isolates statements, not transactions: so the number of the last commit is compared at the end. The one
-        transaction of a snapshot only spares the round trips that begin and end one for each statement.
+        Neo4j isolates statements, not transactions, so the number of the last commit is compared at the end. The
+        transaction of a snapshot only saves the round trips of one transaction per statement.
         """
         return self._begin_snapshot() if self._view is None else nullcontext(self._view)
 
@@ -190,7 +187,7 @@ class Reader:
                 try:
                     yield view
                 except NodeNotFoundError:
-                    self._check_unchanged(view)  # else what was found a moment ago has gone, or was written anew
+                    self._check_unchanged(view)  # a write may have deleted the node meanwhile
                     raise
                 self._check_unchanged(view)
             finally:
@@ -202,18 +199,18 @@ class Reader:
         transaction, self._transaction, self._view = self._transaction, None, None
         self._elements.clear()
         if transaction is not None:
-            with suppress(DriverError, Neo4jError):  # it ended with its connection, or the server ended it
+            with suppress(DriverError, Neo4jError):  # its connection is lost, or the server terminated it
                 transaction.close()
 
     def remember_elements(self, found: Iterable[list[Any]]) -> list[list[Any]]:
-        """Remember the server's own ids of nodes, the first of each list, by their ids, the second; give the rest."""
+        """Cache the element id and id of nodes, the first two items of each list; return the remaining items."""
         listed = list(found)
         if self._view is not None:
             self._elements.update((identity, element) for element, identity, *_ in listed)
         return [rest for _, *rest in listed]
 
     def make_id_parameters(self, ids: Iterable[str]) -> dict[str, list[str]]:
-        """Give the parameters that name nodes: by the server's own ids where the snapshot knows them, which is fast."""
+        """Return the parameters that select nodes: by element id, which is faster, where the snapshot has it."""
         wanted = sorted(set(ids))
         elements = [self._elements[each] for each in wanted if each in self._elements]
         return {"elements": elements, "ids": [each for each in wanted if each not in self._elements]}

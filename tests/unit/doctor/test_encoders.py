@@ -1,4 +1,4 @@
-"""What `pkg doctor` says of the encoders."""
+"""Findings of `pkg doctor` for encoders."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def find(name: str) -> Finding:
 
 @pytest.fixture
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every package of the encoders be there."""
+    """Pretend that every package of encoders is installed."""
     monkeypatch.setattr("pkg.encode.registry.find_spec", lambda package: package)
 
 

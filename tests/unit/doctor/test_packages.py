@@ -1,4 +1,4 @@
-"""The examination names each extra that is not installed, and the command that brings it."""
+"""The examination lists each missing extra with its install command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the doctor tells of text models; none is loaded and nothing is sent."""
+"""Findings of `pkg doctor` for text models, without loading one or sending anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A mistyped address may hold a password: no command says it, whatever the form."""
+"""A mistyped address may contain a password, which no command prints."""
 
 from __future__ import annotations
 

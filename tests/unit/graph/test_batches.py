@@ -1,4 +1,4 @@
-"""What a batch sends to a server: each unit's nodes by label, relationships between positions, no text twice."""
+"""Batches send the nodes of units by label, relationships between positions, and each text once."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ TEXTS = ["", "x = 1\n", READER, "def f():\n    return 1\n\n\ndef g():\n    retur
 
 
 def list_nodes(parameters: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """List the nodes with their labels in the order in which relationships count them."""
+    """Return the nodes with their labels in the order of the positions in relationships."""
     return [(label, node) for label in LABELS for node in parameters[label.lower()]]
 
 
 def list_edges(parameters: dict[str, Any]) -> list[tuple[str, str, str, str]]:
-    """List the relationships by what they join: label and name, type, label and name."""
+    """Return relationships as label and name, type, label and name."""
     nodes = list_nodes(parameters)
     ends = [f"{label}:{node.get('qualname', node.get('path', ''))}" for label, node in nodes]
     return [(ends[a], kind, ends[b], nodes[b][1]["source"]) for kind in TYPES for a, b, _ in parameters[kind]]

@@ -1,4 +1,4 @@
-"""Files for an import of a server hold the whole graph, and say how it gets there."""
+"""The files of a bulk import contain the whole graph and instructions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
-    """Give a store with a repository and with a corpus whose rows share a function."""
+    """Return a store with a repository and a corpus whose rows share a function."""
     with closing(open_graph_at(tmp_path / "graph.db")) as opened:
         build(str(write_tree(tmp_path / "shop", SHOP)), opened)
         build(str(write_rows(tmp_path / "rows.jsonl", *SAME_BODY)), opened)
@@ -38,7 +38,7 @@ def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
 
 
 def read_rows(folder: Path, name: str) -> list[dict[str, str]]:
-    """Read a file as a table whose columns are called as in its header, types left out."""
+    """Read a file as a table with the column names of its header, without types."""
     limit = csv.field_size_limit(1 << 30)
     with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
@@ -98,9 +98,9 @@ def test_texts_and_fingerprints_are_those_of_the_store(store: EmbeddedStore, tmp
 def test_several_workers_write_the_same_nodes(store: EmbeddedStore, tmp_path: Path) -> None:
     one, two = (export_bulk(store, tmp_path / f"jobs-{jobs}", jobs) for jobs in (1, 2))
     assert (one.nodes, one.relations) == (two.nodes, two.relations)
-    for label in one.nodes.keys() - {"Source"}:  # a source tells what its stages took
+    for label in one.nodes.keys() - {"Source"}:  # a source has the times of its stages
         found = [read_rows(Path(report.folder), label) for report in (one, two)]
-        rows = [sorted(str(row | {"stamp": ""}) for row in each) for each in found]  # no two exports share a stamp
+        rows = [sorted(str(row | {"stamp": ""}) for row in each) for each in found]  # each export has another stamp
         assert rows[0] == rows[1]
 
 
@@ -173,7 +173,7 @@ def test_relationships_carry_line_rule_and_confidence(tmp_path: Path) -> None:
 
 
 def write_links(folder: Path, *links: UnitLinks, label: Label = Label.FILE) -> None:
-    """Write files or rows without code and what they refer to all the same."""
+    """Write files or rows without code, and their links."""
     with closing(CsvFiles(folder)) as files, closing(BulkWriter(files)) as writer:
         writer.put_source(Source("demo", "repository", "/demo"))
         for unit in prepare("demo", {each.path: "x = 1\n" for each in links}, label):

@@ -1,4 +1,4 @@
-"""Checksums of rows do not depend on how many are summed up at once."""
+"""Checksums of rows do not depend on the number of rows added at once."""
 
 from __future__ import annotations
 

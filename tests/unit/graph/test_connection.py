@@ -1,4 +1,4 @@
-"""The way to a server: its address, who may be overheard, and what is said when nobody answers as expected."""
+"""Connections to a server: addresses, warnings without encryption, and errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SERVER = Address("bolt://127.0.0.1:7687", None)
 
 @contextmanager
 def listening(answer: Callable[[socket.socket], object]) -> Iterator[str]:
-    """Give the address of somebody who answers every connection once, and is no Neo4j."""
+    """Yield the address of a listener that answers every connection once and is not Neo4j."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def serve() -> None:

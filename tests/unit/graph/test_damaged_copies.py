@@ -1,4 +1,4 @@
-"""A damaged file beside the database gives no answers: it is written again from the database, or not used."""
+"""A damaged file beside the database is written again from the database or not used."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FILES = {
 QUESTION = "read a date from the table"
 TERMS = {"read": 1.0, "date": 2.0, "table": 0.5, "path": 1.0}
 COPIES = ("graph.db-vectors", "graph.db-terms")
-PAGE = 512  # bytes; smaller than the pages of disks, as these files are small
+PAGE = 512  # bytes; smaller than the pages of disks, because the files are small
 
 
 def open_store(path: Path) -> EmbeddedStore:
@@ -35,7 +35,7 @@ def open_store(path: Path) -> EmbeddedStore:
 
 
 def ask(store: EmbeddedStore) -> Iterator[Matches]:
-    """Ask what reads every column of both files."""
+    """Return results that depend on every column of both files."""
     vector = encode(QUESTION)
     for label in (Label.FUNCTION, Label.BLOCK, Label.CLASS):
         yield store.vector_search(label, vector, 5)
@@ -61,7 +61,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, bytes], l
 
 
 def damage(content: bytes, old: bytes, how: str, first: int, second: int, byte: int) -> bytes:
-    """Change a file as disks and copies that go wrong do."""
+    """Damage a file like a faulty disk or copy."""
     pages = [content[at : at + PAGE] for at in range(0, len(content), PAGE)]
     one, other = first % len(pages), second % len(pages)
     if how == "flip":
@@ -97,7 +97,7 @@ def test_answers_are_those_of_the_undamaged_store(
             path.with_name(each).write_bytes(files[each])
         path.with_name(name).write_bytes(damage(files[name], files[f"{name}-old"], *how))
         assert answer(path) == answers
-        assert answer(path) == answers  # the file was written again, or what is in it has not changed
+        assert answer(path) == answers  # the file was written again, or its data is unchanged
 
 
 @FEW_EXAMPLES
@@ -120,7 +120,7 @@ def test_a_write_takes_over_no_damaged_vectors(
 
 
 def spoil(path: Path) -> None:
-    """Let the last byte that says something be another."""
+    """Change the last significant byte."""
     content = bytearray(path.read_bytes())
     at = max(place for place, byte in enumerate(content) if byte)
     content[at] ^= 1

@@ -1,4 +1,4 @@
-"""A build on a damaged store says so, whatever it would have touched; a sound one costs it no look at the rows."""
+"""A build reports a damaged store, whatever it would change, and reads no rows of a sound one."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_build_without_changes_says_that_the_store_is_damaged(
         kept = files if has_sum else {name: data for name, data in files.items() if name != "graph.db-sum"}
         path = put_store(Path(folder), kept, bytes(content))
         result = build(tree, path)
-        if result.exit_code == 0:  # nothing that the store gives is another: the place was free
+        if result.exit_code == 0:  # unused bytes: the contents are unchanged
             assert read_store(path) == lines
         else:
             assert (result.exit_code, result.stdout) == (1, "")

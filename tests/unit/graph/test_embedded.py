@@ -1,4 +1,4 @@
-"""What the embedded store adds to the contract: its vector codes, several processes, full disks, integrity."""
+"""The embedded store beyond the contract: vector codes, several processes, full disks, integrity."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Give the file of a store that is filled and closed."""
+    """Return the file of a filled and closed store."""
     place = tmp_path / "graph.db"
     with closing(EmbeddedStore(place, create=True)) as store:
         fill(store, FILES)
@@ -48,7 +48,7 @@ def codes_of(path: Path) -> Path:
 
 
 def search(path: Path) -> list[Matches]:
-    """Search every label through a connection of its own."""
+    """Search every label through a separate connection."""
     with closing(EmbeddedStore(path)) as store:
         labels = (Label.FUNCTION, Label.BLOCK, Label.FUNCTION_NAME, Label.IMPORT)
         return [store.vector_search(label, encode("read the settings of a path"), 5) for label in labels]
@@ -103,7 +103,7 @@ def test_vector_codes_after_each_write_are_those_that_would_be_made_anew(path: P
         lambda store: fill(store, {"zoom.py": zoom}, "second"),
         lambda store: fill(store, {"pack/reader.py": READER.replace("read", "turn")}),
         lambda store: delete(store, "second", "zoom.py"),  # the nodes of the highest numbers
-        lambda store: fill(store, {"turn.py": turn, "zoom.py": zoom}, "second"),  # which are given again
+        lambda store: fill(store, {"turn.py": turn, "zoom.py": zoom}, "second"),  # which are assigned again
         lambda store: delete(store, "demo", "pack/reader.py"),
         lambda store: delete(store, "demo", "pack/writer.py"),
         lambda store: delete(store, "second", "turn.py"),
@@ -152,7 +152,7 @@ def test_vector_codes_of_a_copy_that_went_its_own_way_are_made_again(path: Path,
     shutil.copy(path, copy)
     for place, text in ((path, READER.replace("read", "zoom")), (copy, WRITER.replace("copy", "zoom"))):
         with closing(EmbeddedStore(place)) as store:
-            fill(store, {"zoom.py": text}, "second")  # both are generation 2 now
+            fill(store, {"zoom.py": text}, "second")  # both are generation 2
     before = search(path)
     shutil.copy(codes_of(copy), codes_of(path))
     assert search(path) == before
@@ -188,7 +188,7 @@ def test_vector_codes_that_change_hands_while_they_are_read_are_not_mixed(
 def test_a_search_needs_no_file_of_codes(path: Path) -> None:
     before = search(path)
     codes_of(path).unlink()
-    codes_of(path).mkdir()  # so that nothing can be put in its place
+    codes_of(path).mkdir()  # so that it cannot be replaced
     assert search(path) == before
     with closing(EmbeddedStore(path)) as store:
         fill(store, FILES, "second")
@@ -270,7 +270,7 @@ with closing(EmbeddedStore(sys.argv[1])) as store:
 
 
 def mark_files(number: int) -> dict[str, str]:
-    """Give eight functions that all bear the mark of a generation."""
+    """Return eight functions with the mark of a generation."""
     text = "def read_{n}(path):\n    if path:\n        return settings(path, {n}, mark{letter})\n"
     return {f"{n}.py": text.format(n=n, letter=chr(ord("a") + number)) for n in range(8)}
 
@@ -324,7 +324,7 @@ def test_an_encoder_that_another_process_names_meanwhile_is_seen_whole(tmp_path:
 
         def follow(statement: str) -> None:
             statements.append(statement)
-            if len(statements) == 2:  # whatever it was that came first
+            if len(statements) == 2:  # whatever came first
                 other.ensure_schema("static", 192)
 
         store._connection.set_trace_callback(follow)

@@ -1,4 +1,4 @@
-"""What SQLite and the file system say becomes a store error that names the store and what to do."""
+"""Errors of SQLite and the file system become store errors with the store and a remedy."""
 
 from __future__ import annotations
 

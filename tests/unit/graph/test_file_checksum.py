@@ -1,4 +1,4 @@
-"""The checksum of the database file is read without ending the locks that SQLite holds on the file."""
+"""The checksum of the database file is read without releasing the locks of SQLite on the file."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ READ_AND_CLOSE = (
 
 
 def read_elsewhere(path: Path) -> None:
-    """Read the database from another process, which as the last one to close would remove the write-ahead log."""
+    """Read the database from another process, which would delete the write-ahead log if it closed last."""
     subprocess.run([sys.executable, "-I", "-c", READ_AND_CLOSE, path], check=True)
 
 
 @pytest.fixture
 def path(tree: Path, tmp_path: Path) -> Path:
-    """Build a graph, whose checksum is recorded with it, and return its database file."""
+    """Build a graph with its checksum; return its database file."""
     path = tmp_path / "graph.db"
     with closing(EmbeddedStore(path, create=True)) as store:
         build(str(tree), store)

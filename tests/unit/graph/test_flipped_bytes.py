@@ -1,4 +1,4 @@
-"""One byte that changes in a store: either it is told, or nothing that the store gives is another."""
+"""A changed byte in a store is either detected or changes no result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SEEDS = range(4)
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, list[str]]:
-    """Give the bytes of a store of a repository and a corpus that was changed and pruned, and its export."""
+    """Return the bytes of a store of a repository and a corpus after changes and deletions, and its export."""
     place = tmp_path_factory.mktemp("sound")
     path = place / "graph.db"
     tree = write_tree(place / "shop", LINKED | SHOP)
@@ -44,7 +44,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, list[str]]:
 
 
 def flip(content: bytes, draw: random.Random) -> bytes:
-    """Change one byte, of the pages that hold something."""
+    """Change one byte of the pages in use."""
     changed = bytearray(content)
     place = draw.randrange(len(content))
     changed[place] ^= draw.randrange(1, 256)
@@ -52,7 +52,7 @@ def flip(content: bytes, draw: random.Random) -> bytes:
 
 
 def judge(path: Path) -> Iterator[str]:
-    """Tell what the store says of itself when it is checked, then when it is exported."""
+    """Return the errors of a check of the store, then of an export."""
     for ask in (EmbeddedStore.check, export_lines):
         try:
             with closing(EmbeddedStore(path)) as store:
@@ -72,7 +72,7 @@ def test_a_flipped_byte_is_told_or_changes_nothing(sound: tuple[bytes, list[str]
         is_told = checked != "[]" or exported.startswith("fault: ")
         assert is_told or exported == json.dumps(lines)
         told += is_told
-    assert told  # most of a small store is room that nothing uses
+    assert told  # most of a small store is unused space
 
 
 def find_all(content: bytes, wanted: bytes) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""The guide to the Browser: addresses that it understands, queries that explain themselves, a style for every label."""
+"""The guide to Neo4j Browser: valid addresses, documented queries, a style for every label."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WANTED = {
     "start", "function-blocks", "class-methods", "callers", "call-path", "file-imports", "biggest-functions",
     "unresolved-calls", "duplicates", "shared-names",
 }  # fmt: skip
-CONTRAST = 4.5  # of text to its ground, as WCAG 2 asks for
+CONTRAST = 4.5  # of text and background, required by WCAG 2
 QUERIES = [pytest.param(query, id=query.name) for query in read_queries()]
 STYLES = parse_style(STYLE.read_text(encoding="utf-8"))
 
@@ -79,7 +79,7 @@ def test_a_graph_in_a_file_is_refused_with_what_to_do() -> None:
 
 
 def read_link(link: str) -> str:
-    """Read what a link fills into the editor, as the Browser does: it decodes first and looks for the argument then."""
+    """Parse the query of a link like the Browser, which decodes before it finds the argument."""
     decoded = unquote(link.replace("+", " "))
     found = re.search(r"[?&]arg=([^&#]*)", decoded)
     assert found
@@ -149,7 +149,7 @@ def test_a_caption_stands_out_from_its_ground(selector: str) -> None:
 
 
 def measure_light(colour: str) -> float:
-    """Measure the relative luminance of a colour (WCAG 2)."""
+    """Return the relative luminance of a colour (WCAG 2)."""
     parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

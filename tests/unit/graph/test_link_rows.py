@@ -1,4 +1,4 @@
-"""Links in the embedded store: texts that recur are kept once, and a first load leaves every index behind."""
+"""Links in the embedded store: recurring texts are stored once, and a first load creates every index."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
 
 
 def read(store: EmbeddedStore, statement: str) -> list[tuple[object, ...]]:
-    """Ask the database through a connection of its own."""
+    """Query the database through a separate connection."""
     path = store.address.removeprefix("sqlite:///")
     with closing(sqlite3.connect(path)) as connection:
         return connection.execute(statement).fetchall()
@@ -31,7 +31,7 @@ def read(store: EmbeddedStore, statement: str) -> list[tuple[object, ...]]:
 
 def make_links(store: EmbeddedStore, count: int) -> UnitLinks:
     copy, write = (find_id(store, Label.FUNCTION, name) for name in ("copy", "write"))
-    rules = ("scope", "import", "certain")  # a rule may be called as a confidence is
+    rules = ("scope", "import", "certain")  # a rule may have the name of a confidence
     edges = [Edge(RelationType.CALLS, copy, write, line, rules[line % 3], "certain") for line in range(count)]
     unbound = [UnboundCall(f"{line:016x}", copy, "spawn", line, rules[line % 2]) for line in range(count)]
     return UnitLinks("pack/writer.py", tuple(edges), tuple(unbound), (), b"notes")

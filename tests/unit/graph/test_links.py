@@ -1,4 +1,4 @@
-"""Links go to a server in batches of a bounded size, each unit whole and none twice in one batch."""
+"""Links are sent to a server in bounded batches of whole units, none twice in one batch."""
 
 from __future__ import annotations
 

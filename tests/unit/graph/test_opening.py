@@ -1,4 +1,4 @@
-"""Opening a store: what is made, migrated, refused, and left alone."""
+"""Opening a store: creation, migration, refusal, and files of other programs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Give the file of a store that is filled and closed."""
+    """Return the file of a filled and closed store."""
     place = tmp_path / "graph.db"
     with closing(EmbeddedStore(place, create=True)) as store:
         fill(store, FILES)
@@ -43,7 +43,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def change(path: Path, *statements: str) -> None:
-    """Run statements on a database behind PKG's back."""
+    """Run statements on a database without PKG."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         for statement in statements:
             connection.execute(statement)
@@ -265,7 +265,7 @@ def test_a_folder_is_no_store(tmp_path: Path, create: bool) -> None:
 
 
 def read_all(path: Path) -> None:
-    """Ask everything of a store that may be damaged."""
+    """Read everything from a store that may be damaged."""
     with closing(EmbeddedStore(path)) as store:
         faults = store.check()
         if faults:
@@ -290,14 +290,14 @@ def test_an_overwritten_store_never_fails_otherwise_than_by_a_store_error(path: 
     with path.open("r+b") as file:
         file.seek(draw.randrange(path.stat().st_size - 4096))
         file.write(draw.randbytes(draw.choice([16, 512, 4096])))
-    with suppress(StoreError):  # sound where the bytes fell on room that nothing uses
+    with suppress(StoreError):  # no error if the bytes are unused
         read_all(path)
     with suppress(StoreError), closing(EmbeddedStore(path)) as store:
         ask_without_a_check(store)
 
 
 def ask_without_a_check(store: EmbeddedStore) -> None:
-    """Ask as a query does, which does not look at the integrity first."""
+    """Read like a query, without an integrity check."""
     questions: list[Callable[[], object]] = [
         lambda: list(store.export(vectors=True)),
         store.stats,
@@ -363,7 +363,7 @@ except StoreFullError as fault:
 
 @pytest.fixture
 def public_path() -> Iterator[Path]:
-    """Give a filled store in a folder that every user may read and nobody but its owner may write."""
+    """Return a filled store in a folder that every user may read and only the owner may write."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "graph.db")
         with closing(EmbeddedStore(path, create=True)) as store:

@@ -1,4 +1,4 @@
-"""The terms of a server's graph are fetched once for each generation, and kept where they can be."""
+"""The terms of a server's graph are fetched once per generation and cached."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from pkg.units import format_id
 
 @dataclass
 class FakeView:
-    """What a snapshot knows of the generation that it reads."""
+    """The metadata of a generation."""
 
     stamp: str
     ready: list[str] = field(default_factory=lambda: ["demo"])
 
 
 class FakeReader:
-    """Give the fragments of a graph that was never on a server, and count how often they are asked for."""
+    """Fake reader of the fragments of a graph, which counts requests."""
 
     def __init__(self, text: str, stamp: str) -> None:
         (unit,) = prepare("demo", {"a.py": text})

@@ -1,4 +1,4 @@
-"""The files of a store: private, without leftovers of killed processes, and gone where a first build failed."""
+"""The files of a store: private, without leftovers of killed processes, deleted after a failed first build."""
 
 from __future__ import annotations
 
@@ -85,14 +85,14 @@ def test_a_folder_that_is_there_keeps_its_rights(tmp_path: Path) -> None:
 def test_a_store_that_others_may_read_stays_so_and_is_told(tmp_path: Path) -> None:
     tree, path = write_tree(tmp_path / "shop", SHOP), tmp_path / "store" / "graph.db"
     build_graph(tree, store=f"sqlite:///{path}")
-    assert "others on this machine" not in run("doctor", "--store", f"sqlite:///{path}").output
+    assert "other users of this machine" not in run("doctor", "--store", f"sqlite:///{path}").output
     for each in path.parent.iterdir():
         each.chmod(0o644)
     write_tree(tree, {"shop/new.py": "def new():\n    pass\n"})
     build_graph(tree, store=f"sqlite:///{path}")
     assert set(list_modes(path.parent).values()) == {0o644}
     told = run("doctor", "--store", f"sqlite:///{path}").output
-    assert "others on this machine may read graph.db, graph.db-vectors, graph.db-terms" in told
+    assert "other users of this machine may read graph.db, graph.db-vectors, graph.db-terms" in told
     assert f"chmod 600 {path}" in told
 
 
@@ -230,9 +230,9 @@ def test_what_a_killed_build_left_is_removed_by_the_next_one(tmp_path: Path, mod
         assert f"{left}.{process.pid}.tmp" in list_names(tmp_path)
         assert list_modes(tmp_path)[f"{left}.{process.pid}.tmp"] == 0o600
         with closing(EmbeddedStore(path, create=True)):
-            assert f"{left}.{process.pid}.tmp" in list_names(tmp_path)  # it is at work still
+            assert f"{left}.{process.pid}.tmp" in list_names(tmp_path)  # still running
         process.send_signal(signal.SIGKILL)
-    with closing(EmbeddedStore(path, create=True)) as store:  # an unchanged build does no more
+    with closing(EmbeddedStore(path, create=True)) as store:  # like an unchanged build
         assert not [each for each in list_names(tmp_path) if each.endswith(".tmp")]
         fill(store, FILES)
         assert store.check() == []

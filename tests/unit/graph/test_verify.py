@@ -1,4 +1,4 @@
-"""Two stores are compared node by node and relationship by relationship, and what differs is named."""
+"""Stores are compared node by node and relationship by relationship, with a list of differences."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def second(tmp_path: Path) -> Iterator[EmbeddedStore]:
 
 
 def link(store: FakeStore, *lines: int | None) -> None:
-    """Let f call g, on so many lines."""
+    """Link f with g by a call on each line."""
     (start,), (end,) = store.find_name("f"), store.find_name("g")
     edges = tuple(Edge(RelationType.CALLS, start.id, end.id, line) for line in lines)
     with store.write() as writer:
