@@ -39,7 +39,7 @@ def share_server(version: str, folder: Path) -> OpenStore:
     return open_empty_server(version)
 
 
-_held: dict[str, tuple[Fill, str]] = {}  # version -> the function that filled its server last, and the stamp of that graph
+_held: dict[str, tuple[Fill, str]] = {}  # by version: what filled the server last, and the stamp
 
 
 @contextmanager
