@@ -27,6 +27,8 @@ FINISHED = (
     "docs/judge.md",
     "docs/prompts.md",
     "docs/python.md",
+    "docs/contributing.md",
+    "docs/extending.md",
     "docs/rerank.md",
     "docs/calls.md",
     "docs/resolution.md",
