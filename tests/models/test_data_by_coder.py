@@ -6,12 +6,12 @@ from contextlib import closing
 
 import pytest
 
-from pkg.lab.datasets.asking import Asker
 from pkg.lab.datasets.dataset_options import DatasetOptions
 from pkg.lab.datasets.dataset_rows import Row, StepCounts, Tally
 from pkg.lab.datasets.file_pieces import write_chunks
 from pkg.lab.datasets.pair_checks import Repositories
 from pkg.lab.datasets.repository_texts import RepositoryText
+from pkg.lab.datasets.request_runner import RequestRunner
 from pkg.lab.datasets.step_chain import plan_steps, run_steps
 from pkg.lab.datasets.text_cache import TextCache
 from pkg.models.text_model import TextModel
@@ -22,11 +22,11 @@ CART = "import json\n\n\ndef load_cart(path):\n    with open(path) as file:\n   
 OPTIONS = DatasetOptions(repeat=1, max_tokens=100)
 
 
-def run(coder: TextModel, rows: list[Row], cache: TextCache, step: str) -> tuple[list[Row], Tally, Asker]:
+def run(coder: TextModel, rows: list[Row], cache: TextCache, step: str) -> tuple[list[Row], Tally, RequestRunner]:
     tally, known = Tally(), Repositories({"shop": ["shop/cart.py"]})
-    with closing(Asker(coder, cache)) as asker:
-        made = list(run_steps(rows, plan_steps(rows, step), asker, OPTIONS, tally, known))
-    return made, tally, asker
+    with closing(RequestRunner(coder, cache)) as runner:
+        made = list(run_steps(rows, plan_steps(rows, step), runner, OPTIONS, tally, known))
+    return made, tally, runner
 
 
 def test_each_text_becomes_a_row_or_is_counted_and_is_written_once(coder: TextModel) -> None:
@@ -34,12 +34,12 @@ def test_each_text_becomes_a_row_or_is_counted_and_is_written_once(coder: TextMo
     with closing(TextCache()) as cache:
         explained, _, _ = run(coder, chunks, cache, "explain")
         assert "cart" in explained[0]["explanation"].lower()
-        kept, tally, asker = run(coder, chunks, cache, "curate")
+        kept, tally, runner = run(coder, chunks, cache, "curate")
         for counts in tally.steps.values():
             assert counts.taken == counts.written + counts.dropped.total()
         assert tally.steps["questions"].taken == 1
         assert all("lines 1 to 6" in row["question"] and row["score"] >= OPTIONS.threshold for row in kept)
         again, _, later = run(coder, chunks, cache, "curate")
     assert again == kept
-    assert asker.usage.requests >= 1
+    assert runner.usage.requests >= 1
     assert later.usage.requests == 0

@@ -31,9 +31,9 @@ from pkg.lab.datasets.dataset_options import PAIR_TOKENS, DatasetOptions
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
-    from pkg.lab.datasets.asking import Asker
-    from pkg.lab.datasets.dataset_plan import AskingPlan, DatasetStep, PlainStep
+    from pkg.lab.datasets.dataset_plan import DatasetStep, PlainStep, RequestPlan
     from pkg.lab.datasets.dataset_rows import Row, Tally
+    from pkg.lab.datasets.request_runner import RequestRunner
     from pkg.lab.datasets.step_estimate import StepEstimate
     from pkg.models.usage import Price
 
@@ -344,13 +344,13 @@ def _ask(
     **given: Any,
 ) -> None:
     """Tell what it takes; where that is not all that was asked for, let the model write."""
-    from pkg.lab.datasets.dataset_plan import plan_asking
+    from pkg.lab.datasets.dataset_plan import plan_requests
     from pkg.models.usage import parse_price
 
     cost = None if price is None else parse_price(price)
     names = ("seed", "limit", "max_tokens", "temperature", "repeat", "threshold")
     wanted = DatasetOptions(**{name: given[name] for name in names if name in given})
-    plan = plan_asking(graph, step, given["source"], wanted, tally, rows)
+    plan = plan_requests(graph, step, given["source"], wanted, tally, rows)
     estimates = plan.estimate(cost)
     if given["estimate"]:
         lines = [{"type": "estimate", "model": model, **asdict(each)} for each in estimates]
@@ -377,29 +377,29 @@ def _agree_to_send(model: str, estimates: Sequence[StepEstimate], is_agreed: boo
         raise UsageError(f"{message}; nothing was sent: agree with --yes, or choose a model of this machine")
 
 
-def _let_write(step: str, name: str, plan: AskingPlan, total: int, price: Price | None, output: str | None) -> None:
+def _let_write(step: str, name: str, plan: RequestPlan, total: int, price: Price | None, output: str | None) -> None:
     """Write the rows as the model makes them, with a bar, and say what it was asked for."""
-    with _open_asker(name, step, total, price) as asker:
-        _write(plan.make(asker), output)
+    with _open_runner(name, step, total, price) as runner:
+        _write(plan.make(runner), output)
 
 
 @contextmanager
-def _open_asker(name: str, step: str, total: int, price: Price | None) -> Iterator[Asker]:
+def _open_runner(name: str, step: str, total: int, price: Price | None) -> Iterator[RequestRunner]:
     """Open a model with what it has written before; say in the end what it was asked for."""
-    from pkg.lab.datasets.asking import Asker
+    from pkg.lab.datasets.request_runner import RequestRunner
     from pkg.lab.datasets.text_cache import TextCache
     from pkg.models.registry import open_model
     from pkg.models.usage import render_usage
 
     with closing(TextCache()) as cache, closing(open_model(name)) as model, closing(ProgressBar()) as bar:
         listen = (lambda done: bar.count(step, done, total)) if sys.stderr.isatty() else None
-        asker = Asker(model, cache, listen)
+        runner = RequestRunner(model, cache, listen)
         try:
-            with closing(asker):
-                yield asker
+            with closing(runner):
+                yield runner
         finally:
             bar.close()
-            say(f"{render_usage(asker.usage, model.name, price)}; {asker.known:,} texts were there already")
+            say(f"{render_usage(runner.usage, model.name, price)}; {runner.cached:,} texts were there already")
             if cache.fault is not None:
                 say(f"not all texts are kept for another run: {cache.fault}")
 
@@ -441,10 +441,10 @@ def _run_responses(
         _agree_to_send(model, [each], yes)
     totals = {model: each.requests for model, each in estimates}
 
-    def open_asker(model: str) -> AbstractContextManager[Asker]:
-        return _open_asker(model, RESPONSES, totals[model], cost)
+    def open_runner(model: str) -> AbstractContextManager[RequestRunner]:
+        return _open_runner(model, RESPONSES, totals[model], cost)
 
-    _write(write_responses(tasks, open_asker, wanted, with_principles, tally.step(RESPONSES)), output)
+    _write(write_responses(tasks, open_runner, wanted, with_principles, tally.step(RESPONSES)), output)
     _tell(tally)
 
 

@@ -1,4 +1,4 @@
-"""How sets of questions are made; the defaults are the paper's, where it tells any."""
+"""Options of datasets; the defaults are those of the paper where it gives any."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from pkg.errors import UsageError
 from pkg.models.text_model import Decoding
 
-REPEAT = 2  # times that all pieces are explained (Q-11)
-THRESHOLD = 4  # the least score of what is kept (Q-12, A-20)
-PAIR_TOKENS = 256  # that the questions about one table may have (Q-05)
+REPEAT = 2  # explanations of each chunk (Q-11)
+THRESHOLD = 4  # lowest score of a pair that is kept (Q-12, A-20)
+PAIR_TOKENS = 256  # limit of the questions about one table (Q-05)
 SCORE_TOKENS = 200  # one to three sentences and a number
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetOptions:
-    """What is drawn and asked for.
+    """Options of all steps.
 
-    The paper writes about imports at a temperature of 1.5, at which small models write no sentences any more; for the
-    other steps it tells none. One above 0 lets repetitions differ.
+    The paper uses a temperature of 1.5 for pairs about imports, at which small models no longer write sentences, and
+    gives none for the other steps. Repetitions differ only at a temperature above 0.
     """
 
     seed: int = 0
-    limit: int | None = None  # rows, or where a model writes, things that it is asked about; drawn by the seed
+    limit: int | None = None  # rows, or inputs of the first step that uses a model; drawn by the seed
     repeat: int = REPEAT
     threshold: int = THRESHOLD
     max_tokens: int = 512
@@ -36,10 +36,10 @@ class DatasetOptions:
                 f"an overlap of {self.overlap} and a size of {self.size}; expected an overlap below the size"
             )
 
-    def decode(self, repetition: int = 0) -> Decoding:
-        """Say how the texts of one repetition are written."""
+    def make_decoding(self, repetition: int = 0) -> Decoding:
+        """Return the decoding of one repetition."""
         return Decoding(self.max_tokens, self.temperature, seed=self.seed + repetition)
 
-    def judge(self) -> Decoding:
-        """Say how scores are written."""
+    def make_score_decoding(self) -> Decoding:
+        """Return the decoding of scores, at temperature 0."""
         return Decoding(SCORE_TOKENS, seed=self.seed)

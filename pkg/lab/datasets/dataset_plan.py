@@ -1,4 +1,4 @@
-"""The use case that makes a set: read what it is about, then write rows without a model, or ask one."""
+"""Building a dataset: read the files of a graph or earlier rows, then write rows without or with a model."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from pkg.errors import UsageError
 from pkg.lab.datasets import import_pairs, import_questions, section_questions
-from pkg.lab.datasets.asking import Asker, Request
 from pkg.lab.datasets.dataset_options import DatasetOptions
-from pkg.lab.datasets.dataset_rows import Row, StepCounts, Tally, draw, drop_twins
+from pkg.lab.datasets.dataset_rows import Row, StepCounts, Tally, draw, drop_duplicates
 from pkg.lab.datasets.file_pieces import CHUNK_SIZE, CHUNKS, SNIPPET_SIZE, is_python, write_chunks, write_snippets
 from pkg.lab.datasets.import_tables import read_importing_files
 from pkg.lab.datasets.pair_checks import Repositories
 from pkg.lab.datasets.repository_texts import list_paths, read_texts
+from pkg.lab.datasets.request_runner import Request, RequestRunner
 from pkg.lab.datasets.step_chain import estimate_steps, plan_steps, run_steps
 from pkg.lab.datasets.step_estimate import StepEstimate, estimate_requests
 from pkg.lab.datasets.text_cache import TextCache
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 PlainStep = Literal["snippets", "chunks", "dependencies", "meta"]
-"""Steps that need no model; the last two may have one."""
+"""Steps that need no model; the last two can use one."""
 DatasetStep = Literal["snippets", "chunks", "dependencies", "meta", "explain", "questions", "curate"]
 PLAIN_STEPS: tuple[PlainStep, ...] = get_args(PlainStep)
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """The rows of a set, what each step took, wrote and dropped, and what the model was asked for."""
+    """The rows of a dataset, the counts of each step, and the usage of the model."""
 
     rows: tuple[Row, ...]
     counts: tuple[StepCounts, ...]
@@ -41,11 +41,11 @@ class Dataset:
 
 
 @dataclass(frozen=True, slots=True)
-class AskingPlan:
-    """What a model will be asked about, which is read already."""
+class RequestPlan:
+    """The requests of a run: their estimate, and a function that runs them."""
 
     estimate: Callable[[Price | None], list[StepEstimate]]
-    make: Callable[[Asker], Iterator[Row]]
+    make: Callable[[RequestRunner], Iterator[Row]]
 
 
 def make_dataset(
@@ -56,24 +56,24 @@ def make_dataset(
     options: DatasetOptions,
     rows: Sequence[Row] | None = None,
 ) -> Dataset:
-    """Make a set of a graph, or of the rows of an earlier step; a UsageError for a step that needs a model."""
+    """Build a dataset from a graph, or from rows of an earlier step; raises UsageError if the step needs a model."""
     tally = Tally()
     if model is None:
         if step not in PLAIN_STEPS:
             raise UsageError(f"the step {step} needs a model; without one there are: {', '.join(PLAIN_STEPS)}")
         return Dataset(tuple(make_plain(store, step, source, options, tally)), tuple(tally.steps.values()), Usage())
-    plan = plan_asking(store, step, source, options, tally, rows)
-    with closing(TextCache()) as cache, closing(Asker(model, cache)) as asker:
-        made = tuple(plan.make(asker))
-        return Dataset(made, tuple(tally.steps.values()), asker.usage)
+    plan = plan_requests(store, step, source, options, tally, rows)
+    with closing(TextCache()) as cache, closing(RequestRunner(model, cache)) as runner:
+        made = tuple(plan.make(runner))
+        return Dataset(made, tuple(tally.steps.values()), runner.usage)
 
 
 def make_plain(
     store: GraphStore, step: PlainStep, source: str | None, options: DatasetOptions, tally: Tally
 ) -> list[Row]:
-    """Make the rows of a step without a model, or as many as the limit draws."""
+    """Return the rows of a step without a model, drawn up to the limit."""
     counts = tally.step(step)
-    made = list(drop_twins(_write_plain(store, step, source, options, counts), counts))
+    made = list(drop_duplicates(_write_plain(store, step, source, options, counts), counts))
     drawn = draw(made, options.limit, options.seed)
     counts.written = len(drawn)
     counts.drop("not drawn", len(made) - len(drawn))
@@ -92,49 +92,49 @@ def _write_plain(
     return section_questions.write_questions(section_questions.read_sections(store, source), counts)
 
 
-def plan_asking(
+def plan_requests(
     store: GraphStore | None,
     step: DatasetStep,
     source: str | None,
     options: DatasetOptions,
     tally: Tally,
     rows: Sequence[Row] | None = None,
-) -> AskingPlan:
-    """Read what a model will be asked about: files, sections, or chunks, or the rows of an earlier step.
+) -> RequestPlan:
+    """Read the inputs of a step with a model: files, sections, or chunks, or the rows of an earlier step.
 
-    store: None where rows are given and their repository is in no graph. Raises UsageError for a step that asks none,
-    and for rows that do not lead to it.
+    store: None if rows are given and their repository is in no graph. Raises UsageError for a step that uses no model,
+    and for rows from which no step leads to it.
     """
     if rows is None and store is None:
-        raise UsageError(f"neither a graph nor rows for the step {step}; give one of them")
+        raise UsageError(f"neither a graph nor rows for the step {step}; pass one of them")
     if step == "dependencies" and store is not None:
         return _plan_imports(store, source, options, tally)
     if step == "meta" and store is not None:
         return _plan_sections(store, source, options, tally)
     if step in PLAIN_STEPS:
-        raise UsageError(f"the step {step} asks no model; leave it out")
+        raise UsageError(f"the step {step} uses no model; leave it out")
     return _plan_chain(store, step, source, options, tally, rows)
 
 
-def _plan_imports(store: GraphStore, source: str | None, options: DatasetOptions, tally: Tally) -> AskingPlan:
+def _plan_imports(store: GraphStore, source: str | None, options: DatasetOptions, tally: Tally) -> RequestPlan:
     files = draw(read_importing_files(store, source), options.limit, options.seed)
     repositories, counts = _find_repositories(store, ()), tally.step(import_questions.STEP)
-    return AskingPlan(
-        _estimate(counts.step, lambda: import_pairs.ask_tables(files, options)),
-        lambda asker: import_pairs.write_pairs(files, asker, options, counts, repositories),
+    return RequestPlan(
+        _estimate(counts.step, lambda: import_pairs.request_table_pairs(files, options)),
+        lambda runner: import_pairs.write_pairs(files, runner, options, counts, repositories),
     )
 
 
-def _plan_sections(store: GraphStore, source: str | None, options: DatasetOptions, tally: Tally) -> AskingPlan:
+def _plan_sections(store: GraphStore, source: str | None, options: DatasetOptions, tally: Tally) -> RequestPlan:
     sections = section_questions.read_sections(store, source)
     read, counts = tally.step("sections"), tally.step(section_questions.STEP)
     kept = section_questions.keep_askable(sections, read)
     read.taken, read.written = len(sections), len(kept)
     kept = draw(kept, options.limit, options.seed)
     repositories = _find_repositories(store, ())
-    return AskingPlan(
-        _estimate(counts.step, lambda: section_questions.ask_sections(kept, options)),
-        lambda asker: section_questions.write_pairs(kept, asker, options, counts, repositories),
+    return RequestPlan(
+        _estimate(counts.step, lambda: section_questions.request_section_pairs(kept, options)),
+        lambda runner: section_questions.write_pairs(kept, runner, options, counts, repositories),
     )
 
 
@@ -149,8 +149,8 @@ def _plan_chain(
     options: DatasetOptions,
     tally: Tally,
     rows: Sequence[Row] | None,
-) -> AskingPlan:
-    """Begin with the rows that were given, else with the chunks of a graph."""
+) -> RequestPlan:
+    """Plan the steps from the given rows, or from the chunks of a graph."""
     if rows is None:
         assert store is not None
         counts = tally.step(CHUNKS)
@@ -161,14 +161,14 @@ def _plan_chain(
     steps = plan_steps(found, step)
     found = draw(found, options.limit, options.seed)
     repositories = _find_repositories(store, found)
-    return AskingPlan(
+    return RequestPlan(
         lambda price: list(estimate_steps(found, steps, options, price)),
-        lambda asker: run_steps(found, steps, asker, options, tally, repositories),
+        lambda runner: run_steps(found, steps, runner, options, tally, repositories),
     )
 
 
 def _find_repositories(store: GraphStore | None, rows: Iterable[Row]) -> Repositories:
-    """Tell which files there are: those of the graph, and of a source that it does not have those of the rows."""
+    """Return the paths of each source: those of the graph, or those of the rows if the graph lacks the source."""
     paths: dict[str, set[str]] = {}
     for row in rows:
         paths.setdefault(row["source"], set()).add(row["path"])

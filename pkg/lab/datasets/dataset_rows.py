@@ -1,4 +1,4 @@
-"""The rows of all sets: what each says, where it is from, and an id that its content decides."""
+"""Rows of datasets: their fields, place and origin, and an id that is a hash of the content."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ from typing import Any, TypeVar
 from pkg.errors import InputError, shorten
 
 Row = dict[str, Any]
-"""One line of a set, as JSON has it."""
+"""One row of a dataset, as JSON."""
 
 Item = TypeVar("Item")
 
 _DIGITS = 16  # of an id or a hash
-_SHOWN = 60  # characters of a line that is no row
+_SHOWN = 60  # characters of an invalid row in an error message
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a row is about: a file of a source, some of its lines, or all of it."""
+    """A file of a source, or some lines of it."""
 
     source: str
-    revision: str | None  # of a source that is a git revision
+    revision: str | None  # of a source that was built from a git revision
     path: str
     start_line: int | None = None
     end_line: int | None = None
     content: str = ""  # of these lines
-    content_hash: str = ""  # of the file where the content is not told
+    content_hash: str = ""  # of the file, if there is no content
 
     @property
     def file_name(self) -> str:
-        """Give the last part of the path."""
+        """Return the last part of the path."""
         return PurePosixPath(self.path).name
 
     @property
     def module(self) -> str:
-        """Name the folder with dots, below the name of the source, as SpyderCodeQA does (Q-01)."""
+        """Return the source and the folder, separated by dots, as in SpyderCodeQA (Q-01)."""
         return ".".join((self.source, *PurePosixPath(self.path).parts[:-1]))
 
     @property
     def meta_data(self) -> dict[str, Any]:
-        """Give the place in the form of SpyderCodeQA."""
+        """Return the place in the format of SpyderCodeQA."""
         return {
             "file_name": self.file_name,
             "module": self.module,
@@ -57,7 +57,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Which step wrote a row, and with what."""
+    """The step, model, prompt and seed that a row was written with."""
 
     step: str
     model: str | None = None
@@ -66,29 +66,29 @@ class Origin:
 
 
 def hash_words(*words: object) -> str:
-    """Hash words to a short text that is the same everywhere."""
+    """Return a short hash of words that is the same on all machines."""
     return hashlib.sha256("\0".join(map(str, words)).encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
 
 
 def make_row(
     place: Place,
     origin: Origin,
-    said: Mapping[str, Any],
-    more: Mapping[str, Any] | None = None,
-    beside: Mapping[str, Any] | None = None,
+    fields: Mapping[str, Any],
+    meta_data: Mapping[str, Any] | None = None,
+    unhashed: Mapping[str, Any] | None = None,
 ) -> Row:
-    """Make a row of what is said about a place; its id depends on the step, on both and on nothing else.
+    """Build a row about a place; its id is a hash of the step, the place and `fields`.
 
-    more: what is added to the place in the form of SpyderCodeQA; beside: what does not tell a row from another.
+    meta_data: added to that of the place. unhashed: fields that are not part of the id.
     """
     lines = (place.start_line, place.end_line)
-    written = json.dumps(said, sort_keys=True, ensure_ascii=False)
+    written = json.dumps(fields, sort_keys=True, ensure_ascii=False)
     return {
         "id": hash_words(origin.step, place.source, place.path, *lines, written),
-        **said,
-        **(beside or {}),
+        **fields,
+        **(unhashed or {}),
         "path": place.path,
-        "meta_data": {**place.meta_data, **(more or {})},
+        "meta_data": {**place.meta_data, **(meta_data or {})},
         "source": place.source,
         "revision": place.revision,
         "content_hash": hash_words(place.content) if place.content else place.content_hash,
@@ -99,21 +99,21 @@ def make_row(
     }
 
 
-def show_evidence(place: Place) -> list[dict[str, Any]]:
-    """Give the content of a place as those who judge and rate answers read it."""
+def make_evidence(place: Place) -> list[dict[str, Any]]:
+    """Return a place as the evidence of an item for judges and raters."""
     lines = {"start_line": place.start_line, "end_line": place.end_line}
     return [{"path": place.path, **lines, "content": place.content}]
 
 
 def read_place(row: Row) -> Place:
-    """Read back what a row of an earlier step is about; raises what a row that is none does."""
+    """Parse the place of a row; raises KeyError, TypeError or IndexError if the row is invalid."""
     meta = row["meta_data"]
     content = row["evidence"][0]["content"] if "evidence" in row else row["content"]
     return Place(row["source"], row["revision"], row["path"], meta["start_line"], meta["end_line"], str(content))
 
 
 def read_rows(lines: Iterable[str], name: str) -> Iterator[Row]:
-    """Read the rows that an earlier step has written; an InputError for a line that is none."""
+    """Read the rows of an earlier step; raises InputError for an invalid line."""
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
@@ -122,13 +122,13 @@ def read_rows(lines: Iterable[str], name: str) -> Iterator[Row]:
                 yield row
             except (ValueError, TypeError, KeyError, IndexError) as fault:
                 raise InputError(
-                    f"{name}, line {number}: {shorten(line, _SHOWN)!r} is no row of pkg data ({fault!r}); expected the"
-                    " output of pkg data chunks, explain, questions or curate"
+                    f"{name}, line {number}: {shorten(line, _SHOWN)!r} is not a row of pkg data ({fault!r}); expected"
+                    " the output of pkg data chunks, explain, questions or curate"
                 ) from None
 
 
 def draw(items: Sequence[Item], limit: int | None, seed: int) -> list[Item]:
-    """Draw some of the items, and give them in their order; without a limit all."""
+    """Return a sample of the items in their order, or all without a limit."""
     if limit is None or limit >= len(items):
         return list(items)
     return [items[index] for index in sorted(Random(seed).sample(range(len(items)), limit))]
@@ -136,7 +136,7 @@ def draw(items: Sequence[Item], limit: int | None, seed: int) -> list[Item]:
 
 @dataclass(slots=True)
 class StepCounts:
-    """What one step has taken, written and dropped, and why."""
+    """Numbers of inputs, written rows and dropped rows of a step, the last by reason."""
 
     step: str
     taken: int = 0
@@ -144,7 +144,7 @@ class StepCounts:
     dropped: Counter[str] = field(default_factory=Counter)
 
     def drop(self, reason: str, count: int = 1) -> None:
-        """Count what is left out."""
+        """Count dropped inputs or rows."""
         if count:
             self.dropped[reason] += count
 
@@ -156,16 +156,16 @@ class Tally:
         self.steps: dict[str, StepCounts] = {}
 
     def step(self, name: str) -> StepCounts:
-        """Give the counts of a step."""
+        """Return the counts of a step."""
         return self.steps.setdefault(name, StepCounts(name))
 
 
-def drop_twins(rows: Iterable[Row], counts: StepCounts) -> Iterator[Row]:
-    """Let through each row once, and count the rows that are written."""
+def drop_duplicates(rows: Iterable[Row], counts: StepCounts) -> Iterator[Row]:
+    """Yield each row once, and count the written rows and the duplicates."""
     seen: set[str] = set()
     for row in rows:
         if row["id"] in seen:
-            counts.drop("the same as a row before it")
+            counts.drop("duplicate of an earlier row")
             continue
         seen.add(row["id"])
         counts.written += 1

@@ -1,4 +1,4 @@
-"""Cut the files of a repository into snippets that people ask about (Q-02), and into chunks for models (Q-07)."""
+"""Snippets of files that people write questions about (Q-02), and chunks for models (Q-07)."""
 
 from __future__ import annotations
 
@@ -19,15 +19,14 @@ CHUNK_SIZE, CHUNK_OVERLAP = 1_500, 200  # characters (Q-07)
 
 
 def is_python(path: str) -> bool:
-    """Tell whether a file is Python."""
+    """Return whether a file is Python."""
     return path.endswith(SUFFIXES)
 
 
 def write_snippets(texts: Iterable[RepositoryText], size: int, counts: StepCounts) -> Iterator[Row]:
-    """Cut Python files into snippets with their lines; one of a single line says too little, and is counted (Q-02).
+    """Cut Python files into snippets, and drop those of a single line (Q-02).
 
-    The paper looks for the lines of a snippet in the file afterwards, and drops those that it does not find; here the
-    cut itself tells them.
+    The paper searches the file for the lines of a snippet and drops it if they are not found; here they are known.
     """
     for text in texts:
         for window in _cut(text, size, 0):
@@ -40,14 +39,14 @@ def write_snippets(texts: Iterable[RepositoryText], size: int, counts: StepCount
 
 
 def write_chunks(texts: Iterable[RepositoryText], size: int, overlap: int, counts: StepCounts) -> Iterator[Row]:
-    """Cut files into chunks that overlap, each with what it contains and what its file imports (Q-07)."""
+    """Cut files into overlapping chunks, with metadata about their definitions and the imports of the file (Q-07)."""
     for text in texts:
         contents = _Contents(text)
         for window in _cut(text, size, overlap):
             counts.taken += 1
             place = text.place(window.start_line, window.end_line, window.content)
-            said = {"type": "chunk", "content": window.content}
-            yield make_row(place, Origin(CHUNKS), said, contents.describe(window))
+            fields = {"type": "chunk", "content": window.content}
+            yield make_row(place, Origin(CHUNKS), fields, contents.describe(window))
 
 
 def _cut(text: RepositoryText, size: int, overlap: int) -> list[Window]:
@@ -57,7 +56,7 @@ def _cut(text: RepositoryText, size: int, overlap: int) -> list[Window]:
 
 
 class _Contents:
-    """What stands where in a file: the lines on which classes and functions begin, and the import statements."""
+    """Start lines of the classes and functions of a file, and its import statements."""
 
     def __init__(self, text: RepositoryText) -> None:
         self._classes: list[int] = []
@@ -73,7 +72,7 @@ class _Contents:
         self._imports = [" ".join(code[each.start : each.end].decode("utf-8", "replace").split()) for each in spans]
 
     def describe(self, window: Window) -> dict[str, Any]:
-        """Tell what begins in a window, and what its file imports."""
+        """Return the metadata of a window."""
         return {
             "contains_class": _holds(self._classes, window),
             "contains_function": _holds(self._functions, window),

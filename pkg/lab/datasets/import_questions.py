@@ -1,13 +1,13 @@
-"""Questions about what a file imports, with answers that the graph's import table gives, so that they are true (Q-05).
+"""Questions about the imports of a file, with answers computed from the import table of the graph (Q-05).
 
-Seven kinds, as in the paper, each of which names the file:
+Seven kinds, as in the paper; each question names the file:
 
-row         one row of the table: where an imported name comes from
-table       all rows: what the file imports
-libraries   the libraries among them
-files       the files of the repository among them
-category    the rows of one category and kind of thing, such as classes of other files (Q-04)
-no          a file of the repository, or a library that others use, that this one does not import
+row         one row of the table: the origin of an imported name
+table       all rows of the table
+libraries   the imported libraries
+files       the imported files of the repository
+category    the rows of one category and kind of definition, such as classes of other files (Q-04)
+no          a file of the repository, or a library of other files, that this one does not import
 absent      a library that does not exist
 """
 
@@ -32,7 +32,7 @@ INVENTED = (
     "quillparse", "nimbusframe", "fastledgerdb", "pyorchardkit", "tensorloom", "httpgrove", "datamarmot", "cliweaver",
     "asyncpebble", "yamlharbor", "plotwillow", "cachebadger",
 )  # fmt: skip
-"""Names of libraries that nobody has made; one that the repository imports all the same is not taken."""
+"""Names of libraries that do not exist; one that the repository imports is not used."""
 
 _UNKNOWN = ""
 _PACKAGE = "__init__"
@@ -45,19 +45,19 @@ _PLURALS = {"class": "classes", "function": "functions", "variable": "variables"
 
 @dataclass(frozen=True, slots=True)
 class ImportingFile:
-    """A file with its rows of the import table, and its neighbours in the repository."""
+    """A file with its rows of the import table, and the other files and libraries of its repository."""
 
     place: Place  # the whole file
     records: tuple[ImportRecord, ...]
     paths: tuple[str, ...]  # of all files of the source
-    libraries: frozenset[str]  # that any file of the source imports
-    words: frozenset[str]  # of names in its import statements and in those of packages that it imports from, and the
-    # libraries that the files which it imports from may hand on
-    reached: frozenset[str]  # files that what it imports may come from, through these packages too
+    libraries: frozenset[str]  # imported by any file of the source
+    words: frozenset[str]  # names in its import statements and in those of the packages that it imports from, and
+    # libraries that the imported files may re-export
+    reached: frozenset[str]  # files that its imports may come from, directly or through these packages
 
     @property
     def path(self) -> str:
-        """Name the file."""
+        """Return the path of the file."""
         return self.place.path
 
 
@@ -69,9 +69,9 @@ class _Pair(NamedTuple):
 
 
 def write_questions(files: Iterable[ImportingFile], seed: int, counts: StepCounts) -> Iterator[Row]:
-    """Write a question of each kind about each file, with its answer; what a kind has nothing to ask about is counted.
+    """Yield a question of each kind about each file; counts the kinds that do not apply.
 
-    The seed draws the row, the category, and what is not imported.
+    The seed draws the row, the category, and the file or library that is not imported.
     """
     for file in files:
         counts.taken += 1
@@ -80,24 +80,24 @@ def write_questions(files: Iterable[ImportingFile], seed: int, counts: StepCount
             if pair is None:
                 counts.drop(f"nothing to ask of the kind {kind}")
                 continue
-            said = {"question": pair.question, "answer": pair.answer, "type": TYPE, "kind": pair.kind}
-            yield make_row(file.place, Origin(STEP, seed=seed), said | {"lines": list(pair.lines)})
+            fields = {"question": pair.question, "answer": pair.answer, "type": TYPE, "kind": pair.kind}
+            yield make_row(file.place, Origin(STEP, seed=seed), fields | {"lines": list(pair.lines)})
 
 
 def _write_pairs(file: ImportingFile, random: Random) -> list[_Pair | None]:
     return [
-        _ask_row(file, random),
-        _ask_table(file),
-        _ask_libraries(file),
-        _ask_files(file),
-        _ask_category(file, random),
-        _ask_no(file, random),
-        _ask_absent(file, random),
+        _build_row_pair(file, random),
+        _build_table_pair(file),
+        _build_libraries_pair(file),
+        _build_files_pair(file),
+        _build_category_pair(file, random),
+        _build_negative_pair(file, random),
+        _build_absent_pair(file, random),
     ]
 
 
-def _ask_row(file: ImportingFile, random: Random) -> _Pair:
-    """Ask about one name; where it is imported in several ways, as in both branches of a try, all are told."""
+def _build_row_pair(file: ImportingFile, random: Random) -> _Pair:
+    """Build a question about one name; the answer has all its imports, such as those in both branches of a try statement."""
     by_name: dict[str, list[ImportRecord]] = defaultdict(list)
     for record in file.records:
         by_name[record.artifact].append(record)
@@ -108,7 +108,7 @@ def _ask_row(file: ImportingFile, random: Random) -> _Pair:
 
 
 def _describe_way(record: ImportRecord) -> str:
-    """Say in words what one row of the table says."""
+    """Describe one row of the table."""
     line, name = f"(line {record.line})", _show_name(record.artifact)
     if record.category == "library_import_direct":
         return f"the library `{record.library_name}`, by `import {record.artifact}` {line}"
@@ -130,13 +130,13 @@ def _show_name(name: str) -> str:
     return "everything (`*`)" if name == "*" else f"`{name}`"
 
 
-def _ask_table(file: ImportingFile) -> _Pair:
+def _build_table_pair(file: ImportingFile) -> _Pair:
     rows = "\n".join(f"- {way}" for way in dict.fromkeys(map(_describe_way, file.records)))
     return _Pair("table", f"What does the file `{file.path}` import?", f"`{file.path}` imports:\n{rows}",
                  _list_lines(file.records))  # fmt: skip
 
 
-def _ask_libraries(file: ImportingFile) -> _Pair:
+def _build_libraries_pair(file: ImportingFile) -> _Pair:
     records = [each for each in file.records if each.library_name is not None]
     names = _list_quoted(each.library_name for each in records)
     answer = (
@@ -145,31 +145,31 @@ def _ask_libraries(file: ImportingFile) -> _Pair:
     return _Pair("libraries", f"Which libraries does the file `{file.path}` import?", answer, _list_lines(records))
 
 
-def _ask_files(file: ImportingFile) -> _Pair:
+def _build_files_pair(file: ImportingFile) -> _Pair:
     question = f"From which files of this repository comes what the file `{file.path}` imports?"
     records = [each for each in file.records if each.library_name is None]
-    return _Pair("files", question, _tell_files(file, records), _list_lines(records))
+    return _Pair("files", question, _describe_files(file, records), _list_lines(records))
 
 
-def _tell_files(file: ImportingFile, records: Sequence[ImportRecord]) -> str:
+def _describe_files(file: ImportingFile, records: Sequence[ImportRecord]) -> str:
     if not records:
         return f"From none: `{file.path}` imports libraries alone."
     names = _list_quoted(each.target_file for each in records)
-    lost = _list_quoted(each.artifact for each in records if each.target_file is None)
-    told = [f"what `{file.path}` imports of this repository comes from {names}"] if names else []
-    told += [f"the file that {lost} comes from was not found"] if lost else []
-    answer = "; ".join(told)
+    unresolved = _list_quoted(each.artifact for each in records if each.target_file is None)
+    parts = [f"what `{file.path}` imports of this repository comes from {names}"] if names else []
+    parts += [f"the file that {unresolved} comes from was not found"] if unresolved else []
+    answer = "; ".join(parts)
     return f"{answer[0].upper()}{answer[1:]}."
 
 
-def _ask_category(file: ImportingFile, random: Random) -> _Pair | None:
-    """Ask for all rows of one category and kind of thing; None where not all of any such group are known.
+def _build_category_pair(file: ImportingFile, random: Random) -> _Pair | None:
+    """Build a question for all rows of one category and kind of definition; None if no such group is known completely.
 
-    Behind a star may be anything, and what leads to no known thing of the repository may be of any kind.
+    A star import may import anything, and an unresolved import of the repository may be of any kind.
     """
     groups: dict[str, list[ImportRecord]] = defaultdict(list)
     for record in file.records:
-        groups[_name_group(record)].append(record)
+        groups[_make_category_question(record)].append(record)
     unknown = bool(groups.pop(_UNKNOWN, []))
     asked = [
         question
@@ -184,8 +184,8 @@ def _ask_category(file: ImportingFile, random: Random) -> _Pair | None:
     return _Pair("category", question, f"`{file.path}` imports {names} so.", _list_lines(groups[chosen]))
 
 
-def _name_group(record: ImportRecord) -> str:
-    """Give the question that asks for all rows of the category and kind of a row; _UNKNOWN for one of no known kind."""
+def _make_category_question(record: ImportRecord) -> str:
+    """Return the question for all rows of the category and kind of a row; _UNKNOWN if its kind is not known."""
     if record.library_name is not None:
         return _LIBRARY_QUESTIONS[record.category == "library_import_from"]
     things = _PLURALS.get(record.artifact_type)
@@ -195,8 +195,8 @@ def _name_group(record: ImportRecord) -> str:
     return f"Which {things} of this repository does {{file}} import, by {how}?"
 
 
-def _ask_no(file: ImportingFile, random: Random) -> _Pair | None:
-    """Ask about a file or a library that is not imported here; None where there is no such."""
+def _build_negative_pair(file: ImportingFile, random: Random) -> _Pair | None:
+    """Build a question about a file or a library that is not imported here; None if there is none."""
     files = [("file", path) for path in file.paths if _is_foreign(path, file)]
     libraries = [("library", name) for name in sorted(file.libraries - file.words)]
     choices = [each for each in (files, libraries) if each]
@@ -213,10 +213,10 @@ def _ask_no(file: ImportingFile, random: Random) -> _Pair | None:
 
 
 def _is_foreign(path: str, file: ImportingFile) -> bool:
-    """Tell whether a file is surely not imported: no row leads to it, and no statement has its name.
+    """Return whether a file is certainly not imported: no row leads to it, and no import statement has its name.
 
-    The latter, because a row leads to where a name is defined, and the statement may name a file on the way there.
-    Files of packages are left out: whoever imports from a package runs them. So are all where a star is imported.
+    The names are checked because a row leads to the definition, and the statement may name a file that re-exports it.
+    Returns False for package files, which run on any import from the package, and if there is a star import.
     """
     stem = PurePosixPath(path).stem
     if path == file.path or stem == _PACKAGE or not path.endswith(SUFFIXES) or "*" in file.words:
@@ -224,7 +224,7 @@ def _is_foreign(path: str, file: ImportingFile) -> bool:
     return path not in file.reached and stem not in file.words
 
 
-def _ask_absent(file: ImportingFile, random: Random) -> _Pair:
+def _build_absent_pair(file: ImportingFile, random: Random) -> _Pair:
     name = random.choice([each for each in INVENTED if each not in file.libraries])
     libraries = _list_quoted(each.library_name for each in file.records)
     reason = (
@@ -245,9 +245,9 @@ def _list_quoted(names: Iterable[str | None]) -> str:
 def group_records(
     records: Iterable[ImportRecord], places: Mapping[str, Place], words: Mapping[str, Collection[str]]
 ) -> list[ImportingFile]:
-    """Gather the rows of the import table of one source by their file, in the order of the paths.
+    """Group the rows of the import table of one source by file, sorted by path.
 
-    places: all files of the source, by path; words: of the names in the import statements of each.
+    places: all files of the source, by path. words: the names in the import statements of each file.
     """
     paths = tuple(sorted(places))
     by_file: dict[str, list[ImportRecord]] = defaultdict(list)
@@ -258,23 +258,25 @@ def group_records(
     )
     files = []
     for path, found in sorted(by_file.items()):
-        passed = _pass_packages(path, by_file)
-        reached = frozenset(_list_targets(by_file.get(each, ()) for each in passed))
-        handed = (each.library_name for target in reached for each in by_file.get(target, ()))
-        all_words = frozenset((*(word for each in passed for word in words.get(each, ())), *filter(None, handed)))
+        reexporting = _list_reexporting(path, by_file)
+        reached = frozenset(_list_targets(by_file.get(each, ()) for each in reexporting))
+        reexported = (each.library_name for target in reached for each in by_file.get(target, ()))
+        all_words = frozenset(
+            (*(word for each in reexporting for word in words.get(each, ())), *filter(None, reexported))
+        )
         files.append(ImportingFile(places[path], tuple(found), paths, libraries, all_words, reached))
     return files
 
 
-def _pass_packages(path: str, by_file: Mapping[str, Sequence[ImportRecord]]) -> list[str]:
-    """List a file and the packages that it imports from, and those that they import from, as they hand names on."""
-    passed, waiting = [path], [path]
+def _list_reexporting(path: str, by_file: Mapping[str, Sequence[ImportRecord]]) -> list[str]:
+    """List a file and the packages that it imports from, directly or through other packages."""
+    reexporting, waiting = [path], [path]
     while waiting:
         for target in _list_targets([by_file.get(waiting.pop(), ())]):
-            if PurePosixPath(target).stem == _PACKAGE and target not in passed:
-                passed.append(target)
+            if PurePosixPath(target).stem == _PACKAGE and target not in reexporting:
+                reexporting.append(target)
                 waiting.append(target)
-    return passed
+    return reexporting
 
 
 def _list_targets(tables: Iterable[Sequence[ImportRecord]]) -> list[str]:

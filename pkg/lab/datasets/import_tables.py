@@ -1,4 +1,4 @@
-"""Read the import table of a graph, file by file, each row as its statement says it (Q-04, Q-05)."""
+"""The import table of a graph by file, each row as its statement has it (Q-04, Q-05)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Statement(NamedTuple):
 
 
 def read_importing_files(store: GraphStore, source: str | None) -> list[ImportingFile]:
-    """Give each file that imports something with its rows of the table, by source and path."""
+    """Return each file with imports and its rows of the table, sorted by source and path."""
     with store.snapshot():
         return [file for each in list_repositories(store, source) for file in _read_source(store, each)]
 
@@ -57,7 +57,7 @@ def _read_source(store: GraphStore, source: Source) -> list[ImportingFile]:
 
 
 def _keep_to_statement(record: ImportRecord, statement: _Statement, paths: Collection[str]) -> ImportRecord:
-    """Let a name of a library that a file of the repository hands on be imported from that file, as it is written."""
+    """Return the record of a library name that a file of the repository re-exports as an import from that file."""
     is_own = not statement.level and statement.module.partition(".")[0] == record.library_name
     if record.library_name is None or is_own:
         return record
@@ -67,7 +67,7 @@ def _keep_to_statement(record: ImportRecord, statement: _Statement, paths: Colle
 
 
 def _find_file(path: str, statement: _Statement, paths: Collection[str]) -> str | None:
-    """Find the file that a statement names; None where several may be meant, or none is there."""
+    """Return the file that a statement names; None if none or several match."""
     inside = statement.module.replace(".", "/")
     if statement.level:
         folder = PurePosixPath(path).parents[min(statement.level, len(PurePosixPath(path).parents)) - 1]

@@ -1,4 +1,4 @@
-"""Have several models answer instructions, each after a principle of what is looked for (C-02 to C-04, C-07)."""
+"""Responses of several models to instructions, each preceded by a principle (C-02 to C-04, C-07)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from random import Random
 
 from pkg.errors import UsageError
-from pkg.lab.datasets.asking import Asker, Reply, Request, run_step
 from pkg.lab.datasets.dataset_options import DatasetOptions
 from pkg.lab.datasets.dataset_rows import Place, Row, StepCounts
+from pkg.lab.datasets.request_runner import Reply, Request, RequestRunner, run_step
 from pkg.lab.datasets.step_estimate import StepEstimate, estimate_requests
 from pkg.lab.judge.items import JudgedItem
 from pkg.lab.judge.templates import PREFERENCES, choose_principle
@@ -20,15 +20,15 @@ from pkg.models.usage import Price
 from pkg.quoting.data_marks import quote_data
 
 RESPONSES = "responses"
-NOWHERE = Place("", None, "")  # an instruction is about no file
+NO_PLACE = Place("", None, "")  # instructions are not about a file
 NO_RESPONSE = "no response of one of its models"
 
-OpenAsker = Callable[[str], AbstractContextManager[Asker]]
+OpenRunner = Callable[[str], AbstractContextManager[RequestRunner]]
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """An instruction, what is looked for in a response, and which models answer it."""
+    """An instruction, the preference that its responses are rated by, and the models that answer it."""
 
     id: str
     instruction: str
@@ -39,14 +39,14 @@ class Task:
 def plan_tasks(
     items: Sequence[JudgedItem], models: Sequence[str], preferences: Sequence[str], per_item: int | None, seed: int
 ) -> list[Task]:
-    """Give each instruction a preference, where it has none, and draw its models from the pool.
+    """Assign a preference to each instruction without one, and draw its models.
 
-    Preferences are shared out in equal parts, in an order that the seed draws (C-02). per_item: models for each (C-03,
-    which draws 4 of 14); None for all. Raises UsageError for a preference that is none.
+    Preferences are assigned in equal parts, in an order that the seed draws (C-02). per_item: models for each (4 of 14
+    in C-03); None for all. Raises UsageError for an unknown preference.
     """
     unknown = [each for each in preferences if each not in PREFERENCES]
     if unknown:
-        raise UsageError(f"no preference '{unknown[0]}'; expected of {', '.join(PREFERENCES)}")
+        raise UsageError(f"no preference '{unknown[0]}'; expected one of {', '.join(PREFERENCES)}")
     wanted = list(preferences or PREFERENCES)
     shares = [wanted[index % len(wanted)] for index in range(len(items))]
     Random(f"{seed}:preferences").shuffle(shares)
@@ -66,29 +66,31 @@ def _draw_models(item: str, models: Sequence[str], per_item: int | None, seed: i
     return tuple(Random(f"{seed}:{item}").sample(list(models), count))
 
 
-def ask_model(tasks: Sequence[Task], model: str, options: DatasetOptions, with_principles: bool) -> Iterator[Request]:
-    """Ask one model for the responses that it was drawn for."""
+def request_responses(
+    tasks: Sequence[Task], model: str, options: DatasetOptions, with_principles: bool
+) -> Iterator[Request]:
+    """Yield the requests to one model."""
     for task in tasks:
         if model in task.models:
             principle = choose_principle(task.preference, task.id, model, options.seed) if with_principles else ""
             messages = [Message("system", principle)] if principle else []
-            asked = Conversation((*messages, Message("user", quote_data(task.instruction))))
+            prompt = Conversation((*messages, Message("user", quote_data(task.instruction))))
             row = {"id": task.id, "principle": principle}
-            yield Request(NOWHERE, row, asked, options.decode())
+            yield Request(NO_PLACE, row, prompt, options.make_decoding())
 
 
 def write_responses(
-    tasks: Sequence[Task], open_asker: OpenAsker, options: DatasetOptions, with_principles: bool, counts: StepCounts
+    tasks: Sequence[Task], open_runner: OpenRunner, options: DatasetOptions, with_principles: bool, counts: StepCounts
 ) -> Iterator[Row]:
-    """Give a record of each task with the responses of its models; one that lacks a response is dropped and counted.
+    """Yield a record of each task with the responses of its models; drops and counts incomplete ones.
 
-    One model is open at a time, so the records come when all have answered; every text is kept as soon as it is there.
+    One model is open at a time, so the first record follows the last response; each text is cached when it is complete.
     """
     written: dict[str, Mapping[str, Row]] = {}
     for model in dict.fromkeys(model for task in tasks for model in task.models):
-        with open_asker(model) as asker:
-            requests = ask_model(tasks, model, options, with_principles)
-            written[model] = {str(row["id"]): row for row in run_step(asker, requests, _read_reply, counts)}
+        with open_runner(model) as runner:
+            requests = request_responses(tasks, model, options, with_principles)
+            written[model] = {str(row["id"]): row for row in run_step(runner, requests, _read_reply, counts)}
     for task in tasks:
         found = [written[model].get(task.id) for model in task.models]
         responses = [
@@ -119,6 +121,6 @@ def _read_reply(reply: Reply) -> list[Row] | str:
 def estimate_responses(
     tasks: Sequence[Task], options: DatasetOptions, with_principles: bool, price: Price | None
 ) -> Iterator[tuple[str, StepEstimate]]:
-    """Estimate what each model is asked for."""
+    """Yield each model with the estimate of its requests."""
     for model in dict.fromkeys(model for task in tasks for model in task.models):
-        yield model, estimate_requests(RESPONSES, ask_model(tasks, model, options, with_principles), price)
+        yield model, estimate_requests(RESPONSES, request_responses(tasks, model, options, with_principles), price)

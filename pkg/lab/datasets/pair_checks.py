@@ -1,4 +1,4 @@
-"""Drop pairs that are about nothing: no place named, a file that is not there, an answer beside the code (Q-09)."""
+"""Checks of pairs: the question names its place and existing files, and the answer refers to the code (Q-09)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from pkg.lab.datasets.pair_parsing import Pair
 _FILE = re.compile(r"(?<![\w./-])[\w./-]*\w\.(?:py|pyi|md|rst|txt|toml|cfg|ini|yml|yaml|json)\b(?!\.\w)")
 _NAME = re.compile(r"[A-Za-z_]\w{2,}")
 _CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
-_SHORTEST_LINE = 8  # characters of a line that counts as quoted: shorter ones, such as else:, stand everywhere
+_MIN_QUOTED_LINE = 8  # characters; shorter lines, such as else:, are in every file
 _COMMON = frozenset((*keyword.kwlist, "self", "cls", "the", "and", "for", "not", "from", "with", "this", "that"))
 
 
 class Repository:
-    """The paths of a repository, to see whether a file that a text names is there."""
+    """The paths of a repository, to check the file names in a text."""
 
     def __init__(self, paths: Collection[str]) -> None:
         self._ends = {end for path in paths for end in _list_ends(path)}
 
     def find_missing(self, text: str, content: str) -> str | None:
-        """Give a file that a text names and that is not there; one that the content names too is no claim."""
+        """Return the first file name in a text that is neither in the repository nor in the content."""
         for found in _FILE.finditer(text):
             name = found[0].removeprefix("./").lstrip("/")
             if name not in self._ends and found[0] not in content:
@@ -38,7 +38,7 @@ class Repositories:
         self._known = {name: Repository(each) for name, each in paths.items()}
 
     def find(self, name: str) -> Repository:
-        """Give a repository by its name."""
+        """Return a repository by its name."""
         return self._known[name]
 
 
@@ -48,7 +48,7 @@ def _list_ends(path: str) -> list[str]:
 
 
 def find_span_fault(pair: Pair, place: Place, repository: Repository) -> str | None:
-    """Tell what is wrong with a pair about some lines of a file; None where it may stay (Q-09)."""
+    """Return the reason to drop a pair about lines of a file, or None (Q-09)."""
     question, answer = pair
     if place.file_name not in question:
         return "a question without its file"
@@ -66,7 +66,7 @@ def find_span_fault(pair: Pair, place: Place, repository: Repository) -> str | N
 
 
 def find_file_fault(pair: Pair, place: Place, repository: Repository) -> str | None:
-    """Tell what is wrong with a pair about a whole file or a section of it; None where it may stay (Q-05, Q-06)."""
+    """Return the reason to drop a pair about a file or a section, or None (Q-05, Q-06)."""
     if place.file_name not in pair.question:
         return "a question without its file"
     if repository.find_missing(pair.question, place.content):
@@ -82,13 +82,13 @@ def _names_lines(question: str, place: Place) -> bool:
 
 
 def _holds_code(answer: str, content: str) -> bool:
-    """Tell whether an answer has code between marks, or a line of the content."""
+    """Return whether an answer has code in backticks, or a line of the content."""
     if _CODE.search(answer):
         return True
     lines = {line.strip() for line in content.splitlines()}
-    return any(len(line.strip()) >= _SHORTEST_LINE and line.strip() in lines for line in answer.splitlines())
+    return any(len(line.strip()) >= _MIN_QUOTED_LINE and line.strip() in lines for line in answer.splitlines())
 
 
 def _mentions(answer: str, content: str) -> bool:
-    """Tell whether an answer has a name or word of the content, but for those that stand everywhere."""
+    """Return whether an answer has a name or word of the content that is not in _COMMON."""
     return not (set(_NAME.findall(answer)) - _COMMON).isdisjoint(_NAME.findall(content))

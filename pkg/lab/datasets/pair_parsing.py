@@ -1,14 +1,14 @@
-"""Read what models write: questions with answers, and scores; strictly, for a half of it is worth nothing (A-33)."""
+"""Strict parsers of the texts of models: questions with answers, and scores (A-33)."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
-LEAST_SCORE, BEST_SCORE = 1, 5  # Q-12
+MIN_SCORE, MAX_SCORE = 1, 5  # Q-12
 
 QUESTION, ANSWER = "Question:", "Answer:"
-"""What stands before each; whoever is begun for is begun for with these."""
+"""Labels before a question and its answer, also used as prefill."""
 
 _MARK = re.compile(r"^[ \t]*(Question|Answer):", re.MULTILINE)
 _SCORE = re.compile(r"^[\s*_`#]*score[*_`]*:[\s*_`\[(]*(-?\d+)[\s*_`\])]*\.?[*_`]*$", re.IGNORECASE)
@@ -22,20 +22,20 @@ class Pair(NamedTuple):
 
 
 class Score(NamedTuple):
-    """How good a pair is, and why."""
+    """Score of a pair, and the reasoning before it."""
 
     score: int
     reasoning: str
 
 
 class Malformed(NamedTuple):
-    """Why a text is not of the form that was asked for."""
+    """Reason why a text cannot be parsed."""
 
     reason: str
 
 
 def parse_pairs(text: str, is_cut: bool = False) -> list[Pair] | Malformed:
-    """Read questions and answers in turn, each behind its mark at the beginning of a line; else drop all (Q-05)."""
+    """Parse alternating questions and answers, each after its label at the start of a line (Q-05)."""
     marks = list(_MARK.finditer(text))
     if not marks:
         return Malformed("no question and no answer")
@@ -44,7 +44,7 @@ def parse_pairs(text: str, is_cut: bool = False) -> list[Pair] | Malformed:
     if [mark[1] for mark in marks] == ["Question"]:
         return Malformed("a question without an answer")
     if [mark[1] for mark in marks] != ["Question", "Answer"] * (len(marks) // 2):
-        return Malformed("questions and answers not in turn")
+        return Malformed("questions and answers do not alternate")
     if is_cut:
         return Malformed("cut off before its end")
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
@@ -55,7 +55,7 @@ def parse_pairs(text: str, is_cut: bool = False) -> list[Pair] | Malformed:
 
 
 def parse_pair(text: str, is_cut: bool = False) -> Pair | Malformed:
-    """Read one question with its answer (Q-09)."""
+    """Parse one question with its answer (Q-09)."""
     pairs = parse_pairs(text, is_cut)
     if isinstance(pairs, Malformed):
         return pairs
@@ -63,9 +63,9 @@ def parse_pair(text: str, is_cut: bool = False) -> Pair | Malformed:
 
 
 def parse_score(text: str) -> Score | Malformed:
-    """Read the score on the last line, which holds nothing else (Q-12).
+    """Parse the score, which must be alone on the last line (Q-12).
 
-    A score in the middle of a sentence is none; a second line of another score leaves it open which one is meant.
+    A score inside of a sentence does not count; two different scores are malformed.
     """
     lines = text.strip().splitlines()
     found = [int(match[1]) for line in lines if (match := _SCORE.match(line))]
@@ -73,6 +73,6 @@ def parse_score(text: str) -> Score | Malformed:
         return Malformed("no score on the last line")
     if len(set(found)) > 1:
         return Malformed("more than one score")
-    if not LEAST_SCORE <= found[-1] <= BEST_SCORE:
-        return Malformed(f"a score outside of {LEAST_SCORE} to {BEST_SCORE}")
+    if not MIN_SCORE <= found[-1] <= MAX_SCORE:
+        return Malformed(f"a score outside of {MIN_SCORE} to {MAX_SCORE}")
     return Score(found[-1], "\n".join(lines[:-1]).strip())

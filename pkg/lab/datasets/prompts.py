@@ -1,4 +1,4 @@
-"""What models are asked, as data files say it: the prompt of each step with its version, and the question corpus."""
+"""Prompts of the steps with their versions, and the question corpus, from data files."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pkg.models.text_model import Message
 from pkg.quoting.data_marks import choose_tag, quote_line, tag_data
 
 TYPES = {"semantics": "syntax", "dependencies": "dependencies", "meta": "meta"}
-"""The type of a row, as SpyderCodeQA names it (Q-01), by that of a question of the corpus."""
+"""Type of a row, as in SpyderCodeQA (Q-01), by type of the corpus question."""
 
 
 class CorpusQuestion(NamedTuple):
-    """A question that can be asked about any piece, and the type of the rows that come of it."""
+    """A question that fits any chunk, and the type of the resulting rows."""
 
     type: str
     text: str
@@ -32,14 +32,14 @@ def _read(name: str) -> dict[str, Any]:
 
 
 def name_prompt(step: str) -> str:
-    """Name the prompt of a step with its version, such as explain/1."""
+    """Return the name and version of the prompt of a step, such as explain/1."""
     return f"{step}/{_read('prompts.json')[step]['version']}"
 
 
 def render_prompt(step: str, words: Mapping[str, object]) -> Conversation:
-    """Write the prompt of a step about something; braces in the words are no placeholders.
+    """Return the prompt of a step; braces in the words are not placeholders.
 
-    What comes from the repository or from a model stands in blocks, each quoted between tags that it cannot close.
+    Texts of the repository and of models are in blocks, each quoted between tags that it cannot close.
     """
     found = _read("prompts.json")[step]
     blocks = {name: template.format_map(words) for name, template in found["data"].items()}
@@ -50,17 +50,17 @@ def render_prompt(step: str, words: Mapping[str, object]) -> Conversation:
 
 
 def quote_name(name: str) -> str:
-    """Quote the name of a file or module, for the beginning of an answer, as code that it cannot close."""
+    """Return the name of a file or module in backticks, with those inside of it replaced, for a prefill."""
     return f"`{quote_line(name).replace('`', chr(39))}`"
 
 
 def list_corpus() -> list[CorpusQuestion]:
-    """List the questions of the corpus: 25 on what code does, 7 on dependencies, 7 on the project (Q-10)."""
+    """Return the questions of the corpus: 25 about code, 7 about dependencies, 7 about the project (Q-10)."""
     corpus = _read("question_corpus.json")
     return [CorpusQuestion(TYPES[kind], text) for kind in TYPES for text in corpus[kind]]
 
 
 def draw_question(random: Random) -> CorpusQuestion:
-    """Draw a type, each as likely as another, and then a question of it (Q-10)."""
+    """Draw a type uniformly, and then a question of it (Q-10)."""
     kind = random.choice(list(TYPES.values()))
     return random.choice([each for each in list_corpus() if each.type == kind])

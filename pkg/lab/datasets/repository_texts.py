@@ -1,4 +1,4 @@
-"""The files of a repository as its graph has read them, with where each is from."""
+"""Texts of the files of a repository, as stored by its graph, with their source."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryText:
-    """One file, as text."""
+    """Text of a file."""
 
     source: str
     revision: str | None
@@ -24,12 +24,12 @@ class RepositoryText:
     text: str
 
     def place(self, start_line: int, end_line: int, content: str) -> Place:
-        """Name some of its lines."""
+        """Return some lines of the file as a place."""
         return Place(self.source, self.revision, self.path, start_line, end_line, content)
 
 
 def list_repositories(store: GraphStore, source: str | None) -> list[Source]:
-    """List the repositories of a graph, or the one of that name; a UsageError where there is none."""
+    """Return the repositories of a graph, or the one of that name; raises UsageError if there is none."""
     known = [each for each in store.sources() if each.kind == "repository"]
     found = [each for each in known if source in (None, each.name)]
     if not found:
@@ -42,7 +42,7 @@ def list_repositories(store: GraphStore, source: str | None) -> list[Source]:
 def read_texts(
     store: GraphStore, source: str | None = None, is_wanted: Callable[[str], bool] = lambda path: True
 ) -> Iterator[RepositoryText]:
-    """Read the files of which the path is wanted, by source and path; they are what the graph was built from."""
+    """Yield the files whose path `is_wanted` accepts, sorted by source and path, as the graph was built from them."""
     for each in list_repositories(store, source):
         paths = sorted(path for path in list_paths(store, each.name) if is_wanted(path))
         texts = dict(store.texts(each.name, paths))
@@ -52,5 +52,5 @@ def read_texts(
 
 
 def list_paths(store: GraphStore, source: str) -> list[str]:
-    """List the paths of a source."""
+    """Return the paths of the files of a source."""
     return [path for path, _, _ in store.fingerprints(source)]

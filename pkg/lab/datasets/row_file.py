@@ -1,4 +1,4 @@
-"""Write rows to a file that is in place only when it is whole, or to a pipe as they come."""
+"""Writing rows to a file that is renamed into place when it is complete."""
 
 from __future__ import annotations
 
@@ -12,15 +12,11 @@ from pkg.lab.datasets.dataset_rows import Row
 from pkg.quoting.hidden_characters import escape_json
 
 PART = ".part"
-"""What a file is called behind its name while it is written; a run that is killed leaves it, and the next makes it anew
-of the texts that the cache has kept."""
+"""Suffix of a file in progress. An interrupted run leaves it, and the next writes it again from the cached texts."""
 
 
 def write_rows(rows: Iterable[Row], path: Path) -> None:
-    """Write rows as JSON lines, each in the file before the next is waited for.
-
-    Raises PathError where the file cannot be written.
-    """
+    """Write rows as JSON lines, flushed one by one; raises PathError if the file cannot be written."""
     if path.is_dir():
         raise PathError(f"cannot write {path}: it is a folder; expected a file")
     part = path.with_name(path.name + PART)

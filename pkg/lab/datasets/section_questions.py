@@ -1,4 +1,4 @@
-"""Questions about the texts of a repository, such as its README, changelog and settings, section by section (Q-06)."""
+"""Questions about the sections of text files, such as README, changelog and settings (Q-06)."""
 
 from __future__ import annotations
 
@@ -8,41 +8,41 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.extract.text_files.text_kinds import find_text_kind
-from pkg.lab.datasets.asking import Asker, Reply, Request, run_step
 from pkg.lab.datasets.dataset_options import DatasetOptions
 from pkg.lab.datasets.dataset_rows import (
     Origin,
     Place,
     Row,
     StepCounts,
-    drop_twins,
+    drop_duplicates,
     hash_words,
+    make_evidence,
     make_row,
-    show_evidence,
 )
 from pkg.lab.datasets.pair_checks import Repositories, find_file_fault
 from pkg.lab.datasets.pair_parsing import ANSWER, QUESTION, Malformed, parse_pair
 from pkg.lab.datasets.prompts import name_prompt, quote_name, render_prompt
 from pkg.lab.datasets.repository_texts import list_repositories
+from pkg.lab.datasets.request_runner import Reply, Request, RequestRunner, run_step
 from pkg.model import Label, Node
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 STEP, TYPE = "meta", "meta"
-MOST_OF_AN_ANSWER = 4_000  # characters; whoever gets more for an answer has to look for it once more
+MAX_ANSWER_LENGTH = 4_000  # characters; a longer section is not a useful answer
 _SETTINGS = ("toml", "ini", "yaml")
 
 
 class Section(NamedTuple):
-    """A section of a text file, whole, with all headings that it stands below."""
+    """A whole section of a text file, with its headings from the outermost to its own."""
 
     place: Place
     heading: str
 
 
 def read_sections(store: GraphStore, source: str | None) -> list[Section]:
-    """Read the sections of all text files, by source, path and line; long ones are one again, as they were written."""
+    """Return the sections of all text files, sorted by source, path and line; joins the chunks of long ones."""
     with store.snapshot():
         return [
             section
@@ -61,7 +61,7 @@ def _join_chunks(store: GraphStore, source: str, revision: str | None) -> Iterat
 
 
 def keep_askable(sections: Iterable[Section], counts: StepCounts) -> list[Section]:
-    """Leave out sections that no question is clear about: a heading alone or one that is there twice, long ones."""
+    """Return the sections that a question can identify; drops single lines, repeated headings and long sections."""
     found = list(sections)
     times = Counter((each.place.source, each.place.path, each.heading) for each in found)
     kept = []
@@ -71,15 +71,15 @@ def keep_askable(sections: Iterable[Section], counts: StepCounts) -> list[Sectio
             counts.drop("a section of a single line")
         elif times[place.source, place.path, section.heading] > 1:
             counts.drop("a heading that its file has twice")
-        elif len(place.content) > MOST_OF_AN_ANSWER:
-            counts.drop(f"a section of more than {MOST_OF_AN_ANSWER:,} characters")
+        elif len(place.content) > MAX_ANSWER_LENGTH:
+            counts.drop(f"a section of more than {MAX_ANSWER_LENGTH:,} characters")
         else:
             kept.append(section)
     return kept
 
 
 def write_questions(sections: Sequence[Section], counts: StepCounts) -> Iterator[Row]:
-    """Ask what each section says, which answers itself, and which sections each file has."""
+    """Yield a question about the content of each section, and one about the headings of each file."""
     by_file: dict[tuple[str, str], list[Section]] = defaultdict(list)
     for section in sections:
         by_file[section.place.source, section.place.path].append(section)
@@ -97,8 +97,8 @@ def _ask_section(section: Section) -> Row:
         question = f"What is set under `{section.heading}` in the file `{path}`?"
     else:
         question = f"What does the section `{section.heading}` of the file `{path}` say?"
-    said = {"question": question, "answer": section.place.content, "type": TYPE, "kind": "section"}
-    return make_row(section.place, Origin(STEP), said | {"evidence": show_evidence(section.place)})
+    fields = {"question": question, "answer": section.place.content, "type": TYPE, "kind": "section"}
+    return make_row(section.place, Origin(STEP), fields | {"evidence": make_evidence(section.place)})
 
 
 def _ask_headings(sections: Sequence[Section]) -> Row:
@@ -107,23 +107,23 @@ def _ask_headings(sections: Sequence[Section]) -> Row:
     whole = Place(
         first.source, first.revision, first.path, content_hash=hash_words(*(each.place.content for each in sections))
     )
-    said = {
+    fields = {
         "question": f"Which sections does the file `{first.path}` have?",
         "answer": f"From line {first.start_line} to {last.end_line}, `{first.path}` has the sections:\n{headings}",
         "type": TYPE,
         "kind": "headings",
     }
-    return make_row(whole, Origin(STEP), said)
+    return make_row(whole, Origin(STEP), fields)
 
 
 def write_pairs(
     sections: Iterable[Section],
-    asker: Asker,
+    runner: RequestRunner,
     options: DatasetOptions,
     counts: StepCounts,
     repositories: Repositories,
 ) -> Iterator[Row]:
-    """Have a question with its answer written about each section."""
+    """Write a question and answer about each section with a model."""
 
     def read(reply: Reply) -> list[Row] | str:
         pair, place = parse_pair(reply.text, reply.is_cut), reply.request.place
@@ -132,16 +132,16 @@ def write_pairs(
         fault = find_file_fault(pair, place, repositories.find(place.source))
         if fault is not None:
             return fault
-        said = {"question": pair.question, "answer": pair.answer, "type": TYPE, "evidence": show_evidence(place)}
-        return [make_row(place, Origin(STEP, asker.model.name, name_prompt(STEP), options.seed), said)]
+        fields = {"question": pair.question, "answer": pair.answer, "type": TYPE, "evidence": make_evidence(place)}
+        return [make_row(place, Origin(STEP, runner.model.name, name_prompt(STEP), options.seed), fields)]
 
-    yield from drop_twins(run_step(asker, ask_sections(sections, options), read, counts), counts)
+    yield from drop_duplicates(run_step(runner, request_section_pairs(sections, options), read, counts), counts)
 
 
-def ask_sections(sections: Iterable[Section], options: DatasetOptions) -> Iterator[Request]:
-    """Ask about each section, whose file is named already for models that can be begun for."""
+def request_section_pairs(sections: Iterable[Section], options: DatasetOptions) -> Iterator[Request]:
+    """Yield a request about each section; the prefill names the file."""
     for section in sections:
         place = section.place
         words = {"path": place.path, "heading": section.heading, "content": place.content}
-        begun = f"{QUESTION} By the file {quote_name(place.path)},"
-        yield Request(place, {}, render_prompt(STEP, words), options.decode(), begun, ANSWER)
+        prefill = f"{QUESTION} By the file {quote_name(place.path)},"
+        yield Request(place, {}, render_prompt(STEP, words), options.make_decoding(), prefill, ANSWER)

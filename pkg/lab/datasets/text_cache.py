@@ -1,4 +1,4 @@
-"""Texts of paid models, stored in the user's cache folder by a hash of their inputs.
+"""Texts of models, stored in the user's cache folder by a hash of their inputs.
 
 Failures are recorded in `fault`, because a text that is not stored costs money again.
 """

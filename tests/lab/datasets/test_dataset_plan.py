@@ -1,4 +1,4 @@
-"""Sets are made in Python as by the command: of a graph or of rows, with a model or without."""
+"""Datasets are built in Python as by the command: from a graph or rows, with or without a model."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def graph(tmp_path: Path) -> Iterator[Graph]:
 
 
 @pytest.mark.parametrize("step", PLAIN_STEPS)
-def test_a_source_alone_gives_its_part_of_the_whole(graph: Graph, step: DatasetStep) -> None:
+def test_a_source_gives_its_rows_of_the_whole(graph: Graph, step: DatasetStep) -> None:
     whole = make_dataset(graph, step).rows
     parts = [make_dataset(graph, step, source=name).rows for name in ("one", "two")]
     assert [*parts[0], *parts[1]] == list(whole)
     assert parts[0]
 
 
-def test_a_limit_draws_rows_in_their_order_by_the_seed(graph: Graph) -> None:
+def test_a_limit_draws_rows_by_the_seed_and_keeps_their_order(graph: Graph) -> None:
     whole = [row["id"] for row in make_dataset(graph, "dependencies").rows]
     made = make_dataset(graph, "dependencies", options=DatasetOptions(limit=5))
     drawn = [row["id"] for row in made.rows]
@@ -48,7 +48,7 @@ def test_a_limit_draws_rows_in_their_order_by_the_seed(graph: Graph) -> None:
     assert others != [row["id"] for row in make_dataset(graph, "chunks", options=DatasetOptions(limit=3, seed=2)).rows]
 
 
-def test_a_model_goes_on_from_rows_or_from_the_graph(graph: Graph) -> None:
+def test_a_model_starts_from_rows_or_from_the_graph(graph: Graph) -> None:
     def answer(asked: Asked) -> str:
         return "It adds up."
 
@@ -63,10 +63,10 @@ def test_a_model_goes_on_from_rows_or_from_the_graph(graph: Graph) -> None:
     assert later.counts[0].dropped == {"an answer without code": len(chunks)}
 
 
-def test_what_cannot_be_made_is_refused(graph: Graph) -> None:
+def test_an_impossible_step_is_refused(graph: Graph) -> None:
     with pytest.raises(UsageError, match="the step explain needs a model"):
         make_dataset(graph, "explain")
-    with pytest.raises(UsageError, match="the step chunks asks no model"):
+    with pytest.raises(UsageError, match="the step chunks uses no model"):
         make_dataset(graph, "chunks", ScriptedModel(["x"]))
     with pytest.raises(UsageError, match="no repository 'three' in"):
         make_dataset(graph, "meta", source="three")

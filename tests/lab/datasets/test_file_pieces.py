@@ -1,4 +1,4 @@
-"""Snippets and chunks of real files: each stands on the lines that it says, and says what begins in it."""
+"""Snippets and chunks of real files have exact lines, and metadata of the definitions that start in them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def cut_lines(path: str, row: Row) -> str:
 
 
 @pytest.mark.parametrize("path", FILES)
-def test_each_snippet_is_whole_lines_of_its_file(path: str) -> None:
+def test_each_snippet_consists_of_whole_lines(path: str) -> None:
     counts = StepCounts("snippets")
     rows = list(write_snippets([read(path)], 2000, counts))
     assert len(rows) > 2
@@ -40,7 +40,7 @@ def test_each_snippet_is_whole_lines_of_its_file(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", FILES)
-def test_each_chunk_says_what_begins_in_it(path: str) -> None:
+def test_each_chunk_has_the_definitions_that_start_in_it(path: str) -> None:
     text = read(path)
     tree = ast.parse(text.text)
     kinds = {"contains_class": (ast.ClassDef,), "contains_function": (ast.FunctionDef, ast.AsyncFunctionDef)}
@@ -59,7 +59,7 @@ def test_each_chunk_says_what_begins_in_it(path: str) -> None:
         assert row["content"] in text.text
 
 
-def test_a_text_file_has_chunks_without_code() -> None:
+def test_chunks_of_a_text_file_contain_no_definitions() -> None:
     (row,) = write_chunks(
         [RepositoryText("p", "abc", "README.md", "# P\n\nclass X:\n")], 1500, 200, StepCounts("chunks")
     )
@@ -68,7 +68,7 @@ def test_a_text_file_has_chunks_without_code() -> None:
     assert (meta["module"], row["revision"]) == ("p", "abc")
 
 
-def test_ids_depend_on_content_alone() -> None:
+def test_ids_depend_only_on_the_content() -> None:
     one, two = (list(write_snippets([read(FILES[0])], 2000, StepCounts("s"))) for _ in range(2))
     assert one == two
     assert len({row["id"] for row in one}) == len(one)

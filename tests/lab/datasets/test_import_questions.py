@@ -1,4 +1,4 @@
-"""Questions about imports and their answers are true: checked against what Python's own parser says of the files."""
+"""Answers about imports are true: they are checked against Python's own parser."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trees import open_graph_at, write_tree
 
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing.build import build
-from pkg.lab.datasets.dataset_rows import Row, StepCounts, drop_twins
+from pkg.lab.datasets.dataset_rows import Row, StepCounts, drop_duplicates
 from pkg.lab.datasets.import_questions import INVENTED, KINDS, write_questions
 from pkg.lab.datasets.import_tables import read_importing_files
 
@@ -36,7 +36,7 @@ SHOP = {
 def ask(store: EmbeddedStore, seed: int = 0) -> tuple[list[Row], StepCounts]:
     counts = StepCounts("dependencies")
     files = read_importing_files(store, None)
-    return list(drop_twins(write_questions(files, seed, counts), counts)), counts
+    return list(drop_duplicates(write_questions(files, seed, counts), counts)), counts
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def answer(rows: list[Row], path: str, kind: str) -> str:
     return str(found)
 
 
-def test_each_file_that_imports_is_asked_about_in_each_kind_and_named(shop: EmbeddedStore) -> None:
+def test_each_importing_file_has_a_question_of_each_kind_that_names_it(shop: EmbeddedStore) -> None:
     rows, counts = ask(shop)
     files = {path for path in SHOP if path != "alone.py"}
     assert {row["path"] for row in rows} == files
@@ -61,7 +61,7 @@ def test_each_file_that_imports_is_asked_about_in_each_kind_and_named(shop: Embe
     assert len(rows) + counts.dropped.total() == len(KINDS) * len(files)
 
 
-def test_answers_say_what_the_statements_say(shop: EmbeddedStore) -> None:
+def test_answers_match_the_import_statements(shop: EmbeddedStore) -> None:
     rows, _ = ask(shop)
     assert answer(rows, "shop/cart.py", "table").splitlines() == [
         "`shop/cart.py` imports:",
@@ -81,7 +81,7 @@ def test_answers_say_what_the_statements_say(shop: EmbeddedStore) -> None:
     assert "was not found" in answer(rows, "shop/lost.py", "table")
 
 
-def test_both_ways_of_a_try_are_told(shop: EmbeddedStore) -> None:
+def test_both_branches_of_a_try_are_in_the_answer(shop: EmbeddedStore) -> None:
     told = next(
         answer(rows, "shop/compat.py", "row")
         for rows in (ask(shop, seed)[0] for seed in range(50))
@@ -91,12 +91,12 @@ def test_both_ways_of_a_try_are_told(shop: EmbeddedStore) -> None:
     assert "`urlparse` from the library `urllib` (line 4)" in told
 
 
-def test_a_no_is_about_nothing_that_may_be_imported_on_the_way(shop: EmbeddedStore) -> None:
+def test_a_question_answered_no_is_not_about_an_indirect_import(shop: EmbeddedStore) -> None:
     questions = {
         (row["path"], row["question"]) for seed in range(20) for row in ask(shop, seed)[0] if row["kind"] == "no"
     }
     asked = {(path, re.findall(r"`([^`]+)`", question)[1]) for path, question in questions}
-    assert ("shop/cart.py", "urllib") not in asked  # compat hands it on
+    assert ("shop/cart.py", "urllib") not in asked  # compat re-exports it
     assert not {name for path, name in asked if path in ("main.py", "shop/__init__.py") and name.endswith(".py")}
     assert ("shop/prices.py", "shop/cart.py") in asked
 
@@ -107,7 +107,7 @@ def test_the_same_seed_gives_the_same_rows(shop: EmbeddedStore) -> None:
 
 
 class Statements:
-    """What Python's own parser finds in a file: names by line, and the libraries and files that absolute ones name."""
+    """Imports of a file as found by Python's parser: names by line, and the libraries and files of absolute ones."""
 
     def __init__(self, path: Path) -> None:
         self.names: dict[int, list[str]] = {}
@@ -121,8 +121,8 @@ class Statements:
                 self.tops.add(str(node.module).partition(".")[0])
 
 
-def test_on_a_real_repository_no_answer_says_what_the_files_do_not(tmp_path: Path) -> None:
-    """The repository is a part of this project."""
+def test_on_a_real_repository_answers_match_the_files(tmp_path: Path) -> None:
+    """Use a part of this project as the repository."""
     with closing(open_graph_at(tmp_path / "graph.db")) as store:
         build(str(ROOT / "pkg" / "retrieval"), store)
         rows, _ = ask(store)

@@ -1,4 +1,4 @@
-"""Several models answer the same instructions: who answers what, what stands before it, and what is dropped."""
+"""Several models answer the same instructions: assignment, principles, and dropped records."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import pytest
 from scripted_model import ScriptedModel
 
 from pkg.errors import UsageError
-from pkg.lab.datasets.asking import Asker
 from pkg.lab.datasets.dataset_options import DatasetOptions
 from pkg.lab.datasets.dataset_rows import Row, StepCounts
 from pkg.lab.datasets.model_responses import (
     NO_RESPONSE,
-    OpenAsker,
+    OpenRunner,
     Task,
     estimate_responses,
     plan_tasks,
     write_responses,
 )
+from pkg.lab.datasets.request_runner import RequestRunner
 from pkg.lab.datasets.text_cache import TextCache
 from pkg.lab.judge.items import JudgedItem, read_items
 from pkg.lab.judge.templates import PREFERENCES
@@ -30,13 +30,13 @@ ITEMS = [JudgedItem(str(number), f"Write function {number}.") for number in rang
 POOL = [f"m{number}" for number in range(5)]
 
 
-def open_models(models: dict[str, ScriptedModel]) -> OpenAsker:
+def open_models(models: dict[str, ScriptedModel]) -> OpenRunner:
     @contextmanager
-    def open_asker(name: str) -> Iterator[Asker]:
-        with closing(TextCache()) as cache, closing(Asker(models[name], cache)) as asker:
-            yield asker
+    def open_runner(name: str) -> Iterator[RequestRunner]:
+        with closing(TextCache()) as cache, closing(RequestRunner(models[name], cache)) as runner:
+            yield runner
 
-    return open_asker
+    return open_runner
 
 
 def script(name: str, *answers: str) -> ScriptedModel:
@@ -50,7 +50,7 @@ def answer(
     return list(write_responses(tasks, open_models(models), DatasetOptions(), principles, counts)), counts
 
 
-def test_preferences_come_in_equal_parts_and_models_are_drawn() -> None:
+def test_preferences_are_assigned_in_equal_parts_and_models_are_drawn() -> None:
     tasks = plan_tasks(ITEMS, POOL, (), 4, 0)
     assert Counter(task.preference for task in tasks) == dict.fromkeys(PREFERENCES, 10)
     assert {len(set(task.models)) for task in tasks} == {4}
@@ -58,14 +58,14 @@ def test_preferences_come_in_equal_parts_and_models_are_drawn() -> None:
     assert tasks == plan_tasks(ITEMS, POOL, (), 4, 0) != plan_tasks(ITEMS, POOL, (), 4, 1)
 
 
-def test_a_preference_of_a_row_stays_and_one_that_is_none_is_replaced() -> None:
+def test_the_preference_of_a_row_is_kept_and_an_unknown_one_replaced() -> None:
     items = [JudgedItem("1", "x", preference="style"), JudgedItem("2", "y", preference="speed")]
     assert [each.preference for each in plan_tasks(items, POOL, ("readability",), None, 0)] == ["style", "readability"]
     with pytest.raises(UsageError, match="no preference 'speed'"):
         plan_tasks(items, POOL, ("speed",), None, 0)
 
 
-def test_records_are_what_the_judge_reads() -> None:
+def test_the_judge_reads_the_records() -> None:
     models = {name: script(name) for name in POOL[:2]}
     rows, counts = answer(plan_tasks(ITEMS[:3], list(models), (), None, 0), models)
     assert counts.written == 3
@@ -75,7 +75,7 @@ def test_records_are_what_the_judge_reads() -> None:
     assert {item.answers["m0"] for item in read.items} == {"m0 says so"}
 
 
-def test_a_principle_stands_before_the_instruction_and_may_be_left_out() -> None:
+def test_a_principle_precedes_the_instruction_and_is_optional() -> None:
     models = {name: script(name) for name in POOL[:2]}
     tasks = plan_tasks(ITEMS[:1], list(models), ("style",), None, 0)
     rows, _ = answer(tasks, models)
@@ -88,14 +88,14 @@ def test_a_principle_stands_before_the_instruction_and_may_be_left_out() -> None
     assert [message.role for message in plain["m0"].asked[0]] == ["user"]
 
 
-def test_an_instruction_without_one_of_its_responses_is_dropped_and_counted() -> None:
+def test_an_instruction_that_lacks_a_response_is_dropped_and_counted() -> None:
     models = {"m0": script("m0"), "m1": script("m1", "fine", "  ", "fine")}
     rows, counts = answer(plan_tasks(ITEMS[:3], list(models), (), None, 0), models)
     assert [row["id"] for row in rows] == ["0", "2"]
     assert counts.dropped == {"nothing written": 1, NO_RESPONSE: 1}
 
 
-def test_what_was_written_is_not_asked_for_again() -> None:
+def test_cached_responses_are_not_requested_again() -> None:
     models = {name: script(name) for name in POOL[:2]}
     tasks = plan_tasks(ITEMS[:5], list(models), (), None, 0)
     first, _ = answer(tasks, models)
@@ -104,7 +104,7 @@ def test_what_was_written_is_not_asked_for_again() -> None:
     assert not again["m0"].asked
 
 
-def test_an_estimate_counts_what_each_model_is_drawn_for() -> None:
+def test_an_estimate_counts_the_requests_of_each_model() -> None:
     tasks = plan_tasks(ITEMS, POOL, (), 2, 0)
     found = dict(estimate_responses(tasks, DatasetOptions(max_tokens=100), True, None))
     assert sum(each.requests for each in found.values()) == 100

@@ -1,4 +1,4 @@
-"""Pairs that are about nothing are told apart from those that name their place and quote it."""
+"""Pairs that do not name or quote their place are found."""
 
 from __future__ import annotations
 

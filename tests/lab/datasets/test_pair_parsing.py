@@ -1,4 +1,4 @@
-"""What models write is read strictly: of a wrong form nothing is kept, and the reason is told."""
+"""The texts of models are parsed strictly; a malformed one is dropped with a reason."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pkg.lab.datasets.pair_parsing import Malformed, Pair, Score, parse_pair, parse_pairs, parse_score
 
 
-def test_pairs_are_read_in_turn() -> None:
+def test_alternating_questions_and_answers_are_parsed() -> None:
     text = "Question: From where is b?\nAnswer: From the library b,\nby import b.\n\nQuestion: c?\nAnswer: no"
     assert parse_pairs(text) == [
         Pair("From where is b?", "From the library b,\nby import b."),
@@ -24,28 +24,28 @@ def test_pairs_are_read_in_turn() -> None:
         ("I cannot do that.", "no question and no answer"),
         ("Sure! Here you are:\nQuestion: a?\nAnswer: b", "words before the first question"),
         ("Question: a?", "a question without an answer"),
-        ("Answer: b\nQuestion: a?", "questions and answers not in turn"),
-        ("Question: a?\nQuestion: b?\nAnswer: c\nAnswer: d", "questions and answers not in turn"),
-        ("Question: a?\nAnswer: b\nQuestion: c?", "questions and answers not in turn"),
+        ("Answer: b\nQuestion: a?", "questions and answers do not alternate"),
+        ("Question: a?\nQuestion: b?\nAnswer: c\nAnswer: d", "questions and answers do not alternate"),
+        ("Question: a?\nAnswer: b\nQuestion: c?", "questions and answers do not alternate"),
         ("Question:\nAnswer: b", "an empty question or answer"),
         ("Question: a?\nAnswer:  \n", "an empty question or answer"),
     ],
 )
-def test_malformed_texts_are_dropped_whole(text: str, reason: str) -> None:
+def test_malformed_texts_are_dropped(text: str, reason: str) -> None:
     assert parse_pairs(text) == Malformed(reason)
 
 
-def test_a_mark_in_the_middle_of_a_line_is_text() -> None:
+def test_a_label_inside_of_a_line_is_text() -> None:
     assert parse_pair("Question: What does `Answer: x` mean?\nAnswer: See Question: y.") == Pair(
         "What does `Answer: x` mean?", "See Question: y."
     )
 
 
-def test_a_text_that_was_cut_off_is_dropped() -> None:
+def test_a_truncated_text_is_dropped() -> None:
     assert parse_pairs("Question: a?\nAnswer: b and", is_cut=True) == Malformed("cut off before its end")
 
 
-def test_where_one_pair_is_expected_two_are_none() -> None:
+def test_two_pairs_are_malformed_if_one_is_expected() -> None:
     assert parse_pair("Question: a?\nAnswer: b\nQuestion: c?\nAnswer: d") == Malformed("more than one question")
 
 
@@ -60,7 +60,7 @@ def test_where_one_pair_is_expected_two_are_none() -> None:
         ("Score: 4\nas it is good\nScore: 4", 4),
     ],
 )
-def test_the_score_stands_on_the_last_line(text: str, score: int) -> None:
+def test_the_score_is_on_the_last_line(text: str, score: int) -> None:
     found = parse_score(text)
     assert isinstance(found, Score)
     assert found.score == score
@@ -81,12 +81,12 @@ def test_the_score_stands_on_the_last_line(text: str, score: int) -> None:
         ("Score: -3", "a score outside of 1 to 5"),
     ],
 )
-def test_what_is_no_score_is_told(text: str, reason: str) -> None:
+def test_a_missing_score_has_a_reason(text: str, reason: str) -> None:
     assert parse_score(text) == Malformed(reason)
 
 
 @given(st.text())
-def test_no_text_breaks_the_parsers(text: str) -> None:
+def test_the_parsers_accept_any_text(text: str) -> None:
     pairs, score = parse_pairs(text), parse_score(text)
     assert isinstance(pairs, Malformed) or all(pair.question and pair.answer for pair in pairs)
     assert isinstance(score, Malformed) or 1 <= score.score <= 5

@@ -1,4 +1,4 @@
-"""The prompts and the corpus of questions are data: complete, versioned, and safe against what is put into them."""
+"""The prompts and the question corpus are complete, versioned, and safe against the quoted texts."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ WORDS = {
 }  # fmt: skip
 
 
-def test_the_corpus_has_39_questions_each_once() -> None:
+def test_the_corpus_has_39_different_questions() -> None:
     corpus = list_corpus()
     assert Counter(each.type for each in corpus) == {"syntax": 25, "dependencies": 7, "meta": 7}
     assert len({each.text for each in corpus}) == 39
 
 
-def test_each_type_is_drawn_as_often_and_each_question_can_be() -> None:
+def test_types_are_drawn_equally_often_and_each_question_can_be_drawn() -> None:
     random = Random(0)
     drawn = Counter(draw_question(random) for _ in range(6000))
     types = Counter[str]()
@@ -36,7 +36,7 @@ def test_each_type_is_drawn_as_often_and_each_question_can_be() -> None:
 
 
 @pytest.mark.parametrize("step", WORDS)
-def test_a_prompt_holds_what_is_put_into_it_as_it_is(step: str) -> None:
+def test_a_prompt_contains_the_inserted_texts_unchanged(step: str) -> None:
     words = {name: f"<{name}> {{braces}} %s {{0}}" for name in WORDS[step]}
     system, user = render_prompt(step, words).messages
     assert (system.role, user.role) == ("system", "user")

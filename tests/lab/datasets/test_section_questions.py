@@ -1,4 +1,4 @@
-"""Questions about texts: each section answers the one about itself, whole and on its lines."""
+"""The answer to a question about a section is the whole section, with its lines."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from scripted_model import ScriptedModel
 from trees import open_graph_at, write_tree
 
 from pkg.indexing.build import build
-from pkg.lab.datasets.asking import Asker
 from pkg.lab.datasets.dataset_options import DatasetOptions
 from pkg.lab.datasets.dataset_rows import StepCounts
 from pkg.lab.datasets.pair_checks import Repositories
+from pkg.lab.datasets.request_runner import RequestRunner
 from pkg.lab.datasets.section_questions import (
-    MOST_OF_AN_ANSWER,
+    MAX_ANSWER_LENGTH,
     Section,
     keep_askable,
     read_sections,
@@ -42,7 +42,7 @@ def sections(tmp_path: Path) -> Iterator[list[Section]]:
         yield read_sections(store, None)
 
 
-def test_a_long_section_is_one_again(sections: list[Section]) -> None:
+def test_the_chunks_of_a_long_section_are_joined(sections: list[Section]) -> None:
     for section in sections:
         lines = TEXTS[section.place.path].split("\n")
         assert section.place.start_line is not None
@@ -52,7 +52,7 @@ def test_a_long_section_is_one_again(sections: list[Section]) -> None:
     assert headings == ["Shop", "Shop > Install", "Shop > Options"]
 
 
-def test_sections_answer_questions_about_themselves(sections: list[Section]) -> None:
+def test_the_answer_is_the_section(sections: list[Section]) -> None:
     counts = StepCounts("meta")
     rows = list(write_questions(sections, counts))
     asked = {row["question"]: row for row in rows}
@@ -64,10 +64,10 @@ def test_sections_answer_questions_about_themselves(sections: list[Section]) -> 
     assert row["content"] == install["answer"]
     assert "version" in asked["What is set under `project` in the file `pyproject.toml`?"]["answer"]
     assert "- Shop > Options" in asked["Which sections does the file `README.md` have?"]["answer"]
-    assert counts.dropped == {f"a section of more than {MOST_OF_AN_ANSWER:,} characters": 1}
+    assert counts.dropped == {f"a section of more than {MAX_ANSWER_LENGTH:,} characters": 1}
 
 
-def test_a_heading_that_is_there_twice_is_asked_about_never(sections: list[Section]) -> None:
+def test_a_repeated_heading_has_no_question(sections: list[Section]) -> None:
     counts = StepCounts("meta")
     one = sections[1]
     other = Section(one.place, "other")
@@ -75,7 +75,7 @@ def test_a_heading_that_is_there_twice_is_asked_about_never(sections: list[Secti
     assert counts.dropped == {"a heading that its file has twice": 2}
 
 
-def test_a_model_writes_about_each_section_and_what_is_beside_it_is_dropped(sections: list[Section]) -> None:
+def test_a_model_writes_about_each_section_and_unrelated_pairs_are_dropped(sections: list[Section]) -> None:
     answers = [
         "Question: What does the shop of README.md sell?\nAnswer: It sells things.",
         "Question: How is it installed?\nAnswer: In 40 steps of the installation.",
@@ -86,7 +86,7 @@ def test_a_model_writes_about_each_section_and_what_is_beside_it_is_dropped(sect
     counts = StepCounts("meta")
     repositories = Repositories({"shop": list(TEXTS)})
     with closing(TextCache()) as cache:
-        rows = list(write_pairs(sections[-4:], Asker(model, cache), DatasetOptions(), counts, repositories))
+        rows = list(write_pairs(sections[-4:], RequestRunner(model, cache), DatasetOptions(), counts, repositories))
     order = [each.place.path for each in sections[-4:]]
     assert order == ["README.md", "README.md", "pyproject.toml", "pyproject.toml"]
     assert rows == []

@@ -1,4 +1,4 @@
-"""Texts are kept by what they depend on, and a cache that cannot be used forgets without failing."""
+"""Texts are cached by a hash of their inputs; an unusable cache file causes no failure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ASKED = Conversation((Message("system", "Be short."), Message("user", "Why?")))
 WRITTEN = Generation("Because \ud800 \0 of 'quotes'.".replace("\ud800", "ü"), "length", Usage(1, 7, 3, 0.5))
 
 
-def test_a_text_is_there_again_for_another_process(tmp_path: Path) -> None:
+def test_another_process_finds_a_text(tmp_path: Path) -> None:
     key = make_key(ScriptedModel(["x"]), ASKED, Decoding())
     with closing(TextCache(tmp_path / "a" / "texts.db")) as cache:
         assert cache.find(key) is None
@@ -25,7 +25,7 @@ def test_a_text_is_there_again_for_another_process(tmp_path: Path) -> None:
         assert cache.fault is None
 
 
-def test_all_that_a_text_depends_on_is_in_its_key() -> None:
+def test_the_key_depends_on_all_inputs() -> None:
     model = ScriptedModel(["x"])
     keys = {
         make_key(model, ASKED, Decoding()),
@@ -39,7 +39,7 @@ def test_all_that_a_text_depends_on_is_in_its_key() -> None:
     assert make_key(model, ASKED, Decoding()) in keys
 
 
-def test_a_file_that_cannot_be_used_is_told_and_nothing_fails(tmp_path: Path) -> None:
+def test_an_unusable_file_is_reported_without_failing(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     with closing(TextCache(tmp_path / "file" / "texts.db")) as cache:
         cache.put(b"key", WRITTEN)
@@ -47,7 +47,7 @@ def test_a_file_that_cannot_be_used_is_told_and_nothing_fails(tmp_path: Path) ->
         assert "cannot be used" in str(cache.fault)
 
 
-def test_a_damaged_file_is_made_anew(tmp_path: Path) -> None:
+def test_a_damaged_file_is_recreated(tmp_path: Path) -> None:
     (tmp_path / "texts.db").write_bytes(b"no database " * 1000)
     with closing(TextCache(tmp_path / "texts.db")) as cache:
         cache.put(b"key", WRITTEN)

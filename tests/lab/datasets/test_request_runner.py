@@ -1,4 +1,4 @@
-"""Asking about many rows: in order, kept one by one, equal ones asked once, also by models that take batches."""
+"""Requests run in order, each text is cached, and equal requests run once, also with batching models."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from scripted_model import Asked, ScriptedModel
 
 from pkg.errors import ContextLengthError, ModelAnswerError, ModelBusyError
-from pkg.lab.datasets.asking import Asker, Reply, Request
 from pkg.lab.datasets.dataset_rows import Place
+from pkg.lab.datasets.request_runner import Reply, Request, RequestRunner
 from pkg.lab.datasets.text_cache import TextCache
 from pkg.models.prompt_batch import Conversation, Prompt, write
 from pkg.models.text_model import Decoding, Generation, Message
@@ -42,7 +42,7 @@ def echo(asked: Asked) -> str | Exception:
 
 @dataclass
 class BatchingScript(ScriptedModel):
-    """A scripted model that takes several prompts at once; one that is refused ends the batch."""
+    """A scripted model that takes batches; a refused prompt fails its batch."""
 
     batches: list[int] = field(default_factory=list)
 
@@ -52,11 +52,11 @@ class BatchingScript(ScriptedModel):
 
 
 def ask(model: ScriptedModel, cache: TextCache, requests: list[Request]) -> list[Reply]:
-    return list(Asker(model, cache).ask(requests))
+    return list(RequestRunner(model, cache).run(requests))
 
 
 @pytest.mark.parametrize("parallel", [1, 4])
-def test_replies_come_in_order_and_what_fails_for_good_stops_nothing(cache: TextCache, parallel: int) -> None:
+def test_replies_come_in_order_and_a_permanent_error_stops_no_other_request(cache: TextCache, parallel: int) -> None:
     model = ScriptedModel(echo, parallel=parallel)
     replies = ask(model, cache, make_requests("a", "long", "b", "strange", "c"))
     assert [reply.text for reply in replies] == ["A", "", "B", "", "C"]
@@ -65,7 +65,7 @@ def test_replies_come_in_order_and_what_fails_for_good_stops_nothing(cache: Text
     ]  # fmt: skip
 
 
-def test_a_busy_service_ends_the_run_and_what_was_written_is_kept(cache: TextCache) -> None:
+def test_a_busy_service_ends_the_run_and_finished_texts_are_cached(cache: TextCache) -> None:
     with pytest.raises(ModelBusyError):
         ask(ScriptedModel(echo), cache, make_requests("a", "b", "busy", "c"))
     again = ScriptedModel(lambda asked: "new")
@@ -73,7 +73,7 @@ def test_a_busy_service_ends_the_run_and_what_was_written_is_kept(cache: TextCac
     assert len(again.asked) == 1
 
 
-def test_equal_requests_at_one_time_are_paid_for_once(cache: TextCache) -> None:
+def test_equal_parallel_requests_are_paid_for_once(cache: TextCache) -> None:
     at_once = []
 
     def wait(asked: Asked) -> str:
@@ -82,13 +82,13 @@ def test_equal_requests_at_one_time_are_paid_for_once(cache: TextCache) -> None:
         return "done"
 
     model = ScriptedModel(wait, parallel=6)
-    asker = Asker(model, cache)
-    replies = list(asker.ask(make_requests(*["same"] * 6, "other")))
+    runner = RequestRunner(model, cache)
+    replies = list(runner.run(make_requests(*["same"] * 6, "other")))
     assert {reply.text for reply in replies} == {"done"}
-    assert (len(model.asked), asker.known, asker.usage.requests) == (2, 5, 2)
+    assert (len(model.asked), runner.cached, runner.usage.requests) == (2, 5, 2)
 
 
-def test_batches_are_of_one_decoding_and_leave_out_what_is_known(cache: TextCache) -> None:
+def test_batches_have_one_decoding_and_no_cached_requests(cache: TextCache) -> None:
     model = BatchingScript(echo, parallel=3)
     ask(model, cache, make_requests("a"))
     requests = [*make_requests("a", "b", "b", "c", "d"), *make_requests("a", seed=1)]
@@ -96,19 +96,19 @@ def test_batches_are_of_one_decoding_and_leave_out_what_is_known(cache: TextCach
     assert model.batches == [1, 1, 2, 1]
 
 
-def test_of_a_batch_that_is_refused_each_is_asked_for_alone(cache: TextCache) -> None:
+def test_the_requests_of_a_failed_batch_are_retried_alone(cache: TextCache) -> None:
     replies = ask(BatchingScript(echo, parallel=3), cache, make_requests("a", "long", "b"))
     assert [(reply.text, bool(reply.fault)) for reply in replies] == [("A", False), ("", True), ("B", False)]
 
 
-def test_who_listens_is_told_each_reply(cache: TextCache) -> None:
-    from pkg.lab.datasets.asking import run_step
+def test_listen_is_called_for_each_reply(cache: TextCache) -> None:
     from pkg.lab.datasets.dataset_rows import StepCounts
+    from pkg.lab.datasets.request_runner import run_step
 
     told: list[int] = []
     counts = StepCounts("step")
-    asker = Asker(ScriptedModel(echo), cache, told.append)
-    rows = list(run_step(asker, make_requests("a", "b", "long"), lambda reply: [{"id": reply.text}], counts))
+    runner = RequestRunner(ScriptedModel(echo), cache, told.append)
+    rows = list(run_step(runner, make_requests("a", "b", "long"), lambda reply: [{"id": reply.text}], counts))
     assert [row["id"] for row in rows] == ["A", "B"]
     assert told == [1, 2, 3]
     assert (counts.taken, counts.dropped.total()) == (3, 1)
