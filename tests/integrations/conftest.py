@@ -1,4 +1,4 @@
-"""What the tests of all frameworks share; none is read without these, which `make test-integrations` installs."""
+"""Fixtures of all frameworks; the tests are skipped unless `make test-integrations` has installed them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ collect_ignore_glob = ["test_*.py"] if None in map(find_spec, FRAMEWORKS) else [
 
 @pytest.fixture
 def anyio_backend() -> str:
-    """Run coroutines by asyncio alone, as the frameworks do."""
+    """Run coroutines with asyncio only, as the frameworks do."""
     return "asyncio"
 
 
 @pytest.fixture
 def address(tmp_path: Path) -> str:
-    """Build the graph, and give its address."""
+    """Build the graph and return its address."""
     return build_mail_graph(tmp_path)

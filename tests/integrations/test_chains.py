@@ -1,4 +1,4 @@
-"""One chain in each framework: a text model answers by the code that is found, and is shown none where none fits."""
+"""One chain per framework: a text model gets the code that was found, and none if none fits."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ASKED = "Code:\n{code}\n\nAnswer in one short sentence by this code alone. {ques
 NOTHING = "no code fits"
 
 Chain = Callable[[str, TextModel, str], str]
-"""Answers a question: the address of the graph, the model, the question."""
+"""Answers a question from the address of the graph, the model and the question."""
 
 
 def ask(model: TextModel, prompt: str) -> str:
@@ -51,7 +51,7 @@ def answer_by_langchain(address: str, model: TextModel, question: str) -> str:
 
 
 class AskedModel(CustomLLM):
-    """A text model as LlamaIndex asks it."""
+    """A text model with the interface of LlamaIndex."""
 
     _model: Any = PrivateAttr()
 
@@ -82,7 +82,7 @@ def answer_by_llama_index(address: str, model: TextModel, question: str) -> str:
 def answer_by_haystack(address: str, model: TextModel, question: str) -> str:
     @component
     class Asked:
-        """A text model as a component."""
+        """A text model as a component of Haystack."""
 
         @component.output_types(text=str)
         def run(self, prompt: str) -> dict[str, str]:
@@ -101,7 +101,7 @@ def answer_by_haystack(address: str, model: TextModel, question: str) -> str:
 
 
 class GraphRagModel(LLMInterface):
-    """A text model as neo4j-graphrag asks it."""
+    """A text model with the interface of neo4j-graphrag."""
 
     def __init__(self, model: TextModel) -> None:
         super().__init__(model.name)

@@ -1,4 +1,4 @@
-"""The examples of the page about frameworks run."""
+"""Examples of docs/integrations.md that need a framework."""
 
 from __future__ import annotations
 

@@ -18,12 +18,12 @@ def test_items_are_the_hits_of_the_command(address: str) -> None:
 
 
 @pytest.mark.parametrize("question", [MISFIT, UNKNOWN])
-def test_what_nothing_fits_gives_no_items_and_the_reason(address: str, question: str) -> None:
+def test_a_question_that_nothing_fits_has_no_items_but_a_reason(address: str, question: str) -> None:
     found = PkgRetriever(address).search(query_text=question)
     assert (found.items, (found.metadata or {})["fits"], len((found.metadata or {})["notes"])) == ([], False, 1)
 
 
-def test_what_does_not_fit_is_kept_where_that_is_wanted_and_says_so(address: str) -> None:
+def test_misfits_are_kept_on_request_and_marked(address: str) -> None:
     items = PkgRetriever(address, keep_misfits=True).search(query_text=MISFIT).items
     assert [(each.metadata or {})["fits"] for each in items] == [False] * 3
 

@@ -1,4 +1,4 @@
-"""The retriever of Haystack: the hits of `pkg query`, as a component of pipelines that are written and read."""
+"""The retriever of Haystack: the hits of `pkg query`, as a component of serialised pipelines."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ async def test_the_answer_is_the_same_when_awaited(address: str) -> None:
 
 
 @pytest.mark.parametrize("question", [MISFIT, UNKNOWN])
-async def test_what_nothing_fits_gives_no_documents_and_the_reason(address: str, question: str) -> None:
+async def test_a_question_that_nothing_fits_has_no_documents_but_a_reason(address: str, question: str) -> None:
     found = PkgRetriever(address).run(question)
     assert (found["documents"], len(found["notes"])) == ([], 1)
     assert await PkgRetriever(address).run_async(question) == found
 
 
-def test_what_does_not_fit_is_kept_where_that_is_wanted_and_says_so(address: str) -> None:
+def test_misfits_are_kept_on_request_and_marked(address: str) -> None:
     documents = PkgRetriever(address, keep_misfits=True).run(MISFIT)["documents"]
     assert [tell_metadata(each.meta) for each in documents] == tell_hits(ask_command(address, MISFIT))
     assert {each.meta["fits"] for each in documents} == {False}
 
 
-def test_a_file_that_has_changed_is_told(address: str, tmp_path: Path) -> None:
+def test_a_changed_file_is_reported(address: str, tmp_path: Path) -> None:
     (tmp_path / "shop" / "mail.py").write_text(f"import os\n\n\n{MAIL}", encoding="utf-8")
     found = PkgRetriever(address, mode="function", top_k=1).run(QUESTION)
     assert found["documents"][0].meta["stale"] is True
     assert "changed since the build: mail.py (changed)" in found["notes"]
 
 
-def test_a_pipeline_is_written_and_read_again(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pipeline_can_be_serialised(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HAYSTACK_DESERIALIZATION_ALLOWLIST", "pkg.integrations.*")
     pipeline = Pipeline()
     pipeline.add_component("code", PkgRetriever(address, mode="function", top_k=2, path=["*.py"], fresh=True))
@@ -66,7 +66,7 @@ def test_a_pipeline_is_written_and_read_again(address: str, monkeypatch: pytest.
     assert len(pipeline.run(asked)["join"]["documents"]) == 2
 
 
-def test_it_takes_the_place_of_a_retriever_of_texts(address: str) -> None:
+def test_it_replaces_a_text_retriever_in_a_pipeline(address: str) -> None:
     several = MultiQueryTextRetriever(retriever=PkgRetriever(address, mode="function", top_k=1))
     found = several.run(queries=[QUESTION, "count words"], retriever_kwargs={"top_k": 1})["documents"]
     assert {each.meta["qualname"] for each in found} == {"Mailer.send_mail", "count_words"}
@@ -78,7 +78,7 @@ def test_filters_are_refused(address: str) -> None:
         PkgRetriever(address).run(QUESTION, filters=filters)
 
 
-def test_a_password_is_not_written_into_the_file_of_a_pipeline() -> None:
+def test_a_password_is_not_serialised() -> None:
     pipeline = Pipeline()
     pipeline.add_component("code", PkgRetriever("neo4j://me:secret@host"))
     with pytest.raises(UsageError, match=r"holds a password.*PKG_NEO4J_PASSWORD") as caught:

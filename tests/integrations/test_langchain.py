@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.integrations, pytest.mark.anyio]
 
 
 class TestStandard(RetrieversIntegrationTests):
-    """What LangChain asks of every retriever."""
+    """The standard tests of LangChain retrievers."""
 
     @pytest.fixture(autouse=True)
     def find_store(self, address: str) -> None:
@@ -51,7 +51,7 @@ def test_documents_are_the_hits_of_the_command(address: str) -> None:
     assert [each.id for each in documents] == [hit["id"] for hit in hits]
 
 
-async def test_what_is_asked_for_at_once_is_what_is_asked_for_one_by_one(address: str) -> None:
+async def test_batch_results_equal_single_results(address: str) -> None:
     retriever = PkgRetriever(address, QueryOptions(mode="function"))
     questions = [QUESTION, "count words", "read a price from a text", MISFIT] * 4
     one_by_one = [retriever.invoke(each) for each in questions]
@@ -75,18 +75,18 @@ def test_an_unknown_option_is_refused(address: str) -> None:
 
 
 @pytest.mark.parametrize("question", [MISFIT, UNKNOWN])
-async def test_what_nothing_fits_gives_no_documents(address: str, question: str) -> None:
+async def test_a_question_that_nothing_fits_has_no_documents(address: str, question: str) -> None:
     assert PkgRetriever(address).invoke(question) == []
     assert await PkgRetriever(address).ainvoke(question) == []
 
 
-def test_what_does_not_fit_is_kept_where_that_is_wanted_and_says_so(address: str) -> None:
+def test_misfits_are_kept_on_request_and_marked(address: str) -> None:
     documents = PkgRetriever(address, keep_misfits=True).invoke(MISFIT)
     assert [tell_metadata(each.metadata) for each in documents] == tell_hits(ask_command(address, MISFIT))
     assert {each.metadata["fits"] for each in documents} == {False}
 
 
-def test_a_file_that_has_changed_is_told_and_built_anew_where_that_is_wanted(address: str, tmp_path: Path) -> None:
+def test_a_changed_file_is_reported_and_rebuilt_on_request(address: str, tmp_path: Path) -> None:
     (tmp_path / "shop" / "mail.py").write_text(f"import os\n\n\n{MAIL}", encoding="utf-8")
     (stale,) = PkgRetriever(address, mode="function", top_k=1).invoke(QUESTION)
     (fresh,) = PkgRetriever(address, mode="function", top_k=1, fresh=True).invoke(QUESTION)
@@ -94,12 +94,12 @@ def test_a_file_that_has_changed_is_told_and_built_anew_where_that_is_wanted(add
     assert (fresh.metadata["stale"], fresh.metadata["lines"]) == (False, "7-11")
 
 
-def test_a_store_that_is_not_there_is_no_empty_answer(tmp_path: Path) -> None:
+def test_a_missing_store_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(StoreMissingError):
         PkgRetriever(f"sqlite:///{tmp_path / 'none.db'}").invoke(QUESTION)
 
 
-def test_it_can_be_kept_and_copied(address: str) -> None:
+def test_it_can_be_pickled_and_copied(address: str) -> None:
     retriever = PkgRetriever(address, mode="function", top_k=1)
     kept = pickle.loads(pickle.dumps(retriever))
     assert kept.invoke(QUESTION) == retriever.model_copy(deep=True).invoke(QUESTION) == retriever.invoke(QUESTION)
@@ -110,6 +110,6 @@ def test_an_agent_can_take_it_as_a_tool(address: str) -> None:
     assert "def send_mail(self, customer, message):" in tool.invoke({"query": QUESTION})
 
 
-def test_the_settings_of_every_retriever_are_taken_too(address: str) -> None:
+def test_fields_of_the_base_retriever_are_accepted(address: str) -> None:
     retriever = PkgRetriever(address, tags=["shop"], metadata={"team": "mail"})
     assert (retriever.tags, retriever.metadata) == (["shop"], {"team": "mail"})

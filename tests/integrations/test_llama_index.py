@@ -33,12 +33,12 @@ async def test_the_answer_is_the_same_when_awaited(address: str) -> None:
 
 
 @pytest.mark.parametrize("question", [MISFIT, UNKNOWN])
-async def test_what_nothing_fits_gives_no_nodes(address: str, question: str) -> None:
+async def test_a_question_that_nothing_fits_has_no_nodes(address: str, question: str) -> None:
     assert PkgRetriever(address).retrieve(question) == []
     assert await PkgRetriever(address).aretrieve(question) == []
 
 
-def test_what_does_not_fit_is_kept_where_that_is_wanted_and_says_so(address: str) -> None:
+def test_misfits_are_kept_on_request_and_marked(address: str) -> None:
     nodes = PkgRetriever(address, keep_misfits=True).retrieve(MISFIT)
     assert [tell_metadata(each.metadata) for each in nodes] == tell_hits(ask_command(address, MISFIT))
     assert {each.metadata["fits"] for each in nodes} == {False}
@@ -51,7 +51,7 @@ def test_a_model_is_shown_the_place_and_no_other_metadata(address: str) -> None:
     assert "score" not in shown
 
 
-async def test_the_evaluator_of_retrievers_finds_what_is_expected_first(address: str) -> None:
+async def test_the_retriever_evaluator_finds_the_expected_node_first(address: str) -> None:
     retriever = PkgRetriever(address, mode="function")
     expected = ask_command(address, QUESTION, "--mode", "function")[0]["id"]
     evaluator = RetrieverEvaluator.from_metric_names(["mrr", "hit_rate"], retriever=retriever)

@@ -16,11 +16,11 @@ from pkg.service.graph_service import GraphService, ServiceOptions
 from pkg.service.mcp.tool_server import ToolServer
 
 T = TypeVar("T")
-PATIENCE = 60  # seconds for what takes less than one
+PATIENCE = 60  # seconds
 
 
 def ask_in_process(options: ServiceOptions, ask: Callable[[Client], Awaitable[T]]) -> T:
-    """Let a client talk with a server of this process."""
+    """Connect a client to a server in this process."""
 
     async def talk() -> T:
         async with Client(ToolServer(GraphService(options)).make_server()) as client:
@@ -30,7 +30,7 @@ def ask_in_process(options: ServiceOptions, ask: Callable[[Client], Awaitable[T]
 
 
 def ask_process(words: list[str], ask: Callable[[Client], Awaitable[T]]) -> T:
-    """Start `pkg mcp` with these words as an agent does, and let a client talk with it."""
+    """Start `pkg mcp` with these arguments like an agent, and connect a client to it."""
     command = StdioServerParameters(command=sys.executable, args=["-m", "pkg.cli", "mcp", *words], env=dict(os.environ))
 
     async def talk() -> T:
@@ -41,7 +41,7 @@ def ask_process(words: list[str], ask: Callable[[Client], Awaitable[T]]) -> T:
 
 
 def call(options: ServiceOptions, tool: str, arguments: Mapping[str, Any]) -> str:
-    """Call one tool, which answers without an error, and give its text."""
+    """Call a tool and return its text; the answer must not be an error."""
     result = ask_in_process(options, lambda client: client.call_tool(tool, dict(arguments)))
     text = read_text(result)
     assert not result.is_error, text
@@ -49,14 +49,14 @@ def call(options: ServiceOptions, tool: str, arguments: Mapping[str, Any]) -> st
 
 
 def fail(options: ServiceOptions, tool: str, arguments: Mapping[str, Any]) -> str:
-    """Call one tool, which answers with an error, and give its text."""
+    """Call a tool and return its text; the answer must be an error."""
     result = ask_in_process(options, lambda client: client.call_tool(tool, dict(arguments)))
     assert result.is_error
     return read_text(result)
 
 
 def read_text(result: CallToolResult) -> str:
-    """Give the one text of a result."""
+    """Return the single text of a result."""
     (content,) = result.content
     assert isinstance(content, TextContent)
     assert result.structured_content is None

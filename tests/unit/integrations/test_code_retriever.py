@@ -29,7 +29,7 @@ def test_passages_are_the_hits_of_the_command(address: str, mode: str) -> None:
     assert [(each.id, each.score) for each in passages] == [(hit["id"], hit["score"]) for hit in hits]
 
 
-def test_the_text_is_the_pruned_code_with_what_it_calls(address: str) -> None:
+def test_the_text_is_the_pruned_code_with_its_callees(address: str) -> None:
     (passage,) = CodeRetriever(address, mode="function", top_k=1)(QUESTION)
     assert passage.text == (
         "# class Mailer:\n"
@@ -60,7 +60,7 @@ def test_the_text_is_the_pruned_code_with_what_it_calls(address: str) -> None:
     }
 
 
-def test_why_tells_the_rank_and_what_is_called(address: str) -> None:
+def test_why_names_the_rank_and_the_helpers(address: str) -> None:
     (passage,) = CodeRetriever(address, mode="function", top_k=1)(QUESTION)
     rank, score, cosine, helper = str(passage.metadata["why"]).split("; ")
     assert (rank, score) == ("rank 1 of 1", f"score {passage.score:.3f}")
@@ -68,14 +68,14 @@ def test_why_tells_the_rank_and_what_is_called(address: str) -> None:
     assert helper.startswith("deliver called at mail.py:8")
 
 
-def test_a_file_is_told_by_its_best_functions(address: str) -> None:
+def test_the_text_of_a_file_is_its_best_functions(address: str) -> None:
     (passage,) = CodeRetriever(address, mode="file")(QUESTION)
     assert passage.text.splitlines()[0] == (
         "4-8  def send_mail(self, customer, message):  # Send a message to a customer."
     )
 
 
-def test_a_section_of_a_text_file_is_given_as_it_stands(tmp_path: Path) -> None:
+def test_a_section_of_a_text_file_is_unchanged(tmp_path: Path) -> None:
     address = build_mail_graph(
         tmp_path, {"README.md": "# Shop\n\nIt sends mails.\n\n## Refunds\n\nAsk for a refund.\n"}
     )
@@ -84,33 +84,33 @@ def test_a_section_of_a_text_file_is_given_as_it_stands(tmp_path: Path) -> None:
     assert passage.metadata["path"] == "README.md"
 
 
-def test_a_hit_for_whose_code_there_is_no_room_tells_its_header(address: str) -> None:
+def test_a_hit_over_the_budget_has_its_header_as_text(address: str) -> None:
     *_, last = CodeRetriever(address, mode="function", top_k=4, budget=60)(QUESTION)
     assert last.metadata["has_code"] is False
     assert last.text.startswith("# def ")
 
 
 @pytest.mark.parametrize("question", [MISFIT, UNKNOWN])
-def test_what_nothing_fits_gives_nothing_and_the_reason(address: str, question: str) -> None:
+def test_a_question_that_nothing_fits_has_no_passages_but_a_reason(address: str, question: str) -> None:
     retriever = CodeRetriever(address)
     found = retriever.retrieve(question)
     assert (retriever(question), found.passages, found.fits) == ([], (), False)
     assert any("nothing fits" in note or "no word" in note for note in found.notes)
 
 
-def test_what_does_not_fit_is_kept_where_that_is_wanted_and_says_so(address: str) -> None:
+def test_misfits_are_kept_on_request_and_marked(address: str) -> None:
     passages = CodeRetriever(address, keep_misfits=True)(MISFIT)
     assert [tell_metadata(each.metadata) for each in passages] == tell_hits(ask_command(address, MISFIT))
     assert {each.metadata["fits"] for each in passages} == {False}
     assert all("nothing fits" in str(each.metadata["why"]) for each in passages)
 
 
-def test_without_a_judgement_all_is_given(address: str) -> None:
+def test_without_a_judgement_all_passages_are_returned(address: str) -> None:
     found = CodeRetriever(address, floor=False).retrieve(MISFIT)
     assert (len(found.passages), found.fits) == (3, None)
 
 
-def test_options_are_taken_whole_by_name_and_for_one_question(address: str) -> None:
+def test_options_are_set_as_object_by_keyword_and_per_question(address: str) -> None:
     retriever = CodeRetriever(address, QueryOptions(mode="function", top_k=2), helpers="none")
     assert [len(retriever(QUESTION)), len(retriever(QUESTION, top_k=1)), len(retriever(QUESTION))] == [2, 1, 2]
     assert "def deliver" not in retriever(QUESTION)[0].text
@@ -124,19 +124,19 @@ def test_options_are_taken_whole_by_name_and_for_one_question(address: str) -> N
         ({"top_k": 0}, "top_k is 0; expected 1 or more"),
     ],
 )
-def test_an_option_that_cannot_be_meant_is_refused_at_once(address: str, changes: dict[str, Any], said: str) -> None:
+def test_an_invalid_option_is_refused_at_once(address: str, changes: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         CodeRetriever(address, **changes)
     with pytest.raises(UsageError, match=said):
         CodeRetriever(address)(QUESTION, **changes)
 
 
-def test_a_store_that_is_not_there_is_no_empty_answer(tmp_path: Path) -> None:
+def test_a_missing_store_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(StoreMissingError):
         CodeRetriever(f"sqlite:///{tmp_path / 'none.db'}")(QUESTION)
 
 
-def test_a_file_that_has_changed_is_told_and_built_anew_where_that_is_wanted(address: str, tmp_path: Path) -> None:
+def test_a_changed_file_is_reported_and_rebuilt_on_request(address: str, tmp_path: Path) -> None:
     (tmp_path / "shop" / "mail.py").write_text(f"import os\n\n\n{MAIL}", encoding="utf-8")
     found = CodeRetriever(address, mode="function", top_k=1).retrieve(QUESTION)
     assert found.stale == ("mail.py (changed)",)
@@ -147,7 +147,7 @@ def test_a_file_that_has_changed_is_told_and_built_anew_where_that_is_wanted(add
     assert (passage.metadata["stale"], passage.metadata["lines"]) == (False, "7-11")
 
 
-def test_a_graph_that_was_built_anew_is_asked_anew(address: str, tmp_path: Path) -> None:
+def test_a_rebuilt_graph_is_used_at_the_next_question(address: str, tmp_path: Path) -> None:
     retriever = CodeRetriever(address, mode="function")
     assert retriever("refund an order") == []
     (tmp_path / "shop" / "refund.py").write_text("def refund_order(order):\n    return order.total\n")
@@ -155,7 +155,7 @@ def test_a_graph_that_was_built_anew_is_asked_anew(address: str, tmp_path: Path)
     assert retriever("refund an order")[0].metadata["qualname"] == "refund_order"
 
 
-def test_threads_may_ask_at_once(address: str) -> None:
+def test_concurrent_threads_are_answered(address: str) -> None:
     retriever = CodeRetriever(address, mode="function")
     questions = [QUESTION, "count words", "read a price", MISFIT] * 5
     with ThreadPoolExecutor(8) as threads:
@@ -171,7 +171,7 @@ def test_threads_may_ask_at_once(address: str) -> None:
         ("graphrag", "neo4j_graphrag", "graphrag"),
     ],
 )
-def test_a_framework_that_is_not_installed_is_told_with_the_command(module: str, package: str, extra: str) -> None:
+def test_a_missing_framework_is_reported_with_the_install_command(module: str, package: str, extra: str) -> None:
     code = f"import sys; sys.modules['{package}'] = None; import pkg.integrations.{module}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     *_, said = done.stderr.splitlines()

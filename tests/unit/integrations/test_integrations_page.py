@@ -1,4 +1,4 @@
-"""The page about frameworks: its examples that need none run here, those of each framework in tests/integrations."""
+"""Examples of docs/integrations.md that need no framework; tests/integrations runs the others."""
 
 from __future__ import annotations
 

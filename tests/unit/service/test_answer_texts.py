@@ -1,4 +1,4 @@
-"""A definition over the budget is outlined or cut, what calls it keeps its share, and the way to the rest is told."""
+"""A definition over the budget is outlined or cut, its callers keep their share, and the rest is named."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def show(graph: Graph, name: str, budget: int) -> tuple[str, tuple[str, ...]]:
     return write_shown(graph.show(name), budget, outline)
 
 
-def test_a_function_over_the_budget_shows_its_first_lines_and_who_calls_it(graph: Graph) -> None:
+def test_a_function_over_the_budget_shows_its_first_lines_and_callers(graph: Graph) -> None:
     text, left_out = show(graph, "count", 300)
     assert count_tokens(text) <= 300
     assert text.startswith("till.py:12-214  count\ndef count(amount):\n    total = 0")
@@ -60,7 +60,7 @@ def test_a_class_and_a_file_over_the_budget_are_outlined(graph: Graph) -> None:
     assert "the code of till.py" in left_out[0]
 
 
-def test_a_definition_that_fits_is_whole(graph: Graph) -> None:
+def test_a_definition_within_the_budget_is_whole(graph: Graph) -> None:
     text, left_out = show(graph, "Till.open", 100)
     assert text == (
         'till.py:4-6  Till.open\nin class Till:\ndef open(self):\n        """Open it."""\n        return count(1)\n'
@@ -69,13 +69,13 @@ def test_a_definition_that_fits_is_whole(graph: Graph) -> None:
     assert left_out == ()
 
 
-def test_an_exploration_names_calls_by_the_line_where_they_stand(graph: Graph) -> None:
+def test_an_exploration_names_calls_by_their_line(graph: Graph) -> None:
     text = write_explored(graph.explore("open the till and count"))
     assert "calls:\n  till.py:6 Till.open -> count" in text
     assert "till.py:4-6  Till.open\n" in text
 
 
-def test_a_question_that_nothing_fits_is_told_places_alone(graph: Graph) -> None:
+def test_a_question_that_nothing_fits_lists_places_only(graph: Graph) -> None:
     found = replace(graph.explore("open the till and count"), fits=False, notes=("nothing fits: why",))
     first, second, *places = write_nearest(found)
     assert (first, second) == ("nothing fits: why", "nearest places; show one, or ask in words of the code:")
@@ -83,7 +83,7 @@ def test_a_question_that_nothing_fits_is_told_places_alone(graph: Graph) -> None
     assert list(write_nearest(replace(found, pieces=(), notes=()))) == ["nothing found"]
 
 
-def test_a_ranking_says_of_each_candidate_what_speaks_for_it() -> None:
+def test_a_ranking_gives_the_reason_of_each_candidate() -> None:
     candidate = {"rank": 1, "same_as": None, "dropped": None, "reason": "", "why": "2 of 2 hold"}
     line = {
         "chosen": 1,

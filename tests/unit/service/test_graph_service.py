@@ -1,4 +1,4 @@
-"""Every face asks the service: its answers equal those of the commands, and say how far they can be trusted."""
+"""The service answers like the commands, and reports how fresh each answer is."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def service(store: str) -> Iterator[GraphService]:
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_an_operation_gives_the_lines_of_its_command(service: GraphService, name: str) -> None:
+def test_an_operation_returns_the_lines_of_its_command(service: GraphService, name: str) -> None:
     written = CliRunner().invoke(main, [name, *COMMANDS[name], "--store", service.store, "--json"]).stdout
     given = [json.loads(json.dumps(line)) for line in service.run(name, ASKED[name]).lines]
     assert given == [json.loads(line) for line in written.splitlines()]
@@ -75,7 +75,7 @@ def test_a_text_names_places_and_keeps_to_its_budget(service: GraphService, name
     assert "shop/" in answer.text
 
 
-def test_what_a_budget_leaves_out_is_told_with_the_way_to_it(service: GraphService) -> None:
+def test_an_answer_names_what_it_leaves_out_and_how_to_get_it(service: GraphService) -> None:
     answer = service.run("show", {"name": "shop/orders.py", "budget": 30})
     assert answer.left_out
     assert "raise budget" in answer.to_text()
@@ -95,9 +95,7 @@ def test_what_a_budget_leaves_out_is_told_with_the_way_to_it(service: GraphServi
         ("drop", {}, "unknown operation 'drop'"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(
-    service: GraphService, name: str, arguments: dict[str, Any], said: str
-) -> None:
+def test_invalid_arguments_are_refused(service: GraphService, name: str, arguments: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError) as fault:
         service.run(name, arguments)
     assert said in str(fault.value)
@@ -113,7 +111,7 @@ def test_every_request_can_be_described() -> None:
         )
 
 
-def test_a_file_that_has_changed_is_told(service: GraphService, tmp_path: Path) -> None:
+def test_a_changed_file_is_reported(service: GraphService, tmp_path: Path) -> None:
     prices = tmp_path / "repo" / "shop" / "prices.py"
     prices.write_text(prices.read_text() + "\n# more\n")
     answer = service.run("show", {"name": "add_tax"})
@@ -121,9 +119,7 @@ def test_a_file_that_has_changed_is_told(service: GraphService, tmp_path: Path) 
     assert "changed since the build: shop/prices.py" in answer.to_text()
 
 
-def test_files_that_were_added_are_told_to_who_searches(
-    service: GraphService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_searches_report_added_files(service: GraphService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     walks = list[str]()
 
     def count_walk(path: str, *options: Any) -> Discovery:
@@ -136,7 +132,7 @@ def test_files_that_were_added_are_told_to_who_searches(
         return [each.path for each in service.run(name, arguments).freshness.stale if each.state == "added"]
 
     assert [list_added(), list_added()] == [[], []]
-    assert len(walks) == 1  # nothing came into a folder
+    assert len(walks) == 1  # no folder has changed
     write_tree(tmp_path / "repo", {"shop/deep/new.py": "def new():\n    pass\n", "shop/notes.bin": "no code"})
     assert [list_added(), list_added("explore")] == [["shop/deep/new.py"]] * 2
     assert len(walks) == 2
@@ -149,7 +145,7 @@ def test_files_that_were_added_are_told_to_who_searches(
     assert list_added() == []
 
 
-def test_a_file_that_was_understood_in_part_is_told(store: str, tmp_path: Path) -> None:
+def test_a_file_that_parsed_only_in_part_is_reported(store: str, tmp_path: Path) -> None:
     (tmp_path / "repo" / "shop" / "broken.py").write_text("def whole():\n    return 1\n\n\ndef half(:\n")
     pkg.build_graph(tmp_path / "repo", store=store)
     answer = GraphService(ServiceOptions(store)).run("query", {"text": "the price of an item"})
@@ -157,7 +153,7 @@ def test_a_file_that_was_understood_in_part_is_told(store: str, tmp_path: Path) 
     assert "what is not found may be in one of these" in answer.to_text()
 
 
-def test_a_graph_that_is_not_there_is_a_state_and_no_answer(tmp_path: Path) -> None:
+def test_a_missing_graph_is_a_state_and_no_answer(tmp_path: Path) -> None:
     service = GraphService(ServiceOptions(f"sqlite:///{tmp_path}/none.db"))
     status = service.run("status", {})
     assert status.freshness.is_empty
@@ -167,7 +163,7 @@ def test_a_graph_that_is_not_there_is_a_state_and_no_answer(tmp_path: Path) -> N
     assert not list(tmp_path.iterdir())
 
 
-def test_a_store_that_is_built_anew_is_noticed(service: GraphService, tmp_path: Path) -> None:
+def test_a_rebuilt_store_is_used(service: GraphService, tmp_path: Path) -> None:
     assert service.run("show", {"name": "add_tax"}).freshness.generation == 1
     for file in tmp_path.glob("graph.db*"):
         file.unlink()
@@ -180,13 +176,13 @@ def test_a_store_that_is_built_anew_is_noticed(service: GraphService, tmp_path: 
         service.run("show", {"name": "add_tax"})
 
 
-def test_many_ask_while_the_graph_is_built(store: str, tmp_path: Path) -> None:
+def test_concurrent_questions_are_answered_during_a_build(store: str, tmp_path: Path) -> None:
     service = GraphService(ServiceOptions(store, allow_build=True))
     prices = tmp_path / "repo" / "shop" / "prices.py"
 
     def ask(number: int) -> str:
         if number % 10 == 0:
-            written = prices.with_suffix(f".{number}")  # put in place whole: a build at the same time reads no half
+            written = prices.with_suffix(f".{number}")  # replaced atomically, as a build may read it
             written.write_text(f"{SHOP['shop/prices.py']}\n\ndef added_{number}():\n    return {number}\n")
             written.replace(prices)
             return service.run("build", {}).text
@@ -198,12 +194,12 @@ def test_many_ask_while_the_graph_is_built(store: str, tmp_path: Path) -> None:
     assert service.run("status", {}).freshness.generation > 1
 
 
-def test_only_a_service_that_may_build_builds(service: GraphService) -> None:
+def test_a_build_needs_permission(service: GraphService) -> None:
     with pytest.raises(UsageError, match="--allow-build"):
         service.run("build", {})
 
 
-def test_a_service_for_one_source_answers_about_no_other(store: str, tmp_path: Path) -> None:
+def test_a_service_of_one_source_answers_about_no_other(store: str, tmp_path: Path) -> None:
     pkg.build_graph(write_tree(tmp_path / "tea", {"tea.py": "def brew():\n    return 1\n"}), store=store)
     service = GraphService(ServiceOptions(store, source="tea"))
     assert "tea.py" in service.run("show", {"name": "brew"}).text
@@ -220,7 +216,7 @@ def test_a_service_for_one_source_answers_about_no_other(store: str, tmp_path: P
         service.run("query", {"text": "price", "source": "repo"})
 
 
-def test_a_service_for_one_source_counts_no_other(store: str, tmp_path: Path) -> None:
+def test_a_service_of_one_source_counts_no_other(store: str, tmp_path: Path) -> None:
     half = {"tea.py": "def brew():\n    return 1\n", "cup.py": "def fill(:\n"}
     alone = f"sqlite:///{tmp_path}/alone.db"
     for address in (store, alone):
@@ -247,13 +243,13 @@ def test_a_model_writes_the_answer_piece_by_piece(store: str) -> None:
     assert "shop/prices.py:" in answer.text
 
 
-def test_without_a_model_a_question_has_its_evidence(service: GraphService) -> None:
+def test_without_a_model_a_question_returns_its_evidence(service: GraphService) -> None:
     answer = service.run("ask", {"question": "how is the price of an item found?"})
     assert answer.lines[0]["type"] == "evidence"
     assert "def find_price" in answer.text
 
 
-def test_an_answer_chosen_among_several_runs(service: GraphService) -> None:
+def test_the_best_of_several_candidates_is_chosen(service: GraphService) -> None:
     right, wrong = "def double(n):\n    return n * 2\n", "def double(n):\n    return n + 2\n"
     asked = {"query": "Write double(n).", "candidates": [wrong, right], "examples": ["double(3) == 6"]}
     answer = service.run("rerank", asked)
@@ -261,7 +257,7 @@ def test_an_answer_chosen_among_several_runs(service: GraphService) -> None:
     assert answer.text.startswith("chosen: candidate 1")
 
 
-def test_a_map_is_read_once_for_each_generation_and_always_tells_what_has_changed(store: str, tmp_path: Path) -> None:
+def test_a_map_is_read_once_per_generation_and_reports_changed_files(store: str, tmp_path: Path) -> None:
     with_map = GraphService(ServiceOptions(store))
     first = with_map.run("map", {"files": True})
     (tmp_path / "repo" / "shop" / "orders.py").write_text("import shop.prices\n", encoding="utf-8")
@@ -274,7 +270,7 @@ def test_a_map_is_read_once_for_each_generation_and_always_tells_what_has_change
     assert built.lines != first.lines
 
 
-def test_an_outline_is_remembered_and_tells_what_has_changed(service: GraphService, tmp_path: Path) -> None:
+def test_an_outline_is_cached_and_reports_changed_files(service: GraphService, tmp_path: Path) -> None:
     first = service.run("outline", {"path": "shop"})
     (tmp_path / "repo" / "shop" / "orders.py").write_text("import shop.prices\n", encoding="utf-8")
     again = service.run("outline", {"path": "shop"})
@@ -283,9 +279,7 @@ def test_an_outline_is_remembered_and_tells_what_has_changed(service: GraphServi
     assert [line["is_stale"] for line in again.lines if line.get("path") == "shop/orders.py"] == [True]
 
 
-def test_what_is_remembered_of_a_graph_is_not_told_of_one_that_has_come_to_its_place(
-    service: GraphService, tmp_path: Path
-) -> None:
+def test_the_cache_of_a_graph_is_not_used_for_its_replacement(service: GraphService, tmp_path: Path) -> None:
     old = service.run("outline", {"path": "shop/prices.py"})
     for file in tmp_path.glob("graph.db*"):
         file.unlink()
@@ -299,14 +293,14 @@ def test_what_is_remembered_of_a_graph_is_not_told_of_one_that_has_come_to_its_p
     assert "put_tax_on" not in old.text
 
 
-def test_answers_are_chosen_among_without_a_graph(tmp_path: Path) -> None:
+def test_rerank_needs_no_graph(tmp_path: Path) -> None:
     (tmp_path / "graph.db").write_bytes(b"no store at all" * 100)
     service = GraphService(ServiceOptions(f"sqlite:///{tmp_path}/graph.db"))
     answer = service.run("rerank", {"query": "Write one().", "candidates": ["def one():\n    return 1\n"]})
     assert "empty" not in answer.to_text()
 
 
-def test_a_service_for_a_source_that_is_not_there_is_empty_and_names_no_other(store: str) -> None:
+def test_a_service_of_a_missing_source_is_empty_and_names_no_other(store: str) -> None:
     service = GraphService(ServiceOptions(store, source="tea"))
     status = service.run("status", {})
     assert (status.lines[0]["ready"], status.freshness.is_empty) == (False, True)

@@ -1,4 +1,4 @@
-"""Answers about dependencies are written a place a line, and say how much of each kind the budget leaves out."""
+"""Answers about dependencies have one place per line, and count what the budget leaves out of each kind."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
         yield graph
 
 
-def test_callers_stand_at_their_calls_and_callees_at_their_definitions(graph: Graph) -> None:
+def test_callers_are_placed_at_their_calls_and_callees_at_their_definitions(graph: Graph) -> None:
     text, left_out = write_links(graph.deps("find_price"), 0)
     assert text.split("\n") == [
         "shop/prices.py:8 find_price",
@@ -41,7 +41,7 @@ def test_callers_stand_at_their_calls_and_callees_at_their_definitions(graph: Gr
     assert left_out == ()
 
 
-def test_an_impact_goes_outward_and_ends_with_the_tests(graph: Graph) -> None:
+def test_an_impact_is_ordered_by_distance_with_tests_last(graph: Graph) -> None:
     text, _ = write_links(graph.impact("add_tax"), 0)
     assert text.split("\n") == [
         "shop/prices.py:13 add_tax: 5 places may break, 2 of them in tests",
@@ -54,7 +54,7 @@ def test_an_impact_goes_outward_and_ends_with_the_tests(graph: Graph) -> None:
     ]
 
 
-def test_an_impact_tells_what_is_entered_where_that_is_asked_for(tmp_path: Path) -> None:
+def test_an_impact_lists_entries_on_request(tmp_path: Path) -> None:
     code = "import click\n\n\n@click.command('sum-up')\ndef add_up():\n    return count()\n"
     code += "\n\ndef count():\n    return 1\n"
     store = f"sqlite:///{tmp_path}/graph.db"
@@ -64,7 +64,7 @@ def test_an_impact_tells_what_is_entered_where_that_is_asked_for(tmp_path: Path)
     assert "sums.py:4 command sum-up" in service.run("impact", {"names": ["count"], "entries": True}).text
 
 
-def test_a_chain_tells_where_each_call_stands(graph: Graph) -> None:
+def test_a_chain_gives_the_place_of_each_call(graph: Graph) -> None:
     text, _ = write_links(graph.deps("Order.total", question="path", to="add_tax"), 0)
     assert "Order.total (shop/orders.py:11) -> find_price (shop/prices.py:10) -> add_tax (shop/prices.py:13)" in text
     none, _ = write_links(graph.deps("add_tax", question="path", to="Order.total"), 0)
@@ -77,7 +77,7 @@ def test_imports_of_one_statement_share_a_line(graph: Graph) -> None:
     assert "shop/orders.py:3 from shop/prices.py: find_price" in text
 
 
-def test_a_short_budget_leaves_something_of_every_kind(graph: Graph) -> None:
+def test_a_short_budget_keeps_some_lines_of_every_kind(graph: Graph) -> None:
     text, left_out = write_links(graph.deps("find_price"), 70)
     assert "callers" in text
     assert "callees" in text
@@ -86,7 +86,7 @@ def test_a_short_budget_leaves_something_of_every_kind(graph: Graph) -> None:
 
 
 @given(st.lists(st.integers(0, 500), max_size=8), st.integers(1, 1000))
-def test_a_budget_is_shared_whole_and_no_more(costs: list[int], budget: int) -> None:
+def test_a_budget_is_shared_completely_and_not_exceeded(costs: list[int], budget: int) -> None:
     rooms = share_budget(costs, budget)
     assert sum(rooms) <= budget
     assert all(room <= cost for room, cost in zip(rooms, costs, strict=True))
@@ -98,7 +98,7 @@ def test_a_budget_is_shared_whole_and_no_more(costs: list[int], budget: int) -> 
 
 @example([["a", "a", "a", "a", "a", "a a a a"], [], ["a"], ["a", "a", "a"]], 31)
 @given(st.lists(st.lists(st.text("ab c", min_size=1), max_size=6), max_size=4), st.integers(0, 60))
-def test_sections_keep_to_their_budget_and_count_what_they_leave_out(parts: list[list[str]], budget: int) -> None:
+def test_sections_fit_their_budget_and_count_omitted_lines(parts: list[list[str]], budget: int) -> None:
     sections = [Section(f"kind{number}", lines, len(lines) + number) for number, lines in enumerate(parts)]
     text, left_out = fit_sections(sections, budget)
     assert not budget or count_tokens(text) <= budget
@@ -107,6 +107,6 @@ def test_sections_keep_to_their_budget_and_count_what_they_leave_out(parts: list
     assert shown + missing == sum(each.total for each in sections)
 
 
-def test_nothing_stands_behind_a_line_that_was_too_long() -> None:
+def test_no_line_follows_one_that_was_too_long() -> None:
     assert fit_lines(["one", "two three four", "five"], 2) == ("one", 2)
     assert fit_lines(["one", "two"], 0) == ("one\ntwo", 0)

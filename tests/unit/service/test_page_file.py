@@ -1,4 +1,4 @@
-"""The page as one file: nothing of a repository gets out of its element, and nothing but the page's scripts runs."""
+"""The page as one file: repository text cannot leave its element, and only the scripts of the page run."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from pkg.service.page.page_file import MODULES, SITE, name_question, render_page
 from pkg.service.page.written_views import render_map_page, render_symbol_page
 
 CYTOSCAPE = ("3.35.0", "71fa9ebec21a7ca2c40cff6aacc30d1f6464e363662ad4b2c197e1adc770cd94")
-"""The version of the library that draws, and the SHA-256 of its file, as its npm package has it."""
-LARGEST_SCRIPTS = 100_000  # bytes of all modules together: they are read with every page
+"""Version of the drawing library, and SHA-256 of its file in the npm package."""
+LARGEST_SCRIPTS = 100_000  # bytes of all modules together, which every page loads
 
 
 class _Elements(HTMLParser):
@@ -55,7 +55,7 @@ def read_answers(page: str) -> dict[str, list[dict[str, object]]]:
     return held
 
 
-def test_only_scripts_and_styles_that_are_named_by_their_hash_run(graph: Graph) -> None:
+def test_only_scripts_and_styles_with_a_listed_hash_run(graph: Graph) -> None:
     page = render_symbol_page(graph, "add_tax", None).text
     found = _Elements(page)
     policy = next(str(facts["content"]) for tag, facts in found.tags if facts.get("http-equiv"))
@@ -67,13 +67,13 @@ def test_only_scripts_and_styles_that_are_named_by_their_hash_run(graph: Graph) 
     assert policy.startswith("default-src 'none'")
 
 
-def test_no_handler_stands_in_the_page_and_no_address_of_others(graph: Graph) -> None:
+def test_the_page_has_no_handlers_and_no_external_addresses(graph: Graph) -> None:
     for tag, facts in _Elements(render_map_page(graph, None, None).text).tags:
         assert not [name for name in facts if name.startswith("on") or name == "style"], tag
         assert not str(facts.get("src") or facts.get("href") or "#").startswith(("http", "//", "page/")), tag
 
 
-def test_a_text_of_the_repository_does_not_end_the_element_that_it_stands_in(graph: Graph) -> None:
+def test_repository_text_cannot_close_its_element(graph: Graph) -> None:
     page = render_symbol_page(graph, "add_tax", None).text
     assert [tag for tag, _ in _Elements(page).tags].count("script") == 3
     assert ODD_TEXT not in page
@@ -82,14 +82,14 @@ def test_a_text_of_the_repository_does_not_end_the_element_that_it_stands_in(gra
     assert ODD_TEXT in str(next(line["content"] for line in shown[name] if line["type"] == "definition"))
 
 
-def test_a_symbol_comes_with_what_it_is_linked_with_and_its_impact(graph: Graph) -> None:
+def test_a_symbol_page_holds_neighbours_and_impact(graph: Graph) -> None:
     asked = [json.loads(name) for name in read_answers(render_symbol_page(graph, "add_tax", None).text)]
     shown = {facts["name"] for operation, facts in asked if operation == "show"}
     assert shown == {"shop/prices.py::add_tax", "shop/prices.py::find_price", f"{ODD_FILE}::odd", ODD_FILE}
     assert [facts["names"] for operation, facts in asked if operation == "impact"] == [["shop/prices.py::add_tax"]]
 
 
-def test_where_a_source_lies_on_this_machine_stays_out_of_the_file(graph: Graph, tmp_path: Path) -> None:
+def test_a_written_page_holds_no_local_paths(graph: Graph, tmp_path: Path) -> None:
     changed = tmp_path / "shop" / "shop" / "orders.py"
     changed.write_text(changed.read_text(encoding="utf-8") + "\nX = 1\n", encoding="utf-8")
     for page in (render_symbol_page(graph, "Order.total", None).text, render_map_page(graph, None, None).text):
@@ -97,22 +97,22 @@ def test_where_a_source_lies_on_this_machine_stays_out_of_the_file(graph: Graph,
         assert str(tmp_path) not in page
 
 
-def test_a_name_that_is_not_there_is_refused_before_anything_is_written(graph: Graph) -> None:
+def test_an_unknown_name_is_refused_before_writing(graph: Graph) -> None:
     with pytest.raises(QueryError, match="nothing_like_it"):
         render_symbol_page(graph, "nothing_like_it", None)
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(PathError, match="No such file"):
         write_page(tmp_path / "nowhere" / "page.html", "")
 
 
-def test_half_a_character_is_written_as_a_question_mark(tmp_path: Path) -> None:
+def test_a_lone_surrogate_is_written_as_a_question_mark(tmp_path: Path) -> None:
     page = render_page({name_question("show", {"name": "\ud800"}): [{"type": "target", "qualname": "\ud800"}]}, "#/map")
     assert "\ufffd" not in write_page(tmp_path / "page.html", page).read_text(encoding="utf-8")
 
 
-def test_every_module_is_joined_behind_what_it_imports_and_no_name_stands_twice() -> None:
+def test_modules_are_joined_after_their_imports_and_names_are_unique() -> None:
     assert sorted(MODULES) == sorted(path.stem for path in SITE.glob("*.js"))
     seen: list[str] = []
     names: list[str] = []
@@ -127,7 +127,7 @@ def test_every_module_is_joined_behind_what_it_imports_and_no_name_stands_twice(
     assert sum((SITE / f"{module}.js").stat().st_size for module in MODULES) < LARGEST_SCRIPTS
 
 
-def test_what_draws_is_the_file_of_its_package_with_its_licence() -> None:
+def test_the_drawing_library_is_the_file_of_its_package_with_its_licence() -> None:
     version, digest = CYTOSCAPE
     content = (SITE / "vendor" / "cytoscape.min.js").read_bytes()
     assert hashlib.sha256(content).hexdigest() == digest
@@ -136,7 +136,7 @@ def test_what_draws_is_the_file_of_its_package_with_its_licence() -> None:
     assert b"</script" not in content.lower()
 
 
-def test_texts_are_only_put_into_text_nodes() -> None:
+def test_texts_are_inserted_as_text_nodes_only() -> None:
     for module in MODULES:
         text = (SITE / f"{module}.js").read_text(encoding="utf-8")
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", text), (

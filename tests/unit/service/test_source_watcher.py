@@ -1,4 +1,4 @@
-"""While a service answers, a change on disk comes into the graph by itself."""
+"""A running service updates the graph when files change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pkg.service.source_watcher import watch_sources
 WAIT_SECONDS = 60
 
 
-def test_a_change_is_built_and_answered(tmp_path: Path) -> None:
+def test_a_change_is_built_and_appears_in_answers(tmp_path: Path) -> None:
     root, store = write_tree(tmp_path / "tea", {"tea.py": "def brew():\n    return 1\n"}), f"sqlite:///{tmp_path}/g.db"
     pkg.build_graph(root, store=store)
     service, told = GraphService(ServiceOptions(store)), Queue[tuple[str, str]]()
@@ -41,7 +41,7 @@ def test_a_change_is_built_and_answered(tmp_path: Path) -> None:
     assert not thread.is_alive()
 
 
-def test_without_the_package_of_notices_it_is_an_error_at_the_start(
+def test_a_missing_notification_package_is_an_error_at_the_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "watchfiles", None)
@@ -55,7 +55,7 @@ def test_without_the_package_of_notices_it_is_an_error_at_the_start(
         assert "programming-knowledge-graph[watch]" in run.stderr
 
 
-def test_a_watch_that_breaks_down_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_watch_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def break_down(**_: object) -> Iterator[object]:
         raise RecursionError("too deep")
 

@@ -1,4 +1,4 @@
-"""A graph over HTTP: answers as every face gives them, a clear refusal for whatever is wrong, nothing for strangers."""
+"""A graph over HTTP: the answers of the service, clear errors, and refusal of foreign requests."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def client(store: str) -> TestClient:
     return open_client(store)
 
 
-def test_an_answer_is_that_of_the_service_and_marks_code_as_data(client: TestClient, store: str) -> None:
+def test_an_answer_equals_that_of_the_service_and_marks_code_as_data(client: TestClient, store: str) -> None:
     answer = client.post("/v1/explore", json=QUESTION).json()
     expected = json.loads(json.dumps(GraphService(ServiceOptions(store)).run("explore", QUESTION).to_json()))
     assert answer["lines"] == expected["lines"]
@@ -56,7 +56,7 @@ def test_an_answer_is_that_of_the_service_and_marks_code_as_data(client: TestCli
     assert client.get("/v1/explore", params=QUESTION).json() == answer
 
 
-def test_lines_and_text_are_given_where_they_are_asked_for(client: TestClient) -> None:
+def test_lines_and_text_are_returned_on_request(client: TestClient) -> None:
     whole = client.post("/v1/query", json=QUESTION).json()
     lines = client.post("/v1/query", json=QUESTION, headers={"accept": "application/x-ndjson"}).text
     assert [json.loads(line) for line in lines.splitlines()] == whole["lines"]
@@ -81,7 +81,7 @@ def test_lines_and_text_are_given_where_they_are_asked_for(client: TestClient) -
     ],
     ids=range(11),
 )
-def test_a_wrong_body_is_refused_with_what_was_expected(
+def test_an_invalid_body_is_refused_with_what_was_expected(
     client: TestClient, content: bytes, headers: dict[str, str], status: int, said: str
 ) -> None:
     refused = client.post("/v1/query", content=content, headers={"content-type": "application/json", **headers})
@@ -91,7 +91,7 @@ def test_a_wrong_body_is_refused_with_what_was_expected(
     assert "Traceback" not in refused.text
 
 
-def test_an_address_or_a_method_that_there_is_not_names_those_that_there_are(client: TestClient) -> None:
+def test_an_unknown_path_or_method_is_answered_with_the_known_ones(client: TestClient) -> None:
     assert "explore" in client.get("/v1/rm").json()["detail"]
     refused = client.delete("/v1/query")
     assert (refused.status_code, refused.headers["content-type"]) == (405, "application/problem+json")
@@ -107,7 +107,7 @@ def test_no_file_outside_of_the_sources_is_shown(client: TestClient, operation: 
     assert "root:" not in refused.text
 
 
-def test_nothing_is_built_unless_that_is_allowed(client: TestClient, store: str) -> None:
+def test_a_build_is_refused_unless_allowed(client: TestClient, store: str) -> None:
     refused = client.post("/v1/build", json={})
     assert (refused.status_code, "--allow-build" in refused.json()["detail"]) == (403, True)
     allowed = open_client(store, allow_build=True)
@@ -115,20 +115,20 @@ def test_nothing_is_built_unless_that_is_allowed(client: TestClient, store: str)
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8720", "127.0.0.1", ""])
-def test_another_name_that_leads_here_is_refused(client: TestClient, host: str) -> None:
+def test_a_foreign_host_name_is_refused(client: TestClient, host: str) -> None:
     for path in ("/", "/openapi.json", "/health", "/v1/status"):
         assert client.get(path, headers={"host": host}).status_code == 403
 
 
 @pytest.mark.parametrize("headers", [{"origin": "http://evil.example"}, {"sec-fetch-site": "cross-site"}])
-def test_another_page_may_not_ask(client: TestClient, headers: dict[str, str]) -> None:
+def test_a_foreign_page_is_refused(client: TestClient, headers: dict[str, str]) -> None:
     assert client.get("/v1/status", headers=headers).status_code == 403
     refused = client.post("/v1/query", json=QUESTION, headers=headers)
     assert refused.status_code == 403
     assert "access-control-allow-origin" not in refused.headers
 
 
-def test_a_token_lets_programs_in_and_an_address_one_browser(store: str) -> None:
+def test_a_token_admits_programs_and_an_address_one_browser(store: str) -> None:
     browsers = BrowserAccess[str](WebHosts((HOST,), has_programs=True), "serve")
     app = make_app(GraphService(ServiceOptions(store)), HttpAccess(browsers, TOKEN))
     program, browser, other = (TestClient(app, base_url=f"http://{HOST}") for _ in range(3))
@@ -154,7 +154,7 @@ def test_a_question_is_answered_by_events_evidence_first(store: str) -> None:
     assert names[-1] == "answer"
 
 
-def test_a_graph_that_is_deleted_is_told_and_one_that_is_built_anew_is_served(tmp_path: Path, store: str) -> None:
+def test_a_deleted_graph_is_reported_and_a_rebuilt_one_is_served(tmp_path: Path, store: str) -> None:
     client = open_client(store)
     assert client.get("/v1/status").json()["freshness"]["generation"] == 1
     for file in tmp_path.glob("graph.db*"):
@@ -169,7 +169,7 @@ def test_a_graph_that_is_deleted_is_told_and_one_that_is_built_anew_is_served(tm
     assert client.post("/v1/query", json=QUESTION).status_code == 200
 
 
-def test_an_empty_graph_is_no_graph_without_the_thing(tmp_path: Path) -> None:
+def test_a_missing_graph_is_not_ready(tmp_path: Path) -> None:
     client = open_client(f"sqlite:///{tmp_path}/none.db")
     assert client.get("/health").status_code == 503
     answer = client.get("/v1/status").json()
@@ -177,14 +177,14 @@ def test_an_empty_graph_is_no_graph_without_the_thing(tmp_path: Path) -> None:
     assert "pkg build" in answer["text"] + answer["freshness"]["note"]
 
 
-def test_work_that_takes_too_long_is_given_up(store: str) -> None:
+def test_a_request_over_the_time_limit_is_answered_with_an_error(store: str) -> None:
     client = open_client(store, limits=HttpLimits(seconds=1e-6, at_once=1))
     refused = client.post("/v1/query", json=QUESTION)
     assert (refused.status_code, "--timeout" in refused.json()["detail"]) == (504, True)
 
 
 class EndlessModel(ScriptedModel):
-    """Writes until whoever listens wants no more."""
+    """A model that writes until the callback raises."""
 
     pieces = 0
     ended: Exception | None = None
@@ -203,7 +203,7 @@ class EndlessModel(ScriptedModel):
 
 
 @pytest.mark.parametrize("kind", ["application/json", "text/plain", "text/event-stream"])
-def test_a_model_stops_when_nobody_waits_for_it_any_more(store: str, kind: str) -> None:
+def test_a_model_stops_when_the_caller_has_gone(store: str, kind: str) -> None:
     model = EndlessModel(["no word"])
     client = open_client(store, model=model, limits=HttpLimits(seconds=1, stream_seconds=1, at_once=1))
     refused = client.post("/v1/ask", json={"question": QUESTION["text"]}, headers={"accept": kind})
@@ -214,7 +214,7 @@ def test_a_model_stops_when_nobody_waits_for_it_any_more(store: str, kind: str) 
         time.sleep(0.01)
 
 
-def test_all_that_is_served_is_described_and_counted(client: TestClient) -> None:
+def test_all_paths_are_described_and_counted(client: TestClient) -> None:
     described = client.get("/openapi.json").json()
     assert described["openapi"] == "3.1.0"
     assert {f"/v1/{name}" for name in OPERATIONS} < set(described["paths"])

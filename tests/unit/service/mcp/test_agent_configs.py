@@ -1,4 +1,4 @@
-"""An agent is told of the server in the file and form that it reads, and what it had before stays byte for byte."""
+"""The entry of the server is added to the file and format of an agent, without changing any other byte."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("gemini", ".gemini/settings.json", ".gemini/settings.json"),
     ],
 )
-def test_each_agent_is_told_where_it_looks(tmp_path: Path, agent: str, project: str, user: str | None) -> None:
+def test_each_agent_has_its_own_file(tmp_path: Path, agent: str, project: str, user: str | None) -> None:
     assert plan_installation(agent, "project", []).path == tmp_path / "project" / project
     if user is not None:
         assert plan_installation(agent, "user", []).path == tmp_path / user
@@ -74,7 +74,7 @@ def test_the_settings_of_an_editor_are_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_a_file_that_is_not_there_is_made_with_the_folder(agent: str) -> None:
+def test_a_missing_file_is_created_with_its_folder(agent: str) -> None:
     plan = plan_installation(agent, "project", ["--source", 'it\'s "x"'])
     install(plan)
     text = plan.path.read_text()
@@ -85,7 +85,7 @@ def test_a_file_that_is_not_there_is_made_with_the_folder(agent: str) -> None:
     assert servers["pkg"].get("type") == ("stdio" if agent == "vscode" else None)
 
 
-def test_what_an_agent_has_stays_and_twice_is_as_once(tmp_path: Path) -> None:
+def test_other_entries_are_kept_and_installing_is_idempotent(tmp_path: Path) -> None:
     for agent, before in (("vscode", COMMENTED), ("codex", TOML)):
         plan = plan_installation(agent, "project", [])
         plan.path.parent.mkdir()
@@ -113,14 +113,14 @@ def test_what_an_agent_has_stays_and_twice_is_as_once(tmp_path: Path) -> None:
         ("gemini", '{\n  "a": {}\n}\n'),
     ],
 )
-def test_line_ends_and_the_mark_of_a_file_stay(agent: str, before: str, mark: str) -> None:
+def test_line_ends_and_byte_order_mark_are_kept(agent: str, before: str, mark: str) -> None:
     plan = plan_installation(agent, "project", ["--source", "shop"])
     plan.path.parent.mkdir(exist_ok=True)
     written = list[bytes]()
     for end in ("\n", "\r\n"):
         plan.path.write_bytes((mark + before.replace("\n", end)).encode())
         install(plan)
-        install(plan_installation(agent, "project", []))  # in the place of the older entry
+        install(plan_installation(agent, "project", []))  # replaces the older entry
         install(plan)
         written.append(plan.path.read_bytes())
     assert written[0].startswith((mark + before[0]).encode())
@@ -128,7 +128,7 @@ def test_line_ends_and_the_mark_of_a_file_stay(agent: str, before: str, mark: st
     assert (b'"shop"' in written[0], written[0].count(b'"--source"')) == (True, 1)
 
 
-def test_a_line_end_that_other_lines_do_not_have_stays() -> None:
+def test_mixed_line_ends_are_kept() -> None:
     plan = plan_installation("codex", "project", [])
     plan.path.parent.mkdir()
     plan.path.write_bytes(b'model = "large"\r\n# mixed\nslow = true\r\n[zzz]\r\na = 1\r\n')
@@ -145,7 +145,7 @@ def test_a_link_out_of_the_project_is_not_followed(tmp_path: Path) -> None:
     assert not outside.exists()
 
 
-def test_links_and_permissions_stay(tmp_path: Path) -> None:
+def test_links_and_permissions_are_kept(tmp_path: Path) -> None:
     kept = tmp_path / "kept.json"
     kept.write_text("{}")
     kept.chmod(0o600)
@@ -172,7 +172,7 @@ def test_links_and_permissions_stay(tmp_path: Path) -> None:
         ("codex", '[mcp_servers.pkg]\ncommand = "x"\nnotes = """\n[a]\n"""'),
     ],
 )
-def test_a_file_that_cannot_be_changed_safely_is_left_as_it_is(agent: str, text: str) -> None:
+def test_a_file_that_cannot_be_changed_safely_is_not_changed(agent: str, text: str) -> None:
     plan = plan_installation(agent, "project", [])
     plan.path.parent.mkdir(exist_ok=True)
     plan.path.write_text(text)
@@ -181,14 +181,14 @@ def test_a_file_that_cannot_be_changed_safely_is_left_as_it_is(agent: str, text:
     assert plan.path.read_text() == text
 
 
-def test_an_address_is_named_from_the_root_on_and_never_with_a_password(tmp_path: Path) -> None:
+def test_a_store_path_is_absolute_and_passwords_are_refused(tmp_path: Path) -> None:
     words = list_words("sqlite:///graph.db", {"--source": None}, {"--here": True, "--allow-build": True}, "user")
     assert words == ["--store", f"sqlite:///{tmp_path / 'project' / 'graph.db'}", "--here", "--allow-build"]
     with pytest.raises(Exception, match="holds a password"):
         list_words("neo4j://me:secret@host", {}, {})
 
 
-def test_one_entry_for_all_projects_finds_the_one_it_is_started_in() -> None:
+def test_a_user_entry_finds_the_project_of_its_working_directory() -> None:
     shown = CliRunner().invoke(main, ["mcp", "--install", "codex", "--scope", "user", "--json"])
     assert json.loads(shown.stdout)["server"]["args"][-1] == "--here"
     named = CliRunner().invoke(main, ["mcp", "--install", "codex", "--scope", "user", "--source", "shop", "--json"])
@@ -203,7 +203,7 @@ def test_the_command_is_a_name_in_a_project_and_a_path_for_the_user(
     write_tree(tmp_path / "bin", {"pkg": "#!/bin/sh\n"})
     script.chmod(0o755)
     monkeypatch.setenv("PATH", str(script.parent))
-    assert find_command("project") == ["pkg"]  # whatever stands there on this machine
+    assert find_command("project") == ["pkg"]  # independent of this machine
     assert Path(find_command("user")[0]).parent == Path(sys.executable).parent  # another program of that name
     assert plan_installation("cursor", "project", []).advice.startswith("put pkg on the PATH of the agent")
     monkeypatch.setattr(sys, "executable", str(script.parent / "python"))
@@ -213,7 +213,7 @@ def test_the_command_is_a_name_in_a_project_and_a_path_for_the_user(
     assert find_command("user") == [str(script.parent / "python"), "-m", "pkg.cli"]
 
 
-def test_an_entry_of_a_project_names_nothing_of_one_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_project_entry_holds_no_local_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def plan(*words: str) -> Result:
         return CliRunner().invoke(main, ["mcp", "--install", "cursor", "--json", *words])
 
@@ -229,7 +229,7 @@ def test_an_entry_of_a_project_names_nothing_of_one_machine(tmp_path: Path, monk
     assert json.loads(plan("--scope", "user").stdout)["server"]["args"][2] == f"sqlite:///{tmp_path}/graph.db"
 
 
-def test_the_command_shows_what_it_would_write_and_writes_it_when_told() -> None:
+def test_the_command_shows_the_entry_and_writes_it_on_request() -> None:
     shown = CliRunner().invoke(main, ["mcp", "--install", "cursor", "--json"])
     line = json.loads(shown.stdout)
     path = Path(line["path"])
@@ -240,7 +240,7 @@ def test_the_command_shows_what_it_would_write_and_writes_it_when_told() -> None
     assert json.loads(path.read_text())["mcpServers"]["pkg"] == line["server"]
 
 
-def test_no_settings_of_a_folder_name_the_model_that_reads_the_code() -> None:
+def test_folder_settings_cannot_choose_the_model() -> None:
     Path("pkg.toml").write_text('model = "openai:evil@https://evil.example"\nsource = "shop"\n')
     shown = json.loads(CliRunner().invoke(main, ["mcp", "--install", "cursor", "--json"]).stdout)
     assert shown["server"]["args"] == ["mcp", "--source", "shop"]
@@ -259,7 +259,7 @@ def test_no_settings_of_a_folder_name_the_model_that_reads_the_code() -> None:
     ],
 )
 @pytest.mark.skipif(os.name != "posix", reason="paths are written otherwise elsewhere")
-def test_the_file_of_a_model_is_named_from_the_root_on(tmp_path: Path, model: str, written: str) -> None:
+def test_the_path_of_a_model_file_is_absolute(tmp_path: Path, model: str, written: str) -> None:
     Path("folder").mkdir()
     given = ["mcp", "--install", "cursor", "--scope", "user", "--model", model, "--json"]
     args = json.loads(CliRunner().invoke(main, given).stdout)["server"]["args"]
@@ -278,7 +278,7 @@ def test_the_file_of_a_model_is_named_from_the_root_on(tmp_path: Path, model: st
         (["--http", "--host", "0.0.0.0"], "means every address"),
     ],
 )
-def test_options_that_cannot_be_meant_together_are_told(words: list[str], said: str) -> None:
+def test_conflicting_options_are_refused(words: list[str], said: str) -> None:
     run = CliRunner().invoke(main, ["mcp", *words])
     assert run.exit_code == 2
     assert said in run.stderr
@@ -293,7 +293,7 @@ VALUES = st.recursive(
 
 
 @given(st.dictionaries(NAMES, VALUES, max_size=4), st.sampled_from([None, 2, "\t"]))
-def test_a_member_is_put_in_and_the_rest_is_the_same(data: dict[str, Any], indent: int | str | None) -> None:
+def test_a_member_is_inserted_and_the_rest_is_unchanged(data: dict[str, Any], indent: int | str | None) -> None:
     data.pop("mcpServers", None)
     text = json.dumps(data, indent=indent)
     assert read_commented(text) == data
@@ -306,12 +306,12 @@ def test_a_member_is_put_in_and_the_rest_is_the_same(data: dict[str, Any], inden
 @pytest.mark.parametrize(
     "text", ["{,}", '{"a"}', '{"a": }', "{} {}", '{"a": "x}', "{'a': 1}", '{"a": 1, /* }', '{"a": -}']
 )
-def test_what_is_no_json_is_told_with_its_line(text: str) -> None:
+def test_invalid_json_is_reported_with_its_line(text: str) -> None:
     with pytest.raises(InputError, match="invalid JSON: line 1: expected"):
         read_commented(text)
 
 
-def test_a_table_is_put_behind_all_else_or_in_its_place() -> None:
+def test_a_table_is_appended_or_replaced() -> None:
     once = put_table(TOML, ["mcp_servers", "pkg"], {"command": "x", "args": ["mcp"]})
     assert once == f'{TOML}\n[mcp_servers.pkg]\ncommand = "x"\nargs = ["mcp"]\n'
     moved = once.replace("[profiles.fast]", "[zzz]")

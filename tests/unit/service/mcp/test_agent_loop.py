@@ -1,4 +1,4 @@
-"""A text model that is told of the tools calls them, mends what it did wrong, and answers with places that it saw."""
+"""A text model calls the tools, corrects invalid calls, and cites places from their answers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def call(tool: str, **arguments: Any) -> str:
     return json.dumps({"tool": tool, "arguments": arguments})
 
 
-def test_a_model_calls_tools_and_answers_with_places_that_it_saw(loop: Any, store: str) -> None:
+def test_a_model_calls_tools_and_cites_places_from_their_answers(loop: Any, store: str) -> None:
     model = ScriptedModel(
         [
             "I look first.\n" + call("explore", text="how is the price of an item found"),
@@ -70,7 +70,7 @@ def test_a_model_calls_tools_and_answers_with_places_that_it_saw(loop: Any, stor
     assert "shop/orders.py:11 Order.total" in told[5]
 
 
-def test_a_model_hears_what_it_did_wrong(loop: Any, store: str) -> None:
+def test_a_model_is_told_about_invalid_calls(loop: Any, store: str) -> None:
     model = ScriptedModel(
         [
             call("grep", pattern="price"),

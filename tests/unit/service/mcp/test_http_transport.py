@@ -1,4 +1,4 @@
-"""Over HTTP the same tools answer, to who names this machine as the host, comes from no page, and has the token."""
+"""The tools over HTTP, for clients that use an allowed host, are no foreign page, and have the token."""
 
 from __future__ import annotations
 
@@ -90,14 +90,14 @@ def test_several_clients_are_answered_side_by_side(address: str) -> None:
         ({"mcp-session-id": "../../etc/passwd"}, 404, "Session not found"),
     ],
 )
-def test_what_comes_from_elsewhere_is_refused(address: str, headers: dict[str, str], status: int, said: str) -> None:
+def test_foreign_requests_are_refused(address: str, headers: dict[str, str], status: int, said: str) -> None:
     answer = httpx2.post(address, json=HELLO, headers=HEADERS | headers, timeout=PATIENCE)
     assert answer.status_code == status
     assert said in answer.text
 
 
 @pytest.mark.parametrize("body", [b"no json", b"[]", b"{}", b"\xff", b"{" * 10_000])
-def test_what_is_no_message_is_a_fault_of_who_asks(address: str, body: bytes) -> None:
+def test_an_invalid_message_is_a_client_error(address: str, body: bytes) -> None:
     headers = HEADERS | {"content-type": "application/json"}
     answer = httpx2.post(address, content=body, headers=headers, timeout=PATIENCE)
     assert 400 <= answer.status_code < 500
@@ -110,7 +110,7 @@ def test_a_body_that_is_too_large_is_refused(address: str) -> None:
     assert answer.status_code == 413
 
 
-def test_a_client_that_goes_away_holds_nobody_up(address: str) -> None:
+def test_a_disconnected_client_does_not_block_others(address: str) -> None:
     host, port = address.removeprefix("http://").removesuffix("/mcp").split(":")
     for sent in (b"", b"POST /mcp HTTP/1.1\r\nhost: ", b"GET /mcp HTTP/1.1\r\nhost: x\r\n\r\n"):
         with socket.create_connection((host, int(port))) as opened:
@@ -118,7 +118,7 @@ def test_a_client_that_goes_away_holds_nobody_up(address: str) -> None:
     test_the_official_client_is_answered(address)
 
 
-def test_where_a_token_is_needed_nothing_is_answered_without_it() -> None:
+def test_requests_without_a_required_token_are_refused() -> None:
     hosts = WebHosts(("192.0.2.7:8721",), has_programs=True)
     client = TestClient(guard_app(PlainTextResponse("in"), hosts, "t" * 32), base_url="http://192.0.2.7:8721")
     assert client.get("/mcp").status_code == 401

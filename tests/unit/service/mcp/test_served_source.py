@@ -1,4 +1,4 @@
-"""An agent that works in a folder means the source that the folder is in."""
+"""The source of an agent is the one that contains its working directory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pkg.service.mcp.served_source import choose_source, find_served_source
 @pytest.mark.parametrize(
     ("folder", "name"), [("", "all"), ("docs", "all"), ("shop", "shop"), ("shop/admin", "shop"), ("..", None)]
 )
-def test_the_innermost_source_around_a_folder_is_meant(tmp_path: Path, folder: str, name: str | None) -> None:
+def test_the_innermost_source_around_a_folder_is_chosen(tmp_path: Path, folder: str, name: str | None) -> None:
     root = tmp_path / "repo"
     write_tree(root, {"shop/admin/a.py": "", "docs/b.md": ""})
     sources = [
@@ -28,12 +28,12 @@ def test_the_innermost_source_around_a_folder_is_meant(tmp_path: Path, folder: s
     assert choose_source(sources, root / folder) == name
 
 
-def test_two_sources_of_one_folder_are_not_told_apart_by_it(tmp_path: Path) -> None:
+def test_two_sources_of_one_folder_are_ambiguous(tmp_path: Path) -> None:
     sources = [Source(name, "repository", str(tmp_path)) for name in ("one", "two")]
     assert choose_source(sources, tmp_path) is None
 
 
-def test_a_graph_of_several_sources_is_asked_about_the_one_that_is_worked_in(tmp_path: Path) -> None:
+def test_the_source_of_the_working_directory_is_chosen(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/graph.db"
     assert find_served_source(store, tmp_path) is None
     pkg.build_graph(write_tree(tmp_path / "repo", SHOP), store=store)

@@ -1,4 +1,4 @@
-"""An agent starts the command, speaks lines of JSON with it, and leaves; nothing else ever stands on its output."""
+"""The server over standard input and output, which carries only protocol messages."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _store(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 class Server:
-    """A running `pkg mcp`, written to and read from line by line."""
+    """A running `pkg mcp` with line-based input and output."""
 
     def __init__(self, *words: str) -> None:
         self.process = subprocess.Popen(
@@ -115,7 +115,7 @@ def test_a_client_of_an_older_version_is_answered(store: str) -> None:
         assert "find_price" in server.call(2, "show", name="find_price")
 
 
-def test_what_is_no_message_is_passed_over_and_the_next_one_answered(store: str) -> None:
+def test_an_invalid_line_does_not_stop_the_next_message(store: str) -> None:
     with start("--store", store) as server:
         server.greet()
         server.send(b"no json", b"\xff\xfe", b"[]", b'{"jsonrpc": "2.0"}', b"{" * 5_000, b'"' + b"x" * 1_000_000)
@@ -143,7 +143,7 @@ def test_what_is_no_message_is_passed_over_and_the_next_one_answered(store: str)
         (b"[]", None, -32600),
     ],
 )  # fmt: skip
-def test_a_line_that_is_no_message_is_answered_with_an_error(line: bytes, number: int | str | None, code: int) -> None:
+def test_an_invalid_line_is_answered_with_an_error(line: bytes, number: int | str | None, code: int) -> None:
     answer = _find_error(line)
     assert answer is not None
     assert (answer.id, answer.error.code) == (number, code)
@@ -162,7 +162,7 @@ def _find_error(line: bytes) -> JSONRPCError | None:
     return make_error(caught.value)
 
 
-def test_half_of_a_surrogate_pair_is_refused_in_arguments_of_any_kind(store: str) -> None:
+def test_a_lone_surrogate_is_refused_in_all_arguments(store: str) -> None:
     with start("--store", store) as server:
         server.greet()
         params = {"name": "explore", "arguments": {"text": "\ud800 tax"}}
@@ -171,7 +171,7 @@ def test_half_of_a_surrogate_pair_is_refused_in_arguments_of_any_kind(store: str
         answer = server.read()
         assert (answer["id"], "error" in answer) == (2, True)
         assert server.read()["id"] == 3
-        nested = json.dumps({"text": "\ud800 tax"})  # a text that holds the object, as some clients send it
+        nested = json.dumps({"text": "\ud800 tax"})  # the object as a string, as some clients send it
         assert "a valid string" in server.call(4, "more", operation="explore", arguments=nested)
         assert "add_tax" in server.call(5, "show", name="add_tax")
 
@@ -185,7 +185,7 @@ def test_arguments_of_any_size_are_answered(store: str) -> None:
         assert "add_tax" in server.call(3, "show", name="add_tax")
 
 
-def test_a_call_that_is_cancelled_has_no_answer_and_holds_nothing_up(store: str) -> None:
+def test_a_cancelled_call_has_no_answer_and_does_not_block_others(store: str) -> None:
     endless = "while True:\n    pass\n"
     with start("--store", store) as server:
         server.greet()
@@ -200,7 +200,7 @@ def test_a_call_that_is_cancelled_has_no_answer_and_holds_nothing_up(store: str)
 
 
 @pytest.mark.parametrize("missing", ["mcp", "pydantic"])
-def test_without_its_packages_it_says_how_to_get_them(missing: str) -> None:
+def test_a_missing_package_is_reported_with_the_install_command(missing: str) -> None:
     program = f"import sys; sys.modules['{missing}'] = None; from pkg.cli import main; main(['mcp'])"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
     assert run.returncode == 1
@@ -210,7 +210,7 @@ def test_without_its_packages_it_says_how_to_get_them(missing: str) -> None:
     assert run.stderr.count("\n") == 1
 
 
-def test_it_ends_when_the_client_is_gone(store: str) -> None:
+def test_it_ends_when_the_client_has_gone(store: str) -> None:
     with start("--store", store) as server:
         server.greet()
         server.call(2, "show", name="add_tax")
@@ -220,7 +220,7 @@ def test_it_ends_when_the_client_is_gone(store: str) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes break otherwise elsewhere")
-def test_it_ends_when_nobody_reads_any_more(store: str) -> None:
+def test_it_ends_when_its_output_is_closed(store: str) -> None:
     with start("--store", store) as server:
         server.greet()
         assert server.process.stdout is not None
@@ -234,7 +234,7 @@ def test_it_ends_when_nobody_reads_any_more(store: str) -> None:
         assert server.process.stderr.read() == b""
 
 
-def test_it_ends_though_nothing_was_said(store: str) -> None:
+def test_it_ends_without_any_message(store: str) -> None:
     run = subprocess.run(
         [sys.executable, "-m", "pkg.cli", "mcp", "--store", store], input=b"", capture_output=True, timeout=PATIENCE
     )
@@ -257,7 +257,7 @@ def test_an_interrupt_ends_it_at_once(store: str, is_greeted: bool) -> None:
         said = server.process.stderr.read()
         if is_greeted:
             assert (code, said) == (130, b"pkg: interrupted\n")
-        else:  # where it was still starting it ends as any program
+        else:  # during the start it ends like any program
             assert code in (130, -signal.SIGINT)
 
 
@@ -285,13 +285,13 @@ def test_a_change_on_disk_is_built_while_agents_ask(tmp_path: Path) -> None:
         assert "shop/duty.py:1-2  add_duty" in text
 
 
-def test_watching_what_is_not_there_yet_is_no_reason_not_to_start(tmp_path: Path) -> None:
+def test_it_starts_with_watch_and_without_a_graph(tmp_path: Path) -> None:
     with start("--store", f"sqlite:///{tmp_path}/graph.db", "--watch") as server:
         server.greet()
         assert "pkg build" in server.call(2, "explore", text="the price")
 
 
-def test_what_prints_does_not_reach_the_client(tmp_path: Path, store: str) -> None:
+def test_printed_text_does_not_reach_the_client(tmp_path: Path, store: str) -> None:
     noisy = "print('noise')\n\ndef double(n):\n    print('more noise')\n    return n * 2\n"
     with start("--store", store) as server:
         server.greet()

@@ -1,4 +1,4 @@
-"""Programs are let in by a token that is hard to guess, the same for all that is served."""
+"""Programs are admitted by a token that is hard to guess."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pkg.service.web.web_token import TOKEN_VARIABLE, WebToken, choose_token, ha
 KEPT = "kept-by-the-person"
 
 
-def test_a_token_is_made_for_every_address_but_that_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_is_generated_for_every_address_but_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(TOKEN_VARIABLE, raising=False)
     assert choose_token("127.0.0.1") is None
     made, again, wanted = choose_token("192.0.2.7"), choose_token("192.0.2.7"), choose_token("127.0.0.1", True)
@@ -23,9 +23,7 @@ def test_a_token_is_made_for_every_address_but_that_of_this_machine(monkeypatch:
 
 
 @pytest.mark.parametrize("kept", [KEPT, f" {KEPT}\n"])
-def test_the_token_of_the_environment_counts_without_the_blanks_around_it(
-    monkeypatch: pytest.MonkeyPatch, kept: str
-) -> None:
+def test_the_token_of_the_environment_is_stripped(monkeypatch: pytest.MonkeyPatch, kept: str) -> None:
     monkeypatch.setenv(TOKEN_VARIABLE, kept)
     assert choose_token("127.0.0.1") == choose_token("192.0.2.7", True) == WebToken(KEPT, is_new=False)
 
@@ -33,7 +31,7 @@ def test_the_token_of_the_environment_counts_without_the_blanks_around_it(
 @pytest.mark.parametrize(
     "kept", ["short", "short          \n      ", "p\u00e4sswords_of_all_sorts", "two words of a person"]
 )
-def test_a_token_that_can_be_guessed_or_not_be_sent_is_refused(monkeypatch: pytest.MonkeyPatch, kept: str) -> None:
+def test_a_short_or_invalid_token_is_refused(monkeypatch: pytest.MonkeyPatch, kept: str) -> None:
     monkeypatch.setenv(TOKEN_VARIABLE, kept)
     with pytest.raises(UsageError, match=f"{TOKEN_VARIABLE} has .* expected at least 16"):
         choose_token("127.0.0.1")
@@ -54,5 +52,5 @@ def test_a_token_that_can_be_guessed_or_not_be_sent_is_refused(monkeypatch: pyte
         ("", False),
     ],
 )
-def test_a_header_bears_the_token_or_not(header: str, is_borne: bool) -> None:
+def test_the_bearer_token_of_a_header_is_checked(header: str, is_borne: bool) -> None:
     assert has_bearer_token(header, KEPT) is is_borne
