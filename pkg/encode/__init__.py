@@ -1,1 +1,1 @@
-"""Turn text into vectors: one file for each encoder."""
+"""Encoders, which turn texts into vectors."""

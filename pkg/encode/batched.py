@@ -1,8 +1,4 @@
-"""The encoder around any model: what all models need beside themselves stands here once.
-
-Headings before texts, batches by number and tokens, vectors of earlier runs, patience with a service, texts that are
-too long, and a check of what came back.
-"""
+"""The encoder around any model: headings, batches, cached vectors, retries, long texts and the check of vectors."""
 
 from __future__ import annotations
 
@@ -20,22 +16,22 @@ from pkg.encode.vector_cache import FILE_NAME, VectorCache, make_key
 from pkg.errors import EncoderError
 from pkg.services import call_patiently
 
-PROBE = "def probe(): pass"  # what a service is asked for, so that it shows the length of its vectors
-SHORTEST = 64  # characters: a service that refuses even this refuses for another reason than length
+PROBE = "def probe(): pass"  # embedded to find the length of a service's vectors
+SHORTEST = 64  # characters; a service that refuses even this has another reason than length
 
 
 @dataclass(slots=True)
 class EncodingCounts:
-    """What an encoder has done so far."""
+    """The counts of an encoder so far."""
 
-    encoded: int = 0  # texts that went through the model
-    cached: int = 0  # texts whose vectors were there from earlier
+    encoded: int = 0  # texts embedded by the model
+    cached: int = 0  # texts with cached vectors
     tokens: int = 0  # of the encoded texts, counted or estimated
-    cut: int = 0  # texts longer than the model's window, whose ends count for nothing
+    cut: int = 0  # texts truncated to the model's window
 
 
 class BatchedEncoder:
-    """Encode texts with a model, in batches of like length, and only those that it has not seen before (P-09, P-13)."""
+    """Encodes texts with a model, in batches of similar length, and caches their vectors (P-09, P-13)."""
 
     def __init__(
         self, model: EmbeddingModel, cache: VectorCache | None = None, sleep: Callable[[float], None] = time.sleep
@@ -47,41 +43,38 @@ class BatchedEncoder:
 
     @property
     def name(self) -> str:
-        """Name the encoder as the registry knows it."""
+        """Return the name of the encoder in the registry."""
         return self.model.name
 
     @cached_property
     def dimension(self) -> int:
-        """Tell how many numbers one vector has; a model that cannot tell is asked for one vector, once."""
+        """Return the length of a vector; if the model does not report it, one text is embedded."""
         known = self.model.dimension
         return len(self._encode([PROBE], is_query=False)[0]) if known is None else known
 
     @property
     def _known_dimension(self) -> int | None:
-        """Tell how many numbers one vector has where that is known without asking."""
-        asked: int | None = self.__dict__.get("dimension")
-        return self.model.dimension if asked is None else asked
+        """Return the length of a vector if it is known without embedding a text."""
+        cached: int | None = self.__dict__.get("dimension")
+        return self.model.dimension if cached is None else cached
 
     def encode(self, texts: Sequence[bytes], headings: Sequence[str] = ()) -> Vectors:
-        """Encode UTF-8 texts: float32 [len(texts), dimension], rows of length 1, or 0 where a text has no words."""
-        places = headings or [""] * len(texts)
-        return self._fill([_dress(text, place) for text, place in zip(texts, places, strict=True)], is_query=False)
+        """Encode UTF-8 texts: float32 [len(texts), dimension], normalized; a text without words is a zero row."""
+        return self._fill(_add_headings(texts, headings), is_query=False)
 
     def encode_query(self, text: str) -> Vectors:
-        """Encode a question, with the prefix that the model wants: float32 [dimension], or 0 where it has no words."""
-        query: Vectors = self._fill([_dress(text.encode("utf-8", "replace"), "")], is_query=True)[0]
+        """Encode a question with the model's prefix: float32 [dimension], normalized, or zero without words."""
+        query: Vectors = self._fill(_add_headings([text.encode("utf-8", "replace")], ()), is_query=True)[0]
         return query
 
     def list_missing(self, texts: Sequence[bytes], headings: Sequence[str] = ()) -> list[str]:
-        """List the distinct texts, headings before them, that would go through the model."""
-        places = headings or [""] * len(texts)
-        dressed = dict.fromkeys(_dress(text, place) for text, place in zip(texts, places, strict=True))
-        dressed.pop("", None)
-        known = self._find(list(dressed), is_query=False)
-        return [text for text in dressed if text not in known]
+        """List the distinct texts, with headings, that are not cached."""
+        distinct = [text for text in dict.fromkeys(_add_headings(texts, headings)) if text]
+        known = self._find(distinct, is_query=False)
+        return [text for text in distinct if text not in known]
 
     def _fill(self, texts: Sequence[str], is_query: bool) -> Vectors:
-        """Give the vector of each text, and 0 for an empty one; equal texts are encoded once."""
+        """Return the vector of each text, zero for an empty one; equal texts are encoded once."""
         distinct = [text for text in dict.fromkeys(texts) if text]
         vectors = np.zeros((len(distinct) + 1, self.dimension), np.float32)
         if distinct:
@@ -91,7 +84,7 @@ class BatchedEncoder:
         return filled
 
     def _find(self, texts: list[str], is_query: bool) -> dict[str, Vectors]:
-        """Give the vectors that are known from earlier."""
+        """Return the cached vectors by text."""
         if self._cache is None:
             return {}
         keys = {make_key(self.model.identity, is_query, text): text for text in texts}
@@ -106,13 +99,13 @@ class BatchedEncoder:
         for batch in self._cut_batches(missing):
             fresh = self._embed(batch, is_query)
             vectors.update(zip(batch, fresh, strict=True))
-            if self._cache is not None:  # batch by batch: what was paid for outlives an interruption
+            if self._cache is not None:  # after each batch, so that no paid vector is lost by an interruption
                 keys = [make_key(self.model.identity, is_query, text) for text in batch]
                 self._cache.put(dict(zip(keys, fresh, strict=True)))
         return np.stack([vectors[text] for text in texts])
 
     def _cut_batches(self, texts: list[str]) -> Iterator[list[str]]:
-        """Cut texts into batches within the model's limits, texts of like length together."""
+        """Split texts into batches within the model's limits, texts of similar length together."""
         lengths = self.model.count_tokens(texts) if texts else []
         window = self.model.window
         self.counts.encoded += len(texts)
@@ -131,7 +124,7 @@ class BatchedEncoder:
             yield batch
 
     def _embed(self, texts: list[str], is_query: bool) -> Vectors:
-        """Embed one batch: float32 [len(texts), dimension], rows of length 1; halve what is too long."""
+        """Embed one batch: float32 [len(texts), dimension], normalized; a batch that is too long is halved."""
         try:
             answer = call_patiently(partial(self.model.embed, texts, is_query), self._sleep)
         except TooLongError as fault:
@@ -142,23 +135,24 @@ class BatchedEncoder:
         return check_answer(answer, len(texts), self._known_dimension, self.name)
 
     def _embed_shorter(self, text: str, is_query: bool, fault: TooLongError) -> Vectors:
-        """Embed the first half of a text that is longer than a service reads."""
+        """Embed the first half of a text that a service refuses as too long."""
         if len(text) <= SHORTEST:
             raise EncoderError(f"encoder '{self.name}' refuses a text of {len(text)} characters: {fault}") from fault
         before = self.counts.cut
         vectors = self._embed([text[: len(text) // 2]], is_query)
-        self.counts.cut = before + 1  # one text, however often it was halved
+        self.counts.cut = before + 1  # the text counts once
         return vectors
 
 
 def make_caching_encoder(model: EmbeddingModel) -> BatchedEncoder:
-    """Make the encoder around a model, with the vectors that this user has from earlier runs."""
+    """Make the encoder around a model, with the user's cache of vectors."""
     return BatchedEncoder(model, VectorCache(find_cache_file(FILE_NAME)))
 
 
-def _dress(text: bytes, heading: str) -> str:
-    """Put the heading before a text as a line; "" for a text without letters or digits, which means nothing."""
-    decoded = text.decode("utf-8", "replace")
-    if not any(map(str.isalnum, decoded)):
-        return ""
-    return f"{heading}\n{decoded}" if heading else decoded
+def _add_headings(texts: Sequence[bytes], headings: Sequence[str]) -> list[str]:
+    """Return texts below their headings; a text without letters and digits becomes ""."""
+    decoded = [text.decode("utf-8", "replace") for text in texts]
+    return [
+        (f"{heading}\n{text}" if heading else text) if any(map(str.isalnum, text)) else ""
+        for text, heading in zip(decoded, headings or [""] * len(texts), strict=True)
+    ]

@@ -1,4 +1,4 @@
-"""What a model behind the batched encoder does, the faults that it tells of, and how its answers are checked."""
+"""The interface of a model of the batched encoder, and the check of its vectors."""
 
 from __future__ import annotations
 
@@ -13,69 +13,69 @@ from pkg.errors import EncoderAnswerError, PkgError
 
 
 class EmbeddingModel(Protocol):
-    """A model that turns texts into vectors, a batch at a time; BatchedEncoder does the rest."""
+    """A model that embeds batches of texts, for use by BatchedEncoder."""
 
     @property
     def name(self) -> str:
-        """Name the encoder as the registry knows it."""
+        """Return the name of the encoder in the registry."""
 
     @property
     def identity(self) -> str:
-        """Name what the vectors depend on: equal identities give equal vectors, so that they can be cached."""
+        """Return a key of all that determines the vectors, for caching."""
 
     @property
     def dimension(self) -> int | None:
-        """Tell how many numbers one vector has; None when only a vector can tell."""
+        """Return the length of a vector; None if it is unknown before the first one."""
 
     @property
     def window(self) -> int | None:
-        """Tell how many tokens of a text the model reads; None when only the service knows."""
+        """Return the number of tokens that the model reads of a text; None if only the service knows."""
 
     @property
     def max_texts(self) -> int:
-        """Tell how many texts one batch may have."""
+        """Return the most texts of one batch."""
 
     @property
     def max_tokens(self) -> int:
-        """Tell how many tokens one batch may have."""
+        """Return the most tokens of one batch."""
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Count the tokens of each text, or estimate them where counting needs the service."""
+        """Count the tokens of each text, or estimate them if only the service can count."""
 
     def embed(self, texts: Sequence[str], is_query: bool) -> npt.NDArray[Any] | Sequence[Sequence[float]]:
-        """Give one vector for each text, none of which is empty: of any float type, [len(texts), dimension].
+        """Return one vector for each non-empty text: of any float type, [len(texts), dimension].
 
-        Raises EncoderBusyError when a later try may help, and TooLongError when the batch is too long.
+        Raises EncoderBusyError if a retry may help, and TooLongError if the batch is too long.
         """
 
 
 class TooLongError(PkgError):
-    """Say that a service refuses a batch for its length; it is halved, and so is a text that is too long alone."""
+    """A service refuses a batch as too long; the caller halves the batch, or a single text."""
 
 
 def check_answer(answer: object, count: int, dimension: int | None, name: str) -> Vectors:
-    """Give what a model answered as rows of length 1 or 0, float32 [count, dimension]; else an EncoderAnswerError."""
+    """Return a model's answer as normalized or zero rows, float32 [count, dimension]; raises EncoderAnswerError."""
     try:
         vectors = np.asarray(answer, np.float64)
     except (TypeError, ValueError):
         raise EncoderAnswerError(
-            f"encoder '{name}' gave back rows of different length or what are no numbers; expected {count} vectors;"
-            " is this a model for embeddings?"
+            f"encoder '{name}' returned rows of different length or without numbers; expected {count} vectors;"
+            " check that it is an embedding model"
         ) from None
     if vectors.ndim != 2 or len(vectors) != count or not vectors.shape[1]:
         raise EncoderAnswerError(
-            f"encoder '{name}' gave back {_describe(vectors)} for {count} texts; expected one vector each;"
-            " run the same again, what came before is kept"
+            f"encoder '{name}' returned {_describe(vectors)} for {count} texts; expected one vector each;"
+            " run the command again, earlier vectors are kept"
         )
     if dimension is not None and vectors.shape[1] != dimension:
         raise EncoderAnswerError(
-            f"encoder '{name}' gave back vectors of {vectors.shape[1]} numbers; expected {dimension};"
-            " has the model changed? build with --encoder to encode everything anew"
+            f"encoder '{name}' returned vectors of {vectors.shape[1]} numbers; expected {dimension};"
+            " if the model has changed, build with --encoder to encode everything again"
         )
     lengths = np.linalg.norm(vectors, axis=1)
     if not np.isfinite(lengths).all():
         raise EncoderAnswerError(
-            f"encoder '{name}' gave back numbers that are not finite (NaN or infinite) in"
+            f"encoder '{name}' returned numbers that are not finite (NaN or infinite) in"
             f" {int((~np.isfinite(lengths)).sum())} of {count} vectors; try another model or another version of it"
         )
     lengths[lengths == 0] = 1

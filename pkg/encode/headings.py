@@ -1,4 +1,4 @@
-"""The line that tells an encoder where a piece of code stands: its module and its qualified name."""
+"""The heading of an encoded piece of code: its module and qualified name."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pkg.model import Node, Source
 
 
 def make_heading(path: str, qualname: str) -> str:
-    """Name the place of a function, or of the function that holds a block: ``shop/cart Cart.add``.
+    """Return the heading of a function, or of the function of a block: ``shop/cart Cart.add``.
 
-    The path loses its suffix, and that of a package its ``__init__``; a piece of a corpus row has no path.
-    What a file system calls a file need not be text: the rest is replaced.
+    The path loses its suffix and a final ``__init__``; a piece of a corpus row has no path. Bytes of a file name that
+    are not text are replaced.
     """
     module = path.rpartition(".")[0] or path
     heading = f"{module.removesuffix('/__init__')} {qualname}".strip()
@@ -19,20 +19,20 @@ def make_heading(path: str, qualname: str) -> str:
 
 
 def head_text(path: str, qualname: str, text: bytes) -> bytes:
-    """Write what is encoded of a chunk: its file and headings on a line above its text.
+    """Return the text of a chunk below a line with its file and headings.
 
-    They are no heading to the encoder: what that counts as the name and the place of a function was learned of these,
-    and the vectors of chunks that were encoded so are further from the questions that they answer.
+    This line is part of the text and no heading for the encoder, whose weights of headings were trained on functions:
+    used for chunks, they move the vectors away from the questions that the chunks answer.
     """
     return b"\n".join((make_heading(path, qualname).encode(), text))
 
 
 class Headings:
-    """Give the stored nodes of a graph their headings; the name of a corpus row is no path, and heads nothing."""
+    """The headings of stored nodes; nodes of a corpus have no path."""
 
     def __init__(self, sources: Iterable[Source]) -> None:
         self._corpora = frozenset(source.name for source in sources if source.kind == "corpus")
 
     def of(self, node: Node) -> str:
-        """Give the heading that a function or block was encoded with."""
+        """Return the heading that a function or block was encoded with."""
         return make_heading("" if node.source in self._corpora else node.path, node.qualname)

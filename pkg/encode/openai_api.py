@@ -1,4 +1,4 @@
-"""Any service that speaks the embeddings interface of OpenAI: OpenAI itself, vLLM, Ollama, llama.cpp and others."""
+"""Services with the embeddings interface of OpenAI: OpenAI itself, vLLM, Ollama, llama.cpp and others."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from pkg.services import OPENAI, TIMEOUT_SECONDS, estimate_tokens, judge_refusal
 if TYPE_CHECKING:
     from openai import APIStatusError, OpenAI
 
-MAX_TEXTS = 128  # far below the 2,048 that OpenAI takes: smaller servers take less
-MAX_TOKENS = 100_000  # below the 300,000 that OpenAI takes in one request
+MAX_TEXTS = 128  # far below OpenAI's limit of 2,048, because smaller servers accept less
+MAX_TOKENS = 100_000  # below OpenAI's limit of 300,000
 _TOO_LONG = re.compile(r"token|context|too long|too large|maximum|input length|batch size|sequence", re.IGNORECASE)
-_REFUSALS = (400, 413, 422, 500)  # what servers answer to a text that is too long; llama.cpp says 500
+_REFUSALS = (400, 413, 422, 500)  # of a text that is too long; 500 is that of llama.cpp
 
 
 def make_encoder(name: str, model: str, url: str | None) -> BatchedEncoder:
-    """Make the encoder of a model behind a service."""
+    """Make the encoder of a model of a service."""
     return make_caching_encoder(OpenAIModel(name, model, OPENAI.choose_url(url)))
 
 
 class OpenAIModel:
-    """A model behind a service; the key comes from OPENAI_API_KEY."""
+    """A model of a service, with the key OPENAI_API_KEY."""
 
     max_texts = MAX_TEXTS
     max_tokens = MAX_TOKENS
@@ -37,7 +37,7 @@ class OpenAIModel:
         self.name = name
         self.identity = f"openai {model} {url}"
         self.dimension = DIMENSIONS["openai"].get(model)
-        self.window: int | None = None  # estimates do not cut: the service says what is too long
+        self.window: int | None = None  # the service refuses what is too long; estimates must not truncate
         self._model, self._url = model, url
 
     @cached_property
@@ -56,8 +56,8 @@ class OpenAIModel:
     def embed(self, texts: Sequence[str], is_query: bool) -> list[list[float]]:
         """Embed texts in one request.
 
-        Raises EncoderBusyError when a later try may help, TooLongError when the batch is too long, EncoderAnswerError
-        for a strange answer, and EncoderError for all that is refused for good.
+        Raises EncoderBusyError if a retry may help, TooLongError if the batch is too long, EncoderAnswerError for an
+        invalid answer, and EncoderError for any other refusal.
         """
         client = self._client
         import openai
@@ -70,26 +70,24 @@ class OpenAIModel:
             return [row.embedding for row in sorted(answer.data or (), key=lambda row: row.index or 0)]
         except openai.APIStatusError as fault:
             raise self._translate(fault) from fault
-        except openai.APIConnectionError as fault:  # a time-out is one of these
+        except openai.APIConnectionError as fault:  # includes timeouts
             reason = fault.__cause__ or fault
-            raise EncoderBusyError(f"{self._url} does not answer ({reason}); see that it runs there") from fault
+            raise EncoderBusyError(f"{self._url} does not answer ({reason}); check that it runs") from fault
         except openai.OpenAIError as fault:
             raise EncoderError(f"{self._url}: {fault}") from fault
-        except (AttributeError, TypeError, ValueError) as fault:  # of the package, at a strange answer
+        except (AttributeError, TypeError, ValueError) as fault:  # of the package, for an invalid answer
             raise EncoderAnswerError(
-                f"{self._url} answered with something else than embeddings ({fault}); check that it ends in /v1"
+                f"{self._url} did not answer with embeddings ({fault}); check that it ends in /v1"
             ) from fault
 
     def _translate(self, fault: APIStatusError) -> EncoderError | TooLongError:
-        """Tell what the service refused: for now, for its length, or for good."""
+        """Return the error for a refusal: temporary, too long, or permanent."""
         status, message = fault.status_code, _read_message(fault)
         if status in _REFUSALS and _TOO_LONG.search(message):
             return TooLongError(message)
         match judge_refusal(status, getattr(fault, "code", None)):
             case "spent":
-                return EncoderError(
-                    f"{self._url} gives no more vectors ({status}: {message}); what came before is kept"
-                )
+                return EncoderError(f"{self._url} has no more quota ({status}: {message}); earlier vectors are kept")
             case "busy":
                 return EncoderBusyError(
                     f"{self._url} is busy ({status}: {message}); try again later", parse_wait(fault.response.headers)

@@ -1,4 +1,4 @@
-"""Which encoders there are; looking one up imports nothing of it."""
+"""The kinds of encoders, each imported only when an encoder is made."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
 
 DEFAULT_ENCODER = "static"
-"""What a new graph is made with where no encoder is named."""
+"""Encoder of a new graph, if none is named."""
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderKind:
-    """One kind of encoder: how it is written, where it is made, and what it needs."""
+    """One kind of encoder: the syntax of its names, its module and its requirements."""
 
     syntax: str
     module: str
     maker: str  # attribute of the module that makes an encoder
-    dimension: int | None = None  # None: each model has its own
-    detail: str = ""  # folder, model or address: what follows the colon
-    packages: tuple[str, ...] = ()  # modules that it imports
-    extra: str = ""  # the extra that brings them
-    is_trained: bool = False  # weights come with PKG, and other ones with another PKG: its name tells which
+    dimension: int | None = None  # None if it depends on the model
+    detail: str = ""  # meaning of the part after the colon: folder, model or address
+    packages: tuple[str, ...] = ()  # imported modules
+    extra: str = ""  # that installs them
+    is_trained: bool = False  # the weights are part of PKG, and their revision is part of the name
 
     @property
     def is_heavy(self) -> bool:
-        """Tell whether one process holds the encoder: a model with threads of its own, or the line to a service."""
+        """Return whether one process should hold the encoder: a model with its own threads, or a connection."""
         return bool(self.detail)
 
     def list_missing(self) -> list[str]:
-        """List the packages that are not installed."""
+        """List the missing packages."""
         return [package for package in self.packages if find_spec(package) is None]
 
 
@@ -66,13 +66,13 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class _ParsedName:
-    """The name of an encoder, taken apart."""
+    """The parts of an encoder's name."""
 
     word: str  # before the colon
     kind: EncoderKind
     model: str  # or its folder
     url: str | None = None
-    service: Service | None = None  # that the model is behind
+    service: Service | None = None  # of the model
 
 
 def _parse_name(name: str) -> _ParsedName:
@@ -97,14 +97,14 @@ def _has(kind: EncoderKind, revision: str) -> bool:
 
 
 def find_kind(name: str) -> EncoderKind:
-    """Give the kind of an encoder; a UsageError for what is no encoder."""
+    """Return the kind of an encoder; raises UsageError for an invalid name."""
     return _parse_name(name).kind
 
 
 def name_encoder(name: str) -> str:
-    """Write an encoder's name as a store remembers it: with the revision of its weights where these come with PKG.
+    """Return an encoder's name as stored in a graph, with the revision of weights that are part of PKG.
 
-    A folder is written from the root, an address without a last slash.
+    A folder becomes absolute, and an address loses its last slash.
     """
     parsed = _parse_name(name)
     if parsed.kind.is_trained:
@@ -117,19 +117,19 @@ def name_encoder(name: str) -> str:
 
 
 def needs_trust(name: str) -> bool:
-    """Return whether an encoder loads a model that is named, or sends texts to a service."""
+    """Return whether an encoder loads a named model or sends texts to a service."""
     return bool(_parse_name(name).model)
 
 
 def forget_revision(name: str) -> str:
-    """Give the name of an encoder without the revision of its weights: those that this PKG has are meant."""
+    """Return the name of an encoder without the revision of its weights."""
     word, _, _ = name.partition("@")
     kind = KINDS.get(word)
     return word if kind and kind.is_trained else name
 
 
 def find_encoder(name: str) -> tuple[str, int]:
-    """Give the name and dimension of an encoder; where its model alone knows the dimension, it is made and asked."""
+    """Return the name and dimension of an encoder, which is loaded if the dimension is unknown."""
     name = name_encoder(name)
     parsed = _parse_name(name)
     known = DIMENSIONS[parsed.word].get(parsed.model) if parsed.service else parsed.kind.dimension
@@ -137,16 +137,16 @@ def find_encoder(name: str) -> tuple[str, int]:
 
 
 def find_service(name: str) -> str | None:
-    """Give the address that texts are sent to; None for an encoder that keeps them on this machine."""
+    """Return the address that texts are sent to; None for an encoder on this machine."""
     parsed = _parse_name(name)
     url = parsed.service.choose_url(parsed.url) if parsed.service else None
     return None if url is None or is_here(url) else url
 
 
 def check_ready(name: str) -> None:
-    """Raise what using an encoder would raise for want of a package, a file or a key, before anything is encoded.
+    """Raise MissingExtraError or EncoderError if a package, file or key of an encoder is missing.
 
-    That is a MissingExtraError, an EncoderError, or a UsageError for what is no encoder.
+    Raises UsageError for an invalid name.
     """
     parsed = _parse_name(name)
     for package in parsed.kind.list_missing():
@@ -159,7 +159,7 @@ def check_ready(name: str) -> None:
 
 @lru_cache(maxsize=4)
 def load_encoder(name: str) -> Encoder:
-    """Make an encoder, once in a process; a UsageError for a name that is none."""
+    """Make an encoder once in a process; raises UsageError for an invalid name."""
     parsed = _parse_name(name)
     make: Callable[..., Encoder] = getattr(import_module(parsed.kind.module), parsed.kind.maker)
     if not parsed.kind.detail:
@@ -168,6 +168,6 @@ def load_encoder(name: str) -> Encoder:
 
 
 def forget_encoders() -> None:
-    """Let go of all encoders and of the words that they remember: who has encoded all may want the memory."""
+    """Release all encoders and their cached words, to free memory."""
     load_encoder.cache_clear()
     forget_stems()

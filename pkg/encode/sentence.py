@@ -1,4 +1,4 @@
-"""Any model that sentence-transformers can load from this machine (U-02); nothing is downloaded."""
+"""Models that sentence-transformers loads from this machine, without downloads (U-02)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pkg.errors import EncoderError, MissingExtraError
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-MAX_TEXTS = 32  # in one batch: more gain nothing on a processor, and padding costs more
+MAX_TEXTS = 32  # of one batch: more are no faster on a CPU, and need more padding
 
 _OFFLINE = {
     "HF_HUB_OFFLINE": "1",
@@ -30,26 +30,26 @@ _OFFLINE = {
 
 
 def make_encoder(name: str, model: str) -> BatchedEncoder:
-    """Make the encoder of a model, by its name on the model hub or by its folder."""
+    """Make the encoder of a model, by its name on the model hub or its folder."""
     return make_caching_encoder(SentenceModel(name, model))
 
 
 def go_offline() -> None:
-    """Forbid the packages of models to reach for the network; must come before they are imported."""
+    """Forbid the model packages to use the network; to be called before they are imported."""
     os.environ.update(_OFFLINE)
 
 
 def explain_missing(model: str, kind: str, fault: Exception) -> EncoderError:
-    """Say how to get a model that is not on this machine."""
+    """Return the error for a missing model, with the command that downloads it."""
     reason = str(fault).strip().partition("\n")[0][:200]
     return EncoderError(
-        f"cannot load the model '{model}' from this machine ({reason}); fetch it once where there is a network, with:"
-        f" python -c \"from sentence_transformers import {kind}; {kind}('{model}')\", or name a folder that holds it"
+        f"cannot load the model '{model}' from this machine ({reason}); download it once with:"
+        f" python -c \"from sentence_transformers import {kind}; {kind}('{model}')\", or name the folder of the model"
     )
 
 
 class SentenceModel:
-    """A model of sentence-transformers; its own prompts go before questions and documents, or those of its family."""
+    """A model of sentence-transformers, with its own prefixes of queries and documents or those of its family."""
 
     max_texts = MAX_TEXTS
 
@@ -59,7 +59,7 @@ class SentenceModel:
 
     @cached_property
     def identity(self) -> str:
-        """Name the model, and for a folder the state of its files."""
+        """Return the name of the model, and for a folder the state of its files."""
         files = sorted(Path(self._model).rglob("*")) if Path(self._model).is_dir() else []
         states = [f"{path.name} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in files if path.is_file()]
         return "\n".join([f"st {self._model}", *states])
@@ -73,26 +73,26 @@ class SentenceModel:
             raise MissingExtraError("sentence-transformers", "st", f"the encoder '{self.name}'") from None
         try:
             return SentenceTransformer(self._model, local_files_only=True)
-        except Exception as fault:  # the package raises what the parts of a model raise
+        except Exception as fault:  # the package raises any exception of a model's parts
             raise explain_missing(self._model, "SentenceTransformer", fault) from fault
 
     @cached_property
     def dimension(self) -> int | None:
-        """Tell how many numbers one vector has, if the model says it."""
+        """Return the length of a vector, if the model reports it."""
         model: Any = self._loaded
-        tell = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension  # before 6
-        size: int | None = tell()
+        get = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension  # before 6
+        size: int | None = get()
         return size
 
     @cached_property
     def window(self) -> int | None:
-        """Tell how many tokens of a text the model reads."""
+        """Return the number of tokens that the model reads of a text."""
         length: int | None = self._loaded.max_seq_length
         return length
 
     @cached_property
     def max_tokens(self) -> int:
-        """Tell how many tokens one batch may have."""
+        """Return the most tokens of one batch."""
         return MAX_TEXTS * (self.window or 512)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -112,7 +112,7 @@ class SentenceModel:
         return np.asarray(vectors, np.float32)
 
     def _choose_prompt(self, is_query: bool) -> str:
-        """Choose what goes before a text: what the model's own files say, else what its family wants."""
+        """Return the prefix of a text from the model's own files, or that of its family."""
         prompts: dict[str, str] = dict(self._loaded.prompts or {})
         if not any(prompts.values()):
             return find_prefix(self._model, is_query)

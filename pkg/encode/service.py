@@ -1,4 +1,4 @@
-"""What is known of the models behind services before anything is imported or sent: dimensions and prefixes."""
+"""Dimensions and prefixes of known models, available without imports and requests."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ DIMENSIONS = {
         "voyage-3-large": 1024, "voyage-3-lite": 512, "voyage-3.5": 1024, "voyage-3.5-lite": 1024,
     },
 }  # fmt: skip
-"""How many numbers the vectors of known models have, by service; others are asked once."""
+"""Lengths of the vectors of known models by service; for others a vector is requested once."""
 
 _CODE_QUERY = "Represent this query for searching relevant code: "
 _PASSAGE_QUERY = "Represent this sentence for searching relevant passages: "
 
-_PREFIXES = (  # part of the model's name, before a question, before a document; the first that fits
+_PREFIXES = (  # part of the model's name, prefix of a query, prefix of a document; the first match counts
     ("nomic-embed-code", _CODE_QUERY, ""),
     ("coderankembed", _CODE_QUERY, ""),
     ("nomic-embed-text", "search_query: ", "search_document: "),
@@ -34,7 +34,7 @@ _PREFIXES = (  # part of the model's name, before a question, before a document;
 
 
 def find_prefix(model: str, is_query: bool) -> str:
-    """Give what a model wants before a text, by its name; "" for models that are not known to want any."""
+    """Return the prefix of a model's queries or documents by its name; "" for unknown models."""
     name = model.lower()
     for part, query, document in _PREFIXES:
         if part in name:

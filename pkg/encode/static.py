@@ -1,14 +1,13 @@
 """The default encoder: a trained table with a row for each word; a text is the sum of the rows of its words.
 
-What a vector is made of are three sums, each brought to length 1 and then added with a weight of its own: the words
-of the text, those of the name of the function, and those of its class and module (both from the heading, with rows of
-their own). Each distinct identifier of a text counts once, through its words, which are brought to their stems. A
-word without a row, such as a rare name or another script, has a fixed pseudo-random row of signs: it still finds
-itself. training/ makes the table; training/MODEL_CARD.md tells of what.
+A vector is the weighted sum of three normalized sums: of the words of the text, of the function's name, and of its
+class and module (both from the heading, with rows of their own). Each distinct identifier of a text counts once, by
+its stemmed words. A word without a row, such as a rare name or another script, has a fixed pseudo-random row of signs,
+so that it still matches itself. training/ makes the table; training/MODEL_CARD.md describes its data.
 
 Vectors are equal to the last bit on every machine. All rows are signed bytes, so a sum of rows is a sum of small
-integers, exact in float32 in any order; what follows is done element by element, each operation correctly rounded, and
-the one sum that is left, the length of the whole, is taken of values that were rounded to integers before.
+integers, exact in float32 in any order; the next operations are elementwise and correctly rounded, and the only other
+sum, the norm, is computed from values rounded to integers.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from pkg.terms.words import split_terms
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-GROUP = 64  # spans encoded by one matrix product: larger groups waste work on words that the others lack
-STEPS = 4096.0  # steps from 0 to 1 that a weighted sum is rounded to: some ten times finer than what a graph keeps
-HEADING_LIMIT = 2_000  # headings remembered
+GROUP = 64  # spans of one matrix product: larger groups have fewer words in common
+STEPS = 4096.0  # of a weighted sum from 0 to 1, which is rounded: about ten times finer than stored vectors
+HEADING_LIMIT = 2_000  # cached headings
 
 
 class StaticEncoder:
@@ -43,27 +42,27 @@ class StaticEncoder:
 
     @property
     def name(self) -> str:
-        """Name the encoder with the revision of its weights."""
+        """Return the name of the encoder with the revision of its weights."""
         return f"static@{self._table.revision}"
 
     @property
     def dimension(self) -> int:
-        """Tell how many numbers one vector has."""
+        """Return the length of a vector."""
         return self._table.dimension
 
     def encode(self, texts: Sequence[bytes], headings: Sequence[str] = ()) -> Vectors:
-        """Encode UTF-8 texts: float32 [len(texts), dimension], rows of length 1, or 0 where a text has no words."""
+        """Encode UTF-8 texts: float32 [len(texts), dimension], normalized; a text without words is a zero row."""
         lengths = np.array([len(text) for text in texts], np.int64)
         ends = np.cumsum(lengths + 1) - 1
         return self.encode_spans(b"\n".join(texts), np.stack((ends - lengths, ends), axis=1), headings)
 
     def encode_query(self, text: str) -> Vectors:
-        """Encode a question like the text of code: float32 [dimension], of length 1, or 0 where it has no words."""
+        """Encode a question like the text of code: float32 [dimension], normalized, or zero without words."""
         query: Vectors = self.encode([text.encode()])[0]
         return query
 
     def knows(self, text: str) -> bool:
-        """Tell whether it has learned any word of a text."""
+        """Return whether the table has any word of a text."""
         return self._table.holds_any(split_terms(text.encode("utf-8", "replace")))
 
     def encode_spans(self, text: bytes, spans: Spans, headings: Sequence[str] = ()) -> Vectors:
@@ -72,7 +71,7 @@ class StaticEncoder:
         identifiers, starts = self._read_identifiers(text)
         first = np.searchsorted(starts, spans[:, 0])
         last = np.searchsorted(starts, spans[:, 1])
-        order = np.argsort(first, kind="stable")  # spans that lie together have words in common
+        order = np.argsort(first, kind="stable")  # neighbouring spans have words in common
         with _find_libraries().limit(limits=1, user_api="blas") if len(spans) > 1 else nullcontext():
             for low in range(0, len(spans), GROUP):
                 group = order[low : low + GROUP]
@@ -82,7 +81,7 @@ class StaticEncoder:
     def encode_without(self, text: bytes, cuts: Spans, heading: str = "") -> Vectors:
         """Encode the text without one span at a time: float32 [len(cuts), dimension] (P-18).
 
-        Only identifiers that stand nowhere else leave the sum: one subtraction for each cut.
+        Only identifiers without another occurrence are subtracted from the sum.
         """
         identifiers, starts = self._read_identifiers(text)
         columns, places = self._identifiers.number(identifiers)
@@ -94,7 +93,7 @@ class StaticEncoder:
         return self._add_headings(sums, [heading] * len(cuts))
 
     def _read_identifiers(self, text: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Give the number and the start offset of every identifier of a text, both [identifiers]."""
+        """Return the number and the start offset of every identifier of a text, both int64 [identifiers]."""
         self._identifiers.make_room()
         return number_identifiers(text, self._identifiers)
 
@@ -114,7 +113,7 @@ class StaticEncoder:
         return present @ self._identifiers.rows(columns)
 
     def _add_headings(self, sums: Vectors, headings: Sequence[str]) -> Vectors:
-        """Bring the sums of texts to length 1, and those with a heading again with what it adds to them."""
+        """Normalize the sums of texts, add those of their headings, and normalize again."""
         vectors = normalise(sums)
         headed = [index for index, heading in enumerate(headings) if heading]
         if headed:
@@ -124,7 +123,7 @@ class StaticEncoder:
         return vectors
 
     def _sum_headings(self, headings: Sequence[str]) -> Vectors:
-        """Give the weighted sum of name and place of each heading: float32 [len(headings), dimension]."""
+        """Return the weighted sum of name and place of each heading: float32 [len(headings), dimension]."""
         if len(self._headings) > HEADING_LIMIT:
             self._headings.clear()
         distinct = {heading: index for index, heading in enumerate(dict.fromkeys(headings))}
@@ -145,21 +144,21 @@ class StaticEncoder:
 
 @lru_cache(maxsize=1)
 def _find_libraries() -> ThreadpoolController:
-    """Find what multiplies matrices: for small ones, threads that wait for each other would double the CPU time."""
+    """Return the control of BLAS threads, which for small matrices double the CPU time by waiting."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
 def split_heading(heading: str) -> tuple[str, str]:
-    """Split a heading into the name of the function and the words of where it stands: its module and class."""
+    """Split a heading into the name of the function and its place, module and class."""
     module, _, qualname = heading.rpartition(" ")
     owners, _, name = qualname.rpartition(".")
     return name, f"{module} {owners}"
 
 
 def normalise(sums: Vectors) -> Vectors:
-    """Scale rows of integers, float32 [n, dimension], to length 1; a zero row stays zero: its cosine is 0 (P-14)."""
+    """Normalize rows of integers, float32 [n, dimension]; a zero row stays zero, with cosine 0 (P-14)."""
     norms = np.sqrt(np.einsum("ij,ij->i", sums, sums, dtype=np.float64))
     norms[norms == 0] = 1
     vectors: Vectors = (sums / norms[:, None]).astype(np.float32)

@@ -1,4 +1,4 @@
-"""The models of Voyage AI, among them the one of the paper: voyage-code-2 (P-09)."""
+"""The models of Voyage AI, including voyage-code-2 of the paper (P-09)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from voyageai import Client
     from voyageai.error import VoyageError
 
-MAX_TEXTS = 128  # what the oldest models take in one request
-MAX_TOKENS = 80_000  # below the 120,000 that they take: tokens are estimated
+MAX_TEXTS = 128  # limit of the oldest models
+MAX_TOKENS = 80_000  # below their limit of 120,000, because tokens are estimated
 WINDOWS = {"voyage-code-2": 16_000, "voyage-large-2": 16_000, "voyage-2": 4_000}
 WINDOW = 32_000  # of all newer models
 
@@ -29,7 +29,7 @@ def make_encoder(name: str, model: str, url: str | None) -> BatchedEncoder:
 
 
 class VoyageModel:
-    """A model of Voyage AI; the key comes from VOYAGE_API_KEY. Its service cuts texts at the window by itself."""
+    """A model of Voyage AI, with the key VOYAGE_API_KEY; the service truncates texts itself."""
 
     max_texts = MAX_TEXTS
     max_tokens = MAX_TOKENS
@@ -43,14 +43,14 @@ class VoyageModel:
 
     @cached_property
     def _client(self) -> Client:
-        # The package asks a model hub for files when it counts tokens; it shall never ask while we use it.
+        # The package downloads files from a model hub to count tokens, which must not happen here.
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
         try:
             import voyageai
         except ImportError:
             raise MissingExtraError("voyageai", "voyage", f"the encoder '{self.name}'") from None
         key = VOYAGE.read_key(self._url, EncoderError)
-        place = None if self._url == VOYAGE.url else self._url  # the package then chooses by the key
+        place = None if self._url == VOYAGE.url else self._url  # with None the package chooses by the key
         return voyageai.Client(api_key=key, max_retries=0, timeout=TIMEOUT_SECONDS, base_url=place)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -58,10 +58,10 @@ class VoyageModel:
         return [estimate_tokens(text) for text in texts]
 
     def embed(self, texts: Sequence[str], is_query: bool) -> list[list[float]]:
-        """Embed texts in one request; the service puts its own prefix before questions and documents.
+        """Embed texts in one request; the service adds its own prefix to queries and documents.
 
-        Raises EncoderBusyError when a later try may help, TooLongError when the batch is too long, EncoderAnswerError
-        for a strange answer, and EncoderError for all that is refused for good.
+        Raises EncoderBusyError if a retry may help, TooLongError if the batch is too long, EncoderAnswerError for an
+        invalid answer, and EncoderError for any other refusal.
         """
         client = self._client
         from voyageai import error
@@ -77,20 +77,15 @@ class VoyageModel:
             raise EncoderBusyError(f"{self._url} does not answer ({_describe(fault)}); try again later") from fault
         except error.VoyageError as fault:
             raise self._translate(fault) from fault
-        except (
-            AttributeError,
-            KeyError,
-            TypeError,
-            ValueError,
-        ) as fault:  # what the package does with a strange answer
+        except (AttributeError, KeyError, TypeError, ValueError) as fault:  # of the package, for an invalid answer
             raise EncoderAnswerError(
-                f"{self._url} answered with something else than embeddings ({fault!r}); check the address"
+                f"{self._url} did not answer with embeddings ({fault!r}); check the address"
             ) from fault
         rows: list[list[float]] = answer.embeddings
         return rows
 
     def _translate(self, fault: VoyageError) -> EncoderError | TooLongError:
-        """Tell why the service refused a request for good."""
+        """Return the error for a permanent refusal."""
         from voyageai.error import AuthenticationError
 
         message = _describe(fault)

@@ -1,4 +1,4 @@
-"""The trained rows of words, and the sums of these for the identifiers that texts are made of."""
+"""The trained rows of words, and their sums for identifiers."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from pkg.trained import MANIFEST, WEIGHTS, read_revision, read_weights
 
 ROWS, WORDS = "static.npy", "static.txt"
 FILES = (ROWS, WORDS, COMPOUNDS)
-"""What vectors are made by, beside the manifest, which has the hash of each."""
+"""Files that determine vectors, with their hashes in the manifest."""
 
 TEXT, NAME, PLACE = "", "name:", "place:"
-"""Which row of a word is meant: as a word of a text or a question, of a function's name, of its class or module."""
+"""Prefixes of the rows of a word: in a text or question, in a function's name, in its class or module."""
 
 Rows: TypeAlias = npt.NDArray[np.int8]
 """Rows of words, one after another: int8 [words, dimension]."""
 
 
 class WordTable:
-    """Rows of signed bytes [n, dimension], the number of each word's row, and what the parts of a vector weigh."""
+    """Rows of signed bytes [n, dimension], the number of each word's row, and the weights of a vector's parts."""
 
     def __init__(
         self, rows: Rows, words: Sequence[str], unknown: int, weights: tuple[float, float, float], revision: str = ""
@@ -43,7 +43,7 @@ class WordTable:
         self.text_weight, self.name_weight, self.place_weight = map(np.float32, weights)
 
     def look_up_rows(self, words: Sequence[str], part: str) -> Rows:
-        """Give the rows of words as part of a text, a name or a place: int8 [len(words), dimension]."""
+        """Return the rows of words in a text, a name or a place: int8 [len(words), dimension]."""
         numbers = np.fromiter(self._find(words, part), np.int64, len(words))
         rows: Rows = self._rows[numbers]
         unknown = np.flatnonzero(numbers < 0)
@@ -54,18 +54,18 @@ class WordTable:
         return rows
 
     def holds_any(self, words: Iterable[str]) -> bool:
-        """Tell whether any word has a row of a text of its own."""
+        """Return whether any word has a row for texts."""
         return any(word in self._numbers for word in words)
 
     def _find(self, words: Sequence[str], part: str) -> Iterable[int]:
-        """Give the number of each word's row, or of its row in texts where the part has none, or -1."""
+        """Return the number of each word's row for a part, else of its row for texts, else -1."""
         found = self._numbers.get
         if part == TEXT:
             return map(found, words, repeat(-1))
         return [found(part + word, found(word, -1)) for word in words]
 
     def sum_words(self, part: str, texts: Sequence[str]) -> Vectors:
-        """Sum the rows of the distinct words of each text as part of a name or a place: float32 [n, dimension]."""
+        """Sum the rows of the distinct words of names or places: float32 [n, dimension]."""
         distinct = [dict.fromkeys(split_terms(text.encode())) for text in texts]
         counts = np.array([len(words) for words in distinct], np.int64)
         rows = self.look_up_rows([word for words in distinct for word in words], part)
@@ -77,7 +77,7 @@ class WordTable:
 
 
 def spell_signs(words: Sequence[str], dimension: int) -> Rows:
-    """Give each word its fixed row of signs, the bits of its BLAKE2 digest: int8 [len(words), dimension], +1 or -1."""
+    """Return the row of signs of each word, from its BLAKE2 digest: int8 [len(words), dimension], +1 or -1."""
     size = dimension // 8
     digests = b"".join([blake2b(word.encode(), digest_size=size).digest() for word in words])
     bits = np.unpackbits(np.frombuffer(digests, np.uint8).reshape(len(words), size), axis=1)
@@ -86,11 +86,11 @@ def spell_signs(words: Sequence[str], dimension: int) -> Rows:
 
 
 def load_word_table(folder: Path = WEIGHTS) -> WordTable:
-    """Read the table of the wheel, rows memory-mapped; a WeightsError for files that are missing or are others."""
+    """Load the packaged table with memory-mapped rows; raises WeightsError for missing or changed files."""
     manifest = _read_manifest(folder)
     checked = {name: _check(folder, name, manifest) for name in FILES}
     words = checked[WORDS].decode().splitlines()
-    rows: Rows = np.asarray(np.load(folder / ROWS, mmap_mode="r"))  # a plain view: reading it costs less
+    rows: Rows = np.asarray(np.load(folder / ROWS, mmap_mode="r"))  # a plain view is faster to index
     weights = manifest["weights"]
     parts = weights["text"], weights["name"], weights["place"]
     return WordTable(rows, words, manifest["unknown"], parts, read_revision(folder))
@@ -118,12 +118,12 @@ def _check(folder: Path, name: str, manifest: dict[str, Any]) -> bytes:
     return data
 
 
-MAX_WORDS = 10  # words of one identifier that count: generated names may have hundreds
-CACHE_LIMIT = 30_000  # identifiers kept with their sums, two bytes for each number
+MAX_WORDS = 10  # of one identifier: generated names may have hundreds
+CACHE_LIMIT = 30_000  # identifiers with their sums, two bytes for each number
 
 
 def number_identifiers(text: bytes, table: Mapping[bytes, int]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Give what a table says of each identifier of a text, and where that starts: both int64 [identifiers]."""
+    """Return the number in a table and the start offset of each identifier of a text: both int64 [identifiers]."""
     blanked = blank_separators(text)
     tokens = blanked.split()
     numbers = np.fromiter(map(table.__getitem__, tokens), np.int64, len(tokens))
@@ -132,14 +132,14 @@ def number_identifiers(text: bytes, table: Mapping[bytes, int]) -> tuple[npt.NDA
 
 
 class IdentifierTable(dict[bytes, int]):
-    """Number the identifiers seen so far and keep, for each, the sum of its words' rows."""
+    """The numbers of identifiers, and a cache of the sums of their words' rows."""
 
     def __init__(self, table: WordTable) -> None:
         super().__init__()
         self._table = table
         self._rows = np.zeros((1024, table.dimension), np.int16)
-        self._last = np.zeros(0, np.int64)  # where each identifier stood last, while they are numbered
-        self._fresh: list[bytes] = []  # identifiers whose rows are still to be filled in
+        self._last = np.zeros(0, np.int64)  # last position of each identifier, within one call of number
+        self._fresh: list[bytes] = []  # identifiers without a row so far
 
     def __missing__(self, identifier: bytes) -> int:
         index = self[identifier] = len(self)
@@ -147,15 +147,15 @@ class IdentifierTable(dict[bytes, int]):
         return index
 
     def make_room(self) -> None:
-        """Forget everything when the table is full; the sums of an identifier never change."""
+        """Clear the table when it is full."""
         if len(self) > CACHE_LIMIT:
             self.clear()
             self._fresh.clear()
 
     def number(self, identifiers: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Give the distinct ones of int64 [identifiers], and the place of each among them: np.unique without the sort.
+        """Return the distinct identifiers and the index of each among them, like np.unique without sorting.
 
-        Both are int64: [distinct identifiers] and [identifiers].
+        Takes int64 [identifiers]; returns int64 [distinct identifiers] and int64 [identifiers].
         """
         if len(self._last) < len(self):
             self._last = np.zeros(2 * len(self), np.int64)
@@ -166,7 +166,7 @@ class IdentifierTable(dict[bytes, int]):
         return identifiers[is_last], (np.cumsum(is_last) - 1)[last]
 
     def rows(self, indices: npt.NDArray[np.int64]) -> Vectors:
-        """Give the sums of some identifiers: float32 [len(indices), dimension]."""
+        """Return the sums of identifiers: float32 [len(indices), dimension]."""
         if self._fresh:
             self._fill()
         rows: Vectors = self._rows[indices].astype(np.float32)
@@ -188,7 +188,7 @@ class IdentifierTable(dict[bytes, int]):
 
 
 def _split(identifiers: Sequence[bytes]) -> tuple[list[str], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Split identifiers: give the distinct words, and for each word that counts its number and its identifier's."""
+    """Split identifiers into distinct words, and for each counted word its number and its identifier's index."""
     parts = split_identifiers(identifiers)
     words = [word for word in dict.fromkeys(parts) if word != " " and len(word) <= MAX_WORD]
     known = {word: number for number, word in enumerate(words)}
@@ -196,15 +196,15 @@ def _split(identifiers: Sequence[bytes]) -> tuple[list[str], npt.NDArray[np.int6
     ends = np.fromiter(map(" ".__eq__, parts), bool, len(parts))
     owners = np.cumsum(ends) - ends
     counted = np.cumsum(numbers >= 0)
-    before = np.append(0, counted[ends])[owners]  # words that count up to the identifier
+    before = np.append(0, counted[ends])[owners]  # counted words before the identifier
     kept = (numbers >= 0) & (counted - before <= MAX_WORDS)
     return words, numbers[kept], owners[kept]
 
 
 def _sum_runs(rows: Rows, starts: npt.NDArray[np.intp]) -> npt.NDArray[np.int16]:
-    """Sum rows from each start to the next: first ones, second ones and so on; few runs are long.
+    """Sum rows from each start to the next, by position within the run, because few runs are long.
 
-    np.add.reduceat adds the rows of one run at a time, which for runs of one or two takes ten times as long.
+    np.add.reduceat sums one run at a time, which takes ten times as long for runs of one or two rows.
     """
     lengths = np.diff(starts, append=len(rows))
     sums = rows[starts].astype(np.int16)

@@ -125,7 +125,7 @@ def test_an_account_without_money_is_not_waited_for(server: EmbeddingServer) -> 
     body = {"error": {"message": "you exceeded your current quota", "code": "insufficient_quota"}}
     server.always = lambda request: Reply(429, body)
     encoder, slept = make_encoder("openai", server)
-    with pytest.raises(EncoderError, match=r"gives no more vectors \(429: you exceeded your current quota\)"):
+    with pytest.raises(EncoderError, match=r"has no more quota \(429: you exceeded your current quota\)"):
         encoder.encode([FUNCTION])
     assert slept == []
 
@@ -162,8 +162,8 @@ def test_a_service_that_is_not_there_is_named(kind: str) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda rows: rows[1:], "gave back 1 vectors for 2 texts"),
-        (lambda rows: [], "gave back no vectors|something else than embeddings"),
+        (lambda rows: rows[1:], "returned 1 vectors for 2 texts"),
+        (lambda rows: [], "returned no vectors|did not answer with embeddings"),
         (lambda rows: [row | {"embedding": [float("nan")] * DIMENSION} for row in rows], "not finite"),
         (lambda rows: [row | {"embedding": [1.0] * 5} for row in rows], "vectors of 5 numbers; expected 8"),
         (lambda rows: [rows[0], rows[1] | {"embedding": [1.0]}], "rows of different length"),

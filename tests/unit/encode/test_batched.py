@@ -26,7 +26,7 @@ def make_encoder(model: LetterModel, cache: VectorCache | None = None) -> tuple[
     return BatchedEncoder(model, cache, slept.append), slept
 
 
-def test_rows_have_length_one_and_stand_in_the_order_of_the_texts() -> None:
+def test_rows_are_normalized_and_in_the_order_of_the_texts() -> None:
     encoder, _ = make_encoder(LetterModel())
     vectors = encoder.encode([b"aaa", b"b", b"aaa"])
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
@@ -48,14 +48,14 @@ def test_a_vector_does_not_depend_on_what_is_encoded_beside_it(texts: list[bytes
     assert {index: row.tolist() for index, row in zip(order, shuffled, strict=True)} == dict(enumerate(alone))
 
 
-def test_equal_texts_go_through_the_model_once() -> None:
+def test_equal_texts_are_embedded_once() -> None:
     model = LetterModel()
     make_encoder(model)[0].encode([b"a", b"a", b"a"])
     assert model.asked == [("a",)]
 
 
 @pytest.mark.parametrize("text", [b"", b"  \n", b"()[]{} == !=", "«»… 👍".encode()])
-def test_a_text_without_letters_or_digits_is_zero_and_goes_nowhere(text: bytes) -> None:
+def test_a_text_without_letters_or_digits_is_zero_and_not_embedded(text: bytes) -> None:
     model = LetterModel()
     encoder, _ = make_encoder(model)
     assert not encoder.encode([text], ["path name"]).any()
@@ -80,13 +80,13 @@ def test_a_heading_is_a_line_before_its_text() -> None:
     assert model.asked == [("c", "x y\nab")]
 
 
-def test_what_is_not_utf8_is_replaced() -> None:
+def test_invalid_utf8_is_replaced() -> None:
     model = LetterModel()
     make_encoder(model)[0].encode([b"a\xff"])
     assert model.asked == [("a\ufffd",)]
 
 
-def test_a_question_is_told_from_a_document() -> None:
+def test_the_model_distinguishes_queries_and_documents() -> None:
     model = LetterModel()
     encoder, _ = make_encoder(model)
     assert encoder.encode_query("abc").shape == (4,)
@@ -135,7 +135,7 @@ def test_the_cache_tells_models_headings_and_questions_apart(tmp_path: Path, cha
     assert len(model.asked) == 1
 
 
-def test_batches_that_came_before_a_failure_are_kept(tmp_path: Path) -> None:
+def test_batches_before_an_error_are_cached(tmp_path: Path) -> None:
     cache = VectorCache(tmp_path / "vectors.db")
 
     def fail_on_long(texts: Sequence[str]) -> list[list[float]]:
@@ -148,13 +148,13 @@ def test_batches_that_came_before_a_failure_are_kept(tmp_path: Path) -> None:
     assert make_encoder(LetterModel(), cache)[0].list_missing([b"a", b"bb", b"ccc", b"d" * 9]) == ["d" * 9]
 
 
-def test_a_model_that_cannot_tell_its_dimension_is_asked_once() -> None:
+def test_an_unknown_dimension_is_found_by_one_text() -> None:
     model = LetterModel(dimension=None)
     encoder, _ = make_encoder(model)
     assert (encoder.dimension, encoder.dimension, len(model.asked)) == (4, 4, 1)
 
 
-def test_a_busy_service_is_asked_again_after_the_time_that_it_names() -> None:
+def test_a_busy_service_is_retried_after_the_time_that_it_names() -> None:
     faults = [EncoderBusyError("limit", 7.0), EncoderBusyError("time-out"), EncoderBusyError("limit", 0.0)]
 
     def be_busy(texts: Sequence[str]) -> list[list[float]]:
@@ -167,7 +167,7 @@ def test_a_busy_service_is_asked_again_after_the_time_that_it_names() -> None:
     assert slept == [7.0, 2.0, 0.0]
 
 
-def test_a_service_that_stays_busy_is_given_up() -> None:
+def test_a_service_that_stays_busy_is_an_error() -> None:
     def be_busy(texts: Sequence[str]) -> None:
         raise EncoderBusyError("the limit is reached")
 
@@ -214,17 +214,17 @@ def test_a_service_that_finds_everything_too_long_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (lambda texts: embed_letters(texts)[1:], r"gave back 1 vectors for 2 texts; expected one vector each"),
-        (lambda texts: [], r"gave back no vectors for 2 texts"),
-        (lambda texts: [[1.0] * 3] * 2, r"vectors of 3 numbers; expected 4; has the model changed\?"),
+        (lambda texts: embed_letters(texts)[1:], r"returned 1 vectors for 2 texts; expected one vector each"),
+        (lambda texts: [], r"returned no vectors for 2 texts"),
+        (lambda texts: [[1.0] * 3] * 2, r"vectors of 3 numbers; expected 4; if the model has changed"),
         (lambda texts: [[1.0] * 4, [float("nan")] * 4], r"not finite \(NaN or infinite\) in 1 of 2 vectors"),
         (lambda texts: [[1.0] * 4, [float("inf")] * 4], r"not finite \(NaN or infinite\) in 1 of 2 vectors"),
-        (lambda texts: [[1.0] * 4, [1.0]], r"rows of different length or what are no numbers"),
+        (lambda texts: [[1.0] * 4, [1.0]], r"rows of different length or without numbers"),
         (lambda texts: [[None] * 4] * 2, r"not finite|no numbers"),
-        (lambda texts: None, r"gave back no vectors"),
+        (lambda texts: None, r"returned no vectors"),
     ],
 )
-def test_what_is_no_answer_is_an_error_that_says_what_was_seen(answer: Answer, message: str, tmp_path: Path) -> None:
+def test_an_invalid_answer_is_an_error_that_describes_it(answer: Answer, message: str, tmp_path: Path) -> None:
     cache = VectorCache(tmp_path / "vectors.db")
     with pytest.raises(EncoderAnswerError, match=message):
         make_encoder(LetterModel(answer), cache)[0].encode([b"a", b"b"])

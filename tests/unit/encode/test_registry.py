@@ -33,7 +33,7 @@ def test_an_encoder_is_made_once() -> None:
     assert load_encoder(DEFAULT_ENCODER) is load_encoder(DEFAULT_ENCODER)
 
 
-def test_a_forgotten_encoder_is_made_anew_and_encodes_the_same() -> None:
+def test_a_released_encoder_is_made_again_with_equal_vectors() -> None:
     encoder, text = load_encoder(DEFAULT_ENCODER), b"def parse_header(line): ..."
     before = encoder.encode([text])
     forget_encoders()
@@ -69,12 +69,12 @@ def test_an_unknown_name_is_answered_with_the_known_ones(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["openai:@http://host", "voyage:@http://host/v1", "openai:m@ftp://host", "openai:m@http://"]
 )
-def test_an_address_that_is_none_is_refused(name: str) -> None:
+def test_an_invalid_address_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match=r"expected (openai|voyage):NAME or \1:NAME@http://host/v1"):
         find_kind(name)
 
 
-def test_the_dimension_of_a_known_model_is_told_without_asking() -> None:
+def test_the_dimension_of_a_known_model_needs_no_request() -> None:
     assert find_encoder("voyage:voyage-code-2") == ("voyage:voyage-code-2", 1536)
     assert find_encoder("openai:text-embedding-3-small@http://far.example/v1")[1] == 1536
     assert find_encoder("minilm")[1] == 384
@@ -103,7 +103,7 @@ def test_the_environment_names_another_address(monkeypatch: pytest.MonkeyPatch) 
     assert find_service("openai:m") is None
 
 
-def test_a_folder_is_remembered_from_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_stored_name_of_a_folder_is_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "model").mkdir()
     monkeypatch.chdir(tmp_path)
     assert name_encoder("minilm:model") == f"minilm:{tmp_path / 'model'}"
@@ -111,7 +111,7 @@ def test_a_folder_is_remembered_from_the_root(tmp_path: Path, monkeypatch: pytes
     assert name_encoder("st:other/model") == "st:other/model"
 
 
-def test_an_address_is_remembered_without_its_last_slash() -> None:
+def test_the_stored_name_of_an_address_has_no_last_slash() -> None:
     assert name_encoder("openai:m@http://localhost:1/v1/") == "openai:m@http://localhost:1/v1"
 
 
@@ -171,7 +171,7 @@ def test_each_kind_with_packages_names_the_extra_that_brings_them() -> None:
         assert not kind.extra or f"\n{kind.extra} = [" in extras
 
 
-def test_looking_a_name_up_imports_no_numpy() -> None:
+def test_the_lookup_of_a_name_imports_no_numpy() -> None:
     names = (DEFAULT_ENCODER, "minilm", "voyage:voyage-code-2", "openai:text-embedding-3-small")
     script = (
         f"import sys, pkg.encode.registry as r; [r.find_encoder(n) for n in {names}]; print('numpy' in sys.modules)"

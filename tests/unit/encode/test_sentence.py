@@ -57,10 +57,8 @@ def test_a_model_gets_its_own_prompts_or_those_of_its_family(
         (lambda: SentencePairModel("missing").score("q", ["x"]), "CrossEncoder"),
     ],
 )
-def test_a_missing_model_is_answered_with_the_command_that_fetches_it(use: Callable[[], object], kind: str) -> None:
-    message = (
-        rf"cannot load the model 'missing' .*connect to the hub\); fetch it once .*import {kind}; {kind}\('missing'\)"
-    )
+def test_the_error_for_a_missing_model_has_the_command_that_downloads_it(use: Callable[[], object], kind: str) -> None:
+    message = rf"cannot load the model 'missing' .*hub\); download it once .*import {kind}; {kind}\('missing'\)"
     with install_sentences(), pytest.raises(EncoderError, match=message):
         use()
 
@@ -82,7 +80,7 @@ def test_pairs_are_scored_between_0_and_1() -> None:
 def test_a_model_for_embeddings_scores_no_pairs() -> None:
     with (
         install_sentences(),
-        pytest.raises(EncoderError, match=r"'bare' encodes texts and scores no pairs \(seen: BertModel\)"),
+        pytest.raises(EncoderError, match=r"'bare' encodes texts and does not score pairs \(seen: BertModel\)"),
     ):
         SentencePairModel("bare").score("why", ["a"])
 
@@ -91,6 +89,6 @@ def test_a_model_for_embeddings_scores_no_pairs() -> None:
 def test_a_model_that_gives_no_scores_is_named(answer: object) -> None:
     with (
         install_sentences(scores=answer),
-        pytest.raises(EncoderAnswerError, match=r"'m' gave back numbers of shape .* for 2"),
+        pytest.raises(EncoderAnswerError, match=r"'m' returned numbers of shape .* for 2"),
     ):
         SentencePairModel("m").score("why", ["a", "b"])

@@ -144,7 +144,7 @@ def test_forgetting_headings_changes_no_vector(monkeypatch: pytest.MonkeyPatch) 
         assert np.array_equal(encoder.encode([b"read rows"] * len(headings), headings), expected)
 
 
-def test_a_question_for_a_name_or_a_place_finds_what_bears_it() -> None:
+def test_a_question_for_a_name_or_a_place_finds_it() -> None:
     encoder = StaticEncoder()
     texts, headings = [b"return self.total"] * 3, ["shop/cart Cart.add", "shop/mail Mail.send", "geometry/area compute"]
     vectors = encoder.encode(texts, headings)
@@ -169,7 +169,7 @@ def test_a_vector_is_the_sum_of_the_words_of_its_identifiers(batch: list[bytes])
         assert np.array_equal(normalise(total)[0], vector)
 
 
-def test_a_heading_is_split_into_the_name_and_where_it_stands() -> None:
+def test_a_heading_is_split_into_name_and_place() -> None:
     assert split_heading("shop/cart Cart.Item.add") == ("add", "shop/cart Cart.Item")
     assert split_heading("add") == ("add", " ")
 
@@ -207,7 +207,7 @@ def test_forgetting_identifiers_changes_no_vector(monkeypatch: pytest.MonkeyPatc
     assert np.array_equal(encoder.encode(lines), expected)
 
 
-def test_forgetting_identifiers_that_nobody_asked_for_changes_no_vector(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forgetting_unused_identifiers_changes_no_vector(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(word_table, "CACHE_LIMIT", 1)
     encoder = StaticEncoder()
     encoder.encode_spans(b" ".join(map(spell, range(3000))), make_spans())

@@ -21,7 +21,7 @@ def find_all(cache: VectorCache, keys: list[bytes], dimension: int | None = 4) -
     return {key: vector.tolist() for key, vector in cache.find(keys, dimension).items()}
 
 
-def test_what_was_put_is_found_by_another_process_that_opens_the_file(tmp_path: Path) -> None:
+def test_stored_vectors_are_found_by_another_process(tmp_path: Path) -> None:
     first, second = VectorCache(tmp_path / "deep" / "cache.db"), VectorCache(tmp_path / "deep" / "cache.db")
     first.put(make_vectors(3))
     assert find_all(second, [b"key 2", b"key 9", b"key 0"]) == {b"key 0": [0.0] * 4, b"key 2": [2.0] * 4}
@@ -58,14 +58,14 @@ def test_the_oldest_make_room_when_the_file_is_full(tmp_path: Path) -> None:
     assert list(cache.find([b"59 19"], 100)) == [b"59 19"]
 
 
-def test_a_file_that_is_damaged_is_made_anew(tmp_path: Path) -> None:
+def test_a_damaged_file_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "cache.db").write_bytes(b"this is no database" * 100)
     cache = VectorCache(tmp_path / "cache.db")
     cache.put(make_vectors(1))
     assert find_all(cache, [b"key 0"]) == {b"key 0": [0.0] * 4}
 
 
-def test_a_cache_that_cannot_be_made_forgets_everything(tmp_path: Path) -> None:
+def test_an_unusable_cache_finds_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     cache = VectorCache(tmp_path / "file" / "cache.db")
     cache.put(make_vectors(1))
@@ -86,7 +86,7 @@ def test_a_key_depends_on_all_of_its_parts() -> None:
     assert len(keys) == 4
 
 
-def test_a_vector_whose_bytes_have_changed_is_not_found(tmp_path: Path) -> None:
+def test_a_damaged_row_is_not_found(tmp_path: Path) -> None:
     cache = VectorCache(tmp_path / "cache.db")
     cache.put(make_vectors(2))
     with sqlite3.connect(tmp_path / "cache.db") as connection:
