@@ -67,7 +67,7 @@ def read_diff(folder: str, revision: str | None = None, is_staged: bool = False)
     """
     root = os.path.abspath(folder)
     if not os.path.isdir(root):
-        raise PathError(f"{print_path(folder)} is no folder; a diff is read in the git work tree that was built")
+        raise PathError(f"{print_path(folder)} is not a folder; expected the git work tree that was built")
     fault = make_boundary(root, False).find_violation(os.path.join(root, ".git"))
     if fault is not None:
         raise PathError(f"{print_path(folder)}: .git is {fault}")
@@ -82,11 +82,11 @@ def _find_ends(root: str, revision: str, is_staged: bool) -> tuple[str, str | No
     first, dots, second = revision.partition("...") if "..." in revision else revision.partition("..")
     for each in (first, second):
         if each.startswith("-"):  # git would read it as an option
-            raise PathError(f"'{print_path(each)}' is no revision; expected a branch, tag or commit")
+            raise PathError(f"'{print_path(each)}' is not a revision; expected a branch, tag or commit")
     if not dots:
         return resolve_commit(root, first), None
     if is_staged:
-        raise PathError(f"'{print_path(revision)}' has two ends, and what is staged is a third; expected one revision")
+        raise PathError(f"'{print_path(revision)}' names two revisions; staged changes are compared with one")
     ends = resolve_commit(root, first or "HEAD"), resolve_commit(root, second or "HEAD")
     if dots == "..":
         return ends
@@ -173,7 +173,7 @@ class _Reader:
             return FileChange(old_path, new_path, old, new)
         try:  # also for deleted files, which may be in a folder that cannot be entered
             if os.path.lexists(place) and not place.is_file():  # a FIFO would make the reader wait
-                return FileChange(old_path, new_path or old_path, old, None, "cannot be read: no file lies there")
+                return FileChange(old_path, new_path or old_path, old, None, "cannot be read: not a regular file")
             return FileChange(old_path, new_path or old_path, old, decode_source(place.read_bytes())[0])
         except FileNotFoundError:
             return FileChange(old_path, None, old, None)

@@ -100,12 +100,16 @@ def build_input(found: Input, store: GraphStore, options: BuildOptions, clock: S
     _check_source(store, found)
     encoder, reencoded = set_encoder(found, store, options, clock)
     if is_current(found, store):
-        counts = 0, found.count, 0, 0
-        stages = clock.rounded() if reencoded else {}
         return BuildReport(
-            found.source.name, store.address, store.generation(), *counts, found.skipped, stages, reencoded,
-            store.errors(found.source.name),
-        )  # fmt: skip
+            source=found.source.name,
+            store=store.address,
+            generation=store.generation(),
+            unchanged=found.count,
+            skipped=found.skipped,
+            stages=clock.rounded() if reencoded else {},
+            reencoded=reencoded,
+            errors=store.errors(found.source.name),
+        )
     # Compared only inside the transaction: another build of the same source may end while this one waits for it.
     with _without_collector(), store.write() as writer:
         is_moved = any(

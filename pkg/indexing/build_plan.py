@@ -233,15 +233,15 @@ class BuildSession:
         """Return the report of the build."""
         untouched = self._found.count - len(self._plan.units) if isinstance(self._plan.units, list) else 0
         return BuildReport(
-            self._source,
-            store.address,
-            store.generation(),
-            self._written,
-            untouched + self._same,
-            self._removed,
-            self._partial,
-            (*self.skipped, *self._long),
-            stages,
+            source=self._source,
+            store=store.address,
+            generation=store.generation(),
+            written=self._written,
+            unchanged=untouched + self._same,
+            removed=self._removed,
+            partial=self._partial,
+            skipped=(*self.skipped, *self._long),
+            stages=stages,
             errors=tuple(self.errors.sorted()),
         )
 

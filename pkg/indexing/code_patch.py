@@ -96,7 +96,7 @@ class FileReader:
         if text == stored:
             return text
         if decode_source(text)[0] == stored:
-            return Skip(path, "is not UTF-8, and what is inserted would be")
+            return Skip(path, "is not UTF-8, as the inserted text would be")
         return Skip(path, "has changed since it was read; run pkg build first")
 
 

@@ -20,7 +20,7 @@ class Budget:
 
     def __post_init__(self) -> None:
         if self.max_cost is not None and self.price is None:
-            raise UsageError("a cost is limited by what tokens cost; give the price of a million too: --price IN/OUT")
+            raise UsageError("a limit on cost needs prices; give those of a million tokens: --price IN/OUT")
 
     def count_cost(self, usage: Usage) -> float | None:
         """Return the cost of a usage; None without a price."""

@@ -66,8 +66,8 @@ def await_notices(folder: str, keeps: Callable[[str], bool], *, is_recursive: bo
             yield bool(changes)
     except (OSError, RuntimeError) as fault:
         raise PathError(
-            f"the system does not tell of changes in {folder} ({fault}), so every file is looked at every second, as"
-            " with --poll; where its limit is reached, raise that:"
+            f"the system does not notify of changes in {folder} ({fault}), so files are polled every second, as"
+            " with --poll; if its limit is reached, raise it:"
             " sysctl fs.inotify.max_user_watches=1000000 fs.inotify.max_user_instances=1000"
         ) from fault
 
@@ -134,7 +134,7 @@ def watch(
     rounds = _WatchLoop(find, partial(open_target or partial(open_store, create=True), store), options, say, judge)
     place = _WatchedPath(path)
     yield rounds.build_first()
-    wakes = poll_files(rounds.look) if poll else _await_changes(place, rounds, say)
+    wakes = poll_files(rounds.read_fingerprint) if poll else _await_changes(place, rounds, say)
     yield from rounds.build_on(place, wakes)
 
 
@@ -146,7 +146,7 @@ def _await_changes(place: _WatchedPath, rounds: _WatchLoop, say: Say) -> Wakes:
         place.check()
         say(fault)
     yield True
-    yield from poll_files(rounds.look)
+    yield from poll_files(rounds.read_fingerprint)
 
 
 def _check_path(path: str) -> None:
@@ -222,7 +222,7 @@ class _WatchLoop:
         self._has_new_skips = False
         self._said = ""
 
-    def look(self) -> str:
+    def read_fingerprint(self) -> str:
         """Return the fingerprint of the input, or the message of its error."""
         try:
             return self._find().fingerprint

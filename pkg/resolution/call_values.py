@@ -135,7 +135,7 @@ class Calls:
     def _skip_stars(self, root: Code, number: int) -> Any:
         """Return the operation that binds a name, unless a later star import does."""
         node = root.summary.nodes[number]
-        if node[0] != o.BROUGHT:
+        if node[0] != o.STAR_BOUND:
             return node
         star = self._machine.program.find_brought(root.module.path, node[3], node[1])
         return root.summary.nodes[node[2]] if not star else (o.STAR,)

@@ -392,7 +392,7 @@ class Machine:
                 if isinstance(value, Function):
                     yield Target(value.code, FALLBACK, LIKELY)
 
-    def _brought(self, node: Sequence[Any], values: list[Values]) -> Values:
+    def _star_bound(self, node: Sequence[Any], values: list[Values]) -> Values:
         star = self.program.find_brought(self.code.module.path, node[3], node[1])
         return self._read_stars(star, node[1]) if star else values[node[2]]
 
@@ -620,12 +620,12 @@ class Machine:
             o.ITER: self._iterate, o.UNPACK: self._unpack, o.BINARY: self._binary, o.INPLACE: self._in_place,
             o.UNARY: self._unary, o.COMPARE: self._compare, o.COLLECT: self._collect, o.PHI: self._join,
             o.NARROW: self._narrow, o.FUNC: self._function, o.CLASS: self._class, o.AWAIT: self._await,
-            o.YIELD: self._yield, o.YIELD_FROM: self._yield_from, o.ASK: self._ask, o.ENTER: self._enter,
+            o.YIELD: self._yield, o.YIELD_FROM: self._yield_from, o.PROTOCOL: self._ask, o.ENTER: self._enter,
             o.IMPORT: self._import, o.DECLARE: self._declare, o.DECORATE: self._decorate, o.TEXT: self._text,
             o.UNKNOWN: self._unknown, o.RETURN: self._return, o.SET_ATTR: self._set_attribute,
             o.SET_ITEM: self._set_item, o.DEL_ATTR: self._delete_attribute, o.DEL_ITEM: self._delete_item,
             o.SET_GLOBAL: self._set_global, o.SET_CELL: self._set_cell, o.MEMBER: self._member, o.RAISE: self._raise,
-            o.STAR: self._skip, o.CAUGHT: self._caught, o.BROUGHT: self._brought,
+            o.STAR: self._skip, o.CAUGHT: self._caught, o.STAR_BOUND: self._star_bound,
         }  # fmt: skip
         return [table[code] for code in range(len(table))]
 
@@ -637,7 +637,7 @@ class Machine:
 
 SITES = {
     o.ATTR: 3, o.CALL: 4, o.CALL_ATTR: 5, o.ITEM: 3, o.ITER: 3, o.UNPACK: 5, o.BINARY: 4, o.INPLACE: 4, o.UNARY: 3,
-    o.COMPARE: 4, o.CLASS: 4, o.AWAIT: 2, o.YIELD_FROM: 2, o.ASK: 3, o.ENTER: 3, o.DECORATE: 3, o.SET_ATTR: 4,
+    o.COMPARE: 4, o.CLASS: 4, o.AWAIT: 2, o.YIELD_FROM: 2, o.PROTOCOL: 3, o.ENTER: 3, o.DECORATE: 3, o.SET_ATTR: 4,
     o.SET_ITEM: 4, o.DEL_ATTR: 3, o.DEL_ITEM: 3, o.RAISE: 2,
 }  # fmt: skip
 """Index of the first site in an operation, by operation code; reads of attributes may have several."""

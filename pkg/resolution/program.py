@@ -310,7 +310,7 @@ class Program:
         self.modules: dict[str, ModuleInfo] = {}
         self.special_names: set[str] = set()
         self._stars: dict[tuple[str, str], tuple[str, ...]] = {}
-        self._brought: dict[tuple[str, str, int, int], tuple[str, ...]] = {}
+        self._star_bound: dict[tuple[str, str, int, int], tuple[str, ...]] = {}
         self._bound: dict[tuple[str, int], Found] = {}
         self._exported: dict[str, frozenset[str] | None] = {}
         position = 0
@@ -454,10 +454,10 @@ class Program:
         """Return the modules of the last of some star imports that provides a name."""
         self.schedule.consulted.add(name)
         key = path, name, numbers[0], numbers[-1]
-        found = self._brought.get(key)
+        found = self._star_bound.get(key)
         if found is None:
             records = [self.units[path].imports[number] for number in numbers]
-            found = self._brought[key] = self._search_stars(path, records, name, {path})
+            found = self._star_bound[key] = self._search_stars(path, records, name, {path})
         return found
 
     def _search_stars(self, path: str, stars: Sequence[Import], name: str, seen: set[str]) -> tuple[str, ...]:

@@ -61,7 +61,7 @@ def name_last(code: Code, number: int) -> str:
         return name_last(code, node[1])
     if node[0] == o.IMPORT:
         return str(code.module.unit.imports[node[1]].bound_name)
-    return str(node[1]) if node[0] in (o.GLOBAL, o.BROUGHT) else ""
+    return str(node[1]) if node[0] in (o.GLOBAL, o.STAR_BOUND) else ""
 
 
 def find_generated(info: ClassInfo, name: str, after: ClassInfo | None = None) -> ClassInfo | None:

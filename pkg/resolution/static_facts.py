@@ -23,7 +23,7 @@ EVERYTHING = "<everything>"
 """Key looked up by all files: facts that decide how classes and modules relate."""
 _CLASS = "<class>"
 _DEEPEST = 12
-_SHOWN = frozenset((o.GLOBAL, o.CLASS, o.FUNC, o.IMPORT, o.BROUGHT, o.CELL))
+_SHOWN = frozenset((o.GLOBAL, o.CLASS, o.FUNC, o.IMPORT, o.STAR_BOUND, o.CELL))
 _NEUTRAL = frozenset((o.PARAM, o.CONST, o.UNKNOWN, o.COLLECT, o.TEXT))
 
 

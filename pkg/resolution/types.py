@@ -223,7 +223,7 @@ class Types:
             return self.find_attribute(self.find(code, node[1], depth + 1), node[2], depth + 1)
         if operation == o.PHI:
             return frozenset().union(*(self.find(code, each, depth + 1) for each in node[1:]))
-        if operation == o.BROUGHT:
+        if operation == o.STAR_BOUND:
             star = self._program.find_brought(code.module.path, node[3], node[1])
             if not star:
                 return self.find(code, node[2], depth + 1)

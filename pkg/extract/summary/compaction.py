@@ -13,13 +13,13 @@ from pkg.extract.summary.operations import PHI, PURE, Operation
 _PLACES: dict[int, tuple[int, ...]] = {
     o.CONST: (), o.PARAM: (), o.GLOBAL: (), o.CELL: (), o.ATTR: (1,), o.ITEM: (1, 2), o.ITER: (1,), o.UNPACK: (1,),
     o.BINARY: (2, 3), o.INPLACE: (2, 3), o.UNARY: (2,), o.COMPARE: (2, 3), o.AWAIT: (1,), o.YIELD: (1,),
-    o.YIELD_FROM: (1,), o.ASK: (2,), o.ENTER: (1,), o.IMPORT: (), o.DECLARE: (2,), o.UNKNOWN: (),
+    o.YIELD_FROM: (1,), o.PROTOCOL: (2,), o.ENTER: (1,), o.IMPORT: (), o.DECLARE: (2,), o.UNKNOWN: (),
     o.SET_ATTR: (1, 3), o.SET_ITEM: (1, 2, 3), o.DEL_ATTR: (1,), o.DEL_ITEM: (1, 2), o.SET_GLOBAL: (2,),
-    o.SET_CELL: (3,), o.MEMBER: (2,), o.RAISE: (1,), o.STAR: (), o.CAUGHT: (1,), o.BROUGHT: (2,),
+    o.SET_CELL: (3,), o.MEMBER: (2,), o.RAISE: (1,), o.STAR: (), o.CAUGHT: (1,), o.STAR_BOUND: (2,),
 }  # fmt: skip
-OPERANDS: list[tuple[int, ...] | None] = [_PLACES.get(code) for code in range(o.BROUGHT + 1)]
+OPERANDS: list[tuple[int, ...] | None] = [_PLACES.get(code) for code in range(o.STAR_BOUND + 1)]
 """By code, the positions of operands in an operation; None for operations with lists of operands."""
-_IS_PURE = [code in PURE for code in range(o.BROUGHT + 1)]
+_IS_PURE = [code in PURE for code in range(o.STAR_BOUND + 1)]
 
 
 def list_operands(node: Sequence[Any]) -> list[int]:

@@ -172,7 +172,7 @@ class Expressions:
                     self._read_interpolation(each)
             elif inner < 0 and part.type != "comment":
                 inner = self.read(part)
-                self.ask(_CONVERSIONS.get(conversion, "format"), inner, part)
+                self.use_protocol(_CONVERSIONS.get(conversion, "format"), inner, part)
         return inner
 
     # Operations that ask an object.
@@ -184,10 +184,10 @@ class Expressions:
         frame.site_kinds.append(kind)
         return len(frame.site_kinds) - 1
 
-    def ask(self, question: str, value: int, node: Node) -> None:
+    def use_protocol(self, protocol: str, value: int, node: Node) -> None:
         """Add an implicit call of an object's protocol."""
         if node.type not in _CONSTANTS:
-            self.frame.add(o.ASK, question, value, self.site(node))
+            self.frame.add(o.PROTOCOL, protocol, value, self.site(node))
 
     def _read_attribute(self, node: Node) -> int:
         base = node.child_by_field_id(f.OBJECT)
@@ -310,14 +310,14 @@ class Expressions:
         inner = find_first_child(node)
         value = self._read_inner(node)
         if inner is not None:
-            self.ask("items", value, inner)
+            self.use_protocol("items", value, inner)
         return value
 
     def _read_mapping(self, node: Node) -> int:
         inner = find_first_child(node)
         value = self._read_inner(node)
         if inner is not None:
-            self.ask("entries", value, inner)
+            self.use_protocol("entries", value, inner)
         return value
 
     # Operators.
@@ -417,7 +417,7 @@ class Expressions:
                 value_number = self.read(child)
                 is_starred = _begins_with_star(child)
                 if is_starred:
-                    self.ask("items", value_number, child)
+                    self.use_protocol("items", value_number, child)
                 elements.append((int(is_starred), value_number))
         return self.frame.add(o.COLLECT, kind, elements, self.site(node))
 

@@ -163,7 +163,7 @@ class _HeadReader:
             return self._name_last(node[1])
         if node[0] == o.IMPORT:
             return self._bound_names[node[1]]
-        return str(node[1]) if node[0] in (o.GLOBAL, o.BROUGHT) else ""
+        return str(node[1]) if node[0] in (o.GLOBAL, o.STAR_BOUND) else ""
 
     def _note_parameters(self, decorators: frozenset[str]) -> None:
         frame = self._frame

@@ -9,7 +9,6 @@ from tree_sitter import Node
 
 from pkg.extract.summary.environment import SHARED, UNBOUND, Environment, Joiner
 from pkg.extract.summary.operations import (
-    BROUGHT,
     CELL,
     CLASS_BODY,
     CONST,
@@ -19,6 +18,7 @@ from pkg.extract.summary.operations import (
     PARAM,
     PHI,
     SET_CELL,
+    STAR_BOUND,
 )
 
 NAMES_LIMIT = 50_000  # size of the cache
@@ -133,9 +133,9 @@ class Frame(Joiner):
         for name, node in list(self.environment.names.items()) if self.environment is not None else ():
             if node != UNBOUND and not name.startswith("__"):
                 before = self.nodes[node]
-                is_brought = before[0] == BROUGHT
-                inner, numbers = (before[2], before[3]) if is_brought else (node, ())
-                self.bind(name, self.add(BROUGHT, name, inner, (*numbers, number)))
+                is_star_bound = before[0] == STAR_BOUND
+                inner, numbers = (before[2], before[3]) if is_star_bound else (node, ())
+                self.bind(name, self.add(STAR_BOUND, name, inner, (*numbers, number)))
 
     def list_guards(self) -> list[tuple[int, str, int]]:
         """List the tests of parameters that hold here and call nothing: parameter index, test, whether it passed."""

@@ -38,7 +38,7 @@ Operation = tuple[Any, ...]
     AWAIT,  # n, s
     YIELD,  # n
     YIELD_FROM,  # n, s
-    ASK,  # protocol, n, s: an implicit call
+    PROTOCOL,  # name, n, s: an implicit call, such as the truth of a value
     ENTER,  # n, is asynchronous, s
     IMPORT,  # number of the import among those of the file
     DECLARE,  # annotation, n or -1
@@ -56,7 +56,7 @@ Operation = tuple[Any, ...]
     RAISE,  # n, s
     STAR,  # number of a star import
     CAUGHT,  # n: an instance of an exception class
-    BROUGHT,  # name, n, numbers of later star imports: the name's value is n unless one of them binds it
+    STAR_BOUND,  # name, n, numbers of later star imports: the name's value is n unless one of them binds it
 ) = range(41)
 
 PURE = frozenset(
@@ -74,7 +74,7 @@ PURE = frozenset(
         UNKNOWN,
         UNPACK,
         CAUGHT,
-        BROUGHT,
+        STAR_BOUND,
     )
 )
 """Operations without side effects, which are dropped if nothing uses them."""

@@ -120,7 +120,7 @@ class Conditions:
         value = self._expressions.read(node)
         environment = self._frame.environment
         if kind not in _UNASKED and not is_value:
-            self._expressions.ask("truth", value, node)
+            self._expressions.use_protocol("truth", value, node)
         if environment is None:
             return value, None, None
         holds, fails = environment, environment.copy()

@@ -30,16 +30,16 @@ class Table(dict[object, int]):
 
 
 _NAMED: dict[int, tuple[int, ...]] = {
-    o.GLOBAL: (1,), o.CELL: (2,), o.BINARY: (1,), o.INPLACE: (1,), o.UNARY: (1,), o.COMPARE: (1,), o.ASK: (1,),
+    o.GLOBAL: (1,), o.CELL: (2,), o.BINARY: (1,), o.INPLACE: (1,), o.UNARY: (1,), o.COMPARE: (1,), o.PROTOCOL: (1,),
     o.SET_ATTR: (2,), o.DEL_ATTR: (2,), o.SET_GLOBAL: (1,), o.SET_CELL: (2,), o.MEMBER: (1,),
 }  # fmt: skip
 _LENGTHS: dict[int, int] = {
     o.PARAM: 2, o.GLOBAL: 2, o.CELL: 3, o.ITEM: 4, o.ITER: 4, o.UNPACK: 6, o.BINARY: 5, o.INPLACE: 5, o.UNARY: 4,
-    o.COMPARE: 5, o.AWAIT: 3, o.YIELD: 2, o.YIELD_FROM: 3, o.ASK: 4, o.ENTER: 4, o.IMPORT: 2, o.UNKNOWN: 1,
+    o.COMPARE: 5, o.AWAIT: 3, o.YIELD: 2, o.YIELD_FROM: 3, o.PROTOCOL: 4, o.ENTER: 4, o.IMPORT: 2, o.UNKNOWN: 1,
     o.SET_ATTR: 5, o.SET_ITEM: 5, o.DEL_ATTR: 4, o.DEL_ITEM: 4, o.SET_GLOBAL: 3, o.SET_CELL: 4, o.MEMBER: 3,
     o.RAISE: 3, o.STAR: 2, o.CAUGHT: 2,
 }  # fmt: skip
-_CODES = range(o.BROUGHT + 1)
+_CODES = range(o.STAR_BOUND + 1)
 _TEXTS = [_NAMED.get(code, ()) for code in _CODES]
 _LENGTH = [_LENGTHS.get(code, 0) for code in _CODES]
 
@@ -259,25 +259,25 @@ def _read_return(flat: tuple[int, ...], at: int, values: Sequence[Any]) -> tuple
     return (o.RETURN, flat[at + 3 : middle], tuple(guards)), end
 
 
-def _write_brought(node: Operation, numbers: Sequence[int], table: Table, out: list[int]) -> None:
+def _write_star_bound(node: Operation, numbers: Sequence[int], table: Table, out: list[int]) -> None:
     code, name, value, imports = node
     out += (code, table[name], numbers[value], len(imports), *imports)
 
 
-def _read_brought(flat: tuple[int, ...], at: int, values: Sequence[Any]) -> tuple[Operation, int]:
+def _read_star_bound(flat: tuple[int, ...], at: int, values: Sequence[Any]) -> tuple[Operation, int]:
     end = at + 4 + flat[at + 3]
-    return (o.BROUGHT, values[flat[at + 1]], flat[at + 2], flat[at + 4 : end]), end
+    return (o.STAR_BOUND, values[flat[at + 1]], flat[at + 2], flat[at + 4 : end]), end
 
 
 _WRITERS: dict[int, _Writer] = {
     o.CONST: _write_constant, o.ATTR: _write_attribute, o.CALL: _write_call, o.CALL_ATTR: _write_method_call,
     o.COLLECT: _write_collection, o.PHI: _write_join, o.NARROW: _write_test, o.FUNC: _write_function,
     o.CLASS: _write_class, o.DECLARE: _write_annotation, o.DECORATE: _write_decorated, o.TEXT: _write_text,
-    o.RETURN: _write_return, o.BROUGHT: _write_brought,
+    o.RETURN: _write_return, o.STAR_BOUND: _write_star_bound,
 }  # fmt: skip
 _READERS: dict[int, _Reader] = {
     o.CONST: _read_constant, o.ATTR: _read_attribute, o.CALL: _read_call, o.CALL_ATTR: _read_method_call,
     o.COLLECT: _read_collection, o.PHI: _read_join, o.NARROW: _read_test, o.FUNC: _read_function,
     o.CLASS: _read_class, o.DECLARE: _read_annotation, o.DECORATE: _read_decorated, o.TEXT: _read_text,
-    o.RETURN: _read_return, o.BROUGHT: _read_brought,
+    o.RETURN: _read_return, o.STAR_BOUND: _read_star_bound,
 }  # fmt: skip

@@ -112,7 +112,7 @@ def test_a_file_of_another_coding_is_left_out_and_named(tmp_path: Path) -> None:
         build(str(tmp_path / "old"), store)
         enhance(store, "old", open_writer("template"), load_encoder(store.encoder()[0]))
         assert [str(each) for each in list_all_patches(store, None)] == [
-            "latin.py: is not UTF-8, and what is inserted would be"
+            "latin.py: is not UTF-8, as the inserted text would be"
         ]
 
 

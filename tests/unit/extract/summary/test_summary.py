@@ -37,7 +37,7 @@ BODIES: dict[str, list[tuple[Any, ...]]] = {
     "if isinstance(p, a): p()": [(o.NARROW, 0, ("instance", 2), 1), (o.CALL, 5)],
     "if p is None: return\np()": [(o.NARROW, 0, ("none",), 0), (o.CALL, 2)],
     "if False: p()": [(o.CALL, 0)],
-    "[*p(), a]": [(o.CALL, 0), (o.ASK, "items", 1), (o.GLOBAL, "a"), (o.COLLECT, "list", ((1, 1), (0, 3)))],
+    "[*p(), a]": [(o.CALL, 0), (o.PROTOCOL, "items", 1), (o.GLOBAL, "a"), (o.COLLECT, "list", ((1, 1), (0, 3)))],
 }
 """By body of a function of a parameter p, the prefixes of the operations that end it."""
 

@@ -160,7 +160,7 @@ def test_tools_are_read_only_unless_they_run_code_or_build(options: ServiceOptio
         ("more", {"operation": "outline", "path": "shop"}, "'path' is unknown; its arguments are: operation"),
         ("more", {"operation": "rerank", "arguments": {}}, "call the tool rerank"),
         ("more", {"operation": "build"}, "--allow-build"),
-        ("more", {"operation": "impact", "arguments": {"diff": "--output=evil"}}, "is no revision"),
+        ("more", {"operation": "impact", "arguments": {"diff": "--output=evil"}}, "is not a revision"),
     ],
 )
 def test_an_invalid_call_is_answered_with_how_to_correct_it(
