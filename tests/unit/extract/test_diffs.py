@@ -78,7 +78,7 @@ def test_three_dots_compare_with_where_the_branches_part(top: Path) -> None:
 
 @pytest.mark.parametrize("revision", ["nowhere", "HEAD..nowhere", "--output=x", "HEAD..-x"])
 def test_an_unknown_revision_is_refused(top: Path, revision: str) -> None:
-    with pytest.raises(PathError, match="(no|not a) revision"):
+    with pytest.raises(PathError, match=r"(no|not a) revision"):
         read_diff(str(top), revision)
 
 
