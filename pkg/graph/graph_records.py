@@ -58,7 +58,9 @@ def describe_docstring(docstring: Docstring | None) -> dict[str, Any]:
 def check_undocumented(node_id: str, has_own: bool) -> None:
     """Raise StoreError for a function whose docstring is in its code, which is never overwritten (A-13)."""
     if has_own:
-        raise StoreError(f"function '{node_id}' has a docstring of its own, which stays; expected one without")
+        raise StoreError(
+            f"function '{node_id}' has a docstring in its code, which is not overwritten; expected one without"
+        )
 
 
 def find_docstring(properties: Mapping[str, Any]) -> Docstring | None:

@@ -37,7 +37,7 @@ def test_marks_are_a_property_of_the_nodes_and_are_listed(store: GraphStore) -> 
     assert store.check() == []
 
 
-def test_an_audit_replaces_the_marks_of_its_benchmark_alone(store: GraphStore) -> None:
+def test_an_audit_replaces_only_the_marks_of_its_benchmark(store: GraphStore) -> None:
     fill(store, FILES)
     write, copy = (find_id(store, Label.FUNCTION, name) for name in ("write", "copy"))
     mark(store, AUDIT, {write: [LEAK]})
@@ -50,7 +50,7 @@ def test_an_audit_replaces_the_marks_of_its_benchmark_alone(store: GraphStore) -
     assert dict(store.leaks()) == {copy: (NEAR,)}
 
 
-def test_what_is_marked_already_makes_no_new_generation(store: GraphStore) -> None:
+def test_unchanged_marks_make_no_new_generation(store: GraphStore) -> None:
     fill(store, FILES)
     marks = {find_id(store, Label.FUNCTION, "write"): [LEAK]}
     mark(store, AUDIT, marks)
@@ -59,7 +59,7 @@ def test_what_is_marked_already_makes_no_new_generation(store: GraphStore) -> No
     assert store.generation() == before
 
 
-def test_marks_stay_where_a_file_has_not_changed_and_go_with_one_that_has(store: GraphStore) -> None:
+def test_marks_of_unchanged_files_are_kept_and_of_changed_ones_deleted(store: GraphStore) -> None:
     fill(store, FILES)
     write, find = (find_id(store, Label.FUNCTION, name) for name in ("write", "find_settings"))
     mark(store, AUDIT, {write: [LEAK], find: [LEAK]})
@@ -68,7 +68,7 @@ def test_marks_stay_where_a_file_has_not_changed_and_go_with_one_that_has(store:
     assert dict(store.leaks()) == {write: (LEAK,)}
 
 
-def test_a_node_that_is_not_there_cannot_be_marked(store: GraphStore) -> None:
+def test_an_unknown_node_cannot_be_marked(store: GraphStore) -> None:
     fill(store, FILES)
     with pytest.raises(StoreError):
         mark(store, AUDIT, {"0123456789abcdef": [LEAK]})

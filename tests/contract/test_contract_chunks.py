@@ -45,7 +45,7 @@ def test_a_file_contains_its_chunks_and_nothing_else_does(told: GraphStore) -> N
     assert told.calls(inside[0].id) == []
 
 
-def test_chunks_are_found_by_their_vector_equal_ones_folded(told: GraphStore) -> None:
+def test_chunks_are_found_by_their_vector_without_duplicates(told: GraphStore) -> None:
     (chunk, *_) = [each for each in told.nodes([Label.CHUNK]) if each.name == "Retries" and each.path == "README.md"]
     vector = encode(f"README Settings > Usage > Retries\n{chunk.content}")
     found = told.vector_search(Label.CHUNK, vector, 9)
@@ -96,7 +96,7 @@ def test_an_edited_text_keeps_the_ids_of_its_sections(told: GraphStore) -> None:
     assert told.check() == []
 
 
-def test_stats_and_an_export_tell_of_chunks(told: GraphStore) -> None:
+def test_stats_and_an_export_include_chunks(told: GraphStore) -> None:
     assert told.stats().nodes["Chunk"] == 7
     assert told.check() == []
     lines = [line for line in told.export(vectors=True) if line.get("label") == "Chunk"]

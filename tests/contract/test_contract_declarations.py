@@ -139,7 +139,7 @@ def test_all_declarations_are_found_together_in_one_order(shop: GraphStore) -> N
     assert shop.search_declarations(ask(question), {}, 2)[1].matches == ()
 
 
-def test_declarations_are_narrowed_by_source_and_path_but_not_by_kinds_of_blocks(shop: GraphStore) -> None:
+def test_declarations_are_filtered_by_source_and_path_but_not_by_kinds_of_blocks(shop: GraphStore) -> None:
     question = "limit add"
     for where in (NodeFilter(paths=("*basket*",)), NodeFilter(paths=("shop/b*",), kinds=frozenset({"if"}))):
         near, worded = shop.search_declarations(ask(question), weigh_terms(question), 9, where)
@@ -149,13 +149,13 @@ def test_declarations_are_narrowed_by_source_and_path_but_not_by_kinds_of_blocks
     assert [found.matches for found in elsewhere] == [(), ()]
 
 
-def test_fields_of_equal_statements_are_not_folded(shop: GraphStore) -> None:
+def test_fields_of_equal_statements_are_no_duplicates(shop: GraphStore) -> None:
     found = shop.text_search(Label.CONSTANT, weigh_terms("limit"), 9)
     assert sorted(names(shop, found)) == ["Basket.limit", "Cart.limit"]
     assert found.folded == 0
 
 
-def test_what_terms_add_is_told_of_declarations(shop: GraphStore) -> None:
+def test_term_scores_include_declarations(shop: GraphStore) -> None:
     terms = weigh_terms("retry times limit")
     _, worded = shop.search_declarations(ask("x"), terms, 9)
     parts = shop.text_parts([match.id for match in worded.matches], terms, Label.CONSTANT)
@@ -164,7 +164,7 @@ def test_what_terms_add_is_told_of_declarations(shop: GraphStore) -> None:
         shop.text_parts([find_id(shop, Label.FUNCTION, "mix")], terms, Label.CONSTANT)
 
 
-def test_outlines_tell_of_declarations(shop: GraphStore) -> None:
+def test_outlines_include_declarations(shop: GraphStore) -> None:
     ids = [find_id(shop, label, name) for label, name in ((Label.CLASS, "Cart"), (Label.MODULE, "settings"))]
     ids.append(find_id(shop, Label.CONSTANT, "RETRY_TIMES"))
     found = shop.outlines(ids, ask("limit"))
@@ -188,7 +188,7 @@ def test_a_class_is_unfolded_with_what_it_contains_and_no_blocks(shop: GraphStor
     assert ends == [{"RED", "GREEN", "mix"}, set(), set()]
 
 
-def test_the_texts_of_declarations_are_given_to_be_drafted_once_more(shop: GraphStore) -> None:
+def test_fragments_of_declarations_are_returned(shop: GraphStore) -> None:
     ids = [find_id(shop, label, name) for label, name in ((Label.CLASS, "Cart"), (Label.MODULE, "settings"))]
     ids += [find_id(shop, Label.CONSTANT, "DEBUG"), find_id(shop, Label.CLASS, "Basket")]
     found = list(shop.fragments(ids))
@@ -220,7 +220,7 @@ def test_fields_of_a_class_that_rows_share_are_stored_once(store: GraphStore) ->
     assert store.check() == []
 
 
-def test_an_export_tells_of_declarations(shop: GraphStore) -> None:
+def test_an_export_includes_declarations(shop: GraphStore) -> None:
     lines = {line["id"]: line for line in shop.export() if line["type"] == "node"}
     retry = lines[find_id(shop, Label.CONSTANT, "RETRY_TIMES")]
     assert (retry["kind"], retry["value"], retry["annotation"]) == ("constant", "3", "int")

@@ -56,7 +56,7 @@ def prepare_with(texts: dict[str, str], docstrings: Docstrings, label: Label = L
     return Preparer("demo", encoder(), docstrings).prepare(loaded)[0]
 
 
-def test_a_written_docstring_is_told_with_its_origin_and_the_code_stays(store: GraphStore) -> None:
+def test_a_generated_docstring_has_its_origin_and_keeps_the_code(store: GraphStore) -> None:
     fill(store, FILES)
     before = line_of(store, "find_settings")
     document(store, "find_settings")
@@ -83,7 +83,7 @@ def test_a_store_lists_the_docstrings_of_a_source(store: GraphStore) -> None:
     assert list(store.docstrings("other")) == list(store.docstrings("unknown")) == []
 
 
-def test_what_is_written_is_the_graph_that_a_build_would_make(store: GraphStore) -> None:
+def test_the_written_graph_equals_that_of_a_build(store: GraphStore) -> None:
     fill(store, FILES)
     hashed = int(line_of(store, "find_settings")["content_hash"], 16)
     document(store, "find_settings")
@@ -94,7 +94,7 @@ def test_what_is_written_is_the_graph_that_a_build_would_make(store: GraphStore)
     assert export(store) == written
 
 
-def test_a_docstring_that_is_taken_away_leaves_the_graph_as_it_was(store: GraphStore) -> None:
+def test_a_removed_docstring_restores_the_graph(store: GraphStore) -> None:
     fill(store, FILES)
     before = export(store)
     document(store, "find_settings")
@@ -104,7 +104,7 @@ def test_a_docstring_that_is_taken_away_leaves_the_graph_as_it_was(store: GraphS
     assert store.check() == []
 
 
-def test_a_written_docstring_is_found_by_its_words_and_by_its_meaning(store: GraphStore) -> None:
+def test_a_generated_docstring_is_found_by_terms_and_by_vector(store: GraphStore) -> None:
     fill(store, FILES)
     terms = weigh_terms("configuration")
     assert store.text_search(Label.FUNCTION, terms, 5).matches == ()
@@ -129,7 +129,7 @@ def test_links_of_a_function_stay_when_it_gets_a_docstring(store: GraphStore) ->
     assert store.neighbours([start]) == edges
 
 
-def test_the_same_docstring_once_more_makes_no_generation(store: GraphStore) -> None:
+def test_an_unchanged_docstring_makes_no_generation(store: GraphStore) -> None:
     fill(store, FILES)
     document(store, "find_settings")
     document(store, "find_settings")
@@ -152,7 +152,7 @@ def test_a_docstring_of_a_row_is_written_once_for_all_rows_that_hold_it(store: G
     assert export(store) == before
 
 
-def test_a_docstring_that_a_person_wrote_is_never_written_over(store: GraphStore) -> None:
+def test_a_docstring_in_the_code_is_never_overwritten(store: GraphStore) -> None:
     fill(store, FILES)
     node = store.get([find_id(store, Label.FUNCTION, "read")])[0]
     before = export(store)
@@ -161,13 +161,13 @@ def test_a_docstring_that_a_person_wrote_is_never_written_over(store: GraphStore
     (fragment,) = store.fragments([node.id])
     vectors = np.zeros((1, encoder().dimension), np.float16)
     forced = DocstringChange(fragment.key, {node.id: WRITTEN}, vectors, fragment.terms)
-    with pytest.raises(StoreError, match="has a docstring of its own"), store.write() as writer:
+    with pytest.raises(StoreError, match="has a docstring in its code"), store.write() as writer:
         writer.put_docstrings("demo", [forced])
     assert export(store) == before
 
 
 @pytest.mark.parametrize(("key", "identity"), [(7, None), (None, "0" * 16)])
-def test_a_fragment_or_function_that_is_gone_is_named(store: GraphStore, key: int | None, identity: str | None) -> None:
+def test_a_missing_fragment_or_function_is_named(store: GraphStore, key: int | None, identity: str | None) -> None:
     fill(store, FILES)
     known = find_id(store, Label.FUNCTION, "find_settings")
     (fragment,) = store.fragments([known, "0" * 16])
@@ -178,7 +178,7 @@ def test_a_fragment_or_function_that_is_gone_is_named(store: GraphStore, key: in
     assert store.generation() == 1
 
 
-def test_a_fragment_is_given_with_the_text_and_the_place_that_it_was_stored_with(store: GraphStore) -> None:
+def test_a_fragment_is_returned_with_its_text_and_path(store: GraphStore) -> None:
     fill(store, FILES)
     ids = [find_id(store, Label.FUNCTION, name) for name in ("read", "find_settings")]
     ((source, key, path, text, terms),) = store.fragments(ids)

@@ -109,7 +109,7 @@ def test_an_encoder_without_a_vector_for_each_node_is_refused(store: GraphStore)
     assert store.get([missing])[0].label is Label.BLOCK
 
 
-def test_a_graph_without_nodes_takes_another_encoder(store: GraphStore) -> None:
+def test_a_graph_without_nodes_accepts_another_encoder(store: GraphStore) -> None:
     store.ensure_schema("static", 192)
     with store.write() as writer:
         change(writer, {})
@@ -127,7 +127,7 @@ def test_a_source_that_comes_later_is_found_beside_the_others(store: GraphStore)
     assert [source.name for source in store.sources()] == ["demo", "empty"]
 
 
-def test_what_a_dead_first_load_left_does_not_come_back_with_old_vectors(store: GraphStore) -> None:
+def test_an_unfinished_first_load_does_not_return_with_old_vectors(store: GraphStore) -> None:
     fill(store, FILES)
     units = prepare("late", FILES)
     with suppress(DeathError), store.write() as writer:

@@ -145,7 +145,7 @@ def test_neighbours_of_several_nodes_are_listed_once_and_in_one_order(linked: Gr
         linked.neighbours([*ends, "fffffffffffffffe"], LINKED)
 
 
-def test_a_call_that_was_not_bound_is_a_node_with_its_place_and_reason(linked: GraphStore) -> None:
+def test_an_unresolved_call_is_a_node_with_its_position_and_reason(linked: GraphStore) -> None:
     (call,) = linked.get([READABLE])
     assert (call.label, call.source, call.path, call.start_line, call.end_line) == (
         Label.CALL, "demo", "pack/reader.py", 12, 12,
@@ -179,7 +179,7 @@ def find_other_import(store: GraphStore, name: str) -> Node:
     return store.get(ids)[0]
 
 
-def test_every_node_that_links_bring_is_exported_as_it_is_fetched(linked: GraphStore) -> None:
+def test_every_node_of_links_is_exported_as_it_is_fetched(linked: GraphStore) -> None:
     lines = [line for line in linked.export() if line.get("label") in ("Call", "Library")]
     assert [line["label"] for line in lines] == ["Library", "Library", "Call", "Call", "Call"]
     for line in lines:
@@ -188,7 +188,7 @@ def test_every_node_that_links_bring_is_exported_as_it_is_fetched(linked: GraphS
         assert (node.start_line, node.content_hash) == (line.get("start_line", 0), line["content_hash"])
 
 
-def test_links_take_the_place_of_those_that_the_same_file_had(linked: GraphStore) -> None:
+def test_links_replace_those_of_the_same_file(linked: GraphStore) -> None:
     reader, writer = link_reader(linked), link_writer(linked)
     edges, unbound = (calls(reader.edges[0].start, reader.edges[0].end, 24), reader.edges[2]), reader.unbound[1:]
     changed = replace(reader, edges=edges, unbound=unbound, libraries=("os",))
@@ -200,7 +200,7 @@ def test_links_take_the_place_of_those_that_the_same_file_had(linked: GraphStore
     assert (linked.generation(), linked.check()) == (3, [])
 
 
-def test_the_last_links_of_a_file_in_one_write_are_those_that_stay(store: GraphStore) -> None:
+def test_the_last_links_of_a_file_in_one_write_are_kept(store: GraphStore) -> None:
     fill(store, FILES)
     reader, writer = link_reader(store), link_writer(store)
     with store.write() as write:
@@ -210,7 +210,7 @@ def test_the_last_links_of_a_file_in_one_write_are_those_that_stay(store: GraphS
     assert (count(store, "Library", "Call"), store.check()) == ([0, 1], [])
 
 
-def test_equal_links_make_no_generation_and_notes_are_kept_all_the_same(linked: GraphStore) -> None:
+def test_equal_links_make_no_generation_but_notes_are_stored(linked: GraphStore) -> None:
     put_links(linked, replace(link_reader(linked), notes=b"new"), link_writer(linked))
     assert linked.generation() == 2
     assert dict(linked.link_notes("demo")) == {"pack/reader.py": b"new", "pack/writer.py": b""}
@@ -224,7 +224,7 @@ def test_notes_alone_are_put_and_make_no_generation(linked: GraphStore) -> None:
     assert (list_links(linked), linked.generation(), linked.check()) == (links, 2, [])
 
 
-def test_notes_of_a_unit_that_is_not_there_are_refused(linked: GraphStore) -> None:
+def test_notes_of_an_unknown_unit_are_refused(linked: GraphStore) -> None:
     with pytest.raises(StoreError, match="'missing'"), linked.write() as write:
         write.put_notes("demo", {"pack/reader.py": b"new", "missing": b""})
     assert dict(linked.link_notes("demo"))["pack/reader.py"] == b"reader"
@@ -238,7 +238,7 @@ def test_other_properties_of_the_same_relationship_make_a_generation(linked: Gra
     assert linked.get([OPEN])[0].properties == {"reason": "shadowed"}
 
 
-def test_a_replaced_file_loses_its_links_and_keeps_those_that_lead_to_it(linked: GraphStore) -> None:
+def test_a_replaced_file_loses_its_links_and_keeps_those_to_it(linked: GraphStore) -> None:
     writer = link_writer(linked)
     with linked.write() as write:
         write.replace_file(prepare("demo", {"pack/reader.py": EDITED})[0])
@@ -258,7 +258,7 @@ def test_a_replaced_file_may_be_linked_in_the_same_write(linked: GraphStore) -> 
     assert (count(linked, "Library", "Call"), linked.check()) == ([2, 3], [])
 
 
-def test_a_deleted_file_takes_along_what_leads_from_it_and_to_it(linked: GraphStore) -> None:
+def test_a_deleted_file_loses_its_links_in_both_directions(linked: GraphStore) -> None:
     with linked.write() as write:
         write.delete_file("demo", "pack/reader.py")
     assert count(linked, "CALLS", "RESOLVES_TO", "OVERRIDES", "UNRESOLVED", "Library", "Call") == [1, 0, 0, 1, 0, 1]
@@ -266,7 +266,7 @@ def test_a_deleted_file_takes_along_what_leads_from_it_and_to_it(linked: GraphSt
     assert linked.check() == []
 
 
-def test_links_whose_end_came_back_can_be_put_again(linked: GraphStore) -> None:
+def test_links_to_a_restored_end_can_be_put_again(linked: GraphStore) -> None:
     writer = link_writer(linked)
     with linked.write() as write:
         write.delete_file("demo", "pack/reader.py")
@@ -340,7 +340,7 @@ def link_row(store: GraphStore, path: str, line: int) -> UnitLinks:
     return UnitLinks(path, (calls(area, edge, 2, "scope", "certain"),), unbound, (), path.encode())
 
 
-def test_what_rows_share_is_shown_once_and_stays_until_the_last_is_gone(store: GraphStore) -> None:
+def test_shared_links_of_rows_are_returned_once_until_the_last_row_is_deleted(store: GraphStore) -> None:
     fill(store, ROWS, label=Label.ROW)
     links = [link_row(store, "row-2", 5), link_row(store, "row-3", 2)]
     put_links(store, *links)
@@ -356,7 +356,7 @@ def test_what_rows_share_is_shown_once_and_stays_until_the_last_is_gone(store: G
     assert (count(store, "CALLS", "Call"), store.check()) == ([0, 0], [])
 
 
-def test_links_of_one_row_are_replaced_and_those_of_the_other_stay(store: GraphStore) -> None:
+def test_links_of_one_row_are_replaced_and_of_the_other_kept(store: GraphStore) -> None:
     fill(store, ROWS, label=Label.ROW)
     links = [link_row(store, "row-2", 5), link_row(store, "row-3", 2)]
     put_links(store, *links)
@@ -366,7 +366,7 @@ def test_links_of_one_row_are_replaced_and_those_of_the_other_stay(store: GraphS
     assert store.check() == []
 
 
-def test_texts_are_those_of_the_files_that_are_there(store: GraphStore) -> None:
+def test_texts_are_those_of_existing_files(store: GraphStore) -> None:
     fill(store, FILES | {"empty.py": ""})
     found = dict(store.texts("demo", ["pack/writer.py", "pack/missing.py", "empty.py", "é'.py"]))
     assert found == {"pack/writer.py": WRITER.encode(), "empty.py": b""}
@@ -374,7 +374,7 @@ def test_texts_are_those_of_the_files_that_are_there(store: GraphStore) -> None:
     assert list(store.texts("demo", [])) == []
 
 
-def test_texts_of_rows_are_not_given(store: GraphStore) -> None:
+def test_texts_of_rows_are_not_returned(store: GraphStore) -> None:
     fill(store, ROWS, label=Label.ROW)
     assert list(store.texts("demo", ROWS)) == []
 

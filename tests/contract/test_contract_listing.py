@@ -65,7 +65,7 @@ def test_relationships_of_several_types_are_listed_together(filled: GraphStore) 
     assert list(filled.edges(())) == []
 
 
-def test_what_rows_share_is_listed_once(store: GraphStore) -> None:
+def test_shared_links_of_rows_are_listed_once(store: GraphStore) -> None:
     fill(store, ROWS, label=Label.ROW)
     put_links(store, link_row(store, "row-2", 5), link_row(store, "row-3", 5), UnitLinks("row-1"))
     assert [node.path for node in store.nodes([Label.CALL])] == ["row-2"]

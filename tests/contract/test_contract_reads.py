@@ -61,7 +61,7 @@ def places(store: GraphStore, node_id: str) -> list[str]:
     return [node.name for node in store.subtree(node_id)]
 
 
-def test_nodes_come_in_the_order_that_was_asked(filled: GraphStore) -> None:
+def test_nodes_are_returned_in_the_order_of_their_ids(filled: GraphStore) -> None:
     asked = [find_id(filled, Label.FUNCTION, name) for name in ("write", "find_settings", "copy")]
     assert [node.id for node in filled.get(asked)] == asked
     assert [node.id for node in filled.get(asked[::-1])] == asked[::-1]
@@ -115,7 +115,7 @@ def test_a_file_contains_its_definitions_and_blocks_in_the_order_of_the_text(fil
     assert inside == ["reader", "Reader", *read, "find_settings", "body", "body/for[0]", "body/for[0]/if[0]"]
 
 
-def test_a_class_and_a_function_contain_what_is_theirs(filled: GraphStore) -> None:
+def test_a_class_and_a_function_contain_their_nodes(filled: GraphStore) -> None:
     read = ["body", "body/with[0]", "body/with[0]/if[0]"]
     assert places(filled, find_id(filled, Label.CLASS, "Reader")) == ["read", *read]
     assert places(filled, find_id(filled, Label.FUNCTION, "read")) == read
@@ -130,7 +130,7 @@ def test_a_block_contains_the_blocks_inside_it(store: GraphStore) -> None:
     assert places(store, find_id(store, Label.BLOCK, "many:body/if[0]/for[0]")) == ["body/if[0]/for[0]/while[0]"]
 
 
-def test_a_function_that_is_all_of_anothers_body_does_not_contain_that_body(store: GraphStore) -> None:
+def test_a_function_that_is_the_whole_body_of_another_does_not_contain_that_body(store: GraphStore) -> None:
     fill(store, {"nested.py": NESTED})
     inner = find_id(store, Label.FUNCTION, "inner")
     body, branch = store.subtree(inner)
@@ -173,7 +173,7 @@ def test_neighbours_follow_types_and_direction(filled: GraphStore) -> None:
     assert filled.neighbours([read], []) == []
 
 
-def test_neighbours_go_as_deep_as_they_are_asked(filled: GraphStore) -> None:
+def test_neighbours_are_followed_to_the_given_depth(filled: GraphStore) -> None:
     file = find_id(filled, Label.FILE, "pack/reader.py")
     one = {("CONTAINS", "pack/reader.py", name) for name in ("reader", "Reader", "find_settings")}
     two = one | {("CONTAINS", "Reader", "read"), ("HAS_BODY", "find_settings", "body")}
@@ -230,7 +230,7 @@ def test_imports_of_rows_that_share_them_are_those_of_each_row(store: GraphStore
     assert all(node == store.get([node.id])[0] for nodes in found.values() for node in nodes)
 
 
-def test_what_is_no_file_has_no_imports_and_an_unknown_id_is_named(filled: GraphStore) -> None:
+def test_other_nodes_have_no_imports_and_an_unknown_id_is_named(filled: GraphStore) -> None:
     file, write = find_id(filled, Label.FILE, "pack/reader.py"), find_id(filled, Label.FUNCTION, "write")
     assert filled.imports({write: ["os"]}) == {write: []}
     for unknown in ("0123456789abcdef", "é" * 16):
@@ -305,7 +305,7 @@ def test_an_export_is_sorted_and_the_same_each_time(filled: GraphStore) -> None:
     assert not any("vector" in line for line in lines)
 
 
-def test_an_export_has_vectors_when_asked(filled: GraphStore) -> None:
+def test_an_export_has_vectors_on_request(filled: GraphStore) -> None:
     with_vectors = {line["id"]: line for line in filled.export(vectors=True) if "vector" in line}
     assert {line["label"] for line in with_vectors.values()} == {label.value for label in EMBEDDED_LABELS} - {
         "Constant",
@@ -316,7 +316,7 @@ def test_an_export_has_vectors_when_asked(filled: GraphStore) -> None:
     assert [line | {"vector": with_vectors[line["id"]]["vector"]} for line in plain] == list(with_vectors.values())
 
 
-def test_a_snapshot_holds_the_old_generation_while_a_writer_commits(
+def test_a_snapshot_keeps_the_old_generation_while_a_writer_commits(
     open_store: OpenStore, holds_snapshots: bool
 ) -> None:
     writing, reading = open_store(), open_store()
@@ -335,7 +335,7 @@ def test_a_snapshot_holds_the_old_generation_while_a_writer_commits(
     assert len(list(reading.export())) < len(whole)
 
 
-def test_a_reader_sees_nothing_of_a_write_that_has_not_ended(open_store: OpenStore) -> None:
+def test_a_reader_sees_nothing_of_an_unfinished_write(open_store: OpenStore) -> None:
     writing, reading = open_store(), open_store()
     fill(writing, FILES)
     before = list(reading.export())
@@ -362,7 +362,7 @@ def test_an_error_inside_a_snapshot_is_the_callers_own(filled: GraphStore) -> No
     assert filled.generation() == 1
 
 
-def test_outlines_tell_of_functions_and_blocks_what_their_nodes_do(store: GraphStore) -> None:
+def test_outlines_of_functions_and_blocks_agree_with_their_nodes(store: GraphStore) -> None:
     fill(store, {"a.py": NESTED, **FILES})
     nodes = list(store.nodes([Label.FUNCTION, Label.BLOCK]))
     outlines = store.outlines([*(node.id for node in nodes), "0" * 16], encode("read"))
@@ -376,7 +376,7 @@ def test_outlines_tell_of_functions_and_blocks_what_their_nodes_do(store: GraphS
         assert each.qualname == (node.name if node.label is Label.BLOCK else node.qualname)
 
 
-def test_outlines_are_of_the_last_write_however_often_they_were_read_before(open_store: OpenStore) -> None:
+def test_outlines_are_of_the_last_write_after_earlier_reads(open_store: OpenStore) -> None:
     writing, reading = open_store(), open_store()
     fill(writing, FILES)
     query, (node,) = encode("write"), writing.find_name("write")
@@ -395,7 +395,7 @@ def test_outlines_are_of_the_last_write_however_often_they_were_read_before(open
 
 
 @pytest.mark.parametrize("label", [Label.FILE, Label.ROW])
-def test_what_is_unfolded_is_what_each_question_gives(store: GraphStore, label: Label) -> None:
+def test_unfolded_nodes_agree_with_separate_reads(store: GraphStore, label: Label) -> None:
     fill(store, {"a.py": f"import os\n\n\n{NESTED}", **FILES}, label=label)
     outer, many, write = (find_id(store, Label.FUNCTION, name) for name in ("outer", "many", "write"))
     called = tuple(Edge(RelationType.CALLS, many, end, 40, "same file", "certain") for end in (many, outer, write))
@@ -417,7 +417,7 @@ def test_what_is_unfolded_is_what_each_question_gives(store: GraphStore, label: 
         store.unfold([ids[0], "0" * 16])
 
 
-def test_blocks_of_functions_are_those_that_hang_from_them(store: GraphStore) -> None:
+def test_blocks_of_functions_are_their_descendants(store: GraphStore) -> None:
     fill(store, {"a.py": NESTED, **FILES})
     functions = [node.id for node in store.nodes([Label.FUNCTION])]
     blocks = {node.id for node in store.nodes([Label.BLOCK])}
@@ -431,7 +431,7 @@ def test_blocks_of_functions_are_those_that_hang_from_them(store: GraphStore) ->
         assert block in {node.id for node in store.subtree(function)}
 
 
-def test_outlines_of_blocks_bring_those_of_the_functions_that_they_stand_in(store: GraphStore) -> None:
+def test_outlines_of_blocks_include_their_functions(store: GraphStore) -> None:
     fill(store, {"a.py": NESTED, **FILES})
     blocks = [node for node in store.nodes([Label.BLOCK]) if node.kind != "body"]
     for block in blocks:

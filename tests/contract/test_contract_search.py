@@ -164,7 +164,7 @@ SLOW = [HealthCheck.function_scoped_fixture]
 
 @settings(max_examples=settings().max_examples, suppress_health_check=SLOW)
 @given(**SEARCHES)
-def test_search_gives_what_brute_force_gives(
+def test_search_equals_brute_force(
     make_local_store: OpenStore, graph: Graph, wheres: list[NodeFilter | None], k: int, threshold: float
 ) -> None:
     check_search(make_local_store(), graph, wheres, k, threshold)
@@ -172,7 +172,7 @@ def test_search_gives_what_brute_force_gives(
 
 @settings(max_examples=settings().max_examples // 10, suppress_health_check=SLOW)
 @given(**SEARCHES)
-def test_search_of_a_server_gives_what_brute_force_gives(
+def test_search_of_a_server_equals_brute_force(
     make_server_store: OpenStore, graph: Graph, wheres: list[NodeFilter | None], k: int, threshold: float
 ) -> None:
     check_search(make_server_store(), graph, wheres, k, threshold)
@@ -198,7 +198,7 @@ def check_search(store: GraphStore, graph: Graph, wheres: list[NodeFilter | None
 
 
 @pytest.mark.parametrize("explored", [searching.MIN_CANDIDATES, 4])
-def test_what_is_near_enough_is_found_in_a_source_beside_others(
+def test_nodes_above_a_threshold_are_found_in_one_of_several_sources(
     make_server_store: OpenStore, monkeypatch: pytest.MonkeyPatch, explored: int
 ) -> None:
     monkeypatch.setattr(searching, "EXACT_BELOW", 0)  # so that the index is used
@@ -273,7 +273,7 @@ def test_every_embedded_label_can_be_searched(store: GraphStore, label: Label) -
 
 @pytest.mark.parametrize("label", [Label.FUNCTION, Label.BLOCK, Label.FUNCTION_NAME, Label.IMPORT])
 @pytest.mark.parametrize("has_schema", [True, False])
-def test_an_empty_store_answers_with_nothing(store: GraphStore, label: Label, has_schema: bool) -> None:
+def test_an_empty_store_returns_nothing(store: GraphStore, label: Label, has_schema: bool) -> None:
     if has_schema:
         store.ensure_schema(encoder().name, encoder().dimension)
     found = store.vector_search(label, encode("anything"), 5)
@@ -290,7 +290,7 @@ def test_code_without_words_is_found_last(store: GraphStore) -> None:
     assert found[0].score > 0.3 > found[1].score
 
 
-def test_none_asked_is_none_given(store: GraphStore) -> None:
+def test_a_k_of_zero_returns_nothing(store: GraphStore) -> None:
     fill(store, FILES)
     found = store.vector_search(Label.BLOCK, encode("read"), 0)
     assert (found.matches, found.folded) == ((), 0)

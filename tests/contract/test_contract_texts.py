@@ -69,7 +69,7 @@ def test_nodes_of_every_label_are_found(filled: GraphStore, label: Label, questi
 
 
 @pytest.mark.parametrize("label", LABELS)
-def test_the_first_of_all_are_given_when_fewer_are_asked_for(store: GraphStore, label: Label) -> None:
+def test_the_best_of_all_are_returned_for_a_smaller_k(store: GraphStore, label: Label) -> None:
     fill(store, {f"{n}.py": f"{READER}\n{WRITER}".replace("settings", f"settings{n % 3}") for n in range(6)})
     question = "read find copy file path text loads reader"
     whole = [match.id for match in search(store, label, question, 10**9).matches]
@@ -95,7 +95,7 @@ def test_any_of_the_words_is_enough_and_any_text_is_a_question(filled: GraphStor
         found(odd)
 
 
-def test_filters_narrow_by_source_path_and_kind(filled: GraphStore) -> None:
+def test_filters_select_by_source_path_and_kind(filled: GraphStore) -> None:
     fill(filled, {"other.py": WRITER}, "second")
 
     def found(where: NodeFilter, label: Label = Label.FUNCTION) -> set[tuple[str, str]]:
@@ -118,7 +118,7 @@ def test_filters_are_applied_before_the_best_are_chosen(filled: GraphStore) -> N
     assert (found.searched, found.filtered) == (4, 2)
 
 
-def test_equal_content_is_folded_into_the_best(store: GraphStore) -> None:
+def test_equal_content_is_deduplicated_to_the_best(store: GraphStore) -> None:
     fill(store, {f"{name}.py": WRITER for name in ("alpha", "beta", "gamma")})
     found = search(store, Label.FUNCTION, "copy beta")
     assert [match.same_content for match in found.matches[:1]] == [2]
@@ -155,7 +155,7 @@ def test_cosines_of_given_nodes_are_those_of_the_search(filled: GraphStore, labe
 
 @pytest.mark.parametrize("label", [Label.FUNCTION, Label.BLOCK])
 @pytest.mark.parametrize("where", [None, NodeFilter(kinds=frozenset({"for"})), NodeFilter(paths=("*.py",))])
-def test_both_searches_at_once_find_what_each_finds(filled: GraphStore, label: Label, where: NodeFilter | None) -> None:
+def test_a_hybrid_search_equals_separate_searches(filled: GraphStore, label: Label, where: NodeFilter | None) -> None:
     query, terms = encode("read the settings of a path"), weigh_terms("read the settings of a path")
     worded = where if where is None else replace(where, kinds=None)
     expected = filled.vector_search(label, query, 5, where), filled.text_search(Label.FUNCTION, terms, 5, worded)
@@ -189,7 +189,7 @@ def test_a_search_sees_the_last_write(open_store: OpenStore) -> None:
     assert search(reading, Label.FUNCTION, "zoom a picture of settings") == before
 
 
-def test_an_edited_file_has_new_terms_and_lost_its_old_ones(filled: GraphStore) -> None:
+def test_an_edited_file_has_new_terms_and_no_old_ones(filled: GraphStore) -> None:
     fill(filled, FILES | {"pack/writer.py": WRITER.replace("copy", "duplicate")})
     assert search(filled, Label.FUNCTION, "copy").matches == ()
     assert names_of(filled, [search(filled, Label.FUNCTION, "duplicate").matches[0].id]) == ["duplicate"]

@@ -36,7 +36,7 @@ def count(store: GraphStore, label: Label) -> int:
     return store.stats().nodes.get(label.value, 0)
 
 
-def test_a_new_store_holds_nothing(store: GraphStore) -> None:
+def test_a_new_store_is_empty(store: GraphStore) -> None:
     assert store.generation() == 0
     assert store.sources() == ()
     assert store.source_fingerprint("demo") is None
@@ -62,7 +62,7 @@ def test_a_write_that_changes_nothing_makes_no_generation(store: GraphStore) -> 
     assert (store.generation(), store.stamp()) == (1, first)
 
 
-def test_fingerprints_are_given_of_the_paths_that_are_asked_for(store: GraphStore) -> None:
+def test_fingerprints_of_some_paths_are_returned(store: GraphStore) -> None:
     fill(store, FILES)
     known = sorted(store.fingerprints("demo"))
     paths = [path for path, _, _ in known]
@@ -168,7 +168,7 @@ def test_a_deleted_file_takes_its_nodes_and_names_along(store: GraphStore) -> No
     assert store.check() == []
 
 
-def test_a_deleted_source_leaves_the_others_alone(store: GraphStore) -> None:
+def test_a_deleted_source_leaves_others_unchanged(store: GraphStore) -> None:
     fill(store, FILES, "first")
     before = [line for line in lines(store) if line["type"] == "node"]
     fill(store, {"pack/reader.py": READER, "more.py": WRITER}, "second")
@@ -200,12 +200,12 @@ def test_an_unknown_source_is_named(store: GraphStore, act: str) -> None:
     assert store.generation() == 0
 
 
-def test_a_fragment_that_never_came_is_refused(store: GraphStore) -> None:
+def test_a_missing_fragment_is_refused(store: GraphStore) -> None:
     fill(store, FILES)
     before = lines(store)
     unit = prepare("demo", {"c.py": READER})[0]
     hollow = replace(unit, parts=(Part(unit.parts[0].key, 1, None),))
-    with pytest.raises(StoreError, match="announced"), store.write() as writer:
+    with pytest.raises(StoreError, match="is missing in the store"), store.write() as writer:
         writer.replace_file(hollow)
     assert lines(store) == before
 
@@ -244,7 +244,7 @@ def test_missing_names_are_those_without_a_node(store: GraphStore) -> None:
         assert writer.missing_names("demo") == []
 
 
-def test_missing_names_come_in_their_order_from_a_first_one_on(store: GraphStore) -> None:
+def test_missing_names_are_sorted_from_a_first_one_on(store: GraphStore) -> None:
     text = "".join(f"def {name}():\n    return 1\n\n\n" for name in ("walk", "turn", "stop", "jump"))
     store.ensure_schema(encoder().name, encoder().dimension)
     with store.write() as writer:

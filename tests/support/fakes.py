@@ -155,7 +155,7 @@ class FakeWriter:
             if part.fragment is not None:
                 self.state.fragments.setdefault((unit.source, part.key), part.fragment)
             elif (unit.source, part.key) not in self.state.fragments:
-                raise StoreError(f"fragment {part.key:016x} was announced as stored, and is not; run the build again")
+                raise StoreError(f"fragment {part.key:016x} is missing in the store; run the build again")
         self.state.units[unit.source, unit.path] = unit
         self.changed = True
 
@@ -194,7 +194,9 @@ class FakeWriter:
         self._check_source(source)
         for each in links:
             if (source, each.path) not in self.state.units:
-                raise StoreError(f"no file or row '{each.path}' in source '{source}'; expected it before its links")
+                raise StoreError(
+                    f"no file or row '{each.path}' in source '{source}'; expected it to be put before its links"
+                )
             before = self.state.links.get((source, each.path), UnitLinks(each.path))
             self.state.links[source, each.path] = each
             self.changed = self.changed or (before.edges, before.unbound) != (each.edges, each.unbound)
@@ -202,7 +204,9 @@ class FakeWriter:
     def put_notes(self, source: str, notes: Mapping[str, bytes]) -> None:
         for path, text in notes.items():
             if (source, path) not in self.state.units:
-                raise StoreError(f"no file or row '{path}' in source '{source}'; expected it before its notes")
+                raise StoreError(
+                    f"no file or row '{path}' in source '{source}'; expected it to be put before its notes"
+                )
             self.state.links[source, path] = replace(self.state.links[source, path], notes=text)
 
     def put_docstrings(self, source: str, changes: Iterable[DocstringChange]) -> None:
@@ -473,7 +477,7 @@ class FakeStore:
     def _get_entry(self, node_id: str) -> Entry:
         entry = self._now.read().get(node_id)
         if entry is None:
-            raise NodeNotFoundError(f"no node '{node_id}' in {self.address}; expected an id that a query gave")
+            raise NodeNotFoundError(f"no node '{node_id}' in {self.address}; expected an id from a query")
         return entry
 
     def outlines(

@@ -98,7 +98,7 @@ def test_every_option_is_a_keyword_with_the_type_and_the_default_of_its_class(
     assert keywords == own
 
 
-def test_without_an_address_the_environment_and_then_the_users_store_count(
+def test_the_default_address_is_that_of_the_environment_then_the_users_store(
     store: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(StoreMissingError, match="run: pkg build PATH"):
@@ -132,14 +132,14 @@ class BusyStore(EmbeddedStore):
             raise StoreChangedError("a write ended while the store was read; try again to see the new graph")
 
 
-def test_a_read_that_a_write_falls_into_is_done_again(store: str) -> None:
+def test_a_read_interrupted_by_a_write_is_retried(store: str) -> None:
     with pkg.Graph(BusyStore(store, RETRIES)) as graph:
         assert graph.query("keep a value between limits").hits
     with pkg.Graph(BusyStore(store, RETRIES)) as graph:
         assert graph.stats().nodes["Function"] == len(graph.find_name("clamp")) == 1
 
 
-def test_a_store_that_is_written_all_the_time_is_given_up(store: str) -> None:
+def test_retries_of_a_read_are_limited(store: str) -> None:
     with pkg.Graph(BusyStore(store, RETRIES + 1)) as graph, pytest.raises(StoreChangedError):
         graph.query("keep a value between limits")
 

@@ -428,9 +428,7 @@ class EmbeddedStore:
         return node_id
 
     def _make_not_found(self, node_id: str) -> NodeNotFoundError:
-        return NodeNotFoundError(
-            f"no node '{node_id}' in {self.address}; expected an id of 16 hex digits that a query gave"
-        )
+        return NodeNotFoundError(f"no node '{node_id}' in {self.address}; expected an id of 16 hex digits from a query")
 
     def outlines(
         self, ids: Sequence[str], vector: npt.NDArray[np.float32], blocks_of: Sequence[str] = ()

@@ -171,7 +171,9 @@ class EmbeddedWriter:
         for each in links:
             unit = self._run(sql.FIND_UNIT, (number, each.path)).fetchone()
             if unit is None:
-                raise StoreError(f"no file or row '{each.path}' in source '{source}'; expected it before its links")
+                raise StoreError(
+                    f"no file or row '{each.path}' in source '{source}'; expected it to be put before its links"
+                )
             self._put_libraries(source, number, each.libraries)
             self.changed = self._links.put(unit[0], each) or self.changed
             self._has_links = True
@@ -185,7 +187,9 @@ class EmbeddedWriter:
         for path, text in notes.items():
             unit = self._run(sql.FIND_UNIT, (number, path)).fetchone()
             if unit is None:
-                raise StoreError(f"no file or row '{path}' in source '{source}'; expected it before its notes")
+                raise StoreError(
+                    f"no file or row '{path}' in source '{source}'; expected it to be put before its notes"
+                )
             self._links.put_notes(unit[0], text)
 
     def put_docstrings(self, source: str, changes: Iterable[DocstringChange]) -> None:
@@ -297,7 +301,7 @@ class EmbeddedWriter:
         if name not in self._sources:
             row = self._run(sql.FIND_SOURCE, (name,)).fetchone()
             if row is None:
-                raise StoreError(f"no source '{name}' in the store; expected put_source before its files")
+                raise StoreError(f"no source '{name}' in the store; expected put_source to be called before its files")
             self._sources[name] = row[0]
         return self._sources[name]
 
@@ -309,7 +313,7 @@ class EmbeddedWriter:
                 self._renew_fragment(source, number, fragment)
             return int(number)
         if fragment is None:
-            raise StoreError(f"fragment {key:016x} was announced as stored, and is not; run the build again")
+            raise StoreError(f"fragment {key:016x} is missing in the store; run the build again")
         self._fragment_number += 1
         number, first, last = self._fragment_number, self._node_number + 1, self._node_number + len(fragment.nodes)
         packed = pack_text(fragment.text), fragment.terms, pack_rows(fragment.calls)

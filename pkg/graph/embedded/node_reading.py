@@ -29,7 +29,7 @@ class NodeReader:
         self._run = connection.execute
         self._texts: dict[int, bytes] = {}
         self._places: dict[int, tuple[str, int, str]] = {}
-        self._owner_names: dict[int, str] = {}  # by the numbers of blocks and functions that blocks stand in
+        self._owner_names: dict[int, str] = {}  # by the numbers of blocks and their functions
 
     def forget(self) -> None:
         """Clear the caches: the next read may see another generation."""

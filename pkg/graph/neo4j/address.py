@@ -51,7 +51,7 @@ def parse_address(address: str) -> Address:
     found = _ADDRESS.fullmatch(address)
     if found is None or shown != address or int(found["port"] or 0) > _LAST_PORT:
         raise StoreError(
-            f"store address '{shown}' is not understood; expected neo4j://host[:port][/database], or bolt://,"
+            f"store address '{shown}' is not valid; expected neo4j://host[:port][/database], or bolt://,"
             " neo4j+s:// and bolt+s:// for encryption"
         )
     uri = f"{found['scheme']}://{found['host'].lower()}" + (f":{int(found['port'])}" if found["port"] else "")

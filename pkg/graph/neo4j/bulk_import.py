@@ -312,7 +312,7 @@ class BulkWriter:
         keys = {name_fragment(unit.source, part.key) for part in unit.parts} if unit.label is Label.ROW else set()
         batch = Batch([unit], {key for key in keys if self._scratch.execute(_IS_HELD, (key,)).fetchone()})
         if batch.missing:
-            raise StoreError(f"fragment {batch.missing[0]} was announced as written, and is not; export again")
+            raise StoreError(f"fragment {batch.missing[0]} was not written; export again")
         parameters = batch.parameters()
         nodes = self._put_nodes(unit.source, parameters)
         relations = {
@@ -386,7 +386,9 @@ class BulkWriter:
         for each in links:
             unit = self._scratch.execute(_GET_UNIT, (source, each.path)).fetchone()
             if unit is None:
-                raise StoreError(f"no file or row '{each.path}' in source '{source}'; expected it before its links")
+                raise StoreError(
+                    f"no file or row '{each.path}' in source '{source}'; expected it to be put before its links"
+                )
             self._put_relations_of(each)
             ends = {edge.end for edge in each.edges}
             libraries = [make_library(source, name) for name in each.libraries]

@@ -17,9 +17,9 @@ _ADVICE = {
     "CredentialsExpired": "the password must be changed first, in the Browser or with ALTER CURRENT USER",
     "DatabaseNotFound": "name one that exists: neo4j://host/DATABASE, or PKG_NEO4J_DATABASE",
     "Forbidden": "use a user that may do this, such as one with the role publisher",
-    "AccessMode": "questions are asked in sessions that only read; use pkg build to change the graph",
-    "ConstraintCreationFailed": "nodes that are not of PKG stand in the way; use another database",
-    "IndexAlreadyExists": "an index that is not of PKG stands in the way; drop it, or use another database",
+    "AccessMode": "queries use read-only sessions; use pkg build to change the graph",
+    "ConstraintCreationFailed": "nodes of another program conflict; use another database",
+    "IndexAlreadyExists": "an index of another program conflicts; drop it, or use another database",
     "ProcedureCallFailed": "run pkg build again, which makes indexes that are missing",
     "DatabaseUnavailable": "see the logs of the server, and start it again",
 }

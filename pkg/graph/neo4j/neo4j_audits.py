@@ -33,7 +33,7 @@ def put_audit(run: Runner, audit: Audit, marks: Mapping[str, Collection[Leak]]) 
         found = run.run(cypher.PUT_LEAKS, rows=some).single(strict=True)["count"]
         if found != len(some):
             raise StoreError(
-                f"{len(some) - found:,} of {len(some):,} nodes are not in the store; run the command again"
+                f"{len(some) - found:,} of {len(some):,} nodes are missing in the store; run the command again"
             )
     (kept,) = [record["audits"] for record in run.run(cypher.GET_AUDITS)]
     written = write_audits(read_audits(kept), audit)

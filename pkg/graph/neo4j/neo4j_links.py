@@ -85,7 +85,7 @@ def _find_units(run: Runner, source: str, paths: Iterable[str]) -> dict[str, Rec
     found = {record["path"]: record for record in run.run(cypher.FIND_LINKED, units=ids)}
     for path in paths:
         if path not in found:
-            raise StoreError(f"no file or row '{path}' in source '{source}'; expected it before its links")
+            raise StoreError(f"no file or row '{path}' in source '{source}'; expected it to be put before its links")
     return found
 
 

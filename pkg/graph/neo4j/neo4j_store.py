@@ -415,7 +415,7 @@ class Neo4jStore:
         for each in ids:
             if each not in known:
                 raise NodeNotFoundError(
-                    f"no node '{each}' in {self.address}; expected an id of 16 hex digits that a query gave"
+                    f"no node '{each}' in {self.address}; expected an id of 16 hex digits from a query"
                 )
 
     def outlines(

@@ -114,7 +114,7 @@ class Neo4jWriter:
 
     def _check_source(self, source: str) -> None:
         if source in self.deleted or self._find_state(source) is None:
-            raise StoreError(f"no source '{source}' in the store; expected put_source before its files")
+            raise StoreError(f"no source '{source}' in the store; expected put_source to be called before its files")
 
     def _run(self, source: str, work: Work) -> Any:
         """Run work in the main transaction for a source that readers see, else in a separate one."""
@@ -312,7 +312,7 @@ def _put_units(run: Runner, units: list[UnitGraph], packed: bool) -> None:
     _loosen(run, old)
     batch = Batch(units, stored, packed)
     if batch.missing:
-        raise StoreError(f"fragment {batch.missing[0]} was announced as stored, and is not; run the build again")
+        raise StoreError(f"fragment {batch.missing[0]} is missing in the store; run the build again")
     run.run(cypher.put_batch(bool(gone or old), packed), **batch.parameters()).consume()
     if batch.again:
         run.run(cypher.HOLD_AGAIN, again=batch.again).consume()

@@ -26,7 +26,7 @@ def test_the_default_works_and_is_named() -> None:
     assert DEFAULT_ENCODER in first.detail
 
 
-def test_a_missing_package_is_told_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_reported_with_its_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pkg.encode.registry.find_spec", lambda package: None)
     missing = [finding for finding in examine_encoders() if finding.state == "missing"]
     assert {finding.advice.partition("[")[2].rstrip("]'") for finding in missing} == {
@@ -39,7 +39,7 @@ def test_a_missing_package_is_told_with_the_command_that_installs_it(monkeypatch
 
 
 @pytest.mark.usefixtures("install")
-def test_a_missing_key_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_key_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("VOYAGE_API_KEY", raising=False)
     assert (find("voyage").state, find("voyage").advice) == ("missing", "set VOYAGE_API_KEY")
     monkeypatch.setenv("VOYAGE_API_KEY", "k")
@@ -53,7 +53,7 @@ def test_a_server_on_this_machine_needs_no_key(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.usefixtures("install")
-def test_files_that_are_missing_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_files_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pkg.encode.minilm.find_spec", lambda package: None)
     assert (find("minilm").state, find("st").state) == ("missing", "ok")
     assert "no model.onnx and tokenizer.json of all-MiniLM-L6-v2" in find("minilm").detail

@@ -8,7 +8,7 @@ from pkg.doctor import examine_models
 from pkg.models import registry
 
 
-def test_each_kind_of_model_is_told_with_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_kind_of_model_is_reported_with_missing_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "find_spec", lambda name: None if name == "xllamacpp" else object())
     found = {each.name: each for each in examine_models()}
     assert found["model openai:NAME@URL"].state == "ok"

@@ -107,7 +107,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_no_command_says_the_password_of_an_address(place: Path, form: str) -> None:
+def test_no_command_prints_the_password_of_an_address(place: Path, form: str) -> None:
     address = form.format(SECRET)
     for words in COMMANDS:
         for debug in ([], ["--debug"]):
@@ -132,7 +132,7 @@ def test_variables_and_settings_are_no_other_way(place: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("command", [["stats"], ["doctor"], ["build", "main.py"], ["--debug", "stats"]])
-def test_the_password_of_the_environment_is_not_said(
+def test_the_password_of_the_environment_is_not_printed(
     place: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:
     pytest.importorskip("neo4j")
@@ -148,7 +148,7 @@ def test_the_password_of_the_environment_is_not_said(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=9),
     st.text(st.characters(exclude_categories=["Cs"]), max_size=9),
 )
-def test_what_stands_between_the_user_and_the_last_at_sign_is_never_shown(scheme: str, left: str, right: str) -> None:
+def test_text_between_the_user_and_the_last_at_sign_is_never_shown(scheme: str, left: str, right: str) -> None:
     shown = conceal_address(f"{scheme}user:{left}{SECRET}{right}@host")
     assert SECRET not in shown
     with pytest.raises(PkgError) as caught:
@@ -165,5 +165,5 @@ def test_what_stands_between_the_user_and_the_last_at_sign_is_never_shown(scheme
         "graph.db", "my graph.db", "mysql:///graph", "https://host", "",
     ],
 )  # fmt: skip
-def test_an_address_without_a_password_is_shown_as_it_was_given(address: str) -> None:
+def test_an_address_without_a_password_is_shown_unchanged(address: str) -> None:
     assert conceal_address(address) == address

@@ -44,7 +44,7 @@ def test_every_node_of_a_file_is_sent_once_under_its_label() -> None:
     assert len({node["id"] for _, node in list_nodes(parameters)}) == sum(sent.values())
 
 
-def test_relationships_join_what_lies_in_each_other() -> None:
+def test_relationships_connect_nested_nodes() -> None:
     edges = list_edges(Batch(prepare("demo", {"a.py": READER}), set()).parameters())
     assert ("File:a.py", "HOLDS", "Fragment:", "demo") in edges
     assert ("File:a.py", "CONTAINS", "Class:Reader", "demo") in edges
@@ -77,7 +77,7 @@ def test_a_body_that_two_rows_share_is_sent_once_and_held_by_both() -> None:
     assert len(parameters["CONTAINS"]) == 2
 
 
-def test_a_fragment_that_the_server_has_is_held_again_and_not_sent() -> None:
+def test_a_stored_fragment_is_held_again_and_not_sent() -> None:
     unit = prepare("demo", {"a.py": READER})[0]
     stored = name_fragment("demo", unit.parts[0].key)
     batch = Batch([unit], {stored})
@@ -85,7 +85,7 @@ def test_a_fragment_that_the_server_has_is_held_again_and_not_sent() -> None:
     assert batch.ids == {name_unit(unit)}
 
 
-def test_a_fragment_that_nobody_has_is_told() -> None:
+def test_a_missing_fragment_is_reported() -> None:
     unit = prepare("demo", {"a.py": READER})[0]
     hollow = replace(unit, parts=(Part(unit.parts[0].key, 1, None),))
     assert Batch([hollow], set()).missing == [name_fragment("demo", unit.parts[0].key)]
@@ -101,7 +101,7 @@ def measure_sent(unit: UnitGraph) -> int:
     return sum(len(repr(node)) for _, node in list_nodes(Batch([unit], set()).parameters()))
 
 
-def test_the_measure_of_a_unit_grows_as_what_is_sent() -> None:
+def test_the_estimated_size_of_a_unit_grows_with_its_message() -> None:
     small, large = (prepare("demo", {"a.py": READER * times})[0] for times in (1, 20))
     growth = measure_unit(large) / measure_unit(small)
     assert growth == pytest.approx(measure_sent(large) / measure_sent(small), rel=0.3)

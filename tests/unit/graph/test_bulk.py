@@ -75,7 +75,7 @@ def test_a_function_that_two_rows_share_is_written_once_and_held_twice(store: Em
     assert len({row[":START_ID"] for row in held}) == 2
 
 
-def test_sources_come_complete_with_what_they_hold(store: EmbeddedStore, tmp_path: Path) -> None:
+def test_sources_are_complete_with_node_counts(store: EmbeddedStore, tmp_path: Path) -> None:
     export_bulk(store, tmp_path / "files")
     shop = next(row for row in read_rows(tmp_path / "files", "Source") if row["name"] == "shop")
     assert (shop["state"], shop["count_File"], shop["count_Row"]) == ("ready", str(len(SHOP)), "0")
@@ -134,7 +134,7 @@ def test_a_store_without_a_graph_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "files").exists()
 
 
-def test_a_folder_that_holds_something_is_refused_and_left_alone(store: EmbeddedStore, tmp_path: Path) -> None:
+def test_a_folder_with_files_is_refused_and_unchanged(store: EmbeddedStore, tmp_path: Path) -> None:
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "mine.txt").write_text("mine")
     with pytest.raises(PathError, match="is not empty; expected a new or empty folder"):
@@ -142,12 +142,12 @@ def test_a_folder_that_holds_something_is_refused_and_left_alone(store: Embedded
     assert [file.name for file in (tmp_path / "files").iterdir()] == ["mine.txt"]
 
 
-def test_a_file_in_the_place_of_the_folder_is_refused(store: EmbeddedStore, tmp_path: Path) -> None:
+def test_a_file_instead_of_a_folder_is_refused(store: EmbeddedStore, tmp_path: Path) -> None:
     with pytest.raises(PathError, match=r"graph\.db: .*expected a folder"):
         export_bulk(store, tmp_path / "graph.db")
 
 
-def test_a_disk_that_fills_up_leaves_an_empty_folder(
+def test_a_full_disk_leaves_an_empty_folder(
     store: EmbeddedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write = CsvFiles.put_nodes
@@ -213,7 +213,7 @@ def test_links_of_a_unit_that_is_not_written_are_refused(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("change", ["delete_source", "delete_file", "put_fingerprint"])
-def test_what_is_written_is_not_changed(tmp_path: Path, change: str) -> None:
+def test_written_data_cannot_be_changed(tmp_path: Path, change: str) -> None:
     arguments = {"delete_source": ["demo"], "delete_file": ["demo", "a.py"], "put_fingerprint": ["demo", "a.py", "1"]}
     with closing(CsvFiles(tmp_path)) as files, closing(BulkWriter(files)) as writer:
         writer.put_source(Source("demo", "repository", "/demo"))
@@ -222,7 +222,7 @@ def test_what_is_written_is_not_changed(tmp_path: Path, change: str) -> None:
 
 
 @given(texts=st.lists(TEXTS, min_size=1))
-def test_any_text_comes_back_and_none_differs_from_empty(
+def test_any_text_is_restored_and_missing_differs_from_empty(
     texts: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("texts")
@@ -235,7 +235,7 @@ def test_any_text_comes_back_and_none_differs_from_empty(
 
 
 @given(st.lists(st.floats(width=16, allow_nan=False, allow_infinity=False), min_size=1))
-def test_vectors_come_back_to_the_last_digit(tmp_path_factory: pytest.TempPathFactory, vector: list[float]) -> None:
+def test_vectors_are_restored_to_the_last_digit(tmp_path_factory: pytest.TempPathFactory, vector: list[float]) -> None:
     import numpy as np
 
     folder = tmp_path_factory.mktemp("vectors")

@@ -13,7 +13,7 @@ Row = tuple[object, object]
 
 
 @given(ROWS, st.lists(st.lists(ROWS, max_size=4), max_size=4))
-def test_a_sum_of_some_rows_at_a_time_is_that_of_all(
+def test_an_incremental_checksum_equals_that_of_all_rows(
     row: tuple[object, object], parts: list[list[tuple[object, object]]]
 ) -> None:
     summed = RowsChecksum(row, sum(map(len, parts)))

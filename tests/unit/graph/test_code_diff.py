@@ -40,7 +40,7 @@ def sides(tmp_path: Path) -> tuple[str, str]:
     return str(write_tree(tmp_path / "a", BEFORE)), str(write_tree(tmp_path / "b", AFTER))
 
 
-def test_definitions_and_links_that_differ_are_told(sides: tuple[str, str]) -> None:
+def test_differing_definitions_and_links_are_reported(sides: tuple[str, str]) -> None:
     found = diff_graphs(*sides)
     assert {(each.how, each.path, each.qualname) for each in found.definitions} == {
         ("changed", "shop/prices.py", "RATE"),
@@ -60,7 +60,7 @@ def test_definitions_and_links_that_differ_are_told(sides: tuple[str, str]) -> N
     assert [each.how for each in back.links] == ["lost", "lost"]
 
 
-def test_nothing_differs_from_itself(sides: tuple[str, str]) -> None:
+def test_a_graph_equals_itself(sides: tuple[str, str]) -> None:
     found = diff_graphs(sides[1], sides[1])
     assert (found.definitions, found.links, found.same) == ((), (), 6)
 
@@ -93,7 +93,7 @@ def test_revisions_of_the_current_folder_are_compared(tmp_path: Path, monkeypatc
     assert sorted(each.name for each in folder.iterdir()) == [".git", "shop"]
 
 
-def test_what_is_not_there_is_told(sides: tuple[str, str], tmp_path: Path) -> None:
+def test_missing_sources_are_reported(sides: tuple[str, str], tmp_path: Path) -> None:
     with pytest.raises(PathError, match="no such file or folder"):
         diff_graphs(sides[0], str(tmp_path / "none"))
     with pytest.raises(StoreMissingError):

@@ -102,7 +102,7 @@ def test_answers_are_those_of_the_undamaged_store(
 
 @FEW_EXAMPLES
 @given(DAMAGES)
-def test_a_write_takes_over_no_damaged_vectors(
+def test_a_write_reuses_no_damaged_vectors(
     sound: tuple[dict[str, bytes], list[Matches]], how: tuple[str, int, int, int]
 ) -> None:
     files, _ = sound
@@ -128,7 +128,7 @@ def spoil(path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="rights do not bind the superuser")
-def test_damaged_copies_in_a_place_that_cannot_be_written_are_not_used(
+def test_damaged_copies_in_a_read_only_folder_are_not_used(
     sound: tuple[dict[str, bytes], list[Matches]], tmp_path: Path
 ) -> None:
     files, answers = sound

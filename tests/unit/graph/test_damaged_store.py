@@ -50,7 +50,7 @@ def put_store(folder: Path, files: dict[str, bytes], content: bytes) -> Path:
 
 @FEW_EXAMPLES
 @given(st.sampled_from(["flip", "swap", "blank"]), st.integers(0), st.integers(0), st.integers(1, 255), st.booleans())
-def test_a_build_without_changes_says_that_the_store_is_damaged(
+def test_a_build_without_changes_reports_a_damaged_store(
     shop: tuple[Path, dict[str, bytes], list[str]], how: str, first: int, second: int, byte: int, has_sum: bool
 ) -> None:
     tree, files, lines = shop
@@ -74,7 +74,7 @@ def test_a_build_without_changes_says_that_the_store_is_damaged(
             assert "is damaged" in result.stderr or "is not a PKG store" in result.stderr or "newer" in result.stderr
 
 
-def test_a_build_with_changes_says_it_too_and_writes_nothing(
+def test_a_build_with_changes_reports_it_and_writes_nothing(
     shop: tuple[Path, dict[str, bytes], list[str]], tmp_path: Path
 ) -> None:
     _, files, _ = shop
@@ -100,7 +100,7 @@ def test_a_store_that_another_program_has_written_is_used(
     assert read_store(path) == lines
 
 
-def test_only_a_file_that_is_not_as_it_was_left_has_its_rows_read(
+def test_rows_are_read_only_if_the_file_differs_from_its_checksum(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree, looks = write_tree(tmp_path / "shop", SHOP), list[int]()

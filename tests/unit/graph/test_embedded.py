@@ -70,7 +70,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("content", DAMAGE.values(), ids=DAMAGE.keys())
-def test_vector_codes_that_cannot_be_used_are_made_again(path: Path, content: bytes | None) -> None:
+def test_unusable_vector_codes_are_rewritten(path: Path, content: bytes | None) -> None:
     before, codes = search(path), codes_of(path).read_bytes()
     codes_of(path).unlink()
     if content is not None:
@@ -79,7 +79,7 @@ def test_vector_codes_that_cannot_be_used_are_made_again(path: Path, content: by
     assert codes_of(path).read_bytes() == codes
 
 
-def test_truncated_vector_codes_are_made_again(path: Path) -> None:
+def test_truncated_vector_codes_are_rewritten(path: Path) -> None:
     before, codes = search(path), codes_of(path).read_bytes()
     for size in (1, 13, 100, 8192, 8193, len(codes) // 2, len(codes) - 640, len(codes) - 64):
         codes_of(path).write_bytes(codes[:size])
@@ -87,7 +87,7 @@ def test_truncated_vector_codes_are_made_again(path: Path) -> None:
         assert codes_of(path).read_bytes() == codes
 
 
-def test_vector_codes_of_an_older_generation_are_made_again(path: Path) -> None:
+def test_vector_codes_of_an_older_generation_are_rewritten(path: Path) -> None:
     old = codes_of(path).read_bytes()
     with closing(EmbeddedStore(path)) as store:
         fill(store, {"zoom.py": READER.replace("read", "zoom")}, "second")
@@ -97,7 +97,7 @@ def test_vector_codes_of_an_older_generation_are_made_again(path: Path) -> None:
     assert codes_of(path).read_bytes() == new
 
 
-def test_vector_codes_after_each_write_are_those_that_would_be_made_anew(path: Path) -> None:
+def test_vector_codes_after_each_write_equal_those_made_from_scratch(path: Path) -> None:
     zoom, turn = READER.replace("read", "zoom"), WRITER.replace("write", "turn")
     writes: list[Callable[[EmbeddedStore], object]] = [
         lambda store: fill(store, {"zoom.py": zoom}, "second"),
@@ -124,7 +124,7 @@ def delete(store: EmbeddedStore, source: str, path: str) -> None:
         writer.delete_file(source, path)
 
 
-def test_codes_of_vectors_that_stay_are_taken_over(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_codes_of_unchanged_vectors_are_reused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     listed = EmbeddedVectors._list_vectors
 
@@ -146,7 +146,7 @@ def test_codes_of_vectors_that_stay_are_taken_over(path: Path, monkeypatch: pyte
     assert [read.count(label) for label in ("Function", "Block")] == [after["Function"], after["Block"]]
 
 
-def test_vector_codes_of_a_copy_that_went_its_own_way_are_made_again(path: Path, tmp_path: Path) -> None:
+def test_vector_codes_of_a_diverged_copy_are_rewritten(path: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy" / "graph.db"
     copy.parent.mkdir()
     shutil.copy(path, copy)
@@ -158,7 +158,7 @@ def test_vector_codes_of_a_copy_that_went_its_own_way_are_made_again(path: Path,
     assert search(path) == before
 
 
-def test_vector_codes_that_change_hands_while_they_are_read_are_not_mixed(
+def test_vector_codes_replaced_during_a_read_are_not_mixed(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, other = search(path), tmp_path / "other"
@@ -197,7 +197,7 @@ def test_a_search_needs_no_file_of_codes(path: Path) -> None:
     assert sorted(each.name for each in path.parent.iterdir()) == STORE_FILES
 
 
-def test_a_full_disk_does_not_undo_a_write_that_has_ended(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_does_not_undo_a_completed_write(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -231,7 +231,7 @@ with closing(EmbeddedStore(sys.argv[1])) as store:
 
 
 @pytest.mark.parametrize("limit", [1000, 400_000, 1_000_000])
-def test_a_disk_without_room_leaves_the_old_graph(path: Path, limit: int) -> None:
+def test_a_full_disk_leaves_the_old_graph(path: Path, limit: int) -> None:
     before = search(path)
     command = [sys.executable, "-c", FILL_THE_DISK, str(path), str(limit)]
     told = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
@@ -305,7 +305,7 @@ with closing(EmbeddedStore(sys.argv[1], create=True)) as store:
 """
 
 
-def test_several_processes_may_make_the_store_at_once(tmp_path: Path) -> None:
+def test_several_processes_may_create_the_store_at_once(tmp_path: Path) -> None:
     command = [sys.executable, "-c", OPEN, str(tmp_path / "graph.db")]
     makers = [subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) for _ in range(3)]
     for maker in makers:
@@ -317,7 +317,7 @@ def test_several_processes_may_make_the_store_at_once(tmp_path: Path) -> None:
         assert (store.encoder(), store.generation(), store.check()) == (("static", 192), 0, [])
 
 
-def test_an_encoder_that_another_process_names_meanwhile_is_seen_whole(tmp_path: Path) -> None:
+def test_an_encoder_set_by_another_process_is_read_consistently(tmp_path: Path) -> None:
     place = tmp_path / "graph.db"
     with closing(EmbeddedStore(place, create=True)) as store, closing(EmbeddedStore(place)) as other:
         statements: list[str] = []
@@ -392,7 +392,7 @@ def test_a_block_contains_what_lies_in_its_text(store: EmbeddedStore) -> None:
     ]
 
 
-def test_vectors_that_are_no_numbers_are_called_damage(path: Path) -> None:
+def test_vectors_that_are_not_numbers_are_reported_as_damage(path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("UPDATE vector SET data = ? WHERE node = 2", (b"\1" * encoder().dimension,))
     codes_of(path).unlink()
@@ -400,7 +400,7 @@ def test_vectors_that_are_no_numbers_are_called_damage(path: Path) -> None:
         store.vector_search(Label.FUNCTION, encode("read"), 1)
 
 
-def test_a_row_that_others_refer_to_is_missed_by_name(path: Path) -> None:
+def test_a_missing_referenced_row_is_reported(path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("DELETE FROM fragment")
     with closing(EmbeddedStore(path)) as store, pytest.raises(StoreCorruptError, match="row that others refer to"):
@@ -414,7 +414,7 @@ def test_an_error_that_sqlite_has_no_word_for_is_still_a_store_error(path: Path)
         store.generation()
 
 
-def test_writes_leave_no_log_behind(store: EmbeddedStore, path: Path) -> None:
+def test_writes_leave_no_log(store: EmbeddedStore, path: Path) -> None:
     fill(store, FILES, "second")
     log = path.with_name("graph.db-wal")
     assert not log.exists() or log.stat().st_size == 0

@@ -48,7 +48,7 @@ def test_around_a_callers_code_only_faults_of_the_database_are_translated(fault:
     assert caught.value is fault
 
 
-def test_errors_of_our_own_pass_unchanged() -> None:
+def test_own_errors_pass_unchanged() -> None:
     ours = StoreLockedError("another process is writing")
     with pytest.raises(StoreLockedError) as caught, translate_faults(ADDRESS):
         raise ours

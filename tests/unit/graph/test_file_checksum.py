@@ -33,13 +33,13 @@ def path(tree: Path, tmp_path: Path) -> Path:
     return path
 
 
-def test_a_reader_elsewhere_does_not_remove_the_log_of_an_open_store(path: Path) -> None:
+def test_a_reader_in_another_process_does_not_remove_the_log_of_an_open_store(path: Path) -> None:
     with closing(EmbeddedStore(path, create=True)):
         read_elsewhere(path)
         assert path.with_name("graph.db-wal").exists()
 
 
-def test_a_second_store_of_the_process_leaves_the_first_its_locks(path: Path) -> None:
+def test_closing_a_second_store_keeps_the_locks_of_the_first(path: Path) -> None:
     with closing(EmbeddedStore(path, create=True)):
         EmbeddedStore(path, create=True).close()
         read_elsewhere(path)

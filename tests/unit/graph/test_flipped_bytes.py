@@ -62,7 +62,9 @@ def judge(path: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_flipped_byte_is_told_or_changes_nothing(sound: tuple[bytes, list[str]], tmp_path: Path, seed: int) -> None:
+def test_a_flipped_byte_is_detected_or_changes_nothing(
+    sound: tuple[bytes, list[str]], tmp_path: Path, seed: int
+) -> None:
     content, lines = sound
     draw, path = random.Random(seed), tmp_path / "graph.db"
     told = 0
@@ -102,7 +104,7 @@ def export_compactly(lines: list[str]) -> Iterator[str]:
     return (json.dumps(json.loads(line), separators=(",", ":")) + "\n" for line in lines)
 
 
-def test_the_doctor_names_the_kind_of_what_has_changed(sound: tuple[bytes, list[str]], tmp_path: Path) -> None:
+def test_the_doctor_names_the_kind_of_damaged_data(sound: tuple[bytes, list[str]], tmp_path: Path) -> None:
     content, _ = sound
     path = tmp_path / "graph.db"
     at = content.find(b"shop/cart.py")
@@ -117,7 +119,7 @@ def test_the_doctor_names_the_kind_of_what_has_changed(sound: tuple[bytes, list[
 
 
 @pytest.mark.parametrize("name", ["graph.db-vectors", "graph.db-terms"])
-def test_the_doctor_makes_a_damaged_copy_anew(sound: tuple[bytes, list[str]], tmp_path: Path, name: str) -> None:
+def test_the_doctor_rewrites_a_damaged_copy(sound: tuple[bytes, list[str]], tmp_path: Path, name: str) -> None:
     path, copy = tmp_path / "graph.db", tmp_path / name
     path.write_bytes(sound[0])
     command = ["doctor", "--json", "--store", f"sqlite:///{path}"]
@@ -133,7 +135,7 @@ def test_the_doctor_makes_a_damaged_copy_anew(sound: tuple[bytes, list[str]], tm
     assert f"{name} was damaged" not in CliRunner().invoke(main, command).stdout
 
 
-def test_a_damaged_copy_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_damaged_copy_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     def write() -> None:
         raise PermissionError(13, "Permission denied")
 

@@ -68,12 +68,12 @@ def test_a_database_is_filled_in_too() -> None:
 
 
 @pytest.mark.parametrize("http", ["host:7474", "ftp://host", "https://", "-1", "", "http://host?dbms=x"])
-def test_an_address_of_the_page_that_is_none_is_refused(http: str) -> None:
+def test_an_invalid_address_of_the_page_is_refused(http: str) -> None:
     with pytest.raises(UsageError, match="expected a port, or an address such as http://host:7474"):
         read_guide("neo4j://a", http)
 
 
-def test_a_graph_in_a_file_is_refused_with_what_to_do() -> None:
+def test_a_graph_in_a_file_is_refused_with_advice() -> None:
     with pytest.raises(StoreError, match=r"graph.db is a file, .* run: pkg build PATH --store neo4j://host"):
         read_guide("sqlite:///graph.db")
 
@@ -87,7 +87,7 @@ def read_link(link: str) -> str:
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_the_browser_reads_a_query_from_its_link_as_it_was_written(query: SavedQuery) -> None:
+def test_the_browser_reads_the_exact_query_from_its_link(query: SavedQuery) -> None:
     assert read_link(link_query("neo4j://a/code", query)) == query.text.strip()
 
 
@@ -102,7 +102,7 @@ def test_the_guide_starts_with_a_view_that_needs_no_parameter() -> None:
     assert (first.name, first.parameters, read_link(guide.start)) == (START, (), first.text.strip())
 
 
-def test_the_guide_holds_what_people_ask_a_graph() -> None:
+def test_the_guide_has_queries_for_common_questions() -> None:
     assert {query.name for query in read_queries()} == WANTED
 
 
@@ -209,7 +209,7 @@ def test_a_page_is_opened_in_the_browser_of_the_system(monkeypatch: pytest.Monke
     assert opened == ["http://a:7474/browser/"]
 
 
-def test_a_machine_without_a_browser_is_told_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_browser_the_address_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(webbrowser, "open", lambda address: False)
     with pytest.raises(PkgError, match="open yourself: http://a:7474/browser/"):
         open_page("http://a:7474/browser/")

@@ -37,7 +37,7 @@ def make_links(store: EmbeddedStore, count: int) -> UnitLinks:
     return UnitLinks("pack/writer.py", tuple(edges), tuple(unbound), (), b"notes")
 
 
-def test_texts_that_recur_are_kept_once(store: EmbeddedStore) -> None:
+def test_recurring_texts_are_stored_once(store: EmbeddedStore) -> None:
     fill(store, FILES)
     for count in (9, 6):
         put_links(store, make_links(store, count))
@@ -48,7 +48,7 @@ def test_texts_that_recur_are_kept_once(store: EmbeddedStore) -> None:
     }  # fmt: skip
 
 
-def test_more_links_than_are_kept_in_memory_all_arrive(store: EmbeddedStore) -> None:
+def test_links_beyond_one_insert_are_all_stored(store: EmbeddedStore) -> None:
     fill(store, FILES)
     links = make_links(store, 5000)
     put_links(store, links)
@@ -58,7 +58,7 @@ def test_more_links_than_are_kept_in_memory_all_arrive(store: EmbeddedStore) -> 
     assert store.generation() == 2
 
 
-def test_a_first_load_leaves_every_index_whether_links_came_or_not(store: EmbeddedStore) -> None:
+def test_a_first_load_creates_every_index_with_or_without_links(store: EmbeddedStore) -> None:
     fill(store, {})
     with store.write() as writer:
         put(writer, "demo", prepare("demo", FILES))
@@ -67,7 +67,7 @@ def test_a_first_load_leaves_every_index_whether_links_came_or_not(store: Embedd
 
 
 @pytest.mark.parametrize("statement", [sql.EDGES_OUT, sql.EDGES_IN])
-def test_neighbours_are_looked_up_and_not_searched_for(store: EmbeddedStore, statement: str) -> None:
+def test_neighbours_are_found_by_index(store: EmbeddedStore, statement: str) -> None:
     fill(store, FILES)
     steps = [row[-1] for row in store._connection.execute(f"EXPLAIN QUERY PLAN {statement}", (1,))]
     assert [step for step in steps if str(step).startswith("SCAN")] in (["SCAN edge"], ["SCAN source", "SCAN edge"], [])

@@ -60,7 +60,7 @@ def export(path: Path) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("name", ["graph.db", "new/folder/graph.db", "with space?#%41.db", "ünïcode.db"])
-def test_a_store_is_made_where_it_is_asked_for(tmp_path: Path, name: str) -> None:
+def test_a_store_is_created_at_its_path(tmp_path: Path, name: str) -> None:
     with closing(open_store(f"sqlite:///{tmp_path / name}", create=True)) as store:
         fill(store, FILES)
     assert (tmp_path / name).is_file()
@@ -78,7 +78,7 @@ def test_an_unknown_address_is_refused(address: str) -> None:
         open_store(address)
 
 
-def test_no_store_is_made_for_a_reader(tmp_path: Path) -> None:
+def test_no_store_is_created_for_a_reader(tmp_path: Path) -> None:
     with pytest.raises(StoreMissingError, match="run: pkg build"):
         EmbeddedStore(tmp_path / "none" / "graph.db")
     assert list(tmp_path.iterdir()) == []
@@ -96,7 +96,7 @@ def test_an_empty_file_is_no_graph_for_a_reader_and_a_place_for_a_build(tmp_path
 
 
 @pytest.mark.parametrize("create", [True, False])
-def test_a_newer_schema_is_refused_and_left_alone(path: Path, create: bool) -> None:
+def test_a_newer_schema_is_refused_and_unchanged(path: Path, create: bool) -> None:
     change(path, "PRAGMA user_version = 99")
     before = path.read_bytes()
     with pytest.raises(StoreVersionError, match=r"schema version 99.*up to 8.*upgrade PKG"):
@@ -142,7 +142,7 @@ def test_vectors_of_half_precision_are_rounded(path: Path) -> None:
         assert store.vector_search(Label.FUNCTION, encode("read"), 1).matches
 
 
-def test_an_older_schema_is_migrated_with_all_it_holds(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_older_schema_is_migrated_with_all_data(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = export(path)
     monkeypatch.setattr(
         sql, "MIGRATIONS", (*sql.MIGRATIONS, "CREATE TABLE extra (x); CREATE INDEX extra_x ON extra(x)")
@@ -168,7 +168,7 @@ WHOLE_WORDS = (
 
 
 @pytest.mark.parametrize("older", [FULL_TEXT, WHOLE_WORDS], ids=["full text", "words that were not split"])
-def test_an_older_store_asks_for_another_build_and_then_has_terms(tmp_path: Path, older: tuple[str, ...]) -> None:
+def test_an_older_store_has_terms_after_another_build(tmp_path: Path, older: tuple[str, ...]) -> None:
     path, rows = tmp_path / "graph.db", dict.fromkeys(("row-1", "row-2"), "def area(shape): return shape\n")
     with closing(EmbeddedStore(path, create=True)) as store:
         fill(store, FILES)
@@ -236,7 +236,7 @@ FOREIGN = [
 
 @pytest.mark.parametrize("create", [True, False])
 @pytest.mark.parametrize("statements", FOREIGN)
-def test_a_database_of_another_program_is_refused_and_left_alone(
+def test_a_database_of_another_program_is_refused_and_unchanged(
     tmp_path: Path, create: bool, statements: tuple[str, ...]
 ) -> None:
     path = tmp_path / "invoices.db"
@@ -250,7 +250,7 @@ def test_a_database_of_another_program_is_refused_and_left_alone(
 
 @pytest.mark.parametrize("create", [True, False])
 @pytest.mark.parametrize("content", [b"hello\n", b"not a database, " * 4096, b"SQLite format 3\0" + b"\xff" * 9000])
-def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path, create: bool, content: bytes) -> None:
+def test_a_file_that_is_no_database_is_refused_and_unchanged(tmp_path: Path, create: bool, content: bytes) -> None:
     path = tmp_path / "notes.txt"
     path.write_bytes(content)
     with pytest.raises(StoreCorruptError, match="not a PKG store"):
@@ -278,14 +278,14 @@ def read_all(path: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.6, 0.9])
-def test_a_truncated_store_is_called_damaged(path: Path, share: float) -> None:
+def test_a_truncated_store_is_reported_as_damaged(path: Path, share: float) -> None:
     os.truncate(path, int(path.stat().st_size * share))
     with pytest.raises(StoreCorruptError, match=r"(?i)damaged|malformed|page|tree"):
         read_all(path)
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_an_overwritten_store_never_fails_otherwise_than_by_a_store_error(path: Path, seed: int) -> None:
+def test_an_overwritten_store_raises_only_store_errors(path: Path, seed: int) -> None:
     draw = random.Random(seed)
     with path.open("r+b") as file:
         file.seek(draw.randrange(path.stat().st_size - 4096))
@@ -376,7 +376,7 @@ def public_path() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("has_codes", [True, False])
-def test_a_store_in_a_place_that_cannot_be_written_can_be_asked(public_path: Path, has_codes: bool) -> None:
+def test_a_store_in_a_read_only_folder_can_be_read(public_path: Path, has_codes: bool) -> None:
     with closing(EmbeddedStore(public_path)) as store:
         hits = [match.id for match in store.vector_search(Label.BLOCK, encode("read the settings"), 5).matches]
         best = store.text_search(Label.FUNCTION, {"read": 1.0}, 5).matches[0].id

@@ -35,14 +35,14 @@ GIVEN = st.builds("".join, st.tuples(st.sampled_from(["", "!"]), st.sampled_from
 
 
 @given(st.lists(GIVEN, max_size=4).map(tuple), st.sampled_from([None, True, False]))
-def test_one_pattern_says_what_the_globs_say_one_after_the_other(globs: tuple[str, ...], tests: bool | None) -> None:
+def test_one_pattern_equals_the_globs_in_order(globs: tuple[str, ...], tests: bool | None) -> None:
     where = NodeFilter(paths=globs, tests=tests)
     pattern = re.compile(make_path_pattern(where))
 
     assert [bool(pattern.fullmatch(path)) for path in PATHS] == [passes_path(path, where) for path in PATHS]
 
 
-def test_no_group_is_written_that_java_does_not_read() -> None:
+def test_patterns_have_no_group_that_java_lacks() -> None:
     pattern = make_path_pattern(NodeFilter(paths=("*a*b*", "!*c*d*", "e*f*g"), tests=True))
 
     assert not re.search(r"\(\?>|\(\?P|\\Z|\\z", pattern)

@@ -54,7 +54,7 @@ def test_a_second_process_reads_the_terms_from_the_cache() -> None:
     assert find_cache_file("neo4j://host").is_file()
 
 
-def test_terms_are_fetched_again_when_the_graph_is_another() -> None:
+def test_terms_are_fetched_again_for_another_graph() -> None:
     reader = FakeReader(READER, "first")
     texts = open_texts(reader)
     assert count_matches(texts, "copy") == 0
@@ -71,7 +71,7 @@ def test_graphs_at_different_addresses_have_files_of_their_own() -> None:
     assert find_cache_file("neo4j://one") != find_cache_file("neo4j://two")
 
 
-def test_a_graph_without_a_stamp_is_never_kept() -> None:
+def test_a_graph_without_a_stamp_is_never_cached() -> None:
     reader = FakeReader(READER, "")
     texts = open_texts(reader)
     for _ in range(2):
@@ -80,12 +80,12 @@ def test_a_graph_without_a_stamp_is_never_kept() -> None:
     assert not find_cache_file("neo4j://host").exists()
 
 
-def test_imports_are_fetched_when_they_are_asked_for() -> None:
+def test_imports_are_fetched_on_request() -> None:
     texts = open_texts(FakeReader(READER, "first"))
     assert count_matches(texts, "loads", Label.IMPORT) == 1
 
 
-def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unwritable_cache_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert count_matches(open_texts(FakeReader(READER, "first")), "settings") == 2

@@ -49,7 +49,7 @@ def list_names(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("mask", UMASKS)
-def test_every_file_of_a_store_is_its_owners_alone(tmp_path: Path, mask: int) -> None:
+def test_every_file_of_a_store_is_private(tmp_path: Path, mask: int) -> None:
     pytest.importorskip("usearch")
     place = tmp_path / "new" / "folder"
     with set_umask(mask):
@@ -67,7 +67,7 @@ def test_every_file_of_a_store_is_its_owners_alone(tmp_path: Path, mask: int) ->
 
 
 @pytest.mark.parametrize("mask", UMASKS)
-def test_files_in_the_cache_folder_are_their_owners_alone(tmp_path: Path, mask: int) -> None:
+def test_files_in_the_cache_folder_are_private(tmp_path: Path, mask: int) -> None:
     place = tmp_path / "cache" / "pkg"
     with set_umask(mask):
         VectorCache(place / "vectors.db").close()
@@ -76,13 +76,13 @@ def test_files_in_the_cache_folder_are_their_owners_alone(tmp_path: Path, mask: 
     assert stat.S_IMODE(place.stat().st_mode) == stat.S_IMODE(place.parent.stat().st_mode) == 0o700
 
 
-def test_a_folder_that_is_there_keeps_its_rights(tmp_path: Path) -> None:
+def test_an_existing_folder_keeps_its_permissions(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     make_folder(tmp_path / "inner")
     assert (stat.S_IMODE(tmp_path.stat().st_mode), list_modes(tmp_path)) == (0o755, {"inner": 0o700})
 
 
-def test_a_store_that_others_may_read_stays_so_and_is_told(tmp_path: Path) -> None:
+def test_a_store_readable_by_others_is_unchanged_and_reported(tmp_path: Path) -> None:
     tree, path = write_tree(tmp_path / "shop", SHOP), tmp_path / "store" / "graph.db"
     build_graph(tree, store=f"sqlite:///{path}")
     assert "other users of this machine" not in run("doctor", "--store", f"sqlite:///{path}").output
@@ -127,14 +127,14 @@ def test_a_first_build_that_fails_leaves_no_file(place: Path, words: list[str]) 
 
 
 @pytest.mark.parametrize("words", FAILURES.values(), ids=FAILURES)
-def test_a_build_that_fails_later_leaves_what_was_there(place: Path, words: list[str]) -> None:
+def test_a_later_failed_build_keeps_the_store(place: Path, words: list[str]) -> None:
     assert run("build", "shop", "--store", "sqlite:///store/graph.db").exit_code == 0
     before = {each.name: each.read_bytes() for each in (place / "store").iterdir()}
     assert run(*words, "--store", "sqlite:///store/graph.db").exit_code in (1, 2)
     assert {each.name: each.read_bytes() for each in (place / "store").iterdir()} == before
 
 
-def test_a_file_that_was_there_stays(place: Path) -> None:
+def test_an_existing_file_is_kept(place: Path) -> None:
     (place / "store/graph.db").touch()
     assert run("build", "nowhere", "--store", "sqlite:///store/graph.db").exit_code == 1
     assert list_names(place / "store") == ["graph.db"]
@@ -150,7 +150,7 @@ def test_a_write_that_is_interrupted_leaves_no_file(place: Path) -> None:
     assert list_names(path.parent) == []
 
 
-def test_what_another_process_fills_meanwhile_is_not_removed(place: Path) -> None:
+def test_a_store_filled_by_another_process_is_not_removed(place: Path) -> None:
     path = place / "store/graph.db"
     failing, filling = EmbeddedStore(path, create=True), EmbeddedStore(path, create=True)
     failing.close()
@@ -238,7 +238,7 @@ def test_what_a_killed_build_left_is_removed_by_the_next_one(tmp_path: Path, mod
         assert store.check() == []
 
 
-def test_a_store_that_is_a_link_to_nowhere_is_made_where_the_link_leads(tmp_path: Path) -> None:
+def test_a_dangling_link_creates_the_store_at_its_target(tmp_path: Path) -> None:
     (tmp_path / "far").mkdir()
     (tmp_path / "graph.db").symlink_to("far/real.db")
     with pytest.raises(PkgError):
@@ -259,7 +259,7 @@ def test_a_database_of_another_program_is_never_removed(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_store_is_made_where_there_are_no_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_is_created_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 

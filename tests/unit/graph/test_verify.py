@@ -51,7 +51,7 @@ def test_the_same_input_makes_equal_stores(first: EmbeddedStore, second: Embedde
     assert {tally.name: tally.b for tally in found.relations} == second.stats().relations
 
 
-def test_a_changed_body_is_named_with_its_place_and_properties(
+def test_a_changed_body_is_reported_with_its_position_and_properties(
     first: EmbeddedStore, second: EmbeddedStore, tmp_path: Path
 ) -> None:
     write_tree(tmp_path / "code", {"shop/prices.py": SHOP["shop/prices.py"].replace("name == item", "name is item")})
@@ -67,7 +67,7 @@ def test_a_changed_body_is_named_with_its_place_and_properties(
     }  # fmt: skip
 
 
-def test_vectors_count_only_when_asked_for(first: EmbeddedStore, second: EmbeddedStore, tmp_path: Path) -> None:
+def test_vectors_are_compared_only_on_request(first: EmbeddedStore, second: EmbeddedStore, tmp_path: Path) -> None:
     build(str(tmp_path / "code"), second)
     change_sealed(tmp_path / "second.db", "UPDATE vector SET data = zeroblob(length(data))")
     assert compare_stores(first, second).is_equal
@@ -75,7 +75,7 @@ def test_vectors_count_only_when_asked_for(first: EmbeddedStore, second: Embedde
     assert {each.properties for each in found.differences} == {("vector",)}
 
 
-def test_the_first_differences_are_named_and_all_are_counted(first: EmbeddedStore, second: EmbeddedStore) -> None:
+def test_the_first_differences_are_listed_and_all_are_counted(first: EmbeddedStore, second: EmbeddedStore) -> None:
     second.ensure_schema(*first.encoder())
     found = compare_stores(first, second)
     assert len(found.differences) == MAX_LISTED_DIFFERENCES
@@ -104,7 +104,7 @@ def test_a_relationship_is_named_by_both_its_ends() -> None:
     )
 
 
-def test_a_relationship_that_says_something_else_is_one_difference() -> None:
+def test_a_changed_relationship_is_one_difference() -> None:
     a, b = make_store(TWO), make_store(TWO)
     link(a, 2)
     link(b, 3)
@@ -123,7 +123,7 @@ def test_parallel_relationships_are_equal_in_any_order(lines: list[int | None]) 
 
 
 @given(st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["x = 1\n", "def f(): pass\n", "class A: pass\n"])))
-def test_a_store_is_equal_to_itself_and_differs_by_what_is_added(files: dict[str, str]) -> None:
+def test_a_store_equals_itself_and_differs_by_additions(files: dict[str, str]) -> None:
     tree = {f"{name}.py": text for name, text in files.items()}
     a, b = make_store(tree), make_store(tree)
     assert compare_stores(a, b).is_equal

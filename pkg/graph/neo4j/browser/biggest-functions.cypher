@@ -1,5 +1,5 @@
-// Biggest functions
-// The fifty functions with the most lines, and where they stand; the table tells the lines of each.
+// Largest functions
+// The fifty functions with the most lines and their positions; the table has the number of lines.
 MATCH (source:Source {state: 'ready'})
 WITH collect(source.name) AS ready
 MATCH (function:Function)

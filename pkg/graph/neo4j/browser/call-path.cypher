@@ -1,5 +1,5 @@
 // Path between two functions
-// The shortest chains of calls that lead from a function of the first name to one of the second.
+// The shortest call chains from functions of one name to functions of another.
 // :param start => 'main'
 // :param goal => 'read'
 MATCH (source:Source {state: 'ready'})

@@ -1,5 +1,5 @@
 // Callers of a function or class
-// Every function that calls one of that name ('read', or 'Reader.read'); the relationship says on which line, and how certain it is.
+// The callers of a name ('read', or 'Reader.read'); relationships have the line and the confidence.
 // :param name => 'read'
 MATCH (source:Source {state: 'ready'})
 WITH collect(source.name) AS ready

@@ -1,5 +1,5 @@
 // A class with its methods
-// The classes of that name, what they define, and what they inherit from.
+// The classes of a name, their members and base classes.
 // :param class => 'Reader'
 MATCH (source:Source {state: 'ready'})
 WITH collect(source.name) AS ready

@@ -1,5 +1,5 @@
 // Duplicates
-// Functions of equal text at several places, those first that would save most lines; the table tells copies and lines.
+// Functions of equal text, sorted by lines to save; the table has copies and lines.
 MATCH (source:Source {state: 'ready'})
 WITH collect(source.name) AS ready
 MATCH (function:Function)

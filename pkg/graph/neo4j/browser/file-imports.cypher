@@ -1,5 +1,5 @@
-// What a file imports
-// The imports of the files whose path ends so, and what they were bound to.
+// Imports of a file
+// The imports of files with a path suffix, and their targets.
 // :param file => 'reader.py'
 MATCH (source:Source {state: 'ready'})
 WITH collect(source.name) AS ready

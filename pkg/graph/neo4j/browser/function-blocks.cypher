@@ -1,5 +1,5 @@
 // A function with its blocks
-// The body of each function of that name ('read', or 'Reader.read'), and the branches, loops and other blocks inside it, outer ones first.
+// The body of each function of a name ('read', or 'Reader.read') with its branches, loops and other blocks, outer ones first.
 // :param function => 'read'
 MATCH (source:Source {state: 'ready'})
 WITH collect(source.name) AS ready

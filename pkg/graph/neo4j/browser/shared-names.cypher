@@ -1,5 +1,5 @@
-// Names borne by many functions
-// The dozen names that most functions share, each with some of them; the table tells how many there are.
+// Names of many functions
+// The twelve most frequent function names, each with some functions; the table has the counts.
 MATCH (source:Source {state: 'ready'})
 WITH collect(source.name) AS ready
 MATCH (name:FunctionName)

@@ -1,5 +1,5 @@
-// What the sources contain
-// Each source with the files that define most, and the biggest classes and functions in them.
+// Contents of the sources
+// Each source with the files with most definitions, and their largest classes and functions.
 MATCH (source:Source {state: 'ready'})
 WITH source ORDER BY source.name LIMIT 10
 WITH collect(source) AS sources

@@ -1,5 +1,5 @@
 // Unresolved calls by reason
-// Calls whose target is not known, some for each reason, most frequent first; the table tells reason and count.
+// Unresolved calls, some for each reason, most frequent first; the table has reason and count.
 MATCH (source:Source {state: 'ready'})
 WITH collect(source.name) AS ready
 MATCH (call:Call)
