@@ -61,32 +61,32 @@ class Tool:
 
 
 def _choose_deps(arguments: Arguments) -> Call:
-    given = dict(arguments)
-    question = given.pop("question", None)
+    values = dict(arguments)
+    question = values.pop("question", None)
     if not isinstance(question, str) or question not in QUESTIONS:
         seen = "is missing" if question is None else f"{shorten(repr(question), 80)} is unknown"
         raise UsageError(f"deps: question {seen}; expected one of: {', '.join(QUESTIONS)}")
     if question == "impact":
-        name = given.pop("name", None)
-        return "impact", given | {"names": [] if name is None else [name]}
+        name = values.pop("name", None)
+        return "impact", values | {"names": [] if name is None else [name]}
     direction = QUESTIONS[question]
-    return "deps", given | ({"direction": direction} if direction else {"question": question})
+    return "deps", values | ({"direction": direction} if direction else {"question": question})
 
 
 def _choose_more(arguments: Arguments) -> Call:
     unknown = sorted(set(arguments) - {"operation", "arguments"})
     if unknown:
         raise UsageError(f"more: {shorten(repr(unknown[0]), 80)} is unknown; its arguments are: operation, arguments")
-    name, given = arguments.get("operation"), arguments.get("arguments") or {}
-    if isinstance(given, str):  # some clients send an object as its text
-        given = _read_object(given)
-    if not isinstance(name, str) or not isinstance(given, Mapping):
+    name, values = arguments.get("operation"), arguments.get("arguments") or {}
+    if isinstance(values, str):  # some clients send an object as a string
+        values = _read_object(values)
+    if not isinstance(name, str) or not isinstance(values, Mapping):
         raise UsageError(
             "more: operation must be a name and arguments an object; call it without arguments for the list"
         )
     if name == "rerank":
         raise UsageError("more: rerank is not available here, as it runs code; call the tool rerank")
-    return name, drop_nulls(given)
+    return name, drop_nulls(values)
 
 
 def _read_object(text: str) -> Any:

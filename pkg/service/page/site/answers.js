@@ -12,8 +12,8 @@ export class Unanswered extends Error {}
 // The key of a question: its operation and sorted arguments, as page_file.py builds it.
 const nameQuestion = (operation, args) => JSON.stringify([operation, Object.fromEntries(Object.entries(args).sort(([a], [b]) => a < b ? -1 : 1))]);
 
-const remembered = new Map(); // recent answers, so that going back is immediate
-const MOST_REMEMBERED = 200;
+const cached = new Map(); // recent answers, so that going back is immediate
+const MOST_CACHED = 200;
 
 export function isAnswered(operation, args) {
   return isServed || nameQuestion(operation, args) in written.answers;
@@ -24,27 +24,27 @@ export async function ask(operation, args, signal) {
   const question = nameQuestion(operation, args), view = shown;
   signal?.throwIfAborted();
   if (!isServed) {
-    if (question in written.answers) return tell(view, written.answers[question], readStale(written.answers[question]));
+    if (question in written.answers) return returnLines(view, written.answers[question], readStale(written.answers[question]));
     throw new Unanswered('This file does not include that part of the graph. Run pkg serve --open to see the whole graph.');
   }
-  const { lines, stale } = await (remembered.get(question) ?? remember(question, operation, args, signal));
+  const { lines, stale } = await (cached.get(question) ?? fetchOnce(question, operation, args, signal));
   signal?.throwIfAborted();
-  return tell(view, lines, stale);
+  return returnLines(view, lines, stale);
 }
 
 // Share one request among equal questions; after an abort or a failure the next question sends a new one.
-function remember(question, operation, args, signal) {
+function fetchOnce(question, operation, args, signal) {
   const asked = fetchAnswer(operation, args, signal);
-  const forget = () => { if (remembered.get(question) === asked) remembered.delete(question); };
+  const forget = () => { if (cached.get(question) === asked) cached.delete(question); };
   signal?.addEventListener('abort', forget);
   asked.catch(forget).finally(() => signal?.removeEventListener('abort', forget));
-  remembered.set(question, asked);
-  if (remembered.size > MOST_REMEMBERED) remembered.delete(remembered.keys().next().value);
+  cached.set(question, asked);
+  if (cached.size > MOST_CACHED) cached.delete(cached.keys().next().value);
   return asked;
 }
 
 // Prefetch an answer; a failure is reported when the answer is used.
-export function askAhead(operation, args) {
+export function prefetch(operation, args) {
   if (isServed) ask(operation, args).catch(() => {});
 }
 
@@ -58,7 +58,7 @@ async function fetchAnswer(operation, args, signal) {
   }
   const answer = await response.json();
   if (!response.ok) throw new Unanswered(answer.detail ?? `pkg serve answers ${response.status}`);
-  sawGraph(answer.freshness);
+  updateGraph(answer.freshness);
   return { lines: answer.lines, stale: answer.freshness.stale ?? [] };
 }
 
@@ -70,20 +70,20 @@ export const onFreshness = (listen) => { listener = listen; };
 export function beginView() {
   shown = new Map();
 }
-export function tellFreshness() {
+export function reportFreshness() {
   listener({ ...graph, stale: [...shown.values()] });
 }
 
 // Return lines to the view that requested them; a late answer does not change the freshness of a later view.
-function tell(view, lines, stale) {
+function returnLines(view, lines, stale) {
   for (const each of stale) view.set(`${each.source}\n${each.path}`, each);
-  if (view === shown) tellFreshness();
+  if (view === shown) reportFreshness();
   return lines;
 }
 const readStale = (lines) => lines.flatMap((line) => line.stale ?? []);
 
-function sawGraph(freshness) {
+function updateGraph(freshness) {
   const nameGraph = ({ graph: name, generation }) => name ?? generation;
-  if (nameGraph(graph) !== undefined && nameGraph(freshness) !== nameGraph(graph)) remembered.clear(); // it was rebuilt
+  if (nameGraph(graph) !== undefined && nameGraph(freshness) !== nameGraph(graph)) cached.clear(); // it was rebuilt
   graph = freshness;
 }

@@ -1,6 +1,6 @@
 // The page: search box, view of the current address, colour scheme, and keys.
 
-import { Unanswered, ask, askAhead, beginView, isAnswered, isServed, onFreshness, start, tellFreshness } from './answers.js';
+import { Unanswered, ask, prefetch, beginView, isAnswered, isServed, onFreshness, start, reportFreshness } from './answers.js';
 import { readLibrary } from './drawing.js';
 import { showMap } from './map.js';
 import { mapArguments, readAddress, setRoots, showArguments, stopArguments, writeAddress } from './places.js';
@@ -36,7 +36,7 @@ async function makeView() {
     const made = await show();
     if (signal.aborted) return made?.end();
     drawing = made;
-    tellFreshness();
+    reportFreshness();
     if (view !== 'search') focusHead();
     performance.mark(`shown ${view}`);
   } catch (fault) {
@@ -44,7 +44,7 @@ async function makeView() {
     if (!(fault instanceof Unanswered)) console.error(fault);
     main.replaceChildren();
     complain(fault.message);
-    tellFreshness();
+    reportFreshness();
   } finally {
     clearTimeout(busy);
     if (!signal.aborted) main.removeAttribute('aria-busy');
@@ -138,9 +138,9 @@ function step(by, event) {
 function lookAhead() {
   const { view, given } = readAddress();
   if (view !== 'symbol') return view === 'map' ? readLibrary() : null;
-  askAhead('show', showArguments(given.get('name'), given.get('source')));
+  prefetch('show', showArguments(given.get('name'), given.get('source')));
   if (given.get('tab') === 'graph' || given.get('tab') === 'impact') return readLibrary();
-  return askAhead('deps', stopArguments(given.get('name'), given.get('source')));
+  return prefetch('deps', stopArguments(given.get('name'), given.get('source')));
 }
 
 async function begin() {

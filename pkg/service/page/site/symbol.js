@@ -1,6 +1,6 @@
 // One symbol: dependents on the left, source in the middle, dependencies on the right; or the graph around it.
 
-import { ask, askAhead } from './answers.js';
+import { ask, prefetch } from './answers.js';
 import { indentFirst, showCode } from './code.js';
 import { GraphView } from './around.js';
 import { readLibrary } from './drawing.js';
@@ -14,7 +14,7 @@ const TABS = { code: 'Code', graph: 'Graph', impact: 'Impact' };
 
 export async function showSymbol(main, given, trail, signal) {
   const name = given.get('name'), source = given.get('source'), tab = given.get('tab') in TABS ? given.get('tab') : 'code';
-  if (tab === 'code') askAhead('deps', stopArguments(name, source));
+  if (tab === 'code') prefetch('deps', stopArguments(name, source));
   const lines = await ask('show', showArguments(name, source), signal);
   const target = lines.find((each) => each.type === 'target'), definitions = lines.filter((each) => each.type === 'definition');
   document.title = spell(`${target.qualname} · pkg`);
