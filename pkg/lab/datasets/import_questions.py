@@ -97,7 +97,7 @@ def _write_pairs(file: ImportingFile, random: Random) -> list[_Pair | None]:
 
 
 def _build_row_pair(file: ImportingFile, random: Random) -> _Pair:
-    """Build a question about one name; the answer has all its imports, such as those in both branches of a try statement."""
+    """Build a question about one name; the answer has all its imports, such as those of both branches of a try."""
     by_name: dict[str, list[ImportRecord]] = defaultdict(list)
     for record in file.records:
         by_name[record.artifact].append(record)
