@@ -79,9 +79,9 @@ def read_line(run: Run) -> dict[str, Any]:
 
 
 def make_environment(folder: Path) -> dict[str, str]:
-    """Take settings of PKG and Python away; compiled modules are kept as in an installation, but in the folder."""
+    """Return the environment without settings of PKG and Python, but JSON; compiled modules are kept in the folder."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PKG_", "PYTHON"))}
-    return kept | {"PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(folder / "pycache")}
+    return kept | {"PKG_JSON": "1", "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(folder / "pycache")}
 
 
 def summarise(values: Sequence[float], target: float | None = None) -> Figures:

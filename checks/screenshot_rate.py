@@ -25,7 +25,7 @@ from rate_process import start_rate  # noqa: E402
 SIZE = (1120, 620)
 LARGEST = 50_000  # bytes of a picture, so that three take less than 150 kB
 
-CODE = (ROOT / "pkg" / "service" / "rating" / "rater_assignment.py").read_text(encoding="utf-8")
+CODE = (ROOT / "pkg" / "lab" / "rating" / "rater_assignment.py").read_text(encoding="utf-8")
 DRAW = CODE[CODE.index("def draw_order") :]
 PAIR = {
     "question": "What does draw_order in rater_assignment.py do, and why does it take a seed?",

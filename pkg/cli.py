@@ -59,6 +59,7 @@ from pkg.console.settings import (
     decode_option,
     decode_options,
     is_by_default,
+    is_typed,
     keep_settings,
     name_origin,
     spread_settings,
@@ -593,7 +594,7 @@ def _emit_deps(answer: Answer, form: str | None, as_json: bool) -> None:
     from pkg.console import streams, trees
     from pkg.service.operations.deps_lines import deps_lines
 
-    if form not in (None, "json") and as_json and not is_by_default(click.get_current_context(), "as_json"):
+    if form not in (None, "json") and as_json and is_typed(click.get_current_context(), "as_json"):
         raise UsageError(f"--json and --format {form} are different forms; give one of them")
     if form in (None, "json"):
         emit(as_json or form == "json", deps_lines(answer), lambda: trees.view_deps(answer))
@@ -629,7 +630,7 @@ def impact(
     from pkg.console.freshness_notes import open_answering, say_stale
     from pkg.retrieval.deps.reached_tests import list_tests
 
-    asks_json = as_json and not is_by_default(click.get_current_context(), "as_json")
+    asks_json = as_json and is_typed(click.get_current_context(), "as_json")
     if only_tests and (asks_json or form is not None):
         raise UsageError("--tests writes names for pytest; it excludes --json and --format")
     is_markdown = form == "markdown"

@@ -21,7 +21,7 @@ USER_FILE = "pkg.toml"  # in the folder of the user's configuration
 
 HARMLESS = frozenset(
     (
-        "blocks", "budget", "context", "declarations", "field", "floor", "frame", "helpers", "hops", "jobs",
+        "blocks", "budget", "context", "declarations", "field", "floor", "frame", "helpers", "hops", "jobs", "json",
         "max_file_size", "mode", "prune", "prune_steps", "ranking", "retriever", "source", "tests", "text", "top_k",
     )
 )  # fmt: skip

@@ -15,7 +15,6 @@ from pkg.api import Listener, enhance_graph, estimate_enhancement, list_failures
 from pkg.console import enhance_tables
 from pkg.console.options import ENHANCE_NAMES, open_output
 from pkg.console.progress import Consent, ProgressBar, say
-from pkg.console.settings import is_by_default
 from pkg.console.streams import choose_ask, emit
 from pkg.errors import UsageError
 from pkg.model import Docstring, Skip
@@ -154,7 +153,7 @@ class _Command:
 
     def _show(self, patches: Iterator[FilePatch | Skip]) -> None:
         for each in patches:
-            if self._as_json and not is_by_default(click.get_current_context(), "as_json"):  # a pipe takes a diff
+            if self._as_json:
                 emit(True, [enhance_tables.patch_line(each)], tuple)
             elif isinstance(each, Skip):
                 say(f"left out {each}")

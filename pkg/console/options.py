@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import wraps
@@ -382,7 +381,7 @@ def _form_option(*forms: str) -> Callable[..., Any]:
         "--format",
         "form",
         type=click.Choice([*_FORMS, *forms]),
-        help="Form of the answer; without it a tree for a terminal, JSON lines for a pipe.",
+        help="Output format; default: tree, or json with --json.",
     )
 
 
@@ -682,14 +681,8 @@ ENHANCE_NAMES = ("model", "form", "comments", "limit", "minutes", "max_cost", "p
 
 
 def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --json and --no-json: a command gets what was asked for, else JSON lines where nobody watches."""
-    return click.option(
-        "--json/--no-json",
-        "as_json",
-        default=None,
-        callback=lambda ctx, parameter, value: not sys.stdout.isatty() if value is None else value,
-        help="Write JSON lines, or a view for people; default: JSON lines unless to a terminal.",
-    )(command)
+    """Add --json and --no-json: JSON lines instead of text, by the same rule for a terminal, a file and a pipe."""
+    return setting("--json/--no-json", "as_json", default=False, help="Write JSON lines instead of text.")(command)
 
 
 def name_database(address: str, database: str) -> str:

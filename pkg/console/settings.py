@@ -70,12 +70,16 @@ class SettingOption(click.Option):
         super().__init__(*declared, **more)
         self._only_with, self._not_with = only_with, not_with
 
+    @property
+    def setting(self) -> str:
+        """Return the name of the setting, which is that of the flag; the parameter may have another name."""
+        return name_setting(self.opts[0])
+
     def process_value(self, ctx: click.Context, value: Any) -> Any:
         """Read the value; raises what Settings.check raises for one of a file."""
-        name = str(self.name)
-        is_by_file = ctx.get_parameter_source(name) is click.core.ParameterSource.DEFAULT_MAP
+        is_by_file = ctx.get_parameter_source(str(self.name)) is click.core.ParameterSource.DEFAULT_MAP
         if is_by_file and self._is_used(ctx) and not ctx.resilient_parsing:
-            _find_settings(ctx).check(name)
+            _find_settings(ctx).check(self.setting)
         return super().process_value(ctx, value)
 
     def _is_used(self, ctx: click.Context) -> bool:
@@ -90,12 +94,17 @@ SETTINGS: dict[str, tuple[type, ...]] = {}
 """The types of every setting that a file may hold; setting() enters each where its option is made."""
 
 
+def name_setting(flag: str) -> str:
+    """Return the name of the setting of a flag: top_k for --top-k, prune for --prune/--no-prune."""
+    return flag.partition("/")[0].strip("-").replace("-", "_")
+
+
 def setting(flag: str, *short: str, help: str, type: click.ParamType[Any] | None = None, **more: Any) -> Decorator:
     """Make an option that a variable and a settings file give as well: --top-k, PKG_TOP_K and top_k are one setting.
 
     A flag with a slash is a pair of switches. A file needs trust for a setting that pkg.config does not call harmless.
     """
-    name = flag.partition("/")[0].strip("-").replace("-", "_")
+    name = name_setting(flag)
     is_switch = "/" in flag
     kinds = (bool,) if is_switch else _list_kinds(type)
     assert SETTINGS.setdefault(name, kinds) == kinds, f"the setting {name} has two types"
@@ -141,8 +150,13 @@ def spread_settings(commands: Mapping[str, click.Command], settings: Mapping[str
     """
     return {
         name: {key: value for key, value in settings.items() if key not in _list_strange(command)}
+        | {str(each.name): settings[each.setting] for each in _list_options(command) if each.setting in settings}
         for name, command in commands.items()
     }
+
+
+def _list_options(command: click.Command) -> list[SettingOption]:
+    return [each for each in command.params if isinstance(each, SettingOption)]
 
 
 def _list_strange(command: click.Command) -> set[str | None]:
@@ -159,6 +173,11 @@ def is_by_default(ctx: click.Context, name: str) -> bool:
     return ctx.get_parameter_source(name) is click.core.ParameterSource.DEFAULT
 
 
+def is_typed(ctx: click.Context, name: str) -> bool:
+    """Return whether the value of an option was given on the command line."""
+    return ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+
+
 def is_by_environment(ctx: click.Context, name: str) -> bool:
     """Return whether the value of an option comes from a variable of the environment."""
     return ctx.get_parameter_source(name) is click.core.ParameterSource.ENVIRONMENT
@@ -172,7 +191,8 @@ def name_origin(fault: click.BadParameter) -> str | None:
     if origin is click.core.ParameterSource.ENVIRONMENT:
         return f"the variable {fault.param.envvar}"
     if origin is click.core.ParameterSource.DEFAULT_MAP:
-        return f"the setting '{fault.param.name}' in {_find_settings(fault.ctx).files[fault.param.name].path}"
+        name = fault.param.setting if isinstance(fault.param, SettingOption) else fault.param.name
+        return f"the setting '{name}' in {_find_settings(fault.ctx).files[name].path}"
     return None
 
 

@@ -154,7 +154,7 @@ def run_in_terminal(*words: str, answer: str) -> tuple[int, str]:
     """Run a command in a terminal and type the answer when it asks for a password; give its code and what it shows."""
     ours, theirs = os.openpty()
     command = [sys.executable, "-c", IN_TERMINAL, *COMMAND, *words]
-    environment = os.environ | {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "120"}
+    environment = os.environ | {"NO_COLOR": "1", "PKG_JSON": "0", "TERM": "dumb", "COLUMNS": "120"}
     text, is_answered = b"", False
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
         os.close(theirs)

@@ -356,7 +356,7 @@ def test_settings_come_from_flags_then_environment_then_file(
 def run_in_terminal(*words: str, code: int = 0, **variables: str) -> str:
     done = subprocess.run(
         [sys.executable, "-c", IN_TERMINAL, *COMMAND, *words],
-        env=os.environ | {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "120"} | variables,
+        env=os.environ | {"NO_COLOR": "1", "PKG_JSON": "0", "TERM": "dumb", "COLUMNS": "120"} | variables,
         stdin=subprocess.DEVNULL,
         capture_output=True,
     )

@@ -93,7 +93,7 @@ def test_what_was_written_is_listed_and_undone(place: Path) -> None:
 
 def test_a_diff_shows_what_was_written_and_a_patch_holds_it(place: Path) -> None:
     run("enhance", "--model", "template", "--limit", "1")
-    shown = run("enhance", "--diff").stdout
+    shown = run("enhance", "--diff", "--no-json").stdout
     assert '+    """Double value.' in shown
     assert lines_of(run("enhance", "--diff", "--json"))[0]["docstrings"] == 1
     (told,) = lines_of(run("enhance", "--export-patch", str(place / "all.patch")))
@@ -105,7 +105,7 @@ def test_a_diff_shows_what_was_written_and_a_patch_holds_it(place: Path) -> None
 
 def test_a_dry_run_shows_what_would_be_stored_and_stores_nothing() -> None:
     before = run("export", "--vectors").stdout
-    shown = run("enhance", "--model", "template", "--dry-run").stdout
+    shown = run("enhance", "--model", "template", "--dry-run", "--no-json").stdout
     assert '+    """Double value.' in shown
     assert '+    """Triple value.' in shown
     assert run("export", "--vectors").stdout == before
