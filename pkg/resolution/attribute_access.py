@@ -215,15 +215,12 @@ class Attributes:
     def _read_container(self, value: Container, name: str) -> Values:
         if value.kind == "namespace":
             return self._machine.containers.read_keyed(value, name)
-        return frozenset({self._make(ContainerMethod, value, name)})
+        return self._read_method(value, name)
 
     def _read_unknown(self, value: Unknown, name: str) -> Values:
         if name in ("__name__", "__qualname__", "__module__"):
             return frozenset({PLAIN["str"]})
         return frozenset({value}) if value.reason is not Reason.CHOSEN else unknown(Reason.RESULT)
-
-    def _read_namespace(self, value: Namespace, name: str) -> Values:
-        return frozenset({self._make(ContainerMethod, value, name)})
 
     def _read_super(self, value: Super, name: str) -> Values:
         info = _info_of(value.receiver, value.info)
@@ -232,13 +229,12 @@ class Attributes:
             return frozenset({self._make(Maker, made, info, is_bound)})
         owner = self._hierarchy.find(info, name, after=value.info)
         if owner is None:
-            return self._read_above(_info_of(value.receiver, value.info), name)
-        is_class = isinstance(value.receiver, Class)
+            return self._read_above(info, name)
         members = self._machine.read(owner.members[name])
-        if is_class and name != "__new__":
-            return frozenset().union(*(self.bind_to_class(each, value.receiver) for each in members))
         if name == "__new__":
             return members
+        if isinstance(value.receiver, Class):
+            return frozenset().union(*(self.bind_to_class(each, value.receiver) for each in members))
         return self.bind(members, value.receiver)
 
     def _read_above(self, info: ClassInfo, name: str) -> Values:
@@ -274,15 +270,10 @@ class Attributes:
         return unknown(Reason.ATTRIBUTE)
 
     def _read_property(self, value: Property, name: str) -> Values:
-        return (
-            frozenset({self._make(ContainerMethod, value, name)}) if name in ("setter", "deleter", "getter") else EMPTY
-        )
+        return self._read_method(value, name) if name in ("setter", "deleter", "getter") else EMPTY
 
-    def _read_flow(self, value: Value, name: str) -> Values:
+    def _read_method(self, value: Value, name: str) -> Values:
         return frozenset({self._make(ContainerMethod, value, name)})
-
-    def _read_wrapped(self, value: Wrapped, name: str) -> Values:
-        return self.read(value.inner, name)
 
     def _read_partial(self, value: Partial, name: str) -> Values:
         if name == "func":
@@ -311,10 +302,8 @@ class Attributes:
                 promise = self._machine.types.promise(owner.code, owner.declared[name])
                 result = set(self._machine.combine(promise, frozenset(result)))
                 members = frozenset(each for each in members if not isinstance(each, Instance))
-            if fields and self._is_always_stored(info, name):
+            if fields and any(name in each.outline.initialised for each in info.order):  # stored by __init__
                 members = frozenset(each for each in members if isinstance(each, Property))
-            if name in owner.unset and not members:
-                members = EMPTY
             result |= self.bind(members, value)
         if owner is not None or lookup.fields:
             if lookup.overrides and all(is_none(each) for each in result):
@@ -340,10 +329,6 @@ class Attributes:
                 elif not isinstance(member, Property):
                     result |= self.bind(frozenset({member}), self._make(Instance, each, value.flavour))
         return merge_alike(frozenset(result))
-
-    def _is_always_stored(self, info: ClassInfo, name: str) -> bool:
-        """Return whether __init__ stores an attribute, which then hides that of the class."""
-        return any(name in each.outline.initialised for each in info.order)
 
     def _explain(self, value: Value, info: ClassInfo, name: str) -> Values:
         """Return the result of __getattr__ for an attribute that a class lacks, or the reason why it is unknown."""
@@ -420,7 +405,7 @@ class Attributes:
         if value.kind == "classmethod":
             inner = value.inner
             if isinstance(inner, Function):
-                return frozenset({self._make(Method, inner.code, self.take_class(receiver))})
+                inner = self._make(Method, inner.code, self.take_class(receiver))
             return frozenset({inner})
         bound = self.bind(frozenset({value.inner}), receiver)
         return frozenset(self._make(Wrapped, value.kind, each, value.manager) for each in bound)
@@ -438,9 +423,7 @@ class Attributes:
 
     def take_class(self, receiver: Value) -> Value:
         """Return the class of an object, or the value itself."""
-        if isinstance(receiver, Instance):
-            return self._make(Class, receiver.info, receiver.is_open)
-        return receiver
+        return self._make(Class, receiver.info, receiver.is_open) if isinstance(receiver, Instance) else receiver
 
     # Classes.
 
@@ -454,9 +437,8 @@ class Attributes:
             return frozenset({self._make(Maker, made, info, False)})
         lookup = self._hierarchy.look_up(info, name, value.is_open)
         read = self._machine.read
-        result: set[Value] = set()
+        result = self.read_foreign(info, name)
         owner = lookup.owner
-        result |= self.read_foreign(info, name)
         if owner is not None:
             if info.is_enumeration and name not in ("_missing_", "_generate_next_value_"):
                 members = read(owner.members[name])
@@ -520,9 +502,8 @@ class Attributes:
             if self._set(receiver, info, name, values, site):
                 return
             own = info.fields.get(name)
-            is_own = own is not None and isinstance(receiver, Instance) and receiver.flavour is Flavour.SELF
-            if is_own:
-                write(own, values)  # type: ignore[arg-type]
+            if own is not None and isinstance(receiver, Instance) and receiver.flavour is Flavour.SELF:
+                write(own, values)
             else:
                 self.write_foreign(info, name, values)
         elif isinstance(receiver, Class):
@@ -556,9 +537,8 @@ class Attributes:
         if owner is None and isinstance(receiver, Instance):
             hook = self._hierarchy.find(info, "__setattr__")
             for member in self._machine.read(hook.members["__setattr__"]) if hook is not None else ():
-                self._run(
-                    member, receiver, [frozenset({self._make(Constant, "str", name)}), values], site, "special method"
-                )
+                key = frozenset({self._make(Constant, "str", name)})
+                self._run(member, receiver, [key, values], site, "special method")
         if is_set and isinstance(receiver, Instance) and receiver.is_open:
             for each in self._hierarchy.look_up(info, name, True).overrides:
                 for member in self._machine.read(each.members[name]):
@@ -722,14 +702,14 @@ _READERS: dict[type[Value], Callable[[Attributes, Any, str], Values]] = {
     Text: Attributes._read_constant,
     Container: Attributes._read_container,
     Unknown: Attributes._read_unknown,
-    Namespace: Attributes._read_namespace,
+    Namespace: Attributes._read_method,
     Super: Attributes._read_super,
     Function: Attributes._read_callable,
     Method: Attributes._read_callable,
     Property: Attributes._read_property,
-    Generator: Attributes._read_flow,
-    Coroutine: Attributes._read_flow,
-    Wrapped: Attributes._read_wrapped,
+    Generator: Attributes._read_method,
+    Coroutine: Attributes._read_method,
+    Wrapped: lambda attributes, value, name: attributes.read(value.inner, name),
     Partial: Attributes._read_partial,
     Instance: Attributes._read_instance,
     Class: Attributes._read_class,

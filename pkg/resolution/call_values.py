@@ -121,10 +121,8 @@ class Calls:
         if numbers is None or root is None:
             return ("star import", CERTAIN) if name not in module.names else ("assigned value", LIKELY)
         nodes = [self._skip_stars(root, each) for each in numbers]
-        parts = [
-            root.summary.nodes[each] for node in nodes for each in (node[1:] if node[0] == o.PHI else ()) if each >= 0
-        ]
-        parts += [node for node in nodes if node[0] != o.PHI]
+        joined = [each for node in nodes if node[0] == o.PHI for each in node[1:] if each >= 0]
+        parts = [root.summary.nodes[each] for each in joined] + [node for node in nodes if node[0] != o.PHI]
         confidence = CERTAIN if len(parts) == 1 else LIKELY
         if all(node[0] in _DEFINED for node in parts):
             return "same module", confidence
@@ -517,9 +515,8 @@ class Calls:
             else:
                 rest = next((i for i, each in enumerate(parameters) if each[1] == o.REST), -1)
                 if rest >= 0:
-                    key = place - rest
                     container = self._machine.containers.open_rest(code, rest, o.REST)
-                    self._machine.containers.put(container, key, values)
+                    self._machine.containers.put(container, place - rest, values)
                     place += 1
         for name, values in arguments.named:
             self._give_named(code, arguments, name, values)
@@ -531,20 +528,15 @@ class Calls:
             if isinstance(value, Function | Method):
                 self.give(value.code, value.receiver if isinstance(value, Method) else None, arguments)
 
-    def _call_signature(self, value: Signature, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
-        return value.result
-
     def _spread(self, code: Code, arguments: Arguments, values: Values, place: int) -> None:
         """Write the items of a starred argument to the parameters from a position on."""
         containers = self._machine.containers
         parameters = code.summary.parameters
-        start = place
         for index in range(place, len(parameters)):
             if parameters[index][1] == o.PLACED:
-                self._machine.write(code.parameters[index], arguments.read_item(values, index - start))
+                self._machine.write(code.parameters[index], arguments.read_item(values, index - place))
             elif parameters[index][1] == o.REST:
-                rest = containers.open_rest(code, index, o.REST)
-                containers.put_all(rest, values, index - start)
+                containers.put_all(containers.open_rest(code, index, o.REST), values, index - place)
 
     def _give_named(self, code: Code, arguments: Arguments, name: str, values: Values) -> None:
         containers = self._machine.containers
@@ -613,8 +605,7 @@ class Calls:
             came = self._enter(function.code, value, arguments, site, "constructor", confidence)
             known = {each for each in came if not isinstance(each, Unknown | Library)}
             result |= known
-            is_hidden = any(isinstance(each, Unknown | Library) for each in came)
-            if is_hidden or not known:
+            if len(known) < len(came) or not known:
                 result.add(own)
         return result or {own}
 
@@ -671,9 +662,8 @@ class Calls:
             return unknown(Reason.RESULT)
         sure = LIKELY if value.is_promised else confidence
         result: Values = EMPTY
-        for method in self._machine.order(
-            self._machine.attributes.bind(self._machine.read(owner.members["__call__"]), value)
-        ):
+        members = self._machine.read(owner.members["__call__"])
+        for method in self._machine.order(self._machine.attributes.bind(members, value)):
             is_abstract = value.is_open and isinstance(method, Method) and is_replaced(method.code)
             result |= self.call(method, arguments, site, "__call__", POSSIBLE if is_abstract else sure)
         if value.is_open:
@@ -806,7 +796,7 @@ class Calls:
                     )
                     came |= made
                 elif isinstance(callee, Unknown | Library) or not callees:
-                    came |= self._machine.library.decorate(callee, made, arguments)
+                    came |= self._machine.library.decorate(callee, made)
                 elif isinstance(callee, ContainerMethod) and isinstance(callee.container, Property):
                     came |= self._machine.library.extend_property(callee, made)
                 else:
@@ -951,6 +941,6 @@ _CALLERS: dict[type[Value], Callable[[Calls, Any, Arguments, int, str, str], Val
     Partial: Calls._call_partial,
     Wrapped: Calls._call_wrapped,
     Maker: Calls._call_maker,
-    Signature: Calls._call_signature,
+    Signature: lambda calls, value, *_: value.result,
     Register: Calls._call_register,
 }

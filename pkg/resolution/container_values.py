@@ -499,16 +499,13 @@ class Containers:
         if isinstance(owner, Namespace):
             if name in ("get", "pop", "setdefault", "__getitem__"):
                 return self.read_namespace(owner, arguments.get(0))
-            if name in ("values", "items", "keys"):
-                return unknown(Reason.CHOSEN)
-            return unknown(Reason.RESULT)
+            return unknown(Reason.CHOSEN if name in ("values", "items", "keys") else Reason.RESULT)
         if isinstance(owner, Property):
             return self.machine.library.extend_property(method, arguments.get(0))
         if isinstance(owner, Generator):
-            read = self.machine.read
             if name in ("__next__", "send", "__anext__", "asend", "throw"):
                 return self._iterate_one(owner, -1, False)
-            return frozenset({owner}) if name in ("__iter__", "__aiter__") else read(owner.code.result)
+            return frozenset({owner}) if name in ("__iter__", "__aiter__") else self.machine.read(owner.code.result)
         if not isinstance(owner, Container):
             return unknown(Reason.RESULT)
         methods = HOLDERS.get(owner.kind)
@@ -581,9 +578,8 @@ class Containers:
         return self.fill("list", self._pop_item(owner, arguments, site), site)
 
     def _copy_own(self, owner: Container, arguments: Arguments, site: int) -> Values:
-        return self.copy(
-            owner.kind if owner.kind in ("dict", "set", "list", "tuple") else "list", frozenset({owner}), site
-        )
+        kind = owner.kind if owner.kind in ("dict", "set", "list", "tuple") else "list"
+        return self.copy(kind, frozenset({owner}), site)
 
     def _combine(self, owner: Container, arguments: Arguments, site: int) -> Values:
         made = self.copy("set", frozenset({owner}), site)
@@ -596,10 +592,9 @@ class Containers:
         items = self.read_everything(owner)
         key = arguments.get(9, "key")
         if key:
+            arguments = Arguments(self.machine, [(items, False)], [])
             for value in key:
-                self.machine.calls.call(
-                    value, Arguments(self.machine, [(items, False)], []), site, "callback", POSSIBLE
-                )
+                self.machine.calls.call(value, arguments, site, "callback", POSSIBLE)
         else:
             self.machine.special.note_methods(items, ("__lt__",), site, LIKELY)
         return frozenset({PLAIN["NoneType"]})
@@ -611,20 +606,13 @@ class Containers:
     def _remove(self, owner: Container, arguments: Arguments, site: int) -> Values:
         name = ("__hash__", "__eq__") if owner.kind == "set" else ("__eq__",)
         for each in name:
-            self.machine.special.note_methods(
-                arguments.get(0), (each,), site, LIKELY if each == "__hash__" else POSSIBLE
-            )
+            confidence = LIKELY if each == "__hash__" else POSSIBLE
+            self.machine.special.note_methods(arguments.get(0), (each,), site, confidence)
         return frozenset({PLAIN["NoneType"]})
-
-    def _get_item(self, owner: Container, arguments: Arguments, site: int) -> Values:
-        return self._read_one(owner, arguments.get(0), site)
 
     def _set_item(self, owner: Container, arguments: Arguments, site: int) -> Values:
         self.assign(frozenset({owner}), arguments.get(0), arguments.get(1), site)
         return frozenset({PLAIN["NoneType"]})
-
-    def _self(self, owner: Container, arguments: Arguments, site: int) -> Values:
-        return frozenset({owner})
 
 
 def _is_slice(key: Values) -> bool:
@@ -647,6 +635,7 @@ _METHODS: dict[str, Callable[[Containers, Container, Arguments, int], Values]] =
     "intersection": Containers._copy_own, "difference": Containers._copy_own,
     "symmetric_difference": Containers._combine,
     "sort": Containers._sort, "index": Containers._find, "count": Containers._find, "remove": Containers._remove,
-    "discard": Containers._remove, "__getitem__": Containers._get_item, "__setitem__": Containers._set_item,
-    "__iter__": Containers._self, "__next__": Containers._pop,
+    "discard": Containers._remove, "__setitem__": Containers._set_item, "__next__": Containers._pop,
+    "__getitem__": lambda containers, owner, arguments, site: containers._read_one(owner, arguments.get(0), site),
+    "__iter__": lambda containers, owner, *_: frozenset({owner}),
 }  # fmt: skip

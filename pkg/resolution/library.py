@@ -5,7 +5,7 @@ A model is a function registered for names of callees; a name that begins with a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pkg.model import LIKELY, POSSIBLE
@@ -13,6 +13,7 @@ from pkg.resolution.call_arguments import Arguments
 from pkg.resolution.classes import NAMES, name_names
 from pkg.resolution.program import Code
 from pkg.resolution.reasons import Reason
+from pkg.resolution.site_outcomes import Target
 from pkg.resolution.value_sets import (
     EMPTY,
     PLAIN,
@@ -162,7 +163,7 @@ class LibraryCalls:
 
     # Decorators.
 
-    def decorate(self, callee: Value, made: Values, arguments: Arguments) -> Values:
+    def decorate(self, callee: Value, made: Values) -> Values:
         """Return the result of decorating by a library's or an unknown decorator."""
         name = callee.name if isinstance(callee, Library) else ""
         last = name.rpartition(".")[2].removesuffix("()")
@@ -172,8 +173,6 @@ class LibraryCalls:
             return frozenset(self.make(Property, each, None, None) for each in made)
         if name in ("contextlib.contextmanager", "contextlib.asynccontextmanager"):
             return frozenset(self.wrap("contextmanager", each) for each in made)
-        if name.startswith("functools.wraps") or last == "update_wrapper":
-            return made
         return made
 
     def extend_property(self, method: ContainerMethod, made: Values) -> Values:
@@ -298,9 +297,7 @@ def _super(library: LibraryCalls, arguments: Arguments, site: int, name: str) ->
     code: Code | None = machine.code
     while code is not None:
         if code.owner_class is not None:
-            place = code.receiver_place
-            first = machine.parameter(code, 0) if place == 0 else EMPTY
-            info = code.owner_class
+            first, info = machine.parameter(code, 0) if code.receiver_place == 0 else EMPTY, code.owner_class
             return frozenset(library.make(Super, info, value) for value in first) or unknown(Reason.EXPRESSION)
         code = code.parent
     return unknown(Reason.EXPRESSION)
@@ -327,15 +324,23 @@ def _type(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> 
     return frozenset(result)
 
 
+def _list_texts(library: LibraryCalls, keys: Values) -> list[str]:
+    found = [each.value for each in library.machine.order(keys) if isinstance(each, Constant)]
+    return [each for each in found if isinstance(each, str)]
+
+
+def _list_reads(library: LibraryCalls, arguments: Arguments) -> Iterator[Target]:
+    """Iterate over the calls made by reading the attributes that texts name."""
+    for key in _list_texts(library, arguments.get(1)):
+        for owner in library.machine.order(arguments.get(0)):
+            yield from library.machine.attributes.list_called(owner, key)
+
+
 @models("builtins.getattr", "inspect.getattr_static")
 def _getattr(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     found = library.read_chosen(arguments.get(0), arguments.get(1))
-    machine = library.machine
-    for key in library.machine.order(arguments.get(1)):
-        if isinstance(key, Constant) and isinstance(key.value, str):
-            for owner in library.machine.order(arguments.get(0)):
-                for target in machine.attributes.list_called(owner, key.value):
-                    machine.note(site, target)
+    for target in _list_reads(library, arguments):
+        library.machine.note(site, target)
     default = arguments.get(2)
     if default and any(isinstance(each, Unknown) for each in found):
         found = frozenset(each for each in found if not (isinstance(each, Unknown) and each.reason is Reason.ATTRIBUTE))
@@ -344,35 +349,28 @@ def _getattr(library: LibraryCalls, arguments: Arguments, site: int, name: str) 
 
 @models("builtins.setattr")
 def _setattr(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
-    for key in library.machine.order(arguments.get(1)):
-        if isinstance(key, Constant) and isinstance(key.value, str):
-            library.machine.attributes.assign(arguments.get(0), key.value, arguments.get(2), site)
+    for key in _list_texts(library, arguments.get(1)):
+        library.machine.attributes.assign(arguments.get(0), key, arguments.get(2), site)
     return frozenset({PLAIN["NoneType"]})
 
 
 @models("builtins.delattr")
 def _delattr(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
-    for key in library.machine.order(arguments.get(1)):
-        if isinstance(key, Constant) and isinstance(key.value, str):
-            library.machine.attributes.delete(arguments.get(0), key.value, site)
+    for key in _list_texts(library, arguments.get(1)):
+        library.machine.attributes.delete(arguments.get(0), key, site)
     return frozenset({PLAIN["NoneType"]})
 
 
 @models("builtins.hasattr")
 def _hasattr(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
-    machine = library.machine
-    for key in library.machine.order(arguments.get(1)):
-        if isinstance(key, Constant) and isinstance(key.value, str):
-            for owner in library.machine.order(arguments.get(0)):
-                for target in machine.attributes.list_called(owner, key.value):
-                    machine.note(site, target._replace(confidence=POSSIBLE))
+    for target in _list_reads(library, arguments):
+        library.machine.note(site, target._replace(confidence=POSSIBLE))
     return frozenset({PLAIN["bool"]})
 
 
 @models("builtins.globals")
 def _globals(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
-    module = library.make(Module, library.machine.code.module.path)
-    return frozenset({library.make(Namespace, module)})
+    return frozenset({library.make(Namespace, library.make(Module, library.machine.code.module.path))})
 
 
 @models("builtins.vars")
@@ -386,31 +384,16 @@ def _vars(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> 
 # Collections.
 
 
-@models(
-    ".list",
-    ".tuple",
-    ".set",
-    ".frozenset",
-    ".WeakSet",
-    ".deque",
-    ".sorted",
-    ".reversed",
-    ".iter",
-    "itertools.islice",
-    "itertools.cycle",
-)
+_COLLECTED = {
+    "tuple": "tuple", "set": "set", "frozenset": "set", "WeakSet": "set", "iter": "iterator", "reversed": "iterator",
+}  # fmt: skip
+
+
+@models(".list", ".tuple", ".set", ".frozenset", ".WeakSet", ".deque", ".sorted", ".reversed", ".iter",
+        "itertools.islice", "itertools.cycle")  # fmt: skip
 def _collect(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     last = name.rpartition(".")[2]
-    kind = {
-        "tuple": "tuple",
-        "set": "set",
-        "frozenset": "set",
-        "WeakSet": "set",
-        "iter": "iterator",
-        "reversed": "iterator",
-    }.get(last, "list")
-    values = arguments.get(0)
-    machine = library.machine
+    machine, values, kind = library.machine, arguments.get(0), _COLLECTED.get(last, "list")
     if not arguments.placed:
         return machine.containers.fill(kind, EMPTY, site)
     if last == "reversed":
@@ -453,9 +436,8 @@ def _zip(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> V
     return containers.fill("iterator", frozenset({row}), site)
 
 
-@models(
-    "builtins.dict", ".OrderedDict", ".WeakValueDictionary", ".WeakKeyDictionary", ".ChainMap", "types.MappingProxyType"
-)
+@models("builtins.dict", ".OrderedDict", ".WeakValueDictionary", ".WeakKeyDictionary", ".ChainMap",
+        "types.MappingProxyType")  # fmt: skip
 def _dict(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     containers = library.machine.containers
     made = containers.copy("dict", EMPTY.union(*(values for values, _ in arguments.placed)), site)
@@ -523,9 +505,8 @@ def _pick(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> 
         if key:
             library.call_with(key, [items], site)
         else:
-            machine.special.note_methods(
-                items, ("__gt__" if name.endswith("max") else "__lt__", "__lt__", "__gt__"), site, LIKELY
-            )
+            first = "__gt__" if name.endswith("max") else "__lt__"
+            machine.special.note_methods(items, (first, "__lt__", "__gt__"), site, LIKELY)
         items |= arguments.get(9, "default")
     return items
 

@@ -243,9 +243,6 @@ class Machine:
             return frozenset({PLAIN[kind]})
         return frozenset({self.make(Constant, kind, value)})
 
-    def _parameter(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.parameter(self.code, node[1])
-
     def parameter(self, code: Code, place: int) -> Values:
         """Return the values of a parameter."""
         name, kind, _, annotation = code.summary.parameters[place]
@@ -274,9 +271,6 @@ class Machine:
             given = self.read(code.parameters[place])
             return promised.union(each for each in given if isinstance(each, Container))
         return promised
-
-    def _global(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.global_name(self.code, node[1])
 
     def global_name(self, code: Code, name: str) -> Values:
         """Return the values of a name of the module, or of a builtin."""
@@ -315,12 +309,6 @@ class Machine:
             if not self.program.map.find_import(module.path, record) and not record.level:
                 return frozenset({self.make(Library, f"{record.module}.{name}")})
         return unknown(Reason.UNDEFINED)
-
-    def _cell(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.read(self.code.module.codes[node[1]].cell(node[2]))
-
-    def _import(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.import_values(self.code.module, node[1])
 
     def import_values(self, module: ModuleInfo, number: int) -> Values:
         """Return the values that an import binds."""
@@ -422,9 +410,6 @@ class Machine:
         self.calls.note_class_creation(info, node[4])
         return frozenset({self.make(Class, info, False)})
 
-    def _declare(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.combine(self.types.promise(self.code, node[1]), values[node[2]])
-
     def combine(self, promise: Promise, given: Values) -> Values:
         """Combine the promise of an annotation with known values."""
         promised, is_open = promise
@@ -468,21 +453,6 @@ class Machine:
         return frozenset(result)
 
     # Attributes and items.
-
-    def _attribute(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.attributes.read_all(values[node[1]], node[2], node[3:])
-
-    def _item(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.containers.read_item(values[node[1]], values[node[2]], node[3])
-
-    def _iterate(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.containers.iterate(values[node[1]], node[3], bool(node[2]))
-
-    def _unpack(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.containers.unpack(values[node[1]], node[2], node[3], node[4], node[5])
-
-    def _collect(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return frozenset({self.containers.collect(node, values, self.number)})
 
     def _set_attribute(self, node: Sequence[Any], values: list[Values]) -> Values:
         self.attributes.assign(values[node[1]], node[2], values[node[3]], node[4])
@@ -560,9 +530,6 @@ class Machine:
                 result |= self.read(value.code.result)
         return result or unknown(Reason.EXPRESSION)
 
-    def _await(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.calls.await_all(values[node[1]], node[2])
-
     # Calls.
 
     def _call(self, node: Sequence[Any], values: list[Values]) -> Values:
@@ -592,40 +559,34 @@ class Machine:
                 self.calls.call(value, Arguments(self, [], []), node[2], "raise", CERTAIN)
         return EMPTY
 
-    def _binary(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.special.operate(node[1], values[node[2]], values[node[3]], node[4], False)
-
-    def _in_place(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.special.operate(node[1], values[node[2]], values[node[3]], node[4], True)
-
-    def _unary(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.special.ask_unary(node[1], values[node[2]], node[3])
-
-    def _compare(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.special.compare(node[1], values[node[2]], values[node[3]], node[4])
-
-    def _ask(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.special.ask(node[1], values[node[2]], node[3])
-
-    def _enter(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return self.special.enter(values[node[1]], bool(node[2]), node[3])
-
-    def _skip(self, node: Sequence[Any], values: list[Values]) -> Values:
-        return EMPTY
-
     def _list_handlers(self) -> list[Callable[[Sequence[Any], list[Values]], Values]]:
-        table = {
-            o.CONST: self._constant, o.PARAM: self._parameter, o.GLOBAL: self._global, o.CELL: self._cell,
-            o.ATTR: self._attribute, o.CALL: self._call, o.CALL_ATTR: self._call_attribute, o.ITEM: self._item,
-            o.ITER: self._iterate, o.UNPACK: self._unpack, o.BINARY: self._binary, o.INPLACE: self._in_place,
-            o.UNARY: self._unary, o.COMPARE: self._compare, o.COLLECT: self._collect, o.PHI: self._join,
-            o.NARROW: self._narrow, o.FUNC: self._function, o.CLASS: self._class, o.AWAIT: self._await,
-            o.YIELD: self._yield, o.YIELD_FROM: self._yield_from, o.PROTOCOL: self._ask, o.ENTER: self._enter,
-            o.IMPORT: self._import, o.DECLARE: self._declare, o.DECORATE: self._decorate, o.TEXT: self._text,
-            o.UNKNOWN: self._unknown, o.RETURN: self._return, o.SET_ATTR: self._set_attribute,
-            o.SET_ITEM: self._set_item, o.DEL_ATTR: self._delete_attribute, o.DEL_ITEM: self._delete_item,
-            o.SET_GLOBAL: self._set_global, o.SET_CELL: self._set_cell, o.MEMBER: self._member, o.RAISE: self._raise,
-            o.STAR: self._skip, o.CAUGHT: self._caught, o.STAR_BOUND: self._star_bound,
+        calls, attributes, containers, special = self.calls, self.attributes, self.containers, self.special
+        table: dict[int, Callable[[Sequence[Any], list[Values]], Values]] = {
+            o.CONST: self._constant, o.CALL: self._call, o.CALL_ATTR: self._call_attribute, o.PHI: self._join,
+            o.NARROW: self._narrow, o.FUNC: self._function, o.CLASS: self._class, o.YIELD: self._yield,
+            o.YIELD_FROM: self._yield_from, o.DECORATE: self._decorate, o.TEXT: self._text, o.UNKNOWN: self._unknown,
+            o.RETURN: self._return, o.SET_ATTR: self._set_attribute, o.SET_ITEM: self._set_item,
+            o.DEL_ATTR: self._delete_attribute, o.DEL_ITEM: self._delete_item, o.SET_GLOBAL: self._set_global,
+            o.SET_CELL: self._set_cell, o.MEMBER: self._member, o.RAISE: self._raise, o.CAUGHT: self._caught,
+            o.STAR_BOUND: self._star_bound,
+            o.PARAM: lambda node, _: self.parameter(self.code, node[1]),
+            o.GLOBAL: lambda node, _: self.global_name(self.code, node[1]),
+            o.CELL: lambda node, _: self.read(self.code.module.codes[node[1]].cell(node[2])),
+            o.IMPORT: lambda node, _: self.import_values(self.code.module, node[1]),
+            o.STAR: lambda node, _: EMPTY,
+            o.DECLARE: lambda node, values: self.combine(self.types.promise(self.code, node[1]), values[node[2]]),
+            o.ATTR: lambda node, values: attributes.read_all(values[node[1]], node[2], node[3:]),
+            o.ITEM: lambda node, values: containers.read_item(values[node[1]], values[node[2]], node[3]),
+            o.ITER: lambda node, values: containers.iterate(values[node[1]], node[3], bool(node[2])),
+            o.UNPACK: lambda node, values: containers.unpack(values[node[1]], *node[2:6]),
+            o.COLLECT: lambda node, values: frozenset({containers.collect(node, values, self.number)}),
+            o.AWAIT: lambda node, values: calls.await_all(values[node[1]], node[2]),
+            o.BINARY: lambda node, values: special.operate(node[1], values[node[2]], values[node[3]], node[4], False),
+            o.INPLACE: lambda node, values: special.operate(node[1], values[node[2]], values[node[3]], node[4], True),
+            o.UNARY: lambda node, values: special.ask_unary(node[1], values[node[2]], node[3]),
+            o.COMPARE: lambda node, values: special.compare(node[1], values[node[2]], values[node[3]], node[4]),
+            o.ASK: lambda node, values: special.ask(node[1], values[node[2]], node[3]),
+            o.ENTER: lambda node, values: special.enter(values[node[1]], bool(node[2]), node[3]),
         }  # fmt: skip
         return [table[code] for code in range(len(table))]
 

@@ -79,9 +79,10 @@ def outline_module(module: ModuleInfo) -> ModuleOutline:
 
 def _outline_class(info: ClassInfo, initialised: list[str]) -> ClassOutline:
     return ClassOutline(
-        info.key, list(info.members), list(info.fields), list(_list_asked(info)),
-        initialised, [_name(each) for each in info.bases], list(info.places), list(info.libraries),
-        info.has_unknown, info.is_protocol, _name(info.metaclass) if info.metaclass is not None else None,
+        key=info.key, members=list(info.members), fields=list(info.fields), asked=list(_list_asked(info)),
+        initialised=initialised, bases=[_name(each) for each in info.bases], places=list(info.places),
+        libraries=list(info.libraries), has_unknown=info.has_unknown, is_protocol=info.is_protocol,
+        metaclass=_name(info.metaclass) if info.metaclass is not None else None,
     )  # fmt: skip
 
 

@@ -62,24 +62,22 @@ class ModuleRecord:
                     for at, each in sorted(rounds.items())]]
             for path, rounds in sorted(self.received.items())
         ]  # fmt: skip
-        whole = [
-            texts.listed, sets.listed, shown, received, self.reads, self.writes, self.last,
-        ]  # fmt: skip
-        return pack_json(whole)
+        return pack_json([texts.listed, sets.listed, shown, received, self.reads, self.writes, self.last])
 
     @classmethod
     def unpack(cls, facts: bytes, flows: bytes) -> ModuleRecord:
         """Unpack a record."""
         texts, sets, shown, received, reads, writes, last = unpack_json(flows)
         named = [frozenset(texts[each] for each in numbers) for numbers in sets]
+        consulted, heads = unpack_facts(facts)
         return cls(
-            {texts[name]: [(at, named[each]) for at, each in history] for name, history, _ in shown},
-            {texts[name]: [texts[each] for each in readers] for name, _, readers in shown if readers},
-            {
+            shown={texts[name]: [(at, named[each]) for at, each in history] for name, history, _ in shown},
+            readers={texts[name]: [texts[each] for each in readers] for name, _, readers in shown if readers},
+            received={
                 path: {at: {texts[name]: named[each] for name, each in written} for at, written in rounds}
                 for path, rounds in received
             },
-            reads, writes, *unpack_facts(facts), last, cut_outline(facts)[0],
+            reads=reads, writes=writes, consulted=consulted, heads=heads, last=last, outline=cut_outline(facts)[0],
         )  # fmt: skip
 
 

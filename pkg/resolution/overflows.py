@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pkg.extract.summary import operations as o
@@ -64,7 +65,7 @@ class Overflows:
             before = [(code, each) for each in list_operands(code.summary.nodes[number]) if is_cut(code.values[each])]
             node = code.base + number
             cut = [(_name(each), each) for each in (*read.get(node, ()), *self._read_of_others.get(node, ()))]
-            for name, variable in sorted(cut, key=_first) if len(cut) > 1 else cut:
+            for name, variable in sorted(cut, key=itemgetter(0)) if len(cut) > 1 else cut:
                 if is_large(self._schedule.see(variable)):
                     return name
                 near = near or name
@@ -95,10 +96,6 @@ class Overflows:
         for container in self._containers.get(module, ()):
             held = (container.everything, container.rest, container.keys, *container.keyed.values())
             yield from (each for each in held if each is not None)
-
-
-def _first(named: tuple[str, Variable]) -> str:
-    return named[0]
 
 
 def _name(variable: Variable) -> str:

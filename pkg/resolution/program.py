@@ -173,14 +173,6 @@ def _list_users(nodes: Sequence[Operation]) -> list[tuple[int, ...]]:
     return users
 
 
-def _make_parameters(code: Code) -> list[Variable]:
-    return [Variable(code.module, code, PARAMETER, place) for place in range(len(code.summary.parameters))]
-
-
-def _make_cases(code: Code) -> dict[Guards, Variable]:
-    return {each: Variable(code.module, code, CASE, each) for each in code.summary.head.guards}
-
-
 def _make_defaults(code: Code) -> dict[int, Variable]:
     head = code.summary.head
     asked = {each.place for each in head.passed}.union(place for each in head.guards for place, _, _ in each)
@@ -188,10 +180,12 @@ def _make_defaults(code: Code) -> dict[int, Variable]:
 
 
 _MADE: dict[str, Callable[[Code], Any]] = {
-    "parameters": _make_parameters,
+    "parameters": lambda code: [
+        Variable(code.module, code, PARAMETER, place) for place in range(len(code.summary.parameters))
+    ],
     "result": lambda code: Variable(code.module, code, RESULT),
     "yielded": lambda code: Variable(code.module, code, YIELDED),
-    "cases": _make_cases,
+    "cases": lambda code: {each: Variable(code.module, code, CASE, each) for each in code.summary.head.guards},
     "defaults": _make_defaults,
     "passed": lambda code: tuple(code.summary.head.passed),
     "decorators": lambda code: frozenset(code.summary.head.decorators),

@@ -74,7 +74,8 @@ class ReplaySchedule(Schedule):
         live = self.live[home]
         if variable not in live.reads:
             live.reads.add(variable)
-            for at in self._list_times(variable):
+            owner = self._find_live(variable)
+            for at, _ in self._kept[variable] if owner is None else owner.shown.get(variable, ()):
                 if at >= self._now:
                     live.due.setdefault(at, set()).add(variable)
         return self._view(variable)
@@ -88,8 +89,7 @@ class ReplaySchedule(Schedule):
             if items is None:
                 items = self._items[home.path] = {}
                 for name in self._find_record(home.path).shown:
-                    owner = find_container(name)
-                    if owner is not None:
+                    if (owner := find_container(name)) is not None:
                         items.setdefault(owner, []).append(name)
             for name in items.get(self.names.spell_container(container), ()):
                 self.names.find_variable(home, name)
@@ -109,11 +109,6 @@ class ReplaySchedule(Schedule):
             return next((values for at, values in reversed(shown) if at < self._now), EMPTY)
         kept = [names for at, names in self._kept[variable] if at < self._now]
         return frozenset(map(self.names.find_value, kept[-1])) if kept else variable.shown
-
-    def _list_times(self, variable: Variable) -> list[int]:
-        """List the known rounds in which a variable changes."""
-        live = self._find_live(variable)
-        return [at for at, _ in (self._kept[variable] if live is None else live.shown.get(variable, ()))]
 
     def _find_live(self, variable: Variable) -> _Live | None:
         """Return the live module of a variable, made live unless its record has the variable; None where it has."""

@@ -251,15 +251,8 @@ class _CallLinks:
         ends = self._list_ends(targets)
         if ends or is_unbound:
             owner = self._ids.of_owner(code.parent if code.class_info is not None and code.parent is not None else code)
-            self.sites.append(
-                SiteLinks(
-                    code.summary.first_site + site,
-                    -1,
-                    owner,
-                    ends,
-                    self._tell(code, site, reasons) if is_unbound else "",
-                )
-            )
+            reason = self._tell(code, site, reasons) if is_unbound else ""
+            self.sites.append(SiteLinks(code.summary.first_site + site, -1, owner, ends, reason))
 
     def add_requests(self, code: Code, fixtures: list[Target]) -> None:
         """Add the fixtures that pytest calls for a function."""

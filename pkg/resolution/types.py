@@ -52,8 +52,7 @@ _MAPPINGS = frozenset((
     "ItemsView", "Counter", "WeakKeyDictionary", "WeakValueDictionary",
 ))  # fmt: skip
 _CONTAINING = ("builtins.", "typing.", "collections", "queue.", "asyncio.", "multiprocessing.", "concurrent.",
-               "contextvars.",
-               "weakref.")  # fmt: skip
+               "contextvars.", "weakref.")  # fmt: skip
 _SAME = frozenset((
     "Optional", "ClassVar", "Final", "Annotated", "Required", "NotRequired", "ReadOnly", "InitVar", "TypeGuard",
     "Concatenate", "Unpack",
@@ -161,8 +160,7 @@ class Types:
                 info.metaclass = next((each.info for each in found if isinstance(each, Class)), None)
                 if info.metaclass is None and any(isinstance(each, Library) for each in found):
                     is_plain = all(isinstance(each, Library) and each.name.endswith("ABCMeta") for each in found)
-                    if not is_plain:
-                        info.has_unknown = True
+                    info.has_unknown |= not is_plain
 
     def register_classes(self) -> None:
         """Find the classes registered for ABCs by a call or decorator."""
@@ -227,9 +225,8 @@ class Types:
             star = self._program.find_brought(code.module.path, node[3], node[1])
             if not star:
                 return self.find(code, node[2], depth + 1)
-            return frozenset().union(
-                *(self._find_member(self._program.map.open(each), node[1], depth + 1) for each in star)
-            )
+            members = (self._find_member(self._program.map.open(each), node[1], depth + 1) for each in star)
+            return frozenset().union(*members)
         if operation in (o.ITEM, o.NARROW, o.DECORATE):
             return self.find(code, node[1], depth + 1)
         if operation == o.CELL:
@@ -426,9 +423,7 @@ class Types:
         if alias is not None:
             return self._read(alias[0], self._spell(*alias, 0), depth + 1)
         values = self.resolve(code, name)
-        if not values:
-            return OPEN
-        return self._join([self._read_value(code, value) for value in values])
+        return self._join([self._read_value(code, value) for value in values]) if values else OPEN
 
     def _read_self(self, code: Code) -> Promise:
         each: Code | None = code
@@ -441,8 +436,7 @@ class Types:
 
     def _read_value(self, code: Code, value: Any) -> Promise:
         if isinstance(value, Class):
-            made = frozenset({self._make(Instance, value.info, Flavour.TYPED)})
-            return made, is_protocol(value.info)
+            return frozenset({self._make(Instance, value.info, Flavour.TYPED)}), is_protocol(value.info)
         if isinstance(value, Library):
             name = value.name
             short = name.rpartition(".")[2]
@@ -450,12 +444,10 @@ class Types:
                 return OPEN
             if short in _PLAIN_TYPES and name.startswith("builtins."):
                 return frozenset({PLAIN[short]}), False
-            if short in _OPEN or short in _SAME or short == "Union":
+            if short in _OPEN or short in _SAME or short in ("Union", "type", "Type"):
                 return OPEN
             if name.startswith(_CONTAINING) and (short in _LISTS or short in _MAPPINGS):
                 return frozenset({self._make_container(code, _LISTS.get(short, "dict"), EMPTY, EMPTY)}), False
-            if short in ("type", "Type"):
-                return OPEN
             return frozenset({self._make(Library, f"{name}()")}), False
         return OPEN
 
@@ -521,13 +513,10 @@ class Types:
             items = self._read(code, arguments[-1], depth + 1)[0]
             return frozenset({self._make_container(code, "dict", items, keys)}), False
         if last in _LISTS:
-            kind = _LISTS[last]
-            place = -1 if last == "Coroutine" else 0
-            if kind == "tuple":
+            if _LISTS[last] == "tuple":
                 return frozenset({self._make_tuple(code, arguments, depth)}), False
-            return frozenset(
-                {self._make_container(code, kind, self._read(code, arguments[place], depth + 1)[0], EMPTY)}
-            ), False
+            items = self._read(code, arguments[-1 if last == "Coroutine" else 0], depth + 1)[0]
+            return frozenset({self._make_container(code, _LISTS[last], items, EMPTY)}), False
         if last == "Callable" and len(arguments) == 2:
             return self._read_signature(code, arguments[0], arguments[1], depth)
         return OPEN if not values else self._read_name(code, base[1], depth)
@@ -537,11 +526,9 @@ class Types:
         parts = given[1] if given[0] == "l" else []
         known = tuple(self._read(code, each, depth + 1)[0] for each in parts)
         came = self._read(code, result, depth + 1)[0]
-        return (
-            (frozenset({self._make(Signature, known if any(known) else (), came)}), True)
-            if came or any(known)
-            else OPEN
-        )
+        if not (came or any(known)):
+            return OPEN
+        return frozenset({self._make(Signature, known if any(known) else (), came)}), True
 
     def find_signatures(self) -> None:
         """Find the signatures of callable parameters in annotations."""

@@ -81,9 +81,8 @@ class Records(Mapping[str, ModuleRecord]):
 
 
 def resolve_edited(
-    units: Mapping[str, UnitText], package: str, errors: LocalErrors, records: Records,
-    before: Mapping[str, UnitText],
-) -> Update | None:  # fmt: skip
+    units: Mapping[str, UnitText], package: str, errors: LocalErrors, records: Records, before: Mapping[str, UnitText]
+) -> Update | None:
     """Resolve edited, added and removed files; None where everything has to be resolved, as for new packages.
 
     records: previous ones by path, and under "" of what belongs to no file. before: previous versions of edited or
@@ -163,7 +162,7 @@ class _Edit:
         if any(EVERYTHING in self._old.get(path, ()) or not _is_known(program, records, path) for path in moved):
             return None
         came, gone = (
-            list_special(name for each in found.values() for name in each) for found in (self._new, self._old)
+            list_special(name for each in facts.values() for name in each) for facts in (self._new, self._old)
         )
         if came != gone and not came ^ gone <= _list_special_elsewhere(program, self._before):
             return None
