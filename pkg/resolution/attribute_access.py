@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 _MOST_OVERRIDES = 50  # overrides that are read one by one, of an attribute that is None in a base
 _OF_OBJECTS, _OF_FUNCTIONS = frozenset(dir(object)), frozenset(dir(FunctionType))
-OF_CLASSES = frozenset(("__init_subclass__", "__class_getitem__"))
+IMPLICIT_CLASS_METHODS = frozenset(("__init_subclass__", "__class_getitem__"))
 """Implicit class methods."""
 _TEXTS = frozenset(("__name__", "__qualname__", "__module__", "__doc__"))
 
@@ -90,9 +90,9 @@ class Attributes:
         self._machine = machine
         self._make = machine.make
         self._hierarchy = machine.program.hierarchy
-        self.apart: dict[tuple[Values, str, Values], tuple[list[Value], set[object]]] = {}
+        self.distinct: dict[tuple[Values, str, Values], tuple[list[Value], set[object]]] = {}
         self._foreign: dict[str, _Foreign] = {}  # attributes assigned from outside their classes
-        self._asked: set[str] = set()  # members that may be properties or descriptors
+        self._computed: set[str] = set()  # members that may be properties or descriptors
         self._forwarded: set[tuple[Value, str]] = set()
         self._has_fallback = False  # whether any class has a __getattr__
         self._is_any_foreign = False  # whether setattr() may assign to any attribute
@@ -108,7 +108,7 @@ class Attributes:
                 if name not in self._foreign:
                     self._foreign[name] = _Foreign(name, program.shared)
             for each in outline.classes:
-                self._asked.update(each.asked)
+                self._computed.update(each.computed)
 
     def find_assigned(self, name: str) -> _Foreign:
         """Return the outside assignments to attributes of a name, made on first use."""
@@ -151,22 +151,22 @@ class Attributes:
     def _read_many(self, values: Values, name: str, sites: Sequence[int]) -> Values:
         """Record the calls made by reading an attribute of a large set; its values are not followed."""
         may_call = self.may_call(name)
-        for value in self._machine.order(self.list_apart(values, name)):
+        for value in self._machine.order(self.list_distinct(values, name)):
             is_plain = isinstance(value, Instance | Class)
             if (not is_plain or may_call) and (self.note_read(value, name, sites) or not is_plain):
                 self.read(value, name)
         return MANY
 
-    def list_apart(self, values: Values, name: str) -> list[Value]:
+    def list_distinct(self, values: Values, name: str) -> list[Value]:
         """List one value of a large set for each place that an attribute comes from."""
         self._machine.schedule.consulted.add(name)
         foreign = self._find_foreign(name)
         changed = self._machine.read(foreign.changed) if foreign is not None else EMPTY
         return self._machine.schedule.remember(
-            self.apart, (values, name, changed), lambda: self._find_apart(values, name, changed)
+            self.distinct, (values, name, changed), lambda: self._find_distinct(values, name, changed)
         )
 
-    def _find_apart(self, values: Values, name: str, changed: Values) -> list[Value]:
+    def _find_distinct(self, values: Values, name: str, changed: Values) -> list[Value]:
         found: dict[object, Value] = {}
         for value in values:
             key: object = value
@@ -307,7 +307,7 @@ class Attributes:
             result |= self.bind(members, value)
         if owner is not None or lookup.fields:
             if lookup.overrides and all(is_none(each) for each in result):
-                result |= self._read_exchanged(lookup, name, value)
+                result |= self._read_replaced(lookup, name, value)
             return frozenset(result)
         for variable in lookup.lower:
             result |= read(variable)
@@ -317,7 +317,7 @@ class Attributes:
             return frozenset(result)
         return self._explain(value, info, name)
 
-    def _read_exchanged(self, lookup: Lookup, name: str, value: Instance | Class) -> Values:
+    def _read_replaced(self, lookup: Lookup, name: str, value: Instance | Class) -> Values:
         """Return the values in subclasses of an attribute that is a placeholder None in a base."""
         if len(lookup.overrides) > _MOST_OVERRIDES:
             return MANY
@@ -395,7 +395,7 @@ class Attributes:
         code = value.code
         if "staticmethod" in code.decorators:
             return value
-        if "classmethod" in code.decorators or code.name in OF_CLASSES:
+        if "classmethod" in code.decorators or code.name in IMPLICIT_CLASS_METHODS:
             return self._make(Method, code, self.take_class(receiver))
         return self._make(Method, code, receiver)
 
@@ -449,7 +449,7 @@ class Attributes:
             for variable in lookup.fields:
                 result |= read(variable)
             if lookup.overrides and all(is_none(each) for each in result):
-                result |= self._read_exchanged(lookup, name, value)
+                result |= self._read_replaced(lookup, name, value)
             return frozenset(result)
         for variable in lookup.fields:
             result |= read(variable)
@@ -477,7 +477,7 @@ class Attributes:
         """Bind class methods to the class that they are read from."""
         if isinstance(value, Function):
             code = value.code
-            if "classmethod" in code.decorators or code.name in OF_CLASSES:
+            if "classmethod" in code.decorators or code.name in IMPLICIT_CLASS_METHODS:
                 return frozenset({self._make(Method, code, receiver)})
             return frozenset({value})
         if isinstance(value, Wrapped) and value.kind in ("classmethod", "staticmethod"):
@@ -594,7 +594,7 @@ class Attributes:
     def may_call(self, name: str) -> bool:
         """Return whether reading an attribute of a name may call a function."""
         self._machine.schedule.consulted.add(name)
-        return name in self._asked or self._has_fallback
+        return name in self._computed or self._has_fallback
 
     def find_changes(self, name: str) -> Variable | None:
         """Return the variable of the classes whose attribute of a name is assigned from outside."""
@@ -625,7 +625,7 @@ class Attributes:
         if lookup.owner is None and not lookup.fields:
             yield from self._list_fallback(value, info, name)
         for target in self._list_getters(lookup.owner, name, confidence):
-            is_abstract = is_replaced(target.code) and (bool(lookup.overrides) or is_of_protocol(target.code))
+            is_abstract = is_placeholder(target.code) and (bool(lookup.overrides) or is_protocol_stub(target.code))
             yield target._replace(confidence=POSSIBLE) if is_abstract else target
         for each in overrides:
             yield from self._list_getters(each, name, POSSIBLE)
@@ -669,12 +669,12 @@ class Attributes:
                 yield Target(member.code, DESCRIPTOR, confidence)
 
 
-def is_replaced(code: Code) -> bool:
+def is_placeholder(code: Code) -> bool:
     """Return whether a method is abstract: it is declared so, or only raises."""
-    return "abstractmethod" in code.decorators or bool(code.summary.flags & IS_RAISING) or is_of_protocol(code)
+    return "abstractmethod" in code.decorators or bool(code.summary.flags & IS_RAISING) or is_protocol_stub(code)
 
 
-def is_of_protocol(code: Code) -> bool:
+def is_protocol_stub(code: Code) -> bool:
     """Return whether a method is an empty one of a protocol."""
     return code.owner_class is not None and code.owner_class.is_protocol and bool(code.summary.flags & IS_STUB)
 

@@ -9,7 +9,7 @@ from pkg.extract.summary import operations as o
 from pkg.extract.summary.operations import IS_RAISING, IS_STUB
 from pkg.extract.summary.returned_parameters import Guards
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
-from pkg.resolution.attribute_access import is_replaced
+from pkg.resolution.attribute_access import is_placeholder
 from pkg.resolution.call_arguments import Arguments
 from pkg.resolution.classes import ClassInfo, Lookup, has_base
 from pkg.resolution.narrowed_values import may_pass, narrow
@@ -90,14 +90,14 @@ class Calls:
 
     # Rules of calls by name.
 
-    def judge_name(self, code: Code, number: int) -> tuple[str, str]:
+    def find_rule(self, code: Code, number: int) -> tuple[str, str]:
         """Return the rule that binds a callee other than an attribute, and its confidence."""
         node = code.summary.nodes[number]
         operation = node[0]
         if operation == o.GLOBAL:
-            return self._judge_global(code, node[1])
+            return self._find_global_rule(code, node[1])
         if operation == o.CELL:
-            return self._judge_cell(code.module.codes[node[1]], node[2])
+            return self._find_cell_rule(code.module.codes[node[1]], node[2])
         if operation == o.PARAM:
             return "argument", LIKELY
         if operation in _DEFINED:
@@ -105,7 +105,7 @@ class Calls:
         if operation == o.IMPORT:
             return "import", CERTAIN
         if operation == o.NARROW:
-            return self.judge_name(code, node[1]) if node[1] >= 0 else ("assigned value", LIKELY)
+            return self.find_rule(code, node[1]) if node[1] >= 0 else ("assigned value", LIKELY)
         if operation == o.PHI:
             kinds = {code.summary.nodes[each][0] for each in node[1:] if each >= 0}
             if kinds <= {o.IMPORT}:
@@ -115,7 +115,7 @@ class Calls:
             return "assigned value", CERTAIN
         return "result", CERTAIN
 
-    def _judge_global(self, code: Code, name: str) -> tuple[str, str]:
+    def _find_global_rule(self, code: Code, name: str) -> tuple[str, str]:
         module = code.module
         root, numbers = module.root, module.bindings.get(name)
         if numbers is None or root is None:
@@ -138,7 +138,7 @@ class Calls:
         star = self._machine.program.find_brought(root.module.path, node[3], node[1])
         return root.summary.nodes[node[2]] if not star else (o.STAR,)
 
-    def _judge_cell(self, owner: Code, name: str) -> tuple[str, str]:
+    def _find_cell_rule(self, owner: Code, name: str) -> tuple[str, str]:
         stored = [node for node in owner.summary.nodes if node[0] == o.SET_CELL and node[2] == name]
         nodes = [owner.summary.nodes[node[3]] for node in stored if node[3] >= 0]
         confidence = CERTAIN if len(nodes) == 1 else LIKELY
@@ -181,7 +181,7 @@ class Calls:
         result: set[Value] = set()
         apart: Iterable[Value] = receivers
         if is_large(receivers):
-            apart, arguments = machine.attributes.list_apart(receivers, name), arguments.want(False)
+            apart, arguments = machine.attributes.list_distinct(receivers, name), arguments.want(False)
         for receiver in machine.order(apart):
             came = self._call_planned(receiver, name, arguments, site) if isinstance(receiver, Instance) else None
             result |= self._call_member(receiver, name, arguments, site) if came is None else came
@@ -226,9 +226,9 @@ class Calls:
 
     def run(self, code: Code, receiver: Value | None, arguments: Arguments) -> Values:
         """Pass arguments to a function, and return its result if that is wanted."""
-        self.give(code, receiver, arguments)
+        self.pass_arguments(code, receiver, arguments)
         for place, signature in code.signatures.items():
-            self._give_promised(self._machine.read(code.parameters[place]), signature)
+            self._pass_promised(self._machine.read(code.parameters[place]), signature)
         if not arguments.wants_result:
             return EMPTY
         return self.result_of(code, receiver, self._list_results(code, receiver, arguments) if code.defaults else None)
@@ -238,7 +238,7 @@ class Calls:
         lookup = self._hierarchy.look_up(info, name, receiver.is_open)
         owner = lookup.owner
         code = owner.methods.get(name) if owner is not None and not lookup.fields else None
-        if owner is None or code is None or code.decorators or is_replaced(code) or name.startswith("__init_sub"):
+        if owner is None or code is None or code.decorators or is_placeholder(code) or name.startswith("__init_sub"):
             return _Plan(None, None, code, ())  # type: ignore[arg-type]
         if code.summary.flags & (IS_STUB | IS_RAISING):
             return _Plan(None, None, code, ())
@@ -266,9 +266,9 @@ class Calls:
         if lookup.owner is None and not lookup.fields:
             return self._call_values(found, arguments, site, "derived class", POSSIBLE)
         promised = isinstance(receiver, Instance) and receiver.is_promised
-        abstract = [each for each in found if isinstance(each, Method) and is_replaced(each.code)]
+        abstract = [each for each in found if isinstance(each, Method) and is_placeholder(each.code)]
         overrides = self.list_overriding(receiver.info, name) if lookup.overrides else ()
-        exchanged = self._list_exchanged(lookup, name) if any(isinstance(each, Class) for each in found) else EMPTY
+        exchanged = self._list_replaced(lookup, name) if any(isinstance(each, Class) for each in found) else EMPTY
         confidence = LIKELY if promised or overrides or exchanged else CERTAIN
         if exchanged and lookup.owner is not None:
             found -= exchanged - self._machine.read(lookup.owner.members[name])
@@ -298,7 +298,7 @@ class Calls:
             return self._make(Instance, info, receiver.flavour)
         return self._make(Class, info, True)
 
-    def _list_exchanged(self, lookup: Lookup, name: str) -> Values:
+    def _list_replaced(self, lookup: Lookup, name: str) -> Values:
         """List the classes that subclasses hold under an attribute whose value is a class."""
         members = (self._machine.read(each.members[name]) for each in lookup.overrides[:MOST_VALUES])
         return frozenset(value for values in members for value in values if isinstance(value, Class))
@@ -495,7 +495,7 @@ class Calls:
                 changed.add(own)
         return values if changed is None else frozenset(changed)
 
-    def give(self, code: Code, receiver: Value | None, arguments: Arguments) -> None:
+    def pass_arguments(self, code: Code, receiver: Value | None, arguments: Arguments) -> None:
         """Write arguments to the parameters of a function."""
         self._machine.schedule.consulted.add(code.name)
         parameters = code.summary.parameters
@@ -507,7 +507,7 @@ class Calls:
             place = 1
         for values, starred in arguments.placed:
             if starred:
-                self._spread(code, arguments, values, place)
+                self._pass_starred(code, arguments, values, place)
                 break
             if place < len(parameters) and parameters[place][1] == o.PLACED:
                 write(variables[place], values)
@@ -519,16 +519,16 @@ class Calls:
                     self._machine.containers.put(container, place - rest, values)
                     place += 1
         for name, values in arguments.named:
-            self._give_named(code, arguments, name, values)
+            self._pass_named(code, arguments, name, values)
 
-    def _give_promised(self, values: Values, signature: Signature) -> None:
+    def _pass_promised(self, values: Values, signature: Signature) -> None:
         """Write the arguments that an annotation promises to a callable to its parameters."""
         arguments = Arguments(self._machine, [(each, False) for each in signature.given], [])
         for value in values:
             if isinstance(value, Function | Method):
-                self.give(value.code, value.receiver if isinstance(value, Method) else None, arguments)
+                self.pass_arguments(value.code, value.receiver if isinstance(value, Method) else None, arguments)
 
-    def _spread(self, code: Code, arguments: Arguments, values: Values, place: int) -> None:
+    def _pass_starred(self, code: Code, arguments: Arguments, values: Values, place: int) -> None:
         """Write the items of a starred argument to the parameters from a position on."""
         containers = self._machine.containers
         parameters = code.summary.parameters
@@ -538,7 +538,7 @@ class Calls:
             elif parameters[index][1] == o.REST:
                 containers.put_all(containers.open_rest(code, index, o.REST), values, index - place)
 
-    def _give_named(self, code: Code, arguments: Arguments, name: str, values: Values) -> None:
+    def _pass_named(self, code: Code, arguments: Arguments, name: str, values: Values) -> None:
         containers = self._machine.containers
         rest = -1
         for index, (own, kind, _, _) in enumerate(code.summary.parameters):
@@ -664,7 +664,7 @@ class Calls:
         result: Values = EMPTY
         members = self._machine.read(owner.members["__call__"])
         for method in self._machine.order(self._machine.attributes.bind(members, value)):
-            is_abstract = value.is_open and isinstance(method, Method) and is_replaced(method.code)
+            is_abstract = value.is_open and isinstance(method, Method) and is_placeholder(method.code)
             result |= self.call(method, arguments, site, "__call__", POSSIBLE if is_abstract else sure)
         if value.is_open:
             for member in self._machine.order(self._machine.read(owner.members["__call__"])):
@@ -698,7 +698,7 @@ class Calls:
 
     def _call_unknown(self, value: Unknown, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
         self._machine.note(site, Unbound(value.reason))
-        self.hand_over(arguments, site, POSSIBLE)
+        self.note_callbacks(arguments, site, POSSIBLE)
         return unknown(Reason.RESULT)
 
     def _call_partial(self, value: Partial, arguments: Arguments, site: int, rule: str, confidence: str) -> Values:
@@ -750,7 +750,7 @@ class Calls:
         code = owner.code  # type: ignore[attr-defined]
         self._machine.write(code.cell(".registered"), functions)
 
-    def hand_over(self, arguments: Arguments, site: int, confidence: str) -> None:
+    def note_callbacks(self, arguments: Arguments, site: int, confidence: str) -> None:
         """Record the functions passed to a callee outside of the repository as callbacks."""
         if site < 0:
             return

@@ -100,7 +100,7 @@ class Lookup:
     fields: list[Variable]  # of the class and its bases
     overrides: list[ClassInfo]  # subclasses with the member
     lower: list[Variable]  # fields of subclasses
-    is_beside: bool  # whether classes that subclasses mix in were searched
+    is_mixed_in: bool  # whether classes that subclasses mix in were searched
 
 
 class Hierarchy:
@@ -191,26 +191,26 @@ class Hierarchy:
         found = info.lookups.get((name, is_open))
         if found is None:
             found = info.lookups[name, is_open] = self._look_up(info, name, is_open)
-        if found.is_beside:
+        if found.is_mixed_in:
             self.schedule.consulted.add((info, DERIVED))
         return found
 
     def _look_up(self, info: ClassInfo, name: str, is_open: bool) -> Lookup:
         owner = next((each for each in info.order if name in each.members), None)
         fields = [each.fields[name] for each in info.order if name in each.fields]
-        overrides, lower, is_beside = list[ClassInfo](), list[Variable](), False
+        overrides, lower, is_mixed_in = list[ClassInfo](), list[Variable](), False
         if is_open:
             definers, assigners = self._definers.get(name, ()), self._assigners.get(name, ())
             overrides = [each for each in definers if each is not info and info in each.ancestors]
             lower = [each.fields[name] for each in assigners if each is not info and info in each.ancestors]
             if owner is None and not (fields or overrides or lower):
-                beside = self._list_beside(info) if definers or assigners else frozenset()
-                is_beside = bool(definers or assigners)
+                beside = self._list_mixed_in(info) if definers or assigners else frozenset()
+                is_mixed_in = bool(definers or assigners)
                 overrides = [each for each in definers if each in beside]
                 lower = [each.fields[name] for each in assigners if each in beside]
-        return Lookup(owner, fields, overrides, lower, is_beside)
+        return Lookup(owner, fields, overrides, lower, is_mixed_in)
 
-    def _list_beside(self, info: ClassInfo) -> frozenset[ClassInfo]:
+    def _list_mixed_in(self, info: ClassInfo) -> frozenset[ClassInfo]:
         """Return the other ancestors of the subclasses of a class: the classes it is mixed with."""
         found = self._beside.get(info)
         if found is None:

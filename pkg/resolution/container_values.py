@@ -110,14 +110,14 @@ class Containers:
                 return
         write(find_key(container, key), values)
 
-    def put_all(self, container: Container, values: Values, start: int) -> None:
-        """Put the items of other containers from a position on."""
+    def put_all(self, container: Container, values: Values, start: int, place: int = 0) -> None:
+        """Put the items of other containers from a position on; place: their first position in the container."""
         for value in self.machine.order(values):
             keyed = self._list_placed(value)
             if isinstance(value, Container) and keyed:
                 for key, variable in keyed:
                     if isinstance(key, int) and key >= start:
-                        self.put(container, key - start, self.machine.read(variable))
+                        self.put(container, place + key - start, self.machine.read(variable))
                 self.put(container, None, self.machine.read(value.rest))  # type: ignore[arg-type]
             else:
                 self.put(container, None, self._iterate_one(value, -1, False))
@@ -207,7 +207,7 @@ class Containers:
                     place = place + 1 if place is not None else None
             elif star == 1:
                 if place is not None and kind in _NUMBERED:
-                    self._put_starred(container, found, place)
+                    self.put_all(container, found, 0, place)
                 else:
                     self.put(container, None, self.iterate(found, -1, False))
                 place = None
@@ -218,17 +218,6 @@ class Containers:
                 if key:
                     self.machine.write(container.keys, key)  # type: ignore[arg-type]
         return container
-
-    def _put_starred(self, container: Container, values: Values, start: int) -> None:
-        for value in self.machine.order(values):
-            keyed = self._list_placed(value)
-            if isinstance(value, Container) and keyed:
-                for key, variable in keyed:
-                    if isinstance(key, int):
-                        self.put(container, start + key, self.machine.read(variable))
-                self.put(container, None, self.machine.read(value.rest))  # type: ignore[arg-type]
-            else:
-                self.put(container, None, self._iterate_one(value, -1, False))
 
     def _put_entry(self, container: Container, key: Values, values: Values) -> None:
         known = [each.value for each in key if isinstance(each, Constant) and each.value is not None]
@@ -246,7 +235,7 @@ class Containers:
         result: set[Value] = set()
         for owner in self.machine.order(owners):
             result |= self._read_one(owner, key, site)
-        self.machine.special.note_others(owners, site)
+        self.machine.special.note_missing(owners, site)
         return MANY if is_large(owners) else frozenset(result)
 
     def _read_one(self, owner: Value, key: Values, site: int) -> Values:
@@ -256,7 +245,7 @@ class Containers:
                 return self._slice(owner, key, site)
             if owner.kind in ("generator", "iterator", "set"):
                 return self.read_everything(owner)
-            machine.special.ask_key(key, site)
+            machine.special.note_key(key, site)
             known = [each.value for each in key if isinstance(each, Constant) and each.value is not None]
             others = len(key) - len(known)
             if known and (not others or (owner.kind in _NUMBERED and key >= _ANY_ARGUMENT and others == 1)):
@@ -269,9 +258,7 @@ class Containers:
             found: Values = EMPTY
             if machine.program.hierarchy.find(owner.info, "__missing__") is not None:
                 found = machine.special.call_special(owner, "__missing__", [key], site)
-            if held is not None:
-                return found | self.read_everything(held)
-            return found or unknown(Reason.ITEM)
+            return found | self.read_everything(held) if held is not None else found or unknown(Reason.ITEM)
         if isinstance(owner, Class):
             made = machine.program.hierarchy.find(owner.info, "__class_getitem__")
             if made is not None:
@@ -340,10 +327,10 @@ class Containers:
 
     def assign(self, owners: Values, key: Values, values: Values, site: int) -> None:
         """Assign to an item of every value."""
-        self.machine.special.note_others(owners, site)
+        self.machine.special.note_missing(owners, site)
         for owner in self.machine.order(owners):
             if isinstance(owner, Container):
-                self.machine.special.ask_key(key, site)
+                self.machine.special.note_key(key, site)
                 if owner.kind in ("dict", "named"):
                     self._put_entry(owner, key, values)
                 elif _is_slice(key):
@@ -354,10 +341,8 @@ class Containers:
             elif isinstance(owner, Instance):
                 if self.machine.program.hierarchy.find(owner.info, "__setitem__") is not None:
                     self.machine.special.call_special(owner, "__setitem__", [key, values], site)
-                else:
-                    held = self.held_in(owner)
-                    if held is not None:
-                        self._put_entry(held, key, values)
+                elif (held := self.held_in(owner)) is not None:
+                    self._put_entry(held, key, values)
             elif isinstance(owner, Namespace):
                 for each in key:
                     if isinstance(each, Constant) and isinstance(each.value, str):
@@ -368,7 +353,7 @@ class Containers:
         result: set[Value] = set()
         for value in self.machine.order(values):
             result |= self._iterate_one(value, site, is_async)
-        self.machine.special.note_others(values, site)
+        self.machine.special.note_missing(values, site)
         return frozenset(result)
 
     def _iterate_one(self, value: Value, site: int, is_async: bool) -> Values:
@@ -518,7 +503,7 @@ class Containers:
         values = arguments.get(0)
         self.put(owner, None, values)
         if owner.kind == "set":
-            self.machine.special.ask_key(values, site)
+            self.machine.special.note_key(values, site)
         return frozenset({PLAIN["NoneType"]})
 
     def _insert(self, owner: Container, arguments: Arguments, site: int) -> Values:

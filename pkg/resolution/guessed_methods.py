@@ -45,25 +45,25 @@ class DuckTypes:
         self._machine = machine
         self._hierarchy = machine.program.hierarchy
         self._code: Code | None = None  # of the last call
-        self._asked: dict[Any, set[str]] = {}  # attributes read in it, by expression
+        self._read_names: dict[Any, set[str]] = {}  # attributes read in it, by expression
         self._sites: dict[int, tuple[Any, str, bool]] = {}
         self._packages = machine.program.known_packages
         self._owners: dict[tuple[str, str], _Owners] = {}  # by package and name
         self._found: dict[tuple[str, frozenset[str]], tuple[ClassInfo | None, set[object]]] = {}
 
     def find_functions(self, code: Code, site: int) -> Iterator[Target]:
-        """Return the methods that a call or read of an attribute may run: of the guessed class and its subclasses."""
+        """Iterate over the methods that a site may run, of the guessed class and its subclasses."""
         if code is not self._code:
-            self._list_asked(code)
+            self._collect_reads(code)
         receiver, name, is_read = self._sites.get(site, (None, "", False))
         package = self._packages.find(code.module.path)
         if not name or name in _COMMON or name.startswith("__") or not self._list_owners(package, name).known:
             return
         is_module = code.parent is None
-        asked = frozenset((name,)) if is_module else frozenset(self._asked.get(receiver, ())) | {name}
+        names = frozenset((name,)) if is_module else frozenset(self._read_names.get(receiver, ())) | {name}
         schedule = self._machine.schedule
-        schedule.consulted |= asked
-        found = schedule.remember(self._found, (package, asked), lambda: self._find_class(package, asked))
+        schedule.consulted |= names
+        found = schedule.remember(self._found, (package, names), lambda: self._find_class(package, names))
         owner = self._hierarchy.find(found, name) if found is not None else None
         if found is None or owner is None:
             return
@@ -73,10 +73,10 @@ class DuckTypes:
                 if isinstance(function, Function) and isinstance(member, Property) == is_read:
                     yield Target(function.code, DUCK_TYPE, LIKELY)
 
-    def _list_asked(self, code: Code) -> None:
+    def _collect_reads(self, code: Code) -> None:
         """Collect the attributes that a function reads from each expression, and the sites."""
         nodes, keys = code.summary.nodes, list[Any]()
-        asked, sites = dict[Any, set[str]](), dict[int, tuple[Any, str, bool]]()
+        names, sites = dict[Any, set[str]](), dict[int, tuple[Any, str, bool]]()
         for number, node in enumerate(nodes):
             operation: int = node[0]
             key: Any = number
@@ -86,7 +86,7 @@ class DuckTypes:
             elif place is not None and node[1] >= 0:
                 receiver = keys[node[1]] if node[1] < number else node[1]
                 if not node[2].startswith("__"):
-                    asked.setdefault(receiver, set()).add(node[2])
+                    names.setdefault(receiver, set()).add(node[2])
                 if operation in (o.ATTR, o.CALL_ATTR):
                     sites[node[place]] = receiver, node[2], operation == o.ATTR
                 if operation == o.ATTR:
@@ -94,11 +94,11 @@ class DuckTypes:
             elif operation == o.CALL and 0 <= node[1] < number and isinstance(keys[node[1]], tuple):
                 sites[node[4]] = *keys[node[1]], False
             keys.append(key)
-        self._code, self._asked, self._sites = code, asked, sites
+        self._code, self._read_names, self._sites = code, names, sites
 
-    def _find_class(self, package: str, asked: frozenset[str]) -> ClassInfo | None:
+    def _find_class(self, package: str, names: frozenset[str]) -> ClassInfo | None:
         """Return the only class with some attributes that defines one of them, without its subclasses."""
-        owners = {name: self._list_owners(package, name) for name in asked}
+        owners = {name: self._list_owners(package, name) for name in names}
         picking = [each.known for each in owners.values() if each.files <= MAX_FILES]
         if not picking:
             return None

@@ -125,7 +125,7 @@ class LibraryCalls:
         if model is not None:
             return model(self, arguments, site, name)
         if not name.startswith(_NOT_CALLING):
-            self.machine.calls.hand_over(arguments, site, LIKELY)
+            self.machine.calls.note_callbacks(arguments, site, LIKELY)
         if name in _TYPES:
             return frozenset({PLAIN[_TYPES[name]]})
         return self.made(name)
@@ -240,7 +240,7 @@ _TYPES = {
 
 # Builtins that call special methods of their arguments.
 
-_ASKING = {
+_CONVERTED = {
     "abs": ("__abs__",), "bool": ("__bool__", "__len__"), "bytes": ("__bytes__",), "dir": ("__dir__",),
     "complex": ("__complex__", "__float__", "__index__"), "float": ("__float__", "__index__"),
     "format": ("__format__", "__str__", "__repr__"), "hash": ("__hash__",), "hex": ("__index__",),
@@ -250,18 +250,18 @@ _ASKING = {
 }  # fmt: skip
 
 
-@models(*(f"builtins.{name}" for name in _ASKING))
-def _ask_first(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
+@models(*(f"builtins.{name}" for name in _CONVERTED))
+def _convert(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     values, short = arguments.get(0), name.removeprefix("builtins.")
     machine = library.machine
     if short == "hash":
-        machine.special.ask_hash(values, site)
+        machine.special.note_hash(values, site)
     else:
-        machine.special.note_methods(values, _ASKING[short], site, LIKELY)
+        machine.special.note_methods(values, _CONVERTED[short], site, LIKELY)
     result: set[Value] = set()
     if short in ("abs", "round", "divmod", "pow", "aiter", "anext"):
         for value in library.machine.order(values):
-            first = machine.special.find_first(value, _ASKING[short]) if isinstance(value, Instance) else None
+            first = machine.special.find_first(value, _CONVERTED[short]) if isinstance(value, Instance) else None
             if first is not None:
                 result |= machine.special.call_special(value, first, [arguments.get(1)], site)  # type: ignore[arg-type]
     if short == "str" and len(values) == 1:
@@ -415,7 +415,7 @@ def _collect(library: LibraryCalls, arguments: Arguments, site: int, name: str) 
     elif kind == "set":
         for each in made:
             if isinstance(each, Container):
-                machine.special.ask_key(machine.containers.read_everything(each), site)
+                machine.special.note_key(machine.containers.read_everything(each), site)
     return made
 
 
@@ -465,7 +465,7 @@ def _default_dict(library: LibraryCalls, arguments: Arguments, site: int, name: 
 @models("builtins.dict.fromkeys")
 def _from_keys(library: LibraryCalls, arguments: Arguments, site: int, name: str) -> Values:
     keys = library.items_of(arguments.get(0), site)
-    library.machine.special.ask_key(keys, site)
+    library.machine.special.note_key(keys, site)
     return library.machine.containers.fill("dict", arguments.get(1), site, keys)
 
 

@@ -125,8 +125,8 @@ def digest_unit(unit: UnitText) -> bytes:
     """Return the digest of a file's inputs to links: neither comments nor positions count."""
     definitions = [[isinstance(each, Class), each.qualname] for each in unit.definitions]
     imports = [list(each)[1:] for each in unit.imports]  # without their spans
-    told = json.dumps([definitions, imports], separators=(",", ":")).encode("utf-8", "surrogatepass")
-    return blake2b(split_summary(unit.summary)[0] + b"\n" + told, digest_size=_SIZE).digest()
+    facts = json.dumps([definitions, imports], separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return blake2b(split_summary(unit.summary)[0] + b"\n" + facts, digest_size=_SIZE).digest()
 
 
 def pack_links(links: FileLinks) -> bytes:

@@ -97,8 +97,8 @@ class Machine:
         self._ordered.clear()
         self._shared.clear()
         self.narrowed.clear()
-        self.attributes.apart.clear()
-        self.special.apart.clear()
+        self.attributes.distinct.clear()
+        self.special.distinct.clear()
         self.calls.promised.clear()
 
     def prepare(self) -> None:
@@ -260,7 +260,7 @@ class Machine:
         promised, is_open = self.types.promise(code.parent, annotation)
         if not is_open:
             return self._add_containers(promised, code, place)
-        fixture = self.fixtures.give(code, name)
+        fixture = self.fixtures.read_parameter(code, name)
         if fixture is not None:
             return fixture
         return promised | self.read(code.parameters[place]) | unknown(Reason.PARAMETER)
@@ -429,11 +429,8 @@ class Machine:
             beginning += text
         if is_whole:
             return frozenset({self.make(Constant, "str", beginning)})
-        last = _read_text(parts[-1]) if parts else None
-        end = last or ""
-        if beginning or end:
-            return frozenset({self.make(Text, beginning, end)})
-        return frozenset({PLAIN["str"]})
+        end = (_read_text(parts[-1]) if parts else None) or ""
+        return frozenset({self.make(Text, beginning, end) if beginning or end else PLAIN["str"]})
 
     def _unknown(self, node: Sequence[Any], values: list[Values]) -> Values:
         if len(node) > 1:  # replaces an operation that failed
@@ -469,9 +466,9 @@ class Machine:
     def _delete_item(self, node: Sequence[Any], values: list[Values]) -> Values:
         if node[1] >= 0:
             owners, key = values[node[1]], values[node[2]]
-            self.special.ask_with(owners, ("__delitem__",), (key,), node[3])
+            self.special.call_first(owners, ("__delitem__",), (key,), node[3])
             if any(isinstance(each, Container) for each in owners):
-                self.special.ask_key(key, node[3])
+                self.special.note_key(key, node[3])
         return EMPTY
 
     # Names.
@@ -537,7 +534,7 @@ class Machine:
             return EMPTY
         callees = values[node[1]]
         arguments = Arguments.of(self, node[2], node[3], values)
-        rule, confidence = self.calls.judge_name(self.code, node[1])
+        rule, confidence = self.calls.find_rule(self.code, node[1])
         return self.calls.call_all(callees, arguments, node[4], rule, confidence)
 
     def _call_attribute(self, node: Sequence[Any], values: list[Values]) -> Values:
@@ -583,9 +580,9 @@ class Machine:
             o.AWAIT: lambda node, values: calls.await_all(values[node[1]], node[2]),
             o.BINARY: lambda node, values: special.operate(node[1], values[node[2]], values[node[3]], node[4], False),
             o.INPLACE: lambda node, values: special.operate(node[1], values[node[2]], values[node[3]], node[4], True),
-            o.UNARY: lambda node, values: special.ask_unary(node[1], values[node[2]], node[3]),
+            o.UNARY: lambda node, values: special.apply_unary(node[1], values[node[2]], node[3]),
             o.COMPARE: lambda node, values: special.compare(node[1], values[node[2]], values[node[3]], node[4]),
-            o.ASK: lambda node, values: special.ask(node[1], values[node[2]], node[3]),
+            o.PROTOCOL: lambda node, values: special.call_protocol(node[1], values[node[2]], node[3]),
             o.ENTER: lambda node, values: special.enter(values[node[1]], bool(node[2]), node[3]),
         }  # fmt: skip
         return [table[code] for code in range(len(table))]

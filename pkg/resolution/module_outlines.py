@@ -28,7 +28,7 @@ class ClassOutline(NamedTuple):
     key: str
     members: list[str]
     fields: list[str]
-    asked: list[str]  # members that may be properties or descriptors
+    computed: list[str]  # members that may be properties or descriptors
     initialised: list[str]  # attributes that its __init__ assigns
     bases: list[ClassName]
     places: list[int]
@@ -43,7 +43,7 @@ class ModuleOutline(NamedTuple):
 
     codes: int
     operations: int
-    is_asked: bool  # whether it registers classes or annotates callables: its code is always read
+    is_always_read: bool  # whether it registers classes or annotates callables: its code is always read
     sets_any: bool  # whether it calls setattr()
     foreign: list[str]  # attributes that it assigns, other than of self
     classes: list[ClassOutline]
@@ -79,7 +79,7 @@ def outline_module(module: ModuleInfo) -> ModuleOutline:
 
 def _outline_class(info: ClassInfo, initialised: list[str]) -> ClassOutline:
     return ClassOutline(
-        key=info.key, members=list(info.members), fields=list(info.fields), asked=list(_list_asked(info)),
+        key=info.key, members=list(info.members), fields=list(info.fields), computed=list(_list_computed(info)),
         initialised=initialised, bases=[_name(each) for each in info.bases], places=list(info.places),
         libraries=list(info.libraries), has_unknown=info.has_unknown, is_protocol=info.is_protocol,
         metaclass=_name(info.metaclass) if info.metaclass is not None else None,
@@ -90,7 +90,7 @@ def _name(info: ClassInfo) -> ClassName:
     return info.module.path, info.key
 
 
-def _list_asked(info: ClassInfo) -> Iterator[str]:
+def _list_computed(info: ClassInfo) -> Iterator[str]:
     nodes = info.code.summary.nodes
     for node in nodes:
         if node[0] == o.MEMBER and nodes[node[2]][0] not in _PLAIN_MEMBERS:

@@ -93,9 +93,9 @@ def cut_outline(packed: bytes) -> tuple[bytes, bytes]:
     return packed[_SIZE.size : end], packed[end:]
 
 
-def pack_json(told: Any, level: int = 1) -> bytes:
+def pack_json(value: Any, level: int = 1) -> bytes:
     """Return a compressed JSON value; level: 1 is fast, 9 small."""
-    return zlib.compress(json.dumps(told, separators=(",", ":")).encode("utf-8", "surrogatepass"), level)
+    return zlib.compress(json.dumps(value, separators=(",", ":")).encode("utf-8", "surrogatepass"), level)
 
 
 def unpack_json(packed: bytes) -> Any:

@@ -120,7 +120,7 @@ class Code:
         return self.summary.head.decorated_by
 
     def open_users(self) -> list[tuple[int, ...]]:
-        """List by operation those that refer to it."""
+        """List the users of each operation."""
         users = self.users
         if not isinstance(users, list):
             users = self.users = marshal.loads(users) if users else _list_users(self.summary.nodes)
@@ -164,7 +164,7 @@ class Code:
 
 
 def _list_users(nodes: Sequence[Operation]) -> list[tuple[int, ...]]:
-    """List by operation those that refer to it."""
+    """List the users of each operation."""
     users: list[tuple[int, ...]] = [()] * len(nodes)
     for number, node in enumerate(nodes):
         for each in list_operands(node):
@@ -175,8 +175,8 @@ def _list_users(nodes: Sequence[Operation]) -> list[tuple[int, ...]]:
 
 def _make_defaults(code: Code) -> dict[int, Variable]:
     head = code.summary.head
-    asked = {each.place for each in head.passed}.union(place for each in head.guards for place, _, _ in each)
-    return {place: Variable(code.module, code, DEFAULT, place) for place in sorted(asked)}
+    places = {each.place for each in head.passed}.union(place for each in head.guards for place, _, _ in each)
+    return {place: Variable(code.module, code, DEFAULT, place) for place in sorted(places)}
 
 
 _MADE: dict[str, Callable[[Code], Any]] = {
@@ -286,13 +286,9 @@ class Program:
     """All modules of a repository, with its classes and imports."""
 
     def __init__(
-        self,
-        units: Mapping[str, UnitText],
-        package: str,
-        errors: LocalErrors,
-        schedule: Schedule | None = None,
-        outlines: Mapping[str, ModuleOutline] = NO_OUTLINES,
-    ) -> None:
+        self, units: Mapping[str, UnitText], package: str, errors: LocalErrors,
+        schedule: Schedule | None = None, outlines: Mapping[str, ModuleOutline] = NO_OUTLINES,
+    ) -> None:  # fmt: skip
         """Read the modules; the code of outlined ones is read on first use."""
         self.errors = errors
         self.units = units
@@ -361,8 +357,8 @@ class Program:
 
     def _connect(self, info: ClassInfo) -> None:
         """Set the bases of an outlined class; OutdatedNameError where one no longer exists."""
-        known = [self.find_class(*each) for each in (*info.outline.bases, info.outline.metaclass or ("", ""))]
-        *bases, metaclass = known
+        named = (*info.outline.bases, info.outline.metaclass or ("", ""))
+        *bases, metaclass = (self.find_class(*each) for each in named)
         found = tuple(each for each in bases if each is not None)
         if len(found) < len(bases) or (metaclass is None) != (info.outline.metaclass is None):
             raise OutdatedNameError(f"{info.module.path}: {info.key}")
@@ -481,14 +477,10 @@ class Program:
         nodes = module.root.summary.nodes if module.root is not None else ()
         made = [nodes[number] for number in module.bindings.get(name, ())]
         records = [(node[1], module.unit.imports[node[1]]) for node in made if node[0] == o.IMPORT]
-        return (
-            bool(made)
-            and len(records) == len(made)
-            and all(
-                record.name == name and others.issuperset(self.find_bound(module.path, number).modules)
-                for number, record in records
-            )
-        )
+        if not made or len(records) < len(made):
+            return False
+        bound = ((record, self.find_bound(module.path, number)) for number, record in records)
+        return all(record.name == name and others.issuperset(found.modules) for record, found in bound)
 
     def list_exported(self, module: ModuleInfo) -> frozenset[str] | None:
         """Return the names in `__all__` of a module; None where they are not literal."""

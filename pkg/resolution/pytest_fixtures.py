@@ -38,16 +38,16 @@ class Fixtures:
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._program = machine.program
-        self._asked: dict[Code, frozenset[str]] = {}
+        self._requested: dict[Code, frozenset[str]] = {}
         self._found: dict[tuple[Code, str], tuple[Code, ...]] = {}
         self._renamed: dict[ModuleInfo, dict[str, list[Code]]] = {}
 
-    def give(self, code: Code, name: str) -> Values | None:
+    def read_parameter(self, code: Code, name: str) -> Values | None:
         """Return the values of the fixture of a parameter; None where it has none."""
-        asked = self._asked.get(code)
-        if asked is None:
-            asked = self._asked[code] = frozenset(_list_asked(code)) if _is_asking(code) else frozenset()
-        if name not in asked:
+        requested = self._requested.get(code)
+        if requested is None:
+            requested = self._requested[code] = frozenset(_list_parameters(code)) if _is_called(code) else frozenset()
+        if name not in requested:
             return None
         self._machine.schedule.consulted.add(FIXTURES)
         fixtures = self.find(code, name)
@@ -65,9 +65,9 @@ class Fixtures:
 
     def list_requested(self, code: Code) -> list[Target]:
         """Return the fixtures that pytest calls for the parameters and marks of a function."""
-        if not _is_asking(code):
+        if not _is_called(code):
             return []
-        names = dict.fromkeys((*_list_asked(code), *_list_used(code)))
+        names = dict.fromkeys((*_list_parameters(code), *_list_used(code)))
         return [Target(each, "fixture", CERTAIN) for name in names for each in self.find(code, name)]
 
     def find(self, code: Code, name: str) -> tuple[Code, ...]:
@@ -128,11 +128,9 @@ def _name_fixture(code: Code) -> str | None:
     return None
 
 
-def _is_asking(code: Code) -> bool:
+def _is_called(code: Code) -> bool:
     """Return whether pytest calls a function, as a fixture or as a test."""
-    if code.summary.kind != o.FUNCTION:
-        return False
-    return _FIXTURE in code.decorators or _is_test(code)
+    return code.summary.kind == o.FUNCTION and (_FIXTURE in code.decorators or _is_test(code))
 
 
 def _is_test(code: Code) -> bool:
@@ -144,7 +142,7 @@ def _is_test(code: Code) -> bool:
     return parent.number == 0 or (parent.class_info is not None and parent.name.startswith("Test"))
 
 
-def _list_asked(code: Code) -> list[str]:
+def _list_parameters(code: Code) -> list[str]:
     """Return the parameters without a default or values from a mark."""
     given = _list_given(code)
     return [

@@ -115,13 +115,13 @@ class ReplaySchedule(Schedule):
         home = variable.home
         live = self.live.get(home)
         if live is None:
-            if variable in self._kept or self._is_told(variable):
+            if variable in self._kept or self._is_recorded(variable):
                 return None
-            live = self._enliven(home)
+            live = self._make_live(home)
         self._advance(home, self._now - 1)
         return live
 
-    def _is_told(self, variable: Variable) -> bool:
+    def _is_recorded(self, variable: Variable) -> bool:
         """Return whether a record has the shown values of a variable: it has if another module read it."""
         record = self._find_record(variable.home.path)
         history = record.shown.get(self.names.name_variable(variable))
@@ -146,19 +146,19 @@ class ReplaySchedule(Schedule):
     def replay(self, edited: Iterable[Home]) -> None:
         """Solve edited modules and all modules that they affect."""
         for home in edited:
-            self._enliven(home)
+            self._make_live(home)
         while self._has_work():
             at = self.rounds
             self._evaluate_all(at)
             while changed := self._list_receivers(at):
                 for home in changed:
-                    self._enliven(home)
+                    self._make_live(home)
                 self._evaluate_all(at)
             for home in self._list_live():
                 self._publish(home, self.live[home])
             while changed := self._list_readers(at):
                 for home in changed:
-                    self._enliven(home)
+                    self._make_live(home)
                 self._advance_all(at)
             self.rounds += 1
             self._now = self.rounds
@@ -173,7 +173,7 @@ class ReplaySchedule(Schedule):
     def _list_live(self) -> list[Home]:
         return sorted(self.live, key=lambda home: home.path)
 
-    def _enliven(self, home: Home) -> _Live:
+    def _make_live(self, home: Home) -> _Live:
         """Make a module live."""
         found = self.live.get(home)
         if found is None:
@@ -345,16 +345,16 @@ class ReplaySchedule(Schedule):
         """Fill in the shown values of a module: variables that others read, with all of a container."""
         live = self.live.get(home)
         if live is None:
-            told = self._find_record(home.path).shown
+            histories = self._find_record(home.path).shown
         else:
-            told = {}
+            histories = {}
             for at in sorted(live.changes):
                 for name, values in live.changes[at].items():
-                    told.setdefault(name, []).append((at, values))
+                    histories.setdefault(name, []).append((at, values))
         owners = {find_container(name) for name in record.readers} - {None}
-        record.shown = {name: told.get(name, []) for name in record.readers}
+        record.shown = {name: histories.get(name, []) for name in record.readers}
         if owners:
-            record.shown.update((name, each) for name, each in told.items() if find_container(name) in owners)
+            record.shown.update((name, each) for name, each in histories.items() if find_container(name) in owners)
 
 
 def _leave_out(readers: Mapping[str, list[str]], paths: set[str]) -> dict[str, list[str]]:

@@ -95,7 +95,7 @@ class LinkWriter:
             edges += imports.link()
         with errors.keep("link", path):
             edges += self._link_classes(module)
-        calls = _CallLinks(self._ids, self._tell)
+        calls = _CallLinks(self._ids, self._explain)
         with errors.keep("link", path):
             for code in module.codes:
                 for site, kind in enumerate(code.summary.site_kinds):
@@ -115,7 +115,7 @@ class LinkWriter:
             code.drop_evaluation()
         return FileLinks(edges, calls.sites, sorted(imports.libraries))
 
-    def _tell(self, code: Code, site: int, reasons: list[Reason]) -> str:
+    def _explain(self, code: Code, site: int, reasons: list[Reason]) -> str:
         """Return the reason why a call is unbound: too many values, which cause other reasons, else the first one."""
         if Reason.MANY not in reasons:
             return reasons[0].value
@@ -135,8 +135,8 @@ class LinkWriter:
         for base, place in zip(info.bases, info.places, strict=True):
             end = self._ids.of_definition(base.code)
             if end is not None:
-                is_told = info.places.count(place) == 1
-                yield Edge(RelationType.INHERITS, start, end, place, None, CERTAIN if is_told else LIKELY)
+                is_certain = info.places.count(place) == 1
+                yield Edge(RelationType.INHERITS, start, end, place, None, CERTAIN if is_certain else LIKELY)
 
     def _link_overrides(self, info: ClassInfo) -> Iterator[Edge]:
         for name in info.members:
@@ -236,9 +236,9 @@ def _is_importable(name: str) -> bool:
 class _CallLinks:
     """Collector of the calls of one file."""
 
-    def __init__(self, ids: NodeIds, tell: Callable[[Code, int, list[Reason]], str]) -> None:
+    def __init__(self, ids: NodeIds, explain: Callable[[Code, int, list[Reason]], str]) -> None:
         self._ids = ids
-        self._tell = tell  # returns the reason of an unbound call
+        self._explain = explain  # returns the reason of an unbound call
         self.sites: list[SiteLinks] = []
         self.counts: Counter[str] = Counter()  # by field of CallCounts
 
@@ -251,7 +251,7 @@ class _CallLinks:
         ends = self._list_ends(targets)
         if ends or is_unbound:
             owner = self._ids.of_owner(code.parent if code.class_info is not None and code.parent is not None else code)
-            reason = self._tell(code, site, reasons) if is_unbound else ""
+            reason = self._explain(code, site, reasons) if is_unbound else ""
             self.sites.append(SiteLinks(code.summary.first_site + site, -1, owner, ends, reason))
 
     def add_requests(self, code: Code, fixtures: list[Target]) -> None:

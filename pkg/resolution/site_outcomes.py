@@ -86,10 +86,8 @@ def settle(outcomes: Iterable[Outcome], is_definition: bool) -> tuple[list[Targe
     reasons = {each.reason for each in found if isinstance(each, Unbound)}
     has_others = bool(reasons) or any(isinstance(each, External) for each in found)
     best = _pick_best(_share_groups(targets) if is_definition else targets)
-    if is_definition:
-        made = sum(target.rule == MADE_DECORATOR for target in best)
-        if made > 1:
-            best = [each._replace(confidence=POSSIBLE) if each.rule == MADE_DECORATOR else each for each in best]
+    if is_definition and sum(target.rule == MADE_DECORATOR for target in best) > 1:
+        best = [each._replace(confidence=POSSIBLE) if each.rule == MADE_DECORATOR else each for each in best]
     if Reason.CHOSEN in reasons:
         best = [_choose(target) for target in best]
     counted = [target for target in best if _is_counted(target, is_definition)]

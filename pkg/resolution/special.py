@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
-from pkg.resolution.attribute_access import OF_CLASSES
+from pkg.resolution.attribute_access import IMPLICIT_CLASS_METHODS
 from pkg.resolution.call_arguments import Arguments
 from pkg.resolution.reasons import Reason
 from pkg.resolution.site_outcomes import Target, Unbound
@@ -45,7 +45,7 @@ _COMPARISONS = {
     "==": ("__eq__", "__eq__"), "!=": ("__ne__", "__ne__"), "<": ("__lt__", "__gt__"), ">": ("__gt__", "__lt__"),
     "<=": ("__le__", "__ge__"), ">=": ("__ge__", "__le__"), "<>": ("__ne__", "__ne__"),
 }  # fmt: skip
-_QUESTIONS = {
+_PROTOCOLS = {
     "truth": ("__bool__", "__len__"), "negative": ("__neg__",), "positive": ("__pos__",), "invert": ("__invert__",),
     "format": ("__format__", "__str__", "__repr__"), "string": ("__str__", "__repr__"), "representation": ("__repr__",),
 }  # fmt: skip
@@ -73,7 +73,7 @@ class Special:
         self._machine = machine
         self._make = machine.make
         self._hierarchy = machine.program.hierarchy
-        self.apart: dict[tuple[Values, str], tuple[list[Value], set[object]]] = {}  # with their lookups
+        self.distinct: dict[tuple[Values, str], tuple[list[Value], set[object]]] = {}  # with their lookups
         self._plans: dict[tuple[Instance, str], _Plan] = {}
         self._names = machine.program.special_names  # defined by any class of the repository
 
@@ -104,7 +104,7 @@ class Special:
         if owner is None:
             return _Plan(None, None)
         code = owner.methods.get(name)
-        if code is None or code.decorators or code.name in OF_CLASSES:
+        if code is None or code.decorators or code.name in IMPLICIT_CLASS_METHODS:
             return _Plan(owner.members[name], None)
         return _Plan(owner.members[name], Target(code, _RULE, LIKELY if value.is_promised else CERTAIN))
 
@@ -132,13 +132,15 @@ class Special:
                 return name
         return None
 
-    def list_apart(self, values: Values, names: Sequence[str]) -> Iterable[Value]:
+    def list_distinct(self, values: Values, names: Sequence[str]) -> Iterable[Value]:
         """List one value of a large set for each combination of classes that define its methods."""
         if not is_large(values):
             return values
-        return self._machine.schedule.remember(self.apart, (values, names[0]), lambda: self._find_apart(values, names))
+        return self._machine.schedule.remember(
+            self.distinct, (values, names[0]), lambda: self._find_distinct(values, names)
+        )
 
-    def _find_apart(self, values: Values, names: Sequence[str]) -> list[Value]:
+    def _find_distinct(self, values: Values, names: Sequence[str]) -> list[Value]:
         found: dict[object, Value] = {}
         for value in self._machine.order(values):
             key: object = type(value)
@@ -153,46 +155,46 @@ class Special:
                 found[key] = min(value, other, key=lambda each: each.info.position)
         return list(found.values())
 
-    def ask_with(self, values: Values, names: Sequence[str], given: Sequence[Values], site: int) -> Values:
+    def call_first(self, values: Values, names: Sequence[str], given: Sequence[Values], site: int) -> Values:
         """Call the first of some methods that each object has; one without any lowers the confidence."""
         result: set[Value] = set()
         arguments = self._list_arguments(values, *given)
-        for value in self._machine.order(self.list_apart(values, names)):
+        for value in self._machine.order(self.list_distinct(values, names)):
             name = self.find_first(value, names) if isinstance(value, Instance) else None
             if name is not None:
                 result |= self._call(value, name, arguments, site)  # type: ignore[arg-type]
             else:
-                self._note_without(value, site)
+                self._note_missing(value, site)
         return MANY if is_large(values) else frozenset(result)
 
-    def note_others(self, values: Values, site: int) -> None:
+    def note_missing(self, values: Values, site: int) -> None:
         """Record a value without the called method, which lowers the confidence of others."""
         if site >= 0 and len(values) > 1 and any(isinstance(each, Instance) for each in values):
             for each in values:
                 if not isinstance(each, Instance | Class) and not is_none(each):
-                    self._note_without(each, site)
+                    self._note_missing(each, site)
 
-    def _note_without(self, value: Value, site: int) -> None:
+    def _note_missing(self, value: Value, site: int) -> None:
         self._machine.note(site, Unbound(value.reason) if isinstance(value, Unknown) else _WITHOUT)
 
     def note_methods(self, values: Values, names: Sequence[str], site: int, confidence: str) -> None:
         """Record a call of the first of some methods of each object, without arguments."""
         if site < 0:
             return
-        for value in self._machine.order(self.list_apart(values, names)):
+        for value in self._machine.order(self.list_distinct(values, names)):
             name = self.find_first(value, names) if isinstance(value, Instance) else None
             owner = self._hierarchy.find(value.info, name) if name is not None else None  # type: ignore[attr-defined]
             for member in self._machine.read(owner.members[name]) if owner is not None and name is not None else ():
                 if isinstance(member, Function):
                     self._machine.note(site, Target(member.code, _RULE, confidence))
 
-    def ask_key(self, values: Values, site: int) -> None:
+    def note_key(self, values: Values, site: int) -> None:
         """Record the calls of a dict or set on a key."""
         if "__hash__" in self._names or "__eq__" in self._names:
-            inside = self.ask_hash(values, site)
+            inside = self.note_hash(values, site)
             self.note_methods(inside, ("__eq__",), site, POSSIBLE)
 
-    def ask_hash(self, values: Values, site: int) -> Values:
+    def note_hash(self, values: Values, site: int) -> Values:
         """Record the calls of hash(), and return the values with tuples flattened."""
         inside = set(values)
         for value in self._machine.order(values):
@@ -202,31 +204,31 @@ class Special:
         self.note_methods(found, ("__hash__",), site, LIKELY)
         return found
 
-    def ask(self, question: str, values: Values, site: int) -> Values:
-        """Record the implicit calls of an operation that names no method."""
-        if question == "items":
+    def call_protocol(self, protocol: str, values: Values, site: int) -> Values:
+        """Record the implicit calls of a protocol, such as the truth of a value."""
+        if protocol == "items":
             for value in self._machine.order(values):
                 if isinstance(value, Instance):
                     self._machine.containers.iterate(frozenset({value}), site, False)
-        elif question == "entries":
+        elif protocol == "entries":
             for value in self._machine.order(values):
                 if isinstance(value, Instance):
                     for name in ("keys", "__getitem__"):
                         self.call_special(value, name, [], site)
-        elif not self._names.isdisjoint(_QUESTIONS[question]):
-            self.ask_with(values, _QUESTIONS[question], (), site)
+        elif not self._names.isdisjoint(_PROTOCOLS[protocol]):
+            self.call_first(values, _PROTOCOLS[protocol], (), site)
         return EMPTY
 
-    def ask_unary(self, question: str, values: Values, site: int) -> Values:
+    def apply_unary(self, protocol: str, values: Values, site: int) -> Values:
         """Apply a unary operator."""
         result: set[Value] = set()
         arguments = self._list_arguments(values)
-        for value in self._machine.order(self.list_apart(values, _QUESTIONS[question])):
-            name = self.find_first(value, _QUESTIONS[question]) if isinstance(value, Instance) else None
+        for value in self._machine.order(self.list_distinct(values, _PROTOCOLS[protocol])):
+            name = self.find_first(value, _PROTOCOLS[protocol]) if isinstance(value, Instance) else None
             if name is not None:
                 result |= self._call(value, name, arguments, site)  # type: ignore[arg-type]
             else:
-                self._note_without(value, site)
+                self._note_missing(value, site)
                 result.add(PLAIN[value.kind] if isinstance(value, Constant) else value)
         return MANY if is_large(values) else frozenset(result)
 
@@ -239,38 +241,31 @@ class Special:
         result: set[Value] = set()
         is_left_out = not left
         arguments = self._list_arguments(left, right)
-        for value in self._machine.order(self.list_apart(left, methods)):
+        for value in self._machine.order(self.list_distinct(left, methods)):
             first = self.find_first(value, methods) if isinstance(value, Instance) else None
             if first is not None:
                 result |= self._call(value, first, arguments, site)  # type: ignore[arg-type]
                 is_left_out |= f"__r{name}__" in self._names and not isinstance(value, Instance)
             else:
                 is_left_out = True
-                result |= self._operate_plain(sign, value, right, site)
+                result |= self._apply_plain(sign, value, right, site)
                 if isinstance(value, Unknown):
                     self._machine.note(site, Unbound(value.reason))
         if is_left_out and f"__r{name}__" in self._names:
             arguments = self._list_arguments(left, left)
-            for value in self._machine.order(self.list_apart(right, (f"__r{name}__",))):
+            for value in self._machine.order(self.list_distinct(right, (f"__r{name}__",))):
                 if isinstance(value, Instance):
                     result |= self._call(value, f"__r{name}__", arguments, site)
         return MANY if is_large(left) else frozenset(result)
 
-    def _operate_plain(self, sign: str, value: Value, right: Values, site: int) -> Values:
+    def _apply_plain(self, sign: str, value: Value, right: Values, site: int) -> Values:
         """Return the result of an operator whose left operand is no object of the repository."""
         if isinstance(value, Container):
-            if sign in ("+", "|", "-", "&", "^", "*"):
-                containers = self._machine.containers
-                if sign in ("+", "|"):
-                    others = frozenset(each for each in right if isinstance(each, Container) and each is not value)
-                    if others and site >= 0:
-                        return containers.copy(
-                            value.kind if value.kind in ("list", "dict", "set", "tuple") else "list",
-                            others | {value},
-                            60_000_000 + site,
-                        )
-                return frozenset({value})
-            return unknown(Reason.EXPRESSION)
+            others = frozenset(each for each in right if isinstance(each, Container) and each is not value)
+            if others and site >= 0 and sign in ("+", "|"):
+                kind = value.kind if value.kind in ("list", "dict", "set", "tuple") else "list"
+                return self._machine.containers.copy(kind, others | {value}, 60_000_000 + site)
+            return frozenset({value}) if sign in ("+", "|", "-", "&", "^", "*") else unknown(Reason.EXPRESSION)
         if isinstance(value, Constant | Text):
             kind = value.kind if isinstance(value, Constant) else "str"
             if kind == "str" and sign == "+":
@@ -329,21 +324,21 @@ class Special:
                     if value.kind in ("list", "tuple", "rest"):
                         self.note_methods(left, ("__eq__",), site, LIKELY)
                     else:
-                        self.ask_key(left, site)
+                        self.note_key(left, site)
                 elif isinstance(value, Class):
                     self.call_of_metaclass(value, "__contains__", (left,), site)
                 else:
-                    self._note_without(value, site)
+                    self._note_missing(value, site)
             return _TRUTH
         names = _COMPARISONS.get(sign)
         if names is None or self._names.isdisjoint((*names, "__eq__")):
             return _TRUTH
         result: set[Value] = set()
-        asked = (names[0], "__eq__") if sign in ("!=", "<>") else (names[0],)
+        methods = (names[0], "__eq__") if sign in ("!=", "<>") else (names[0],)
         is_left_out = False
         arguments = self._list_arguments(left, right)
-        for value in self._machine.order(self.list_apart(left, asked)):
-            first = self.find_first(value, asked) if isinstance(value, Instance) else None
+        for value in self._machine.order(self.list_distinct(left, methods)):
+            first = self.find_first(value, methods) if isinstance(value, Instance) else None
             if first is not None:
                 result |= self._call(value, first, arguments, site)  # type: ignore[arg-type]
             else:
@@ -355,7 +350,7 @@ class Special:
         if is_left_out:
             other = (names[1], "__eq__") if sign in ("!=", "<>") else (names[1],)
             arguments = self._list_arguments(right, left)
-            for value in self._machine.order(self.list_apart(right, other)):
+            for value in self._machine.order(self.list_distinct(right, other)):
                 second = self.find_first(value, other) if isinstance(value, Instance) else None
                 if second is not None:
                     result |= self._call(value, second, arguments, site)  # type: ignore[arg-type]
@@ -372,7 +367,7 @@ class Special:
                 none = frozenset({PLAIN["NoneType"]})
                 self.call_special(value, names[1], [none, none, none], site)
                 if self._hierarchy.find(value.info, names[0]) is None:
-                    self._note_without(value, site)
+                    self._note_missing(value, site)
                     came = frozenset({value}) if value.info.is_open else unknown(Reason.RESULT)
                 result |= machine.calls.await_all(came, -1) if is_async else came
             elif isinstance(value, Generator):
@@ -385,6 +380,6 @@ class Special:
             elif isinstance(value, Library):
                 result |= machine.library.enter(value)
             else:
-                self._note_without(value, site)
+                self._note_missing(value, site)
                 result.add(value)
         return frozenset(result)

@@ -113,7 +113,7 @@ def _solve(edit: _Edit, package: str, errors: LocalErrors, read: Set[str]) -> Up
     homes: dict[str, Home] = {}
     gone = {path: records[path] for path in edit.moved if path not in units}
     schedule = ReplaySchedule(homes, lambda path: records[path] if path in records else ModuleRecord(), gone)
-    outlines = {path: found for path in units.keys() - read if not (found := records.read_outline(path)).is_asked}
+    outlines = {path: found for path in units.keys() - read if not (found := records.read_outline(path)).is_always_read}
     program = Program(units, package, errors, schedule, outlines)
     machine = Machine(program)
     if program.modules.keys() != units.keys():
@@ -150,7 +150,7 @@ class _Edit:
         """Return the edited files, and those that looked up changed facts."""
         found = set(self._paths)
         if self.moved:
-            found |= {path for path, unit in self.units.items() if not self.changed.isdisjoint(_list_asked(unit))}
+            found |= {path for path, unit in self.units.items() if not self.changed.isdisjoint(_list_imported(unit))}
         if changed:
             known = self.units.keys() & self.records.keys()
             found |= {path for path in known if not changed.isdisjoint(self.records.read_facts(path)[0])}
@@ -203,7 +203,7 @@ def _list_parts(units: Iterable[str], moved: Set[str]) -> set[str]:
     return found
 
 
-def _list_asked(unit: UnitText) -> Iterator[str]:
+def _list_imported(unit: UnitText) -> Iterator[str]:
     """Return the parts of the names that a file imports."""
     for record in unit.imports:
         yield from record.module.split(".")
