@@ -1,1 +1,1 @@
-"""Which functions of a graph give away the answers of a benchmark."""
+"""Audit of a graph for functions that leak the solutions of a benchmark."""

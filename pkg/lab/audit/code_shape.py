@@ -1,4 +1,4 @@
-"""The shape of a function: what is left when names of its own, docstrings and annotations are taken away (A-16)."""
+"""The shape of a function: its code without local names, docstrings and annotations (A-16)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from pkg.extract.syntax import is_string_statement
 
 SHINGLE = 4
-"""Tokens that are compared as one: of three, unlike loops over a list share most; of six, one changed line is half of a
-short function."""
+"""Tokens of a shingle. With three, different loops over a list share most shingles; with six, one changed line changes
+half of those of a short function."""
 
 _LEFT_OUT = frozenset({"annotation", "returns", "decorator_list", "type_comment", "type_params", "ctx", "kind"})
 _NAMING = ("name", "arg")
@@ -23,22 +23,22 @@ _FIELDS = {
     for kind in vars(ast).values()
     if isinstance(kind, type) and issubclass(kind, ast.AST)
 }
-"""The fields of each kind of node that are walked."""
+"""Fields of each node type that are walked."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeShape:
-    """What of a function can be compared with another one."""
+    """Features by which two functions are compared."""
 
     name: str
     arguments: int  # without the self or cls of a method
-    key: bytes  # equal for two functions that are the same but for names of their own, docstrings and annotations
-    tokens: int  # of the tree: its nodes, names and constants
-    shingles: frozenset[int]  # hashes of the runs of tokens, in which all names of its own are one
+    key: bytes  # equal for functions that differ only in local names, docstrings and annotations
+    tokens: int  # number of nodes, names and constants of the tree
+    shingles: frozenset[int]  # hashes of token n-grams, in which all local names are equal
 
 
 def find_shape(function: _Definition) -> CodeShape | None:
-    """Find the shape of a function; None for one that nests deeper than can be walked."""
+    """Return the shape of a function; None if it is nested too deeply."""
     own = _list_arguments(function.args)
     if own and own[0].arg in ("self", "cls"):
         own = own[1:]
@@ -56,9 +56,9 @@ def find_shape(function: _Definition) -> CodeShape | None:
 
 
 class _Walk:
-    """Collects the tokens of trees in the order of the text: exact ones, which also tell where a node ends, and loose.
+    """Collects the tokens of trees in source order: exact ones, which also mark the end of nodes, and loose ones.
 
-    Names that the function binds itself have in exact tokens the number in which they come, and are one in loose ones.
+    Local names are numbered by first occurrence in exact tokens, and all equal in loose ones.
     """
 
     def __init__(self, function: str, bound: frozenset[str]) -> None:
@@ -90,7 +90,7 @@ class _Walk:
                 is_body = field == "body" and kind in _SCOPES
                 self._add_list(_drop_docstring(value) if is_body else value)
             elif isinstance(value, str) and field in _NAMING:
-                self._add_name(value)  # of keyword arguments, too: they are bound where the function is
+                self._add_name(value)  # includes the names of keyword arguments
             elif value is None:
                 self.exact.append("-")
             else:
@@ -102,7 +102,7 @@ class _Walk:
             if isinstance(each, ast.AST):
                 self.add(each)
             else:
-                self._add(str(each))  # None in a dict of `**`, a name behind `global`
+                self._add(str(each))  # None in a dict with `**`, a name after `global`
         self.exact.append("]")
 
     def _add(self, token: str) -> None:
@@ -127,7 +127,7 @@ def _list_defaults(found: ast.arguments) -> list[ast.expr]:
 
 
 def _list_bound(function: _Definition) -> Iterator[str]:
-    """List the names that a function and what lies inside it binds; names of modules stay what they are."""
+    """Yield the names that a function and its nested scopes bind, except by imports."""
     nodes: list[ast.AST] = [function]
     while nodes:
         node = nodes.pop()

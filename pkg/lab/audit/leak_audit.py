@@ -1,4 +1,4 @@
-"""The use case: compare all functions of a graph with the solutions of a benchmark, and mark those that leak (A-16)."""
+"""Audit: compare all functions of a graph with the solutions of benchmarks, and mark those that leak one (A-16)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 HELD = (RelationType.HAS_BODY, RelationType.CHILD, RelationType.CONTAINS)
-WHOLE = (Label.FUNCTION, Label.BLOCK)  # what shows all that lies in it
-DEEPEST = 100  # levels of nesting: as many as Python parses
+WHOLE = (Label.FUNCTION, Label.BLOCK)  # nodes whose code includes all nested nodes
+MAX_DEPTH = 100  # levels of nesting; Python parses no more
 
-TOLD_AT = 100  # functions
+REPORT_INTERVAL = 100  # functions
 
 Listen = Callable[[str, int, int], None]
-"""Told what is done, and how many of how many functions are."""
+"""Called with the stage, the number of compared functions and the total."""
 
 Marks = Mapping[str, Collection[Leak]]
 """The leaks of nodes, by their ids."""
@@ -33,7 +33,7 @@ Marks = Mapping[str, Collection[Leak]]
 
 @dataclass(frozen=True, slots=True)
 class LeakedFunction:
-    """A function that gives the solutions of some tasks away."""
+    """A function that leaks the solutions of tasks."""
 
     id: str
     source: str
@@ -46,34 +46,34 @@ class LeakedFunction:
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """What one audit has found."""
+    """Result of an audit."""
 
     audit: Audit
     functions: tuple[LeakedFunction, ...]
     compared: int  # functions of the graph
-    unread: int  # functions that the running Python does not parse, so that nothing is known of them
+    unread: int  # functions that the running Python cannot parse
     unread_tasks: tuple[str, ...]
 
     @property
     def share(self) -> float:
-        """Give the share of the tasks whose solution is given away."""
+        """Return the share of the tasks whose solution leaks."""
         return self.audit.leaked / self.audit.tasks if self.audit.tasks else 0.0
 
     @property
     def by_source(self) -> Mapping[str, int]:
-        """Count the functions of each source that leak."""
+        """Count the leaking functions of each source."""
         return dict(sorted(Counter(each.source for each in self.functions).items()))
 
     @property
     def by_kind(self) -> Mapping[str, int]:
-        """Count the pairs of function and task by how the one gives the other away."""
+        """Count the pairs of function and task by kind of leak."""
         return dict(sorted(Counter(leak.kind for each in self.functions for leak in each.leaks).items()))
 
 
 def audit_graph(
     store: GraphStore, solutions: Sequence[SolutionSet], listen: Listen = lambda stage, done, total: None
 ) -> list[AuditReport]:
-    """Compare the functions of a graph with the solutions of some benchmarks, and mark those that leak in the store."""
+    """Compare the functions of a graph with the solutions of benchmarks, and mark the leaking ones in the store."""
     with store.snapshot():
         reports = find_leaks(store, solutions, listen)
         marks = [mark_around(store, report.functions) for report in reports]
@@ -86,10 +86,10 @@ def audit_graph(
 def find_leaks(
     store: GraphStore, solutions: Sequence[SolutionSet], listen: Listen = lambda stage, done, total: None
 ) -> list[AuditReport]:
-    """Compare the functions of a graph with the solutions of some benchmarks; nothing is written."""
+    """Compare the functions of a graph with the solutions of benchmarks, without writing to the store."""
     matchers = [LeakMatcher(each.name, each.solutions) for each in solutions]
     found: list[list[LeakedFunction]] = [[] for _ in solutions]
-    known: dict[str, CodeShape | None] = {}  # by content: equal functions are looked at once
+    known: dict[str, CodeShape | None] = {}  # by content hash
     compared = unread = 0
     total = store.stats().nodes.get(Label.FUNCTION.value, 0)
     for node in store.nodes((Label.FUNCTION,)):
@@ -97,7 +97,7 @@ def find_leaks(
             known[node.content_hash] = _read_shape(node)
         shape = known[node.content_hash]
         compared, unread = compared + 1, unread + (shape is None)
-        if compared % TOLD_AT == 0:
+        if compared % REPORT_INTERVAL == 0:
             listen("comparing functions", compared, total)
         for leaked, matcher in zip(found, matchers, strict=True):
             if shape is not None and (leaks := matcher.match(shape)):
@@ -131,9 +131,9 @@ def _sum_up(solutions: SolutionSet, leaked: Sequence[LeakedFunction], sources: M
 
 
 def mark_around(store: GraphStore, functions: Sequence[LeakedFunction]) -> Marks:
-    """Give the marks of functions to all that shows their code: what they lie in, and what lies in them or in that.
+    """Return marks for all nodes that show the code of functions: enclosing nodes, and all nodes inside of those.
 
-    Of a class around them only the class itself, for its other methods show nothing of it.
+    Of an enclosing class only the class itself is marked, as its other methods do not show the code.
     """
     marks: dict[str, set[Leak]] = defaultdict(set)
     around = _follow(store, [each.id for each in functions], "in")
@@ -153,7 +153,7 @@ def mark_around(store: GraphStore, functions: Sequence[LeakedFunction]) -> Marks
 
 
 def _list_modules(store: GraphStore, functions: Sequence[LeakedFunction]) -> Iterator[tuple[str, tuple[Leak, ...]]]:
-    """Give the code of modules that begins before a function and ends behind it."""
+    """Yield the module nodes whose lines include a function, with its leaks."""
     places: dict[tuple[str, str], list[LeakedFunction]] = defaultdict(list)
     for each in functions:
         places[each.source, each.path].append(each)
@@ -164,9 +164,9 @@ def _list_modules(store: GraphStore, functions: Sequence[LeakedFunction]) -> Ite
 
 
 def _follow(store: GraphStore, ids: Sequence[str], direction: str) -> dict[str, list[str]]:
-    """Give the next nodes of each node on the ways in or out of some nodes."""
+    """Return the adjacency lists of the nodes reachable along HELD edges, by direction."""
     steps: dict[str, list[str]] = defaultdict(list)
-    for edge in store.neighbours(ids, HELD, direction, DEEPEST) if ids else ():
+    for edge in store.neighbours(ids, HELD, direction, MAX_DEPTH) if ids else ():
         first, last = (edge.start, edge.end) if direction == "out" else (edge.end, edge.start)
         steps[first].append(last)
     return steps
@@ -179,7 +179,7 @@ def _reach(steps: Mapping[str, Sequence[str]], identity: str) -> Iterator[str]:
 
 
 def read_marks(store: GraphStore, solutions: SolutionSet) -> Marks:
-    """Give the leaks of a benchmark by node: as an audit has marked them, or found now where none is up to date."""
+    """Return the leaks of a benchmark by node, from the stored audit if it is current, or from a new comparison."""
     audit = next((each for each in store.audits() if each.benchmark == solutions.name), None)
     if audit is not None and audit.sha256 == solutions.sha256 and is_current(store, audit):
         found = (

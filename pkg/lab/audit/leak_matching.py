@@ -1,7 +1,7 @@
-"""Tell which functions equal or nearly equal the solutions of a benchmark (A-16).
+"""Matching of functions with the solutions of a benchmark (A-16).
 
-Three questions, of which the first that is answered with yes counts: is the code the same but for names of its own, has
-it the same name and as many arguments, are most of its tokens those of the solution.
+The first of three criteria that holds is the kind of leak: equal code except for local names; equal name and number of
+arguments; most tokens in common.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from pkg.lab.audit.solutions import Solution
 from pkg.model import Leak, LeakKind
 
 SIMILAR = 0.6
-"""Share of the shingles of two functions that both have: above it 7 of 8 pairs of the corpora solve one task, from 0.5
-to 0.6 3 of 13 do (benchmarks/results/leak_audit.json)."""
+"""Lowest Jaccard similarity of the shingles. Above it 7 of 8 pairs of the corpora solve the same task; from 0.5 to 0.6,
+3 of 13 do (benchmarks/results/leak_audit.json)."""
 
 CONTAINED = 0.85
-"""Share of the shingles of a solution that a longer function has, as where it stands in a larger one."""
+"""Lowest share of the shingles of a solution that a longer function contains."""
 
-FEWEST_TOKENS = 25
-"""Of both, to be nearly equal: below it functions of a loop and a sum are alike whatever they are for."""
+MIN_TOKENS = 25
+"""Lowest number of tokens of both functions for similarity; shorter ones, such as a loop with a sum, are all alike."""
 
-FEWEST_CONTAINED = 40
-"""Of a solution that is looked for inside of longer functions."""
+MIN_CONTAINED_TOKENS = 40
+"""Lowest number of tokens of a solution that is searched inside of longer functions."""
 
-LIKE_NAMESAKE = 0.2
-"""Share of the shingles that namesakes of one word must have in common: check, add or solve name anything."""
+MIN_NAMESAKE_SIMILARITY = 0.2
+"""Lowest similarity of functions with an equal one-word name, such as check, add or solve."""
 
 _WORD_END = re.compile(r"_+|(?<=[a-z0-9])(?=[A-Z])")
 
@@ -50,10 +50,10 @@ class LeakMatcher:
                 self._by_shingle[shingle].append(place)
 
     def match(self, shape: CodeShape) -> tuple[Leak, ...]:
-        """List the tasks whose solution a function gives away, the most similar first."""
+        """Return the leaks of a function, the most similar first."""
         shared = Counter(place for each in shape.shingles for place in self._by_shingle.get(each, ()))
         places = {*self._by_key.get(shape.key, ()), *self._by_name.get((shape.name, shape.arguments), ())}
-        if shape.tokens >= FEWEST_TOKENS:  # nearly equal is only what has as much in common with the solution
+        if shape.tokens >= MIN_TOKENS:  # fewer shared shingles cannot be similar
             places.update(place for place, count in shared.items() if count >= self._least[place])
         found = (self._compare(place, shape, shared[place]) for place in places)
         return tuple(sorted((each for each in found if each), key=lambda each: (-each.similarity, each.task)))
@@ -70,10 +70,10 @@ def _judge(shape: CodeShape, other: CodeShape, similarity: float, contained: flo
     if shape.key == other.key:
         return "same_code"
     if (shape.name, shape.arguments) == (other.name, other.arguments) and (
-        similarity >= LIKE_NAMESAKE or len(_WORD_END.split(shape.name.strip("_"))) > 1
+        similarity >= MIN_NAMESAKE_SIMILARITY or len(_WORD_END.split(shape.name.strip("_"))) > 1
     ):
         return "same_name"
-    is_long = min(shape.tokens, other.tokens) >= FEWEST_TOKENS
-    if is_long and (similarity >= SIMILAR or (contained >= CONTAINED and other.tokens >= FEWEST_CONTAINED)):
+    is_long = min(shape.tokens, other.tokens) >= MIN_TOKENS
+    if is_long and (similarity >= SIMILAR or (contained >= CONTAINED and other.tokens >= MIN_CONTAINED_TOKENS)):
         return "similar"
     return None

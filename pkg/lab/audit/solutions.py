@@ -1,4 +1,4 @@
-"""Read the solutions that an audit compares functions with: of a benchmark, or of a file of the user's own."""
+"""Solutions that an audit compares functions with, from a benchmark or a file of the user."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pkg.lab.evaluation.code.benchmark_files import BENCHMARKS, hash_rows, read_
 from pkg.lab.evaluation.code.benchmark_items import Benchmark
 
 CODE_FIELDS = ("canonical_solution", "solution", "reference", "code")
-"""Where a row may have its solution, the first that is there."""
+"""Fields that may hold the solution of a row; the first one counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ class SolutionSet:
 
 
 def read_solutions(against: str, data: Path) -> SolutionSet:
-    """Read the solutions of a benchmark from its official file in a folder, or those of a file.
+    """Read the solutions of a benchmark from its official file in the folder `data`, or those of a file.
 
-    against: the name of a benchmark, or a file of JSON lines or Python. Raises PathError where it is neither,
-    InputError for a file that has no solution.
+    against: the name of a benchmark, or a file of JSON lines or Python. Raises PathError if it is neither, and
+    InputError for a file without solutions.
     """
     if against in BENCHMARKS:
         return collect_solutions(read_benchmark(against, data))
@@ -61,7 +61,7 @@ def read_solutions(against: str, data: Path) -> SolutionSet:
 
 
 def collect_solutions(benchmark: Benchmark) -> SolutionSet:
-    """Take the reference solutions of a benchmark's items."""
+    """Return the reference solutions of the items of a benchmark."""
     return _collect(
         benchmark.name, benchmark.sha256, [(item.id, item.entry, item.reference) for item in benchmark.items]
     )
@@ -74,7 +74,7 @@ def _collect(name: str, sha256: str, named: list[tuple[str, str, str]]) -> Solut
 
 
 def _find_solution(code: str, entry: str) -> CodeShape | None:
-    """Find the function of that name, or without a name the last one."""
+    """Return the shape of the function named `entry`, or of the last one if there is no name."""
     statements = parse_statements(code.encode("utf-8", "replace"))
     functions = [node for node in statements if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     named = [node for node in functions if node.name == entry] if entry else functions
@@ -91,19 +91,19 @@ def _read_row(row: Mapping[str, Any], number: int, path: Path) -> tuple[str, str
     task = next((str(row[name]) for name in ("task_id", "id", "_id", "name") if row.get(name) is not None), str(number))
     code, prompt = row[field].replace("\r\n", "\n"), row.get("prompt")
     if isinstance(prompt, str) and not parse_statements(code.encode("utf-8", "replace")):
-        code = prompt + code  # what stands behind the header of the function, as in HumanEval
+        code = prompt + code  # the solution is only the body of the function, as in HumanEval
     return task, str(row.get("entry_point") or ""), code
 
 
 def _read_module(path: Path) -> Iterator[tuple[str, str, str]]:
-    """Give each function of a file as a task of its name."""
+    """Yield each function of a file as (task, entry, code)."""
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as fault:
         raise PathError(f"cannot read {path}: {fault}") from None
     statements = parse_statements(text.encode())
     if not statements:
-        raise InputError(f"{path} is no Python that can be read; expected functions")
+        raise InputError(f"{path} is not valid Python; expected functions")
     for node in statements:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.name, node.name, text

@@ -1,6 +1,6 @@
-"""Copy the code of a graph without docstrings: what is asked must not stand in what is searched.
+"""Copies of the code of a graph without docstrings, so that the questions are not part of the searched text.
 
-Classes and modules lose theirs too. They are searched beside functions, and would have words where these have none.
+The docstrings of classes and modules are removed, too, since otherwise these would match better than functions.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from pkg.model import CodeUnit, Function, Label, Source
 from pkg.retrieval.deps.paths import list_code_files
 
 ROW_LABELS = (Label.FUNCTION, Label.CLASS)
-ROOT = "code"  # folder of a source that is no package
+ROOT = "code"  # folder of a source that is not a package
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentedFunction:
-    """A function of the copy, and what its docstring said first."""
+    """A function of the copy, and the summary of its removed docstring."""
 
     path: str
     qualname: str
@@ -33,13 +33,13 @@ class DocumentedFunction:
 
     @property
     def place(self) -> str:
-        """Name the function as judgements do."""
+        """Return the place of the function in the format of judged questions."""
         return f"{self.path}{SEPARATOR}{self.qualname}"
 
 
 @dataclass(frozen=True, slots=True)
 class BareCopy:
-    """The code of one source without docstrings, in files of its old layout."""
+    """The code of one source without docstrings, in files of the same layout."""
 
     source: str
     root: Path
@@ -48,9 +48,9 @@ class BareCopy:
 
 
 def copy_bare(store: GraphStore, source: Source, folder: Path) -> BareCopy:
-    """Write the code of a source into a new folder; the rows of a corpus become files of their functions and classes.
+    """Write the code of a source into a new folder; each row of a corpus becomes a file.
 
-    The root is called as the package that it was, so that imports still lead to its modules.
+    The root has the name of the package, so that imports of its modules still resolve.
     """
     root = _make_root(folder, source.package)
     functions: dict[str, int] = {}
@@ -68,7 +68,7 @@ def copy_bare(store: GraphStore, source: Source, folder: Path) -> BareCopy:
 
 
 def draw_files(copies: Sequence[BareCopy], count: int, seed: int, folder: Path) -> list[BareCopy]:
-    """Draw whole files that hold about as many functions as wanted and no more, into a folder of their own."""
+    """Copy drawn files into a new folder, up to `count` functions in all."""
     files = [(copy.source, path, number) for copy in copies for path, number in sorted(copy.functions.items())]
     Random(seed).shuffle(files)
     drawn: dict[str, set[str]] = {}
@@ -80,7 +80,7 @@ def draw_files(copies: Sequence[BareCopy], count: int, seed: int, folder: Path) 
 
 
 def strip_docstrings(code: CodeUnit) -> bytes:
-    """Give a text without docstrings; one that is all of a body, or shares a line, becomes ``pass``."""
+    """Return a text without docstrings; one that is the whole body, or shares a line, becomes ``pass``."""
     ends = {(each.docstring.start, each.docstring.end): each.span.end for each in code.definitions if each.docstring}
     if code.module and code.module.docstring:
         ends[code.module.docstring.start, code.module.docstring.end] = len(code.text)
@@ -95,7 +95,7 @@ def strip_docstrings(code: CodeUnit) -> bytes:
 
 
 def _stands_alone(text: bytes, span: tuple[int, int], end: int) -> bool:
-    """Tell whether a docstring has its lines for itself, and a statement after it in the body that ends there."""
+    """Return whether a docstring shares no line with other code and a statement follows it before `end`."""
     low, high = span
     before = text[text.rfind(b"\n", 0, low) + 1 : low]
     after = text[high:].partition(b"\n")[0].strip()
@@ -109,7 +109,7 @@ def _list_functions(code: CodeUnit) -> Iterator[Function]:
 
 
 def _make_root(folder: Path, package: str) -> Path:
-    """Make the folder of a source, and above it the packages that it lies in."""
+    """Create the folder of a source and its parent packages."""
     root = (folder / Path(*(package or ROOT).split("."))).resolve()
     root.mkdir(parents=True)
     for parent in root.parents:
@@ -127,7 +127,7 @@ def _read_texts(store: GraphStore, source: Source) -> Iterator[tuple[str, bytes]
 
 
 def _read_rows(store: GraphStore, source: str) -> Iterator[tuple[str, bytes]]:
-    """Join the outermost functions and classes of each row: a store keeps no row in one piece."""
+    """Yield each row as a file of its outermost functions and classes; a store does not keep the whole row."""
     rows: dict[str, list[str]] = {}
     ends: dict[str, int] = {}
     for node in sorted(store.nodes(ROW_LABELS, source), key=attrgetter("path", "start", "label")):
@@ -139,7 +139,7 @@ def _read_rows(store: GraphStore, source: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _list_documented(path: str, code: CodeUnit) -> Iterator[DocumentedFunction]:
-    """Find the functions with a docstring and more, outside other functions."""
+    """Yield the outermost functions that have a docstring and further code."""
     for each in _list_functions(code):
         summary = summarise_docstring(code.text, each)
         if summary and each.docstring and is_outermost(code, each) and _has_body(code, each):
@@ -147,7 +147,7 @@ def _list_documented(path: str, code: CodeUnit) -> Iterator[DocumentedFunction]:
 
 
 def _has_body(code: CodeUnit, function: Function) -> bool:
-    """Tell whether there is code behind the docstring."""
+    """Return whether code follows the docstring."""
     return any(each.kind == "body" and code.definitions[each.function] is function for each in code.blocks)
 
 

@@ -1,19 +1,19 @@
-"""What a measurement of one's own graph may take; every command line is read by it, so nothing heavy is imported."""
+"""Options of `pkg bench`; imports nothing heavy, as the command line reads this module at start."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-FEWEST = 20
-"""Questions that a share can be told of; with fewer its interval says nothing."""
+MIN_QUESTIONS = 20
+"""Lowest number of questions; with fewer, the confidence interval of a share is too wide."""
 
 
 @dataclass(frozen=True, slots=True)
 class BenchOptions:
-    """How much is asked and compared."""
+    """Sizes of the measurement."""
 
     limit: int = 300  # questions, drawn by the seed
-    sample: int = 600  # functions that encoders are compared on; 0 compares none
+    sample: int = 600  # functions on which encoders are compared; 0 for no comparison
     seed: int = 0
     source: str | None = None
 

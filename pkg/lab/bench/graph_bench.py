@@ -1,7 +1,7 @@
-"""The use case of `pkg bench`: ask a graph what its own docstrings say, and measure what answers are worth and cost.
+"""The use case of `pkg bench`: query a graph with its own docstrings, and measure the quality and cost of answers.
 
-The text of a docstring is searched with its function, which would find itself. So the questions are asked of a second
-graph, built for the moment from the code without docstrings; costs are those of the graph itself.
+A function with its docstring in the index would match its own question. So quality is measured on a temporary graph of
+the code without docstrings, and cost on the graph itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pkg.graph.store import GraphStore
 from pkg.indexing.build import build
 from pkg.indexing.build_plan import BuildOptions
 from pkg.lab.bench.bare_copy import BareCopy, DocumentedFunction, copy_bare, draw_files
-from pkg.lab.bench.bench_options import FEWEST, BenchOptions
+from pkg.lab.bench.bench_options import MIN_QUESTIONS, BenchOptions
 from pkg.lab.bench.graph_costs import GraphCosts, measure_costs, measure_memory
 from pkg.lab.evaluation.retrieval.evaluation_options import RANKING_NAMES, EvaluatedMode, EvaluationOptions, RankingName
 from pkg.lab.evaluation.retrieval.judged_questions import JudgedQuestion, QuestionFile
@@ -35,16 +35,16 @@ from pkg.lab.evaluation.retrieval.rankings import FLOOR
 from pkg.lab.evaluation.retrieval.retrieval_evaluation import RetrievalReport, evaluate_retrieval
 from pkg.retrieval.deps.paths import list_sources
 
-COMPARED = (DEFAULT_ENCODER, "minilm")  # encoders, beside the graph's own
+COMPARED = (DEFAULT_ENCODER, "minilm")  # encoders in addition to that of the graph
 COMPARED_RANKINGS: tuple[RankingName, ...] = ("dense", "linear")
 MODES: tuple[EvaluatedMode, EvaluatedMode] = ("function", "block")
 
-Listen = Callable[[str, int, int], None]  # told what is done, and how much of how much
+Listen = Callable[[str, int, int], None]  # called with the stage, the finished number and the total
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderFigures:
-    """How one encoder did on the functions that were drawn for the comparison."""
+    """Results of one encoder on the functions of the comparison."""
 
     encoder: str
     ranking: str
@@ -55,19 +55,19 @@ class EncoderFigures:
 
 @dataclass(frozen=True, slots=True)
 class BenchReport:
-    """What a measurement of a graph found."""
+    """Result of measuring a graph."""
 
     store: str
     encoder: str
     sources: tuple[str, ...]
     functions: int
-    documented: int  # functions with a docstring and code below it, outside other functions
-    left_out: Mapping[str, int]  # docstrings that make no question, by the reason
+    documented: int  # outermost functions with a docstring and further code
+    left_out: Mapping[str, int]  # unused docstrings, by reason
     seed: int
     retrieval: RetrievalReport
     costs: GraphCosts
     encoders: tuple[EncoderFigures, ...]
-    memory_mb: float | None  # at the peak of the whole measurement
+    memory_mb: float | None  # peak of the whole measurement
     notes: tuple[str, ...] = ()
 
 
@@ -77,10 +77,9 @@ def run_bench(
     options: BenchOptions | None = None,
     listen: Listen = lambda what, done, total: None,
 ) -> BenchReport:
-    """Measure a graph by questions made of its own docstrings.
+    """Measure a graph with questions from its own docstrings.
 
-    Raises QueryError for an unknown source and where too few functions have a docstring to ask by, EncoderError for an
-    encoder that sends texts away.
+    Raises QueryError for an unknown source or too few docstrings, and EncoderError if the encoder is a service.
     """
     options = options or BenchOptions()
     name = forget_revision(store.encoder()[0])
@@ -95,11 +94,11 @@ def run_bench(
         copies = _copy_sources(store, options.source, folder, listen)
         documented = [each for copy in copies for each in copy.documented]
         questions, left_out = choose_questions(documented, options.limit, options.seed)
-        if len(questions) < FEWEST:
+        if len(questions) < MIN_QUESTIONS:
             raise QueryError(
                 f"{len(questions)} functions of {store.address} can be asked for by their docstrings, of"
-                f" {len(documented)} that have one; expected at least {FEWEST}; raise --limit, measure a graph of more"
-                " code, or bring your own questions to `pkg eval retrieval`"
+                f" {len(documented)} that have one; expected at least {MIN_QUESTIONS}; raise --limit, measure a graph"
+                " of more code, or pass your own questions to `pkg eval retrieval`"
             )
         texts = [each.text for each in questions]
         tell = partial(listen, "asking the graph")
@@ -109,25 +108,25 @@ def run_bench(
         found, _ = _evaluate_copies(copies, name, questions, evaluate, folder / "bare.db", listen)
         encoders, more = _compare_encoders(copies, name, options, folder, listen)
     return BenchReport(
-        store.address,
-        store.encoder()[0],
-        tuple(copy.source for copy in copies),
-        sum(number for copy in copies for number in copy.functions.values()),
-        len(documented),
-        left_out,
-        options.seed,
-        found,
-        costs,
-        tuple(encoders),
-        measure_memory(),
-        (*notes, *more),
+        store=store.address,
+        encoder=store.encoder()[0],
+        sources=tuple(copy.source for copy in copies),
+        functions=sum(number for copy in copies for number in copy.functions.values()),
+        documented=len(documented),
+        left_out=left_out,
+        seed=options.seed,
+        retrieval=found,
+        costs=costs,
+        encoders=tuple(encoders),
+        memory_mb=measure_memory(),
+        notes=(*notes, *more),
     )
 
 
 def choose_questions(
     documented: Sequence[DocumentedFunction], limit: int, seed: int
 ) -> tuple[list[JudgedQuestion], dict[str, int]]:
-    """Draw the docstrings to ask by, in an order that the seed makes, and count by reason those that are left out."""
+    """Draw the docstrings that become questions, and count the unused ones by reason."""
     same = Counter(each.summary for each in documented)
     fit = [each for each in documented if is_question(each.summary)]
     single = sorted((each for each in fit if same[each.summary] == 1), key=lambda each: (each.place, each.summary))
@@ -141,7 +140,7 @@ def choose_questions(
 
 
 def _copy_sources(store: GraphStore, source: str | None, folder: Path, listen: Listen) -> list[BareCopy]:
-    """Copy the sources that hold functions."""
+    """Copy the sources that have functions."""
     copies = []
     with store.snapshot():
         list_sources(store, source)
@@ -153,7 +152,7 @@ def _copy_sources(store: GraphStore, source: str | None, folder: Path, listen: L
 
 
 def _choose_rankings() -> tuple[tuple[RankingName, ...], list[str]]:
-    """Leave out the baseline where its package is missing, and say so: the rest needs nothing."""
+    """Return the rankings, without the BM25 baseline if its package is missing, and a note about that."""
     if find_spec("rank_bm25"):
         return RANKING_NAMES, []
     note = f"not compared with plain BM25: {MissingExtraError('rank-bm25', 'eval', 'the ranking bm25')}"
@@ -168,7 +167,7 @@ def _evaluate_copies(
     database: Path,
     listen: Listen,
 ) -> tuple[RetrievalReport, float]:
-    """Build a graph of copied code and ask it; give what came, and the CPU seconds of the build."""
+    """Build a graph of copied code and evaluate it; returns the report and the CPU seconds of the build."""
     start = time.process_time()
     with closing(open_store(f"sqlite:///{database}", create=True)) as store:
         for number, copy in enumerate(copies):
@@ -186,14 +185,14 @@ def _evaluate_copies(
 def _compare_encoders(
     copies: Sequence[BareCopy], own: str, options: BenchOptions, folder: Path, listen: Listen
 ) -> tuple[list[EncoderFigures], list[str]]:
-    """Let encoders answer the same questions about the same files; notes tell which are missing."""
+    """Evaluate encoders on the same questions and files; returns their figures, and notes about missing ones."""
     if not options.sample:
         return [], []
     drawn = draw_files(copies, options.sample, options.seed, folder / "drawn")
     functions = sum(number for copy in drawn for number in copy.functions.values())
     documented = [each for copy in drawn for each in copy.documented]
     questions, _ = choose_questions(documented, options.limit, options.seed)
-    if len(questions) < FEWEST:
+    if len(questions) < MIN_QUESTIONS:
         return [], [f"no encoders compared: {len(questions)} questions about {functions} functions that were drawn"]
     rows, notes = [], []
     for number, name in enumerate(dict.fromkeys((own, *COMPARED))):

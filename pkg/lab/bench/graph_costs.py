@@ -1,4 +1,4 @@
-"""Measure what answers of a graph cost: time, tokens, memory, and bytes of each part (P-36)."""
+"""Cost of answers of a graph: time, tokens, memory, and bytes of each part (P-36)."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from pkg.retrieval.query import run_query
 from pkg.retrieval.query_options import Mode, QueryOptions
 from pkg.retrieval.token_count import count_tokens
 
-WARM_UP = 5  # questions before the clock runs: files are mapped and words are met
+WARM_UP = 5  # unmeasured questions, which map files and fill caches
 PERCENTILES = {"p50": 0.5, "p95": 0.95}
 MEGABYTE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerCosts:
-    """What answers in one mode cost, with the options that `pkg query` has by default."""
+    """Cost of answers in one mode, with the default options of `pkg query`."""
 
     mode: str
     questions: int
     wall_ms: Mapping[str, float]  # by percentile
     cpu_ms: Mapping[str, float]
-    tokens: Mapping[str, float]  # of the code that an answer shows, with its helpers
+    tokens: Mapping[str, float]  # of the shown code, including helpers
     empty: int  # answers without a hit
-    nothing_fits: int  # answers whose hits do not fit, so that a prompt shows none
+    nothing_fits: int  # answers with hits of which none fits into the token budget
 
 
 @dataclass(frozen=True, slots=True)
 class GraphCosts:
-    """What a graph takes; bytes are empty where a server does not tell them."""
+    """Size and cost of a graph; `bytes` is empty if a server does not report sizes."""
 
     nodes: int
     bytes: Mapping[str, int]  # by part
@@ -44,7 +44,7 @@ class GraphCosts:
     disk_bytes: int
     stages: Mapping[str, Mapping[str, float]]  # CPU seconds of the last build, by source and stage
     answers: tuple[AnswerCosts, ...]
-    memory_mb: float | None  # at the peak of this process after the questions; None where no system call tells
+    memory_mb: float | None  # peak of this process after the questions; None if the system does not report it
 
 
 def measure_costs(
@@ -55,7 +55,7 @@ def measure_costs(
     source: str | None = None,
     listen: Callable[[int, int], None] = lambda done, total: None,
 ) -> GraphCosts:
-    """Ask a warm graph every question in every mode, and read what it holds."""
+    """Query a warm graph with every question in every mode, and read its size."""
     answers = []
     for number, mode in enumerate(modes):
         asked = QueryOptions(mode, source=source)
@@ -77,7 +77,7 @@ def measure_costs(
 
 
 def measure_memory() -> float | None:
-    """Give the megabytes of memory that this process has held at most; None where the system does not tell."""
+    """Return the peak memory of this process in megabytes; None if the system does not report it."""
     try:
         import resource
     except ImportError:
@@ -87,13 +87,13 @@ def measure_memory() -> float | None:
 
 
 def find_percentiles(values: Sequence[float], digits: int = 2) -> dict[str, float]:
-    """Give the values of which half, and 95 %, of all are no larger (nearest rank)."""
+    """Return the 50th and 95th percentile of values (nearest rank)."""
     ordered = sorted(values)
     return {name: round(ordered[ceil(share * len(ordered)) - 1], digits) for name, share in PERCENTILES.items()}
 
 
 def count_shown(result: QueryResult) -> int:
-    """Count the tokens of the code that an answer shows, with its helpers."""
+    """Count the tokens of the code that an answer shows, including helpers."""
     return sum(
         count_tokens(hit.pruned_content) + sum(count_tokens(helper.content) for helper in hit.helpers)
         for hit in result.hits
@@ -119,7 +119,7 @@ def _measure_mode(store: GraphStore, encoder: Encoder, questions: Sequence[str],
 
 
 def _ask(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions) -> QueryResult | None:
-    """Ask one question; None where it is refused, such as for words that the graph does not know."""
+    """Run one query; returns None if it is refused, such as for unknown words."""
     try:
         return run_query(store, encoder, text, options)
     except QueryError:

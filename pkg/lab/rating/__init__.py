@@ -1,1 +1,1 @@
-"""Let people write and rate pairs of question and answer on a page of this machine (Q-03, Q-21)."""
+"""A local page on which people write and rate pairs of question and answer (Q-03, Q-21)."""

@@ -1,7 +1,7 @@
-"""Read what is to be rated: pairs of question and answer, answers of systems, or code to write about (Q-03).
+"""Items to rate: pairs of question and answer, answers of systems, or code to write pairs about (Q-03).
 
-A row is an object of JSON. One with `answers` of systems, or `responses` of models, is graded or compared; one with a
-question and an answer is a pair; to write about is whatever holds code.
+A row is a JSON object. With `answers` of systems, or `responses` of models, it is graded or compared; with a question
+and an answer it is a pair. Pairs can be written about any row with code.
 """
 
 from __future__ import annotations
@@ -24,53 +24,53 @@ Mode = Literal["rate", "grade", "pairwise", "create"]
 MODES: tuple[str, ...] = get_args(Mode)
 
 CODE_FIELDS = ("content", "snippet", "code", "answer")
-"""Where the code of a row may stand that a question is to be written about."""
-LAST_LINE = 10**9  # what tells a later one is no line
+"""Fields that may hold the code of a row."""
+MAX_LINE = 10**9  # larger numbers are not lines
 ORIGIN_FIELDS = ("path", "meta_data", "source", "revision", "content_hash")
-"""What a question that is written keeps of the row that it is about."""
+"""Fields of a row that are copied to the questions written about it."""
 QUESTION_TYPES = ("syntax", "dependencies", "meta")  # of SpyderCodeQA; a question about code is the first
 
 
 @dataclass(frozen=True, slots=True)
 class RatedItem:
-    """One thing to rate: a pair, the answer of a system, two answers, or code to write about."""
+    """A pair, the answer of a system, two answers, or code to write a pair about."""
 
     id: str
     kind: Kind
     question: str
     texts: Mapping[str, str]
-    """The texts to look at, by the system that wrote them; "" where that is none."""
+    """Texts to rate, by system; "" if there is none."""
     reference: str = ""
     place: str = ""
     code: str = ""
-    """What a pair is about, where its row holds it."""
+    """The code that a pair is about, if its row has it."""
     origin: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def systems(self) -> list[str]:
-        """Name the systems whose answers it holds."""
+        """Return the names of the systems."""
         return list(self.texts)
 
 
 @dataclass(frozen=True, slots=True)
 class RatedFile:
-    """The items of a file, what was left out of it, and in which state it was read."""
+    """The items of a file, its skipped rows, and the state of the file when it was read."""
 
     path: Path
     items: list[RatedItem]
     skipped: list[Skip]
     replaced: int
-    """Rows that a later one of the same id stands for."""
+    """Rows that a later one of the same id replaces."""
     digest: str
     _state: tuple[int, int, int]
 
     @property
     def name(self) -> str:
-        """Name the file as a person knows it."""
+        """Return the name of the file without its folder."""
         return self.path.name
 
     def has_changed(self) -> bool:
-        """Tell whether the file is another one by now, or gone."""
+        """Return whether the file has changed since it was read, or is gone."""
         try:
             return _read_state(self.path) != self._state
         except OSError:
@@ -78,10 +78,10 @@ class RatedFile:
 
 
 def read_rated_file(path: Path, mode: Mode | None = None) -> RatedFile:
-    """Read the items of a file, in its order; without a mode each row says by what it holds how it is rated.
+    """Read the items of a file in its order; without a mode, the fields of each row decide how it is rated.
 
-    What cannot be rated is left out and named. Of rows with one id the last one counts. Raises PathError where the
-    file cannot be read, InputError where nothing in it can be rated.
+    Invalid rows are skipped with a reason. Of rows with the same id the last one counts. Raises PathError if the file
+    cannot be read, and InputError if it has no valid row.
     """
     try:
         state, content = _read_state(path), path.read_bytes()
@@ -112,21 +112,21 @@ def _read_state(path: Path) -> tuple[int, int, int]:
 
 
 def _read_json(line: bytes) -> Any:
-    """Read a line; what is no number, such as the NaN of SpyderCodeQA, and half a character are none on a page."""
+    """Parse a line; reads NaN, which SpyderCodeQA has, as None, and replaces lone surrogates."""
     try:
         row = json.loads(line.decode("utf-8", "replace"), parse_constant=lambda name: None)
         if b"\\ud" in line.lower():
             row = json.loads(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"))
     except ValueError as fault:
-        raise ValueError(f"no JSON ({fault}); expected an object") from None
+        raise ValueError(f"invalid JSON ({fault}); expected an object") from None
     return row
 
 
 def _list_items(row: Any, mode: Mode | None) -> Iterator[RatedItem]:
-    """Give what there is to rate in a row, one item or more; a ValueError where there is nothing."""
+    """Yield the items of a row, at least one; raises ValueError if it has none."""
     if not isinstance(row, dict):
         raise ValueError(f"a {type(row).__name__}; expected an object")
-    place = _tell_place(row)
+    place = _describe_place(row)
     if mode == "create":
         code = _find_code(row)
         kind = row["type"] if row.get("type") in QUESTION_TYPES else QUESTION_TYPES[0]
@@ -134,7 +134,7 @@ def _list_items(row: Any, mode: Mode | None) -> Iterator[RatedItem]:
         yield RatedItem(_name_code(row, code), "create", "", {"": code}, place=place, origin=origin)
         return
     if row.get("bad_code") is True and not row.get("question"):
-        raise ValueError("marked as bad code; nobody has written a question")
+        raise ValueError("marked as bad code, without a question")
     item = parse_item(row)
     answers = item.answers
     if mode == "rate" or (mode is None and not answers):
@@ -151,7 +151,7 @@ def _list_items(row: Any, mode: Mode | None) -> Iterator[RatedItem]:
     else:
         if not answers:
             raise ValueError("no answers of systems; expected some under 'answers' or 'responses'")
-        for system in draw_order(list(answers), 0, item.id):  # in no order by which a rater would know them again
+        for system in draw_order(list(answers), 0, item.id):  # shuffled, so that raters cannot recognise systems
             yield RatedItem(item.id, "grade", item.question, {system: answers[system]}, item.reference, place)
 
 
@@ -163,19 +163,19 @@ def _find_code(row: Mapping[str, Any]) -> str:
 
 
 def _name_code(row: Mapping[str, Any], code: str) -> str:
-    """Give the id of a row; one without gets one of its code and place, which stays when rows are added before it."""
+    """Return the id of a row, or a hash of its code and place, which does not change when rows are added."""
     if row.get("id") not in (None, ""):
         return str(row["id"])
-    return hashlib.sha256(f"{_tell_place(row)}\0{code}".encode("utf-8", "replace")).hexdigest()[:ID_LENGTH]
+    return hashlib.sha256(f"{_describe_place(row)}\0{code}".encode("utf-8", "replace")).hexdigest()[:ID_LENGTH]
 
 
-def _tell_place(row: Mapping[str, Any]) -> str:
-    """Say where a row comes from, as far as it tells: path:12-20, or the module and file of SpyderCodeQA."""
+def _describe_place(row: Mapping[str, Any]) -> str:
+    """Return the place of a row, if it has one: path:12-20, or the module and file of SpyderCodeQA."""
     given = row.get("meta_data")
     meta = given if isinstance(given, dict) else row
     parts = [meta[name] for name in ("module", "file_name") if isinstance(meta.get(name), str)]
     place = row["path"] if isinstance(row.get("path"), str) else " ".join(parts)
     lines = [meta.get(name) for name in ("start_line", "end_line")]
-    if all(isinstance(line, int | float) and 0 < line < LAST_LINE for line in lines):
+    if all(isinstance(line, int | float) and 0 < line < MAX_LINE for line in lines):
         place += f":{lines[0]:.0f}-{lines[1]:.0f}"
     return place

@@ -1,4 +1,4 @@
-"""Deal items out to raters, and sides to answers: by a seed, so that the same call deals the same."""
+"""Assignment of items to raters, and of answers to sides, reproducible by a seed."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from pkg.errors import UsageError
 
 
 def assign_items(ids: Sequence[str], raters: Sequence[str], overlap: int, seed: int = 0) -> dict[str, list[str]]:
-    """Give each rater the items to rate, in the order given; each item has as many raters as the overlap says.
+    """Return the items of each rater in the given order; each item has `overlap` raters.
 
-    An item goes to who has the fewest, then to who shares the fewest with those who have it already, so that loads
-    differ by one at most and every two raters meet. What stands earlier is dealt first: items that are added behind
-    it change nothing. Raises UsageError for an overlap that no raters can have.
+    An item goes to the rater with the fewest items, then to the one who shares the fewest with its other raters, so
+    that loads differ by at most one and every two raters share items. Appended items do not change the assignment of
+    earlier ones. Raises UsageError for an overlap below 1 or above the number of raters.
     """
     if not 1 <= overlap <= len(raters):
         raise UsageError(f"an overlap of {overlap} with {len(raters)} raters; expected from 1 to {len(raters)}")
-    dealt: dict[str, list[str]] = {rater: [] for rater in raters}
+    assigned: dict[str, list[str]] = {rater: [] for rater in raters}
     shared: Counter[frozenset[str]] = Counter()
     draw = random.Random(seed)
     for item in ids:
         free, chosen = draw.sample(raters, len(raters)), list[str]()
         while len(chosen) < overlap:
-            rater = min(free, key=lambda each: (len(dealt[each]), sum(shared[frozenset((each, o))] for o in chosen)))
+            rater = min(free, key=lambda each: (len(assigned[each]), sum(shared[frozenset((each, o))] for o in chosen)))
             free.remove(rater)
             shared.update(frozenset((rater, other)) for other in chosen)
-            dealt[rater].append(item)
+            assigned[rater].append(item)
             chosen.append(rater)
-    return dealt
+    return assigned
 
 
 def draw_order(names: Sequence[str], seed: int, *occasion: str) -> list[str]:
-    """Draw an order of names for one occasion, such as which answer of an item a rater sees on the left."""
+    """Return names in an order drawn from the seed and the occasion, such as the sides of two answers for a rater."""
     return random.Random("\0".join((str(seed), *occasion))).sample(names, len(names))

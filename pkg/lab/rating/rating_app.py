@@ -1,4 +1,4 @@
-"""The page over HTTP: a shell that holds nothing, and a few addresses that give and take JSON, for who was let in."""
+"""The rating page over HTTP: static files, and a JSON API for signed-in browsers."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 PAGE = Path(__file__).parent / "page"
-LARGEST_POST = 2_000_000  # bytes; ten times what the longest texts of a form take
-USED = "This address was used already, or is none. The terminal shows a new one for another browser.\n"
-OUTSIDE = "You are not let in here. Open the address that the terminal shows; what you have typed is kept."
+MAX_POST_SIZE = 2_000_000  # bytes; ten times the longest texts of a form
+USED_MESSAGE = "This address is invalid or was used already. The terminal shows a new one for another browser.\n"
+NOT_SIGNED_IN = "You are not signed in. Open the address that the terminal shows; the text you have typed is kept."
 
 
 @dataclass(slots=True)
 class Visitor:
-    """A browser that was let in, and who sits before it, once that is known."""
+    """A signed-in browser, and its rater once known."""
 
     rater: str | None
     is_asked: bool = False
-    """Whether the participant has told of themselves, or wants not to."""
+    """True once the participant has answered or skipped the questions about themselves."""
 
 
 def make_app(
-    task: RatingTask, access: BrowserAccess[Visitor], let_in: Callable[[str | None], None], end: Callable[[], bool]
+    task: RatingTask, access: BrowserAccess[Visitor], on_sign_in: Callable[[str | None], None], end: Callable[[], bool]
 ) -> Starlette:
-    """Make the application.
+    """Build the application.
 
-    `let_in` hears for whom an address was taken; `end` hears that everything is rated, and says whether that ends it. A
-    MissingExtraError without Starlette.
+    on_sign_in: called with the rater whose address was used. end: called when all items are rated; returns whether the
+    server stops. Raises MissingExtraError without Starlette.
     """
     try:
         from starlette.applications import Starlette
@@ -49,16 +49,16 @@ def make_app(
         from starlette.routing import Route
     except ImportError as fault:
         raise MissingExtraError("starlette", "service", "the page for raters") from fault
-    page = RatingPage(task, access, let_in, end)
+    page = RatingPage(task, access, on_sign_in, end)
     return Starlette(
         routes=[
             Route("/", page.show),
-            *(Route(f"/{name}", page.give_file) for name in _FILES if name != "rate.html"),
-            Route("/api/state", page.tell_state),
-            Route("/api/rater", page.take_rater, methods=["POST"]),
-            Route("/api/participant", page.take_participant, methods=["POST"]),
-            Route("/api/items/{number:int}", page.give_item, methods=["GET"]),
-            Route("/api/items/{number:int}", page.take_rating, methods=["POST"]),
+            *(Route(f"/{name}", page.send_file) for name in _FILES if name != "rate.html"),
+            Route("/api/state", page.show_state),
+            Route("/api/rater", page.set_rater, methods=["POST"]),
+            Route("/api/participant", page.save_participant, methods=["POST"]),
+            Route("/api/items/{number:int}", page.send_item, methods=["GET"]),
+            Route("/api/items/{number:int}", page.save_rating, methods=["POST"]),
         ],
         middleware=[Middleware(WebGuard, hosts=access.hosts)],
     )
@@ -68,50 +68,50 @@ _FILES = {"rate.html": "text/html", "rate.css": "text/css", "rate.js": "text/jav
 
 
 class RatingPage:
-    """What each address answers."""
+    """Handlers of the routes."""
 
     def __init__(
         self,
         task: RatingTask,
         access: BrowserAccess[Visitor],
-        let_in: Callable[[str | None], None],
+        on_sign_in: Callable[[str | None], None],
         end: Callable[[], bool],
     ) -> None:
-        self._task, self._access, self._let_in, self._end = task, access, let_in, end
+        self._task, self._access, self._on_sign_in, self._on_done = task, access, on_sign_in, end
 
     async def show(self, request: Request) -> Response:
-        """Give the page; an address of the terminal is exchanged for a cookie first."""
+        """Send the page; exchanges the token of the address for a cookie first."""
         from starlette.responses import PlainTextResponse
 
-        response = await self.give_file(request)
+        response = await self.send_file(request)
         token = request.query_params.get("token")
         key = None if token is None else self._access.exchange(token)
         visitor = self._access.find_visitor(key)
         if key is not None and visitor is not None:
             days = COOKIE_DAYS * 86_400
             response.set_cookie(self._access.cookie, key, max_age=days, httponly=True, samesite="strict")
-            self._let_in(visitor.rater)
+            self._on_sign_in(visitor.rater)
         elif token is not None and self._find(request) is None:
-            return PlainTextResponse(USED, HTTPStatus.FORBIDDEN)
+            return PlainTextResponse(USED_MESSAGE, HTTPStatus.FORBIDDEN)
         return response
 
-    async def give_file(self, request: Request) -> Response:
-        """Give a file of the page."""
+    async def send_file(self, request: Request) -> Response:
+        """Send a file of the page."""
         from starlette.responses import FileResponse
 
         name = request.url.path.lstrip("/") or "rate.html"
         return FileResponse(PAGE / name, media_type=_FILES[name])
 
-    async def tell_state(self, request: Request) -> Response:
-        """Tell who rates, and how far they are."""
-        return await self._answer(request, self._tell_state, needs_rater=False)
+    async def show_state(self, request: Request) -> Response:
+        """Send the rater and their progress."""
+        return await self._answer(request, self._make_state, needs_rater=False)
 
-    async def take_rater(self, request: Request) -> Response:
-        """Take the name of who rates."""
-        return await self._answer(request, self._take_rater, needs_rater=False)
+    async def set_rater(self, request: Request) -> Response:
+        """Set the name of the rater."""
+        return await self._answer(request, self._set_rater, needs_rater=False)
 
-    async def take_participant(self, request: Request) -> Response:
-        """Take what a participant tells of themselves."""
+    async def save_participant(self, request: Request) -> Response:
+        """Save the answers of a participant about themselves."""
 
         def take(visitor: Visitor, posted: Mapping[str, Any]) -> dict[str, Any]:
             if posted.get("skipped") is not True:
@@ -121,23 +121,23 @@ class RatingPage:
 
         return await self._answer(request, take)
 
-    async def give_item(self, request: Request) -> Response:
-        """Give an item to rate."""
+    async def send_item(self, request: Request) -> Response:
+        """Send an item to rate."""
         number = int(request.path_params["number"])
         return await self._answer(request, lambda visitor, _: self._task.read_item(str(visitor.rater), number))
 
-    async def take_rating(self, request: Request) -> Response:
-        """Take a rating, and tell what is left; when nothing is left of anybody, all ends."""
+    async def save_rating(self, request: Request) -> Response:
+        """Save a rating and send the progress; calls `end` when all raters are done."""
         number = int(request.path_params["number"])
 
         def take(visitor: Visitor, posted: Mapping[str, Any]) -> dict[str, Any]:
             row = self._task.save(str(visitor.rater), number, posted)
-            is_over = self._task.is_done() and self._end()
+            is_over = self._task.is_done() and self._on_done()
             return {"row": row, "done": self._task.list_done(str(visitor.rater)), "over": is_over}
 
         return await self._answer(request, take)
 
-    def _tell_state(self, visitor: Visitor, posted: Mapping[str, Any]) -> dict[str, Any]:
+    def _make_state(self, visitor: Visitor, posted: Mapping[str, Any]) -> dict[str, Any]:
         task, rater = self._task, visitor.rater
         return {
             "rater": rater,
@@ -150,11 +150,11 @@ class RatingPage:
             "choices": {"degree": DEGREES, "semesters": SEMESTERS, "skill_general": SKILLS, "skill_python": SKILLS},
         }
 
-    def _take_rater(self, visitor: Visitor, posted: Mapping[str, Any]) -> dict[str, Any]:
+    def _set_rater(self, visitor: Visitor, posted: Mapping[str, Any]) -> dict[str, Any]:
         if visitor.rater is None:
             visitor.rater = read_name(posted.get("name"))
             self._task.met[visitor.rater] = None
-        return self._tell_state(visitor, posted)
+        return self._make_state(visitor, posted)
 
     def _find(self, request: Request) -> Visitor | None:
         return self._access.find_visitor(request.cookies.get(self._access.cookie))
@@ -162,42 +162,42 @@ class RatingPage:
     async def _answer(
         self, request: Request, work: Callable[[Visitor, Mapping[str, Any]], dict[str, Any]], needs_rater: bool = True
     ) -> Response:
-        """Do some work for who was let in, and say as JSON what came of it or what was wrong."""
+        """Run `work` for a signed-in browser, and send its result or error as JSON."""
         visitor = self._find(request)
         if visitor is None:
-            return _say(HTTPStatus.UNAUTHORIZED, OUTSIDE)
+            return _send_error(HTTPStatus.UNAUTHORIZED, NOT_SIGNED_IN)
         if needs_rater and visitor.rater is None:
-            return _say(HTTPStatus.CONFLICT, "no name yet; give one first")
+            return _send_error(HTTPStatus.CONFLICT, "no name yet; enter one first")
         try:
             posted = await _read_post(request) if request.method == "POST" else {}
-            return _give(HTTPStatus.OK, work(visitor, posted))
+            return _send_json(HTTPStatus.OK, work(visitor, posted))
         except RatedMeanwhileError as fault:
-            return _give(HTTPStatus.CONFLICT, {"error": str(fault), "rated": fault.row})
+            return _send_json(HTTPStatus.CONFLICT, {"error": str(fault), "rated": fault.row})
         except PkgError as fault:
-            return _say(HTTPStatus.BAD_REQUEST, str(fault))
+            return _send_error(HTTPStatus.BAD_REQUEST, str(fault))
 
 
 async def _read_post(request: Request) -> Mapping[str, Any]:
-    """Read an object of JSON; an InputError for anything else, and for too much of it."""
+    """Read a JSON object; raises InputError if it is not one or too large."""
     content = bytearray()
     async for piece in request.stream():
         content += piece
-        if len(content) > LARGEST_POST:
-            raise InputError(f"more than {LARGEST_POST:,} bytes; expected a rating")
+        if len(content) > MAX_POST_SIZE:
+            raise InputError(f"more than {MAX_POST_SIZE:,} bytes; expected a rating")
     try:
         posted = json.loads(content)
     except (ValueError, RecursionError):
-        raise InputError("no JSON; expected an object") from None
+        raise InputError("invalid JSON; expected an object") from None
     if not isinstance(posted, dict):
-        raise InputError("no object; expected one with a rating")
+        raise InputError("not an object; expected one with a rating")
     return posted
 
 
-def _say(status: HTTPStatus, text: str) -> Response:
-    return _give(status, {"error": text})
+def _send_error(status: HTTPStatus, text: str) -> Response:
+    return _send_json(status, {"error": text})
 
 
-def _give(status: HTTPStatus, answer: Mapping[str, Any]) -> Response:
+def _send_json(status: HTTPStatus, answer: Mapping[str, Any]) -> Response:
     from starlette.responses import Response
 
     content = json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace")

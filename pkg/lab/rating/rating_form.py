@@ -1,4 +1,4 @@
-"""Check what the page sends: ratings from 0 to 10 (A-25), a choice, a written pair, and who the rater says to be."""
+"""Checks of the data that the page sends: ratings from 0 to 10 (A-25), a choice, a written pair, names."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from pkg.errors import InputError, shorten
 from pkg.lab.judge.ratings import SCALES, VERDICTS
 
-LONGEST_NAME, LONGEST_TEXT = 100, 100_000  # characters; a rater who needs more has pasted something else
-LONGEST_SITTING = 7 * 86_400.0  # seconds; a clock that tells more was changed meanwhile
+LONGEST_NAME, LONGEST_TEXT = 100, 100_000  # characters
+LONGEST_SITTING = 7 * 86_400.0  # seconds; more than that means that the clock was changed
 
 SLIDERS: dict[str, tuple[str, ...]] = {"pair": ("question", "answer"), "grade": ("overall",)}
-"""What is rated by a number, by the kind of the rating."""
+"""Names of the sliders, by kind of rating."""
 
 DEGREES = ("none", "bachelor", "master", "doctorate", "other")
 SEMESTERS = (*map(str, range(1, 10)), "10+")
@@ -22,9 +22,9 @@ _CHOICES = {"degree": DEGREES, "semesters": SEMESTERS, "skill_general": SKILLS, 
 
 
 def read_rating(kind: str, posted: Mapping[str, Any]) -> dict[str, Any]:
-    """Read what was rated, as the fields of a row; an InputError for what is missing or none.
+    """Return the fields of a rating row; raises InputError for a missing or invalid value.
 
-    Code that is marked as bad needs no rating: it is not asked about.
+    Code that is marked as bad needs no rating.
     """
     is_bad = posted.get("bad_code") is True
     found: dict[str, Any] = {}
@@ -46,14 +46,14 @@ def read_rating(kind: str, posted: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_seconds(value: object) -> float:
-    """Read how long a rater has looked, in seconds; an InputError for what is no such time."""
+    """Return the seconds that a rater has spent; raises InputError for an invalid number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
         raise InputError(f"seconds {_show(value)}; expected a number from 0")
     return round(min(float(value), LONGEST_SITTING), 1)
 
 
 def read_name(value: object) -> str:
-    """Read the name of a rater; an InputError for none, or one that is too long."""
+    """Return the name of a rater; raises InputError if it is empty, too long or not printable."""
     name = " ".join(value.split()) if isinstance(value, str) else ""
     if not name or len(name) > LONGEST_NAME or not name.isprintable():
         raise InputError(f"name {_show(value)}; expected 1 to {LONGEST_NAME} letters, a name that you choose")
@@ -61,7 +61,7 @@ def read_name(value: object) -> str:
 
 
 def read_participant(posted: Mapping[str, Any]) -> dict[str, str]:
-    """Read what a participant tells of themselves, all of which may be left out; an InputError for no such answer."""
+    """Return the answers of a participant, all of which are optional; raises InputError for an unknown choice."""
     chosen = {
         name: _read_choice(name, posted[name], known)
         for name, known in _CHOICES.items()
@@ -72,7 +72,7 @@ def read_participant(posted: Mapping[str, Any]) -> dict[str, str]:
 
 
 def read_words(name: str, value: object, longest: int = LONGEST_TEXT) -> str:
-    """Read a text, which may be empty; an InputError for none, and for one that is too long."""
+    """Return a text, which may be empty; raises InputError if it is not a string or too long."""
     if value is None:
         return ""
     if not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Serve the page of raters until all is rated, or until Ctrl-C."""
+"""Server of the rating page, which runs until all items are rated, or until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pkg.lab.rating.rating_task import RatingTask
 from pkg.service.web.web_access import BrowserAccess, WebHosts
 from pkg.service.web.web_server import LOOPBACK, list_hosts, make_server, open_socket
 
-PORT = 8719  # always the same, so that a browser finds what it has kept of unsaved ratings when the command runs again
+PORT = 8719  # fixed, so that a browser finds its unsaved ratings when the command runs again
 
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """Where the page is served, and whether it goes on when all is rated."""
+    """Address of the page, and whether it stays open when all items are rated."""
 
     host: str = LOOPBACK
     port: int = PORT
@@ -24,10 +24,10 @@ class ServeOptions:
 
 
 def serve_ratings(task: RatingTask, options: ServeOptions, tell: Callable[[str | None, str], None]) -> None:
-    """Serve the page; `tell` hears each address, with the rater that it is for.
+    """Serve the page; `tell` is called with each rater and address.
 
-    An address that was used is followed by a new one, for another browser. Ctrl-C raises KeyboardInterrupt. Raises
-    UsageError for an address that is none, PkgError for a port that is in use, MissingExtraError without uvicorn.
+    After an address is used, a new one is made for another browser. Ctrl-C raises KeyboardInterrupt. Raises UsageError
+    for an invalid host, PkgError for a port that is in use, and MissingExtraError without uvicorn.
     """
     with closing(open_socket(options.host, options.port)) as opened:
         hosts = WebHosts(list_hosts(options.host, opened.getsockname()[1]))

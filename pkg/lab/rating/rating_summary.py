@@ -1,4 +1,4 @@
-"""Sum up what people rated: means, choices by system, and which pairs are dropped, mended by hand or kept (Q-03)."""
+"""Summary of human ratings: means, choices by system, and which pairs to drop, curate by hand or keep (Q-03)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 from pkg.lab.rating.ratings_file import Row
 
 DROP_BELOW, KEEP_ABOVE = 3, 5
-"""The paper's thresholds on the scale from 0 to 10: below the first dropped, up to the second mended by hand."""
+"""The paper's thresholds on the scale from 0 to 10: lower scores are dropped, up to the second curated by hand."""
 
 
 def summarise_ratings(rows: Iterable[Row]) -> Iterator[dict[str, Any]]:
-    """Give a line of what was rated in all, and one for each system and each pair of question and answer.
+    """Yield a line for all ratings, and one for each system, each two compared systems, and each pair.
 
-    The score of a pair is the mean of both sliders over all raters; one that a rater marked as bad code is dropped.
+    The score of a pair is the mean of both sliders over all raters; a pair that is marked as bad code is dropped.
     """
     rows = list(rows)
     pairs = _group(rows, "pair", lambda row: str(row["id"]))
@@ -48,7 +48,7 @@ def _group(rows: Iterable[Row], kind: str, name: Any) -> dict[str, list[Row]]:
 
 
 def _decide(name: str, rows: list[Row]) -> dict[str, Any]:
-    """Say what becomes of one pair."""
+    """Return the line of one pair, with its decision."""
     means = _mean_ratings(rows)
     score = round(fmean(means.values()), 2) if means else None
     is_bad = any(row.get("bad_code") is True for row in rows)
@@ -59,7 +59,7 @@ def _decide(name: str, rows: list[Row]) -> dict[str, Any]:
 
 
 def _mean_ratings(rows: Iterable[Row]) -> dict[str, float]:
-    """Give the mean of each slider over the rows that have it."""
+    """Return the mean of each slider over the rows that have it."""
     found: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         ratings = row.get("ratings")
@@ -70,7 +70,7 @@ def _mean_ratings(rows: Iterable[Row]) -> dict[str, float]:
 
 
 def _count_choices(rows: Iterable[Row]) -> Iterator[dict[str, Any]]:
-    """Count for each two systems which was chosen, whichever side it stood on, and how often the left side was."""
+    """Yield the choices between each two systems, independent of side, and the number of choices of the left side."""
     groups: dict[tuple[str, ...], list[Row]] = defaultdict(list)
     for row in rows:
         if row["kind"] == "pairwise":
@@ -92,7 +92,7 @@ def _count_choices(rows: Iterable[Row]) -> Iterator[dict[str, Any]]:
 
 
 def _list_systems(row: Row) -> list[str]:
-    """List the two systems that were compared, the one on the left first."""
+    """Return the two compared systems, the left one first."""
     systems = row["systems"]
     return list(map(str, systems)) if isinstance(systems, list) else []
 

@@ -1,4 +1,4 @@
-"""What raters have to do, and what they have done: items dealt out, shown without names of systems, and saved."""
+"""The task of the raters: assigned items, shown without the names of systems, and their saved ratings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pkg.private_files import make_file
 
 
 class RatedMeanwhileError(InputError):
-    """Say that an item was rated in another tab since it was opened here, and how."""
+    """An item was rated in another tab since it was opened here; `row` is that rating."""
 
     def __init__(self, row: Row) -> None:
         super().__init__("you have rated this in another tab meanwhile; look at both, then save again to replace it")
@@ -29,7 +29,7 @@ class RatedMeanwhileError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class RatingOptions:
-    """How the work is shared: named raters, or whoever gives a name; by how many each item is rated."""
+    """Options of the task; without named raters, anyone who enters a name rates all items."""
 
     raters: tuple[str, ...] = ()
     overlap: int | None = None
@@ -46,30 +46,30 @@ class RatingTask:
     options: RatingOptions
     listen: Callable[[Row], None] = lambda row: None
     met: dict[str, None] = field(default_factory=dict)
-    """The raters that gave a name themselves, in the order in which they came."""
-    _dealt: dict[str, list[RatedItem]] = field(default_factory=dict)
+    """Raters that entered their names, in order of arrival."""
+    _assigned: dict[str, list[RatedItem]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Deal the items out; a UsageError for an overlap that cannot be."""
+        """Assign the items to raters; raises UsageError for an invalid overlap."""
         raters = self.options.raters
         if raters:
             ids = list(dict.fromkeys(item.id for item in self.file.items))
-            dealt = assign_items(ids, raters, self.options.overlap or len(raters), self.options.seed)
-            for rater, theirs in dealt.items():
+            assigned = assign_items(ids, raters, self.options.overlap or len(raters), self.options.seed)
+            for rater, theirs in assigned.items():
                 wanted = set(theirs)
-                self._dealt[rater] = [item for item in self.file.items if item.id in wanted]
+                self._assigned[rater] = [item for item in self.file.items if item.id in wanted]
 
     def list_items(self, rater: str) -> list[RatedItem]:
-        """List what a rater has to rate, in the order of the file; of one question, systems in a drawn order."""
-        return self._dealt.get(rater, [] if self.options.raters else self.file.items)
+        """Return the items of a rater in the order of the file; the systems of a question are in a drawn order."""
+        return self._assigned.get(rater, [] if self.options.raters else self.file.items)
 
     def list_done(self, rater: str) -> list[bool]:
-        """Tell of each of the items of a rater whether it is rated."""
+        """Return for each item of a rater whether it is rated."""
         latest = self.ratings.read_latest()
         return [self._key(rater, item) in latest for item in self.list_items(rater)]
 
     def read_item(self, rater: str, number: int) -> dict[str, Any]:
-        """Give what a rater sees of an item, and how they have rated it before; an InputError where there is none."""
+        """Return an item as shown to a rater, with their last rating; raises InputError if there is no such item."""
         item = self._find(rater, number)
         names = draw_order(item.systems, self.options.seed, item.id, rater) if item.kind == "pairwise" else item.systems
         return {
@@ -86,18 +86,18 @@ class RatingTask:
         }
 
     def save(self, rater: str, number: int, posted: Mapping[str, Any]) -> Row:
-        """Save a rating, and give the row that counts now; what is the same as before is not written again.
+        """Save a rating unless it is unchanged, and return the row that counts now.
 
-        Raises InputError for what is no rating or cannot be written, and RatedMeanwhileError where the rater has not
-        seen what would be replaced.
+        Raises InputError if the rating is invalid or cannot be written, and RatedMeanwhileError if it would replace one
+        that the rater has not seen.
         """
         item = self._find(rater, number)
         row = {**self._name(rater, item), **read_rating(item.kind, posted)}
-        row |= {"when": _tell_time(), "seconds": read_seconds(posted.get("seconds"))}
+        row |= {"when": _format_now(), "seconds": read_seconds(posted.get("seconds"))}
         row = row if item.kind == WRITTEN else parse_rating(row).to_json()
         before = self._find_rating(rater, item)
         if before is not None:
-            if _leave_times(before) == _leave_times(row):
+            if _drop_times(before) == _drop_times(row):
                 return before
             if posted.get("seen") != before.get("when"):
                 raise RatedMeanwhileError(before)
@@ -106,18 +106,18 @@ class RatingTask:
         return row
 
     def lacks_participant(self, rater: str) -> bool:
-        """Tell whether raters are asked about themselves, and this one has not told."""
+        """Return whether participants are recorded and this rater's answers are missing."""
         path = self.options.participants
         return path is not None and not (path.exists() and name_participant(rater).encode() in path.read_bytes())
 
     def save_participant(self, rater: str, posted: Mapping[str, Any]) -> None:
-        """Save what a participant tells of themselves, apart from the ratings, under an id instead of the name.
+        """Save the answers of a participant apart from the ratings, under an id instead of the name.
 
-        Raises InputError for an answer that is none, and where nobody asked.
+        Raises InputError for an invalid answer, and if participants are not recorded.
         """
         if self.options.participants is None:
-            raise InputError("nobody asked for participants; start with --participants FILE")
-        row = {"participant": name_participant(rater), **read_participant(posted), "when": _tell_time()}
+            raise InputError("participants are not recorded; start with --participants FILE")
+        row = {"participant": name_participant(rater), **read_participant(posted), "when": _format_now()}
         try:
             make_file(self.options.participants)
             append_line(
@@ -127,16 +127,16 @@ class RatingTask:
             raise InputError(f"not saved: cannot write {self.options.participants}: {fault.strerror}") from fault
 
     def count_left(self, rater: str) -> int:
-        """Count what a rater has not rated yet."""
+        """Count the items that a rater has not rated yet."""
         return self.list_done(rater).count(False)
 
     def is_done(self) -> bool:
-        """Tell whether every rater that is known has rated everything."""
+        """Return whether there are raters and all of them have rated all their items."""
         raters = self.options.raters or tuple(self.met)
         return bool(raters) and not any(map(self.count_left, raters))
 
     def list_rows(self) -> list[Row]:
-        """List the ratings of items of this file that count."""
+        """Return the latest ratings of the items of this file."""
         names = {(item.kind, item.id) for item in self.file.items}
         rows = self.ratings.read_latest().values()
         return [row for row in rows if (row["kind"], row.get("snippet", row["id"])) in names]
@@ -148,7 +148,7 @@ class RatingTask:
         return items[number]
 
     def _name(self, rater: str, item: RatedItem) -> dict[str, Any]:
-        """Give the fields of a row that say what it is about."""
+        """Return the fields of a row that identify its item and rater."""
         row = {**item.origin, "id": item.id, "rater": rater, "kind": item.kind}
         if item.kind == WRITTEN:
             row |= {"id": _name_pair(rater, item), "snippet": item.id}
@@ -167,18 +167,18 @@ class RatingTask:
 
 
 def name_participant(rater: str) -> str:
-    """Make the id of a participant from the name: who has the ratings can find it, who has not learns no name."""
+    """Return the id of a participant: a hash of the name, so that only the ratings link it to a person."""
     return hashlib.sha256(rater.encode()).hexdigest()[:12]
 
 
 def _name_pair(rater: str, item: RatedItem) -> str:
-    """Name a pair that is written: several may write about one snippet, and each pair is rated by its own id."""
+    """Return the id of a written pair; several raters may write about one snippet."""
     return f"{item.id}-{name_participant(rater)}"
 
 
-def _leave_times(row: Row) -> dict[str, object]:
+def _drop_times(row: Row) -> dict[str, object]:
     return {name: value for name, value in row.items() if name not in ("when", "seconds")}
 
 
-def _tell_time() -> str:
+def _format_now() -> str:
     return datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")

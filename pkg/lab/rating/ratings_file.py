@@ -1,4 +1,4 @@
-"""Keep ratings in a file of JSON lines that only grows: what was saved is never changed, and the last one counts."""
+"""Ratings in an append-only file of JSON lines; the last row of a key counts."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ Key = tuple[str, ...]
 State = tuple[int, int, int]
 
 WRITTEN = "create"
-"""The kind of a row that is a pair of question and answer itself, with who wrote it."""
+"""Kind of a row that is a written pair instead of a rating; its rater is the author."""
 
 
 def make_key(row: Row) -> Key:
-    """Say what a row is about: who rated what, in which way; a later row of the same key replaces an earlier one."""
+    """Return the key of a row: rater, kind, id and systems; a later row of the same key replaces an earlier one."""
     systems = row.get("systems")
     compared = sorted(map(str, systems)) if isinstance(systems, list) else [str(row.get("system") or "")]
     return (str(row["rater"]), str(row["kind"]), str(row["id"]), *compared)
 
 
 class RatingsFile:
-    """A file of rows, which other processes may append to as well."""
+    """A file of rows, to which other processes may append, too."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.unreadable: list[Skip] = []
-        self._read: State | None = None  # which state of the file the rows are of
+        self._read: State | None = None  # state of the file when the rows were read
         self._rows: dict[Key, Row] = {}
 
     def read_latest(self) -> dict[Key, Row]:
-        """Give the last row of each key, in the order in which they were first written.
+        """Return the last row of each key, in the order of the first ones.
 
-        Lines that hold no row are left out and named in `unreadable`. A PathError where the file cannot be read.
+        Invalid lines are skipped and added to `unreadable`. Raises PathError if the file cannot be read.
         """
         try:
             now = _read_state(self.path)
@@ -55,7 +55,7 @@ class RatingsFile:
         return self._rows
 
     def _keep(self, row: Row, size: int) -> None:
-        """Take over what was appended, unless somebody else has written as well: then the file is read again."""
+        """Add an appended row to the rows in memory, unless another process has written to the file, too."""
         now = _read_state(self.path)
         if self._read is not None and now[:2] == (self._read[0], self._read[1] + size):
             self._rows[make_key(row)] = row
@@ -73,7 +73,7 @@ class RatingsFile:
                 self.unreadable.append(Skip(f"line {number}", str(fault)))
 
     def append(self, row: Row) -> None:
-        """Write a row behind the others, on the disk when this returns; an InputError where it cannot be written."""
+        """Append a row and sync it to the disk; raises InputError if it cannot be written."""
         line = json.dumps(dict(row), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
         try:
             append_line(self.path, line)
@@ -90,14 +90,14 @@ def _read_state(path: Path) -> State:
 
 
 def _read_row(line: bytes) -> Row:
-    """Read a rating, or a pair that was written; a ValueError for anything else."""
+    """Parse a rating or a written pair; raises ValueError for anything else."""
     row: Any = json.loads(line)
     is_written = isinstance(row, dict) and row.get("kind") == WRITTEN and {"id", "rater"} <= row.keys()
     return row if is_written else parse_rating(row).to_json()
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Append a whole line to a file and wait for the disk; what a crash has left of a line before it is ended first."""
+    """Append a line to a file and sync it to the disk; terminates an incomplete line of a crash first."""
     is_new = not path.exists()
     with path.open("a+b", buffering=0) as file:
         if file.seek(0, os.SEEK_END):

@@ -43,7 +43,7 @@ GCD = """
         """,
     ],
 )
-def test_own_names_docstrings_annotations_and_decorators_do_not_tell_functions_apart(text: str) -> None:
+def test_local_names_docstrings_annotations_and_decorators_do_not_change_the_shape(text: str) -> None:
     assert shape(text).key == shape(GCD).key
     assert shape(text).shingles == shape(GCD).shingles
     assert shape(text).arguments == 2
@@ -64,7 +64,7 @@ def test_own_names_docstrings_annotations_and_decorators_do_not_tell_functions_a
         ("def f(a):\n for i in a: g()\n h()", "def f(a):\n for i in a:\n  g()\n  h()"),
     ],
 )
-def test_what_a_function_does_tells_it_apart(one: str, other: str) -> None:
+def test_different_code_has_a_different_shape(one: str, other: str) -> None:
     assert shape(one).key != shape(other).key
 
 
@@ -80,7 +80,7 @@ def test_one_changed_line_leaves_most_shingles() -> None:
     assert 0.5 < len(before.shingles & after.shingles) / len(before.shingles | after.shingles) < 1
 
 
-def test_what_nests_too_deep_has_no_shape() -> None:
+def test_too_deeply_nested_code_has_no_shape() -> None:
     deep: ast.expr = ast.Name("a", ast.Load())
     for _ in range(5000):
         deep = ast.UnaryOp(ast.Not(), deep)

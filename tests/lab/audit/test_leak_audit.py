@@ -128,7 +128,7 @@ def test_functions_are_marked_by_code_by_name_and_by_tokens(store: str, tasks: P
     assert {(each["qualname"], each["task"], each["kind"]) for each in leaks} == {
         ("order", "shell_sort", "similar"),
         ("Solution.reduce_fractions.gcd", "greatest_common_divisor", "same_code"),
-        ("is_even", "is_even", "same_name"),  # of two words; add is but a namesake
+        ("is_even", "is_even", "same_name"),  # a name of two words; add is only a namesake
     }
     assert next(each["similarity"] for each in leaks if each["kind"] == "same_code") == 1
     assert (counts["tasks"], counts["leaked"], counts["functions"], counts["share"]) == (4, 3, 3, 0.75)
@@ -137,7 +137,7 @@ def test_functions_are_marked_by_code_by_name_and_by_tokens(store: str, tasks: P
     assert (counts["compared"], counts["unread"]) == (8, 0)
 
 
-def test_what_shows_leaked_code_is_marked_and_the_methods_beside_it_are_not(store: str, tasks: Path) -> None:
+def test_nodes_that_show_leaked_code_are_marked_and_sibling_methods_are_not(store: str, tasks: Path) -> None:
     run(store, tasks)
     with open_graph(store) as opened:
         marked = {node.qualname: node.label for node in opened.store.get([each for each, _ in opened.store.leaks()])}
@@ -147,7 +147,7 @@ def test_what_shows_leaked_code_is_marked_and_the_methods_beside_it_are_not(stor
 
 
 @pytest.mark.parametrize("mode", ["block", "function", "both", "declaration", "file"])
-def test_a_query_leaves_out_what_is_marked_in_every_mode(store: str, tasks: Path, mode: Any) -> None:
+def test_a_query_excludes_marked_nodes_in_every_mode(store: str, tasks: Path, mode: Any) -> None:
     run(store, tasks)
     leaked = {"order", "Solution.reduce_fractions.gcd", "Solution.reduce_fractions", "is_even", "Solution"}
     with open_graph(store) as opened:
@@ -162,7 +162,7 @@ def test_a_query_leaves_out_what_is_marked_in_every_mode(store: str, tasks: Path
     assert cleared.coverage.notes[-1].startswith("excluded as leaked solutions: 3 functions for tasks.py; ")
 
 
-def test_leaked_code_is_no_helper(store: str, tasks: Path) -> None:
+def test_leaked_code_is_not_a_helper(store: str, tasks: Path) -> None:
     run(store, tasks)
     with open_graph(store) as opened:
         asked: dict[str, Any] = {"mode": "function", "top_k": 1, "helpers": "all"}
@@ -172,7 +172,7 @@ def test_leaked_code_is_no_helper(store: str, tasks: Path) -> None:
     assert [(hit.qualname, hit.helpers) for hit in cleared.hits] == [("divide", ())]
 
 
-def test_a_long_question_leaves_out_what_is_marked_too(store: str, tasks: Path) -> None:
+def test_a_long_question_excludes_marked_nodes(store: str, tasks: Path) -> None:
     run(store, tasks)
     text = "The function `order` in code.py is wrong.\n\n" + "It should put values in their places by gaps. " * 30
     with open_graph(store) as opened:
@@ -181,12 +181,12 @@ def test_a_long_question_leaves_out_what_is_marked_too(store: str, tasks: Path) 
     assert "order" not in {hit.qualname for hit in cleared.hits}
 
 
-def test_a_graph_that_was_never_audited_cannot_leave_leaks_out(store: str) -> None:
+def test_a_graph_without_an_audit_cannot_exclude_leaks(store: str) -> None:
     with open_graph(store) as opened, pytest.raises(UsageError, match="pkg audit --against"):
         opened.query("order values", exclude_leaks=True)
 
 
-def test_an_audit_that_is_older_than_the_graph_is_told(store: str, tasks: Path, tmp_path: Path) -> None:
+def test_an_outdated_audit_is_reported(store: str, tasks: Path, tmp_path: Path) -> None:
     run(store, tasks)
     with open_graph(store) as opened:
         assert [each.benchmark for each in opened.stats().audits] == ["tasks.py"]
@@ -200,7 +200,7 @@ def test_an_audit_that_is_older_than_the_graph_is_told(store: str, tasks: Path, 
     assert "older than the graph" in CliRunner().invoke(main, ["stats", "--store", store, "--no-json"]).output
 
 
-def test_marks_are_found_in_memory_where_no_audit_is_up_to_date(store: str, tasks: Path) -> None:
+def test_marks_are_computed_in_memory_without_a_current_audit(store: str, tasks: Path) -> None:
     found = read_solutions(str(tasks), Path())
     with open_graph(store) as opened:
         before = read_marks(opened.store, found)
@@ -246,7 +246,7 @@ def test_rows_have_their_solution_and_their_task_in_usual_fields(tmp_path: Path)
         ("a.jsonl", "", "holds no solution"),
         ("a.jsonl", "[1]\n", "line 1: expected a JSON object"),
         ("a.py", "x = 1\n", "holds no solution"),
-        ("a.py", "def (\n", "no Python that can be read"),
+        ("a.py", "def (\n", "not valid Python"),
     ],
 )
 def test_a_file_without_solutions_is_refused(tmp_path: Path, name: str, text: str, told: str) -> None:
@@ -255,12 +255,12 @@ def test_a_file_without_solutions_is_refused(tmp_path: Path, name: str, text: st
         read_solutions(str(tmp_path / name), Path())
 
 
-def test_what_is_no_file_is_refused_with_the_benchmarks_that_there_are() -> None:
+def test_a_missing_file_is_refused_with_the_names_of_benchmarks() -> None:
     with pytest.raises(PathError, match="no file humanevil to audit against; expected it or one of: humaneval, "):
         read_solutions("humanevil", Path())
 
 
-def test_equal_marks_are_given_to_all_that_lies_in_a_function(store: str, tasks: Path) -> None:
+def test_all_nodes_inside_of_a_function_get_its_marks(store: str, tasks: Path) -> None:
     with open_graph(store) as opened:
         (report,) = find_leaks(opened.store, [read_solutions(str(tasks), Path())])
         marks = mark_around(opened.store, report.functions)

@@ -1,4 +1,4 @@
-"""The copy that questions are asked of holds the code, and none of what the docstrings say."""
+"""The bare copy has the code without the docstrings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def list_definitions(path: Path) -> Iterator[ast.FunctionDef | ast.ClassDef]:
             yield node
 
 
-def test_no_docstring_of_a_function_or_class_is_left_and_no_definition_is_lost(copied: BareCopy) -> None:
+def test_all_docstrings_are_removed_and_all_definitions_kept(copied: BareCopy) -> None:
     files = sorted(path.relative_to(REAL) for path in REAL.rglob("*.py"))
     assert sorted(path.relative_to(copied.root) for path in copied.root.rglob("*.py")) == files
     for path in files:
@@ -47,7 +47,7 @@ def test_no_docstring_of_a_function_or_class_is_left_and_no_definition_is_lost(c
         assert [each.name for each in new if ast.get_docstring(each)] == []
 
 
-def test_a_question_stands_in_no_file_and_the_function_asked_for_stands_in_its_own(copied: BareCopy) -> None:
+def test_no_file_has_a_question_and_each_function_is_in_its_file(copied: BareCopy) -> None:
     texts = {path: (copied.root / path).read_text(encoding="utf-8") for path in copied.functions}
     assert len(copied.documented) > 100
     for each in copied.documented:
@@ -57,12 +57,12 @@ def test_a_question_stands_in_no_file_and_the_function_asked_for_stands_in_its_o
     assert said == []
 
 
-def test_the_copy_is_the_package_that_the_code_was(copied: BareCopy) -> None:
+def test_the_copy_has_the_name_of_the_package(copied: BareCopy) -> None:
     assert copied.root.parts[-2:] == ("pkg", "retrieval")
     assert (copied.root.parent / "__init__.py").exists()
 
 
-def test_files_are_drawn_by_the_seed_and_hold_no_more_functions_than_wanted(copied: BareCopy, tmp_path: Path) -> None:
+def test_files_are_drawn_by_the_seed_up_to_the_number_of_functions(copied: BareCopy, tmp_path: Path) -> None:
     (drawn,) = draw_files([copied], 60, 1, tmp_path / "a")
     (again,) = draw_files([copied], 60, 1, tmp_path / "b")
     assert 50 <= sum(drawn.functions.values()) <= 60
@@ -86,7 +86,7 @@ def test_files_are_drawn_by_the_seed_and_hold_no_more_functions_than_wanted(copi
         pytest.param('def f():\n    return """Say."""\n', 'def f():\n    return """Say."""\n', id="a value"),
     ],
 )  # fmt: skip
-def test_code_without_its_docstrings_is_still_code(code: str, bare: str) -> None:
+def test_code_without_docstrings_is_valid(code: str, bare: str) -> None:
     assert strip(code) == bare
     ast.parse(bare)
 

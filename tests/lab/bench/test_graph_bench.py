@@ -1,4 +1,4 @@
-"""What a measurement says of a graph is what anybody finds who asks it the same questions."""
+"""The measurement equals that of running the same queries by hand."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def report(address: str) -> BenchReport:
 def bare(
     address: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[GraphStore, list[DocumentedFunction]]]:
-    """Build the graph of the code without docstrings by the parts that do it."""
+    """Build the graph of the code without docstrings step by step."""
     folder = tmp_path_factory.mktemp("bare")
     with closing(open_store(address)) as store:
         copy = copy_bare(store, store.sources()[0], folder / "copy")
@@ -62,13 +62,13 @@ def bare(
 
 
 def find_rank(store: GraphStore, text: str, place: str) -> int | None:
-    """Ask as pkg query does, and look for the function among the hits."""
+    """Query as pkg query does, and find the function among the hits."""
     options = QueryOptions("function", top_k=DEPTH, budget=0, prune="none", helpers="none", hops=0)
     hits = run_query(store, load_encoder(store.encoder()[0]), text, options).hits
     return next((hit.rank for hit in hits if f"{hit.path}::{hit.qualname}" == place), None)
 
 
-def test_the_figures_are_those_of_asking_each_question_by_hand(
+def test_the_figures_equal_those_of_each_query_by_hand(
     report: BenchReport, bare: tuple[GraphStore, list[DocumentedFunction]]
 ) -> None:
     store, documented = bare
@@ -86,7 +86,7 @@ def test_the_figures_are_those_of_asking_each_question_by_hand(
         assert row.figures[f"recall@{k}"] == pytest.approx(mean(bool(rank and rank <= k) for rank in ranks), abs=1e-4)
 
 
-def test_every_function_asked_for_is_in_the_second_graph(report: BenchReport) -> None:
+def test_every_expected_function_is_in_the_second_graph(report: BenchReport) -> None:
     assert report.retrieval.gold == 20
     assert set(report.retrieval.gold_missing.values()) == {0}
 
@@ -104,12 +104,12 @@ def test_costs_are_of_the_graph_itself(report: BenchReport, address: str) -> Non
         assert each.empty == 0
 
 
-def test_the_graph_is_as_it_was(report: BenchReport, address: str) -> None:
+def test_the_graph_is_unchanged(report: BenchReport, address: str) -> None:
     with pkg.open_graph(address) as graph:
         assert (graph.stats().generation, [each.name for each in graph.stats().sources]) == (1, list(report.sources))
 
 
-def test_docstrings_that_several_functions_share_ask_for_none() -> None:
+def test_shared_docstrings_make_no_questions() -> None:
     said = ["Give the name of it.", "Give the name of it.", "Read a whole file.", "Go."]
     documented = [DocumentedFunction("a.py", f"f{number}", text) for number, text in enumerate(said)]
     questions, left_out = choose_questions(documented, 10, 0)
@@ -124,7 +124,7 @@ def test_the_seed_draws_the_questions() -> None:
     assert set(first) != set(other)
 
 
-def test_percentiles_are_values_that_were_measured() -> None:
+def test_percentiles_are_measured_values() -> None:
     assert find_percentiles([float(value) for value in range(1, 101)]) == {"p50": 50.0, "p95": 95.0}
     assert find_percentiles([7.0]) == {"p50": 7.0, "p95": 7.0}
 
@@ -152,12 +152,12 @@ def test_a_graph_with_few_docstrings_is_refused(tmp_path: Path) -> None:
     assert "expected at least 20" in done.stderr
 
 
-def test_an_unknown_source_is_named(address: str) -> None:
+def test_an_unknown_source_is_reported(address: str) -> None:
     with pkg.open_graph(address) as graph, pytest.raises(QueryError, match="no source 'nowhere'"):
         pkg.lab.bench_graph(graph, pkg.lab.BenchOptions(source="nowhere"))
 
 
-def test_a_graph_whose_encoder_is_elsewhere_is_not_measured(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_graph_with_a_remote_encoder_is_not_measured(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pkg.lab.bench.graph_bench.find_service", lambda name: "https://example.org")
     with pkg.open_graph(address) as graph, pytest.raises(EncoderError, match="uses no network"):
         pkg.lab.bench_graph(graph, OPTIONS)

@@ -69,7 +69,7 @@ def test_bad_rows_are_named_and_the_rest_counted(folder: Path) -> None:
     (folder / "rows.jsonl").write_text("x\n" * 7 + json.dumps(PAIRS[0]) + "\n")
     Path("rows.ratings.jsonl").write_text("broken\n")
     told = rate("--summary").stderr.splitlines()
-    assert told[0].startswith("pkg: left out line 1: no JSON")
+    assert told[0].startswith("pkg: left out line 1: invalid JSON")
     assert told[5] == "pkg: left out 2 more rows of rows.jsonl"
     assert told[6].startswith("pkg: not read: rows.ratings.jsonl, line 1: ")
 

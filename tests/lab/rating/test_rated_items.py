@@ -1,4 +1,4 @@
-"""A file is read row by row: what each holds says how it is rated, and what is none is named."""
+"""The fields of each row decide how it is rated; invalid rows are reported."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def read_items(folder: Path, *rows: Any, mode: Mode | None = None) -> list[Rated
         (PAIR, "create", [("create", [""])]),
     ],
 )
-def test_a_row_says_how_it_is_rated(tmp_path: Path, row: Any, mode: Mode | None, expected: Any) -> None:
+def test_the_fields_of_a_row_decide_how_it_is_rated(tmp_path: Path, row: Any, mode: Mode | None, expected: Any) -> None:
     assert [(item.kind, item.systems) for item in read_items(tmp_path, row, mode=mode)] == expected
 
 
-def test_three_answers_are_graded_one_by_one_in_an_order_that_tells_nothing(tmp_path: Path) -> None:
+def test_three_answers_are_graded_one_by_one_in_a_drawn_order(tmp_path: Path) -> None:
     orders = [[item.systems[0] for item in read_items(tmp_path, {**THREE, "id": f"u{number}"})] for number in range(20)]
     assert {tuple(sorted(order)) for order in orders} == {("x", "y", "z")}
     assert len({tuple(order) for order in orders}) > 1
 
 
-def test_a_pair_shows_where_it_comes_from(tmp_path: Path) -> None:
+def test_a_pair_shows_its_place(tmp_path: Path) -> None:
     spyder = {"file_name": "w.py", "module": "spyder.plugins", "start_line": 7.0, "end_line": 9.0}
     lineless = {**spyder, "start_line": float("nan"), "end_line": float("nan")}
     rows = [{**PAIR, "id": "1", "meta_data": spyder}, {**PAIR, "id": "2", "meta_data": lineless}]
@@ -54,7 +54,7 @@ def test_a_pair_shows_where_it_comes_from(tmp_path: Path) -> None:
     assert places == ["spyder.plugins w.py:7-9", "spyder.plugins w.py", "a/w.py:7-9"]
 
 
-def test_rows_that_cannot_be_rated_are_named_and_the_others_are_read(tmp_path: Path) -> None:
+def test_invalid_rows_are_reported_and_the_others_read(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     lines = [
         b"\xef\xbb\xbf" + json.dumps(PAIR).encode(), b"nonsense", b"[1]", b"", b'{"question": "q"}', b'{"answer": "a"}',
@@ -66,34 +66,36 @@ def test_rows_that_cannot_be_rated_are_named_and_the_others_are_read(tmp_path: P
     assert [item.texts[""] for item in file.items] == ["So.", "\ufffd"]
     assert [skip.path for skip in file.skipped] == [f"line {number}" for number in (2, 3, 5, 6, 7, 9, 10)]
     assert "found: question" in file.skipped[2].reason
-    assert "nobody has written a question" in file.skipped[5].reason
+    assert "without a question" in file.skipped[5].reason
 
 
-def test_of_rows_with_one_id_the_last_counts(tmp_path: Path) -> None:
+def test_the_last_row_of_an_id_counts(tmp_path: Path) -> None:
     read_items(tmp_path, PAIR, {**PAIR, "answer": "New."})
     file = read_rated_file(tmp_path / "rows.jsonl")
     assert ([item.texts[""] for item in file.items], file.replaced) == (["New."], 1)
 
 
-def test_a_row_without_id_keeps_its_own_when_rows_are_added_before_it(tmp_path: Path) -> None:
+def test_the_computed_id_of_a_row_does_not_depend_on_other_rows(tmp_path: Path) -> None:
     row = {"question": "Why?", "answer": "So."}
     (alone,) = read_items(tmp_path, row)
     assert read_items(tmp_path, PAIR, row)[1].id == alone.id
 
 
-@pytest.mark.parametrize(("content", "message"), [(b"", "it is empty"), (b"x\n", "the first of 1: line 1: no JSON")])
-def test_a_file_without_anything_to_rate_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "message"), [(b"", "it is empty"), (b"x\n", "the first of 1: line 1: invalid JSON")]
+)
+def test_a_file_without_items_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "rows.jsonl").write_bytes(content)
     with pytest.raises(InputError, match=message):
         read_rated_file(tmp_path / "rows.jsonl")
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(PathError, match="expected a file of JSON lines"):
         read_rated_file(tmp_path / "none.jsonl")
 
 
-def test_a_file_that_changes_afterwards_is_told(tmp_path: Path) -> None:
+def test_a_later_change_of_the_file_is_detected(tmp_path: Path) -> None:
     read_items(tmp_path, PAIR)
     file = read_rated_file(tmp_path / "rows.jsonl")
     assert not file.has_changed()
@@ -103,7 +105,7 @@ def test_a_file_that_changes_afterwards_is_told(tmp_path: Path) -> None:
     assert file.has_changed()
 
 
-def test_half_a_character_and_no_number_do_not_reach_the_page(tmp_path: Path) -> None:
+def test_lone_surrogates_and_nan_do_not_reach_the_page(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text('{"id": "a\\ud800", "content": "x\\uDFFF\\ud83d\\ude00", "meta_data": {"start_line": NaN}}\n')
     (item,) = read_rated_file(path, "create").items

@@ -1,4 +1,4 @@
-"""The page over HTTP: one browser for each address, nothing for other hosts and pages, and every text as it is."""
+"""The page over HTTP: one browser for each address, no access for other hosts and pages, and texts as data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from pkg.errors import MissingExtraError
 from pkg.lab.rating.rated_items import read_rated_file
-from pkg.lab.rating.rating_app import LARGEST_POST, Visitor, make_app
+from pkg.lab.rating.rating_app import MAX_POST_SIZE, Visitor, make_app
 from pkg.lab.rating.rating_task import RatingOptions, RatingTask
 from pkg.lab.rating.ratings_file import RatingsFile
 from pkg.service.web.web_access import BrowserAccess, WebHosts
@@ -23,8 +23,8 @@ HOSTILE = "<script>alert(1)</script>\0\x1b]0;x\x07\u202e" + "A" * 3_000_000
 RATED = {"ratings": {"question": 3, "answer": 8}, "seconds": 2}
 
 
-class Desk:
-    """A page with two pairs to rate, and browsers that come to it."""
+class Setup:
+    """A page with two pairs to rate, and its browsers."""
 
     def __init__(self, folder: Path, **options: Any) -> None:
         path = folder / "rows.jsonl"
@@ -51,13 +51,13 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path)
+def setup(tmp_path: Path) -> Setup:
+    return Setup(tmp_path)
 
 
-def test_an_address_lets_one_browser_in(desk: Desk) -> None:
-    address = desk.access.make_address(Visitor("ana"))
-    browser, other = desk.open_browser(), desk.open_browser()
+def test_an_address_signs_in_one_browser(setup: Setup) -> None:
+    address = setup.access.make_address(Visitor("ana"))
+    browser, other = setup.open_browser(), setup.open_browser()
     cookie = browser.get(address).headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
@@ -65,36 +65,36 @@ def test_an_address_lets_one_browser_in(desk: Desk) -> None:
     refused = other.get(address)
     assert (refused.status_code, "set-cookie" in refused.headers) == (403, False)
     assert other.get("/api/state").status_code == 401
-    assert browser.get(address).status_code == 200  # its own, once more
-    assert desk.let_in == ["ana"]
+    assert browser.get(address).status_code == 200  # reloaded by the same browser
+    assert setup.let_in == ["ana"]
 
 
 @pytest.mark.parametrize("token", ["", "x", "\u00e9", "a" * 5_000])
-def test_a_token_that_is_none_lets_nobody_in(desk: Desk, token: str) -> None:
-    desk.access.make_address(Visitor(None))
-    assert desk.open_browser().get("/", params={"token": token}).status_code == 403
+def test_an_invalid_token_is_refused(setup: Setup, token: str) -> None:
+    setup.access.make_address(Visitor(None))
+    assert setup.open_browser().get("/", params={"token": token}).status_code == 403
 
 
 @pytest.mark.parametrize("path", ["/api/state", "/api/items/0"])
-def test_nothing_is_told_without_the_cookie(desk: Desk, path: str) -> None:
-    browser = desk.open_browser()
-    browser.cookies.set(desk.access.cookie, "forged")
+def test_reading_needs_the_cookie(setup: Setup, path: str) -> None:
+    browser = setup.open_browser()
+    browser.cookies.set(setup.access.cookie, "forged")
     refused = browser.get(path)
     assert refused.status_code == 401
     assert "q1" not in refused.text
 
 
 @pytest.mark.parametrize("path", ["/api/rater", "/api/participant", "/api/items/0"])
-def test_nothing_is_taken_without_the_cookie(desk: Desk, path: str) -> None:
-    assert desk.open_browser().post(path, json=RATED, headers=ORIGIN).status_code == 401
-    assert not desk.out.exists()
+def test_writing_needs_the_cookie(setup: Setup, path: str) -> None:
+    assert setup.open_browser().post(path, json=RATED, headers=ORIGIN).status_code == 401
+    assert not setup.out.exists()
 
 
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:8719", "127.0.0.1", "127.0.0.1:80", "", "127.0.0.1.evil.example:8719"]
 )
-def test_another_name_that_leads_here_is_refused(desk: Desk, host: str) -> None:
-    browser = desk.come_in()
+def test_another_host_name_is_refused(setup: Setup, host: str) -> None:
+    browser = setup.come_in()
     for path in ("/", "/rate.js", "/api/state", "/api/items/0"):
         assert browser.get(path, headers={"host": host}).status_code == 403
 
@@ -102,16 +102,16 @@ def test_another_name_that_leads_here_is_refused(desk: Desk, host: str) -> None:
 @pytest.mark.parametrize(
     "origin", [None, "null", "http://evil.example", "https://127.0.0.1:8719", "http://127.0.0.1:9999"]
 )
-def test_another_page_may_change_nothing(desk: Desk, origin: str | None) -> None:
-    browser = desk.come_in()
+def test_other_origins_cannot_write(setup: Setup, origin: str | None) -> None:
+    browser = setup.come_in()
     headers = {} if origin is None else {"origin": origin}
     assert browser.post("/api/items/0", json=RATED, headers=headers).status_code == 403
-    assert not desk.out.exists()
+    assert not setup.out.exists()
 
 
 @pytest.mark.parametrize("path", ["/", "/rate.css", "/rate.js", "/api/state", "/nothing", "/?token=x"])
-def test_every_answer_forbids_what_comes_from_elsewhere(desk: Desk, path: str) -> None:
-    headers = desk.come_in().get(path).headers
+def test_every_response_forbids_foreign_content(setup: Setup, path: str) -> None:
+    headers = setup.come_in().get(path).headers
     policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
     assert policy["default-src"] == "'none'"
     assert policy["script-src"] == "'self'"
@@ -122,8 +122,8 @@ def test_every_answer_forbids_what_comes_from_elsewhere(desk: Desk, path: str) -
     assert "access-control-allow-origin" not in headers
 
 
-def test_the_page_asks_nothing_of_other_machines(desk: Desk) -> None:
-    browser = desk.come_in()
+def test_the_page_loads_nothing_from_other_hosts(setup: Setup) -> None:
+    browser = setup.come_in()
     for path in ("/", "/rate.css", "/rate.js"):
         assert "://" not in browser.get(path).text
     assert "innerHTML" not in browser.get("/rate.js").text
@@ -132,100 +132,101 @@ def test_the_page_asks_nothing_of_other_machines(desk: Desk) -> None:
 @pytest.mark.parametrize(
     "path", ["/rate.html", "/../pyproject.toml", "/%2e%2e/rating_app.py", "/docs", "/page/rate.js"]
 )
-def test_no_other_file_is_given(desk: Desk, path: str) -> None:
-    assert desk.come_in().get(path).status_code == 404
+def test_no_other_file_is_served(setup: Setup, path: str) -> None:
+    assert setup.come_in().get(path).status_code == 404
 
 
-def test_hostile_texts_of_megabytes_come_as_data(desk: Desk) -> None:
-    answer = desk.come_in().get("/api/items/0")
+def test_large_hostile_texts_are_sent_as_data(setup: Setup) -> None:
+    answer = setup.come_in().get("/api/items/0")
     assert answer.headers["content-type"] == "application/json"
     assert answer.json()["question"] == HOSTILE
 
 
-def test_a_rating_is_on_the_disk_when_the_page_is_told(desk: Desk) -> None:
-    browser = desk.come_in()
+def test_a_rating_is_on_the_disk_before_the_response(setup: Setup) -> None:
+    browser = setup.come_in()
     answer = browser.post("/api/items/1", json=RATED, headers=ORIGIN).json()
-    assert (answer["done"], answer["over"], desk.ends) == ([False, True], False, 0)
-    assert json.loads(desk.out.read_text())["rater"] == "ana"
+    assert (answer["done"], answer["over"], setup.ends) == ([False, True], False, 0)
+    assert json.loads(setup.out.read_text())["rater"] == "ana"
     assert browser.get("/api/items/1").json()["rated"] == answer["row"]
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "no JSON"), (b"{", "no JSON"), (b"[1]", "no object"), (b"\xff", "no JSON"), (b"[" * 100_000, "no JSON"),
-        (b'{"x": "' + b"a" * LARGEST_POST + b'"}', "more than 2,000,000 bytes"), (b"{}", "not set yet"),
+        (b"", "invalid JSON"), (b"{", "invalid JSON"), (b"[1]", "not an object"), (b"\xff", "invalid JSON"),
+        (b"[" * 100_000, "invalid JSON"),
+        (b'{"x": "' + b"a" * MAX_POST_SIZE + b'"}', "more than 2,000,000 bytes"), (b"{}", "not set yet"),
         (b'{"ratings": {"question": 1, "answer": 1}}', "seconds None"),
         (b'{"ratings": {"question": 1, "answer": 1}, "seconds": NaN}', "seconds nan"),
     ],
     ids=range(9),
 )  # fmt: skip
-def test_what_is_no_rating_is_refused_and_told(desk: Desk, content: bytes, message: str) -> None:
-    refused = desk.come_in().post("/api/items/1", content=content, headers=ORIGIN)
+def test_an_invalid_rating_is_refused_with_a_reason(setup: Setup, content: bytes, message: str) -> None:
+    refused = setup.come_in().post("/api/items/1", content=content, headers=ORIGIN)
     assert refused.status_code == 400
     assert message in refused.json()["error"]
-    assert not desk.out.exists()
+    assert not setup.out.exists()
 
 
 @pytest.mark.parametrize(
     ("path", "status"), [("/api/items/2", 400), ("/api/items/-1", 404), ("/api/items/9" + "9" * 50, 400)]
 )
-def test_an_item_that_is_none_is_told(desk: Desk, path: str, status: int) -> None:
-    assert desk.come_in().get(path).status_code == status
+def test_an_unknown_item_is_reported(setup: Setup, path: str, status: int) -> None:
+    assert setup.come_in().get(path).status_code == status
 
 
-def test_what_another_tab_has_saved_meanwhile_is_shown_before_it_is_replaced(desk: Desk) -> None:
-    browser = desk.come_in()
+def test_a_rating_of_another_tab_is_shown_before_it_is_replaced(setup: Setup) -> None:
+    browser = setup.come_in()
     first = browser.post("/api/items/1", json=RATED, headers=ORIGIN).json()["row"]
     other = {**RATED, "ratings": {"question": 1, "answer": 1}}
     refused = browser.post("/api/items/1", json=other, headers=ORIGIN)
     assert (refused.status_code, refused.json()["rated"]) == (409, first)
     again = browser.post("/api/items/1", json={**other, "seen": first["when"]}, headers=ORIGIN)
     assert again.status_code == 200
-    assert len(desk.out.read_text().splitlines()) == 2
+    assert len(setup.out.read_text().splitlines()) == 2
 
 
-def test_who_was_not_named_gives_a_name_first_and_keeps_it(desk: Desk) -> None:
-    browser = desk.come_in(None)
+def test_an_unnamed_rater_enters_a_name_once(setup: Setup) -> None:
+    browser = setup.come_in(None)
     assert browser.get("/api/items/0").status_code == 409
     assert browser.post("/api/rater", json={"name": " "}, headers=ORIGIN).status_code == 400
     assert browser.post("/api/rater", json={"name": "Ana"}, headers=ORIGIN).json()["done"] == [False, False]
     assert browser.post("/api/rater", json={"name": "Ben"}, headers=ORIGIN).json()["rater"] == "Ana"
 
 
-def test_the_last_rating_of_the_last_rater_ends_it(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, raters=("ana", "ben"))
+def test_the_last_rating_of_the_last_rater_ends_the_server(tmp_path: Path) -> None:
+    setup = Setup(tmp_path, raters=("ana", "ben"))
     for rater in ("ana", "ben"):
-        browser = desk.come_in(rater)
+        browser = setup.come_in(rater)
         for number in range(2):
-            assert desk.ends == 0
+            assert setup.ends == 0
             answer = browser.post(f"/api/items/{number}", json=RATED, headers=ORIGIN).json()
     assert answer["over"]
-    assert desk.ends == 1
+    assert setup.ends == 1
 
 
 def test_a_participant_is_asked_once_and_may_skip(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, participants=tmp_path / "people.jsonl")
-    skipping, telling = desk.come_in("ana"), desk.come_in("ben")
+    setup = Setup(tmp_path, participants=tmp_path / "people.jsonl")
+    skipping, telling = setup.come_in("ana"), setup.come_in("ben")
     assert skipping.get("/api/state").json()["asks_participant"]
     skipping.post("/api/participant", json={"skipped": True}, headers=ORIGIN)
     assert not skipping.get("/api/state").json()["asks_participant"]
     assert not (tmp_path / "people.jsonl").exists()
     told = telling.post("/api/participant", json={"degree": "doctorate"}, headers=ORIGIN)
     assert told.status_code == 200
-    assert not desk.come_in("ben").get("/api/state").json()["asks_participant"]
+    assert not setup.come_in("ben").get("/api/state").json()["asks_participant"]
     assert telling.post("/api/participant", json={"degree": "pope"}, headers=ORIGIN).status_code == 400
 
 
-def test_a_changed_file_is_told_on_the_page(desk: Desk) -> None:
-    browser = desk.come_in()
+def test_a_changed_file_is_reported_on_the_page(setup: Setup) -> None:
+    browser = setup.come_in()
     assert not browser.get("/api/state").json()["changed"]
-    desk.task.file.path.write_text("{}\n")
+    setup.task.file.path.write_text("{}\n")
     assert browser.get("/api/state").json()["changed"]
     assert browser.get("/api/items/1").json()["question"] == "q1"
 
 
-def test_without_starlette_the_command_that_installs_it_is_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_starlette_the_error_has_the_install_command(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "starlette.applications", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'programming-knowledge-graph\[service\]'"):
-        make_app(desk.task, desk.access, desk.let_in.append, lambda: True)
+        make_app(setup.task, setup.access, setup.let_in.append, lambda: True)

@@ -1,4 +1,4 @@
-"""What the page sends is checked: numbers from 0 to 10, one of four choices, texts, times, names."""
+"""The data of the page is checked: numbers from 0 to 10, one of four choices, texts, times, names."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_rating_is_read(kind: str, posted: dict[str, Any], expected: dict[str,
         ("create", {"question": ["q"], "answer": "a"}, "expected a text"),
     ],
 )
-def test_what_is_no_rating_is_told(kind: str, posted: dict[str, Any], message: str) -> None:
+def test_an_invalid_rating_is_refused(kind: str, posted: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_rating(kind, posted)
 
@@ -63,7 +63,7 @@ def test_names_are_one_short_line() -> None:
             read_name(wrong)
 
 
-def test_a_participant_may_leave_everything_out() -> None:
+def test_all_answers_of_a_participant_are_optional() -> None:
     assert read_participant({}) == {}
     told = {"degree": "master", "semesters": "10+", "skill_general": "4", "skill_python": "", "field": " biology "}
     expected = {"degree": "master", "semesters": "10+", "skill_general": "4", "field": "biology"}

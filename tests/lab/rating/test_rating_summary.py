@@ -1,4 +1,4 @@
-"""The summary of ratings: means, the paper's thresholds, and choices whichever side they stood on."""
+"""The summary of ratings: means, the paper's thresholds, and choices independent of side."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_pairs_are_decided_by_the_mean_of_all_raters(ratings: list[tuple[int, in
     assert list(summarise_ratings(rows))[-1]["decision"] == decision
 
 
-def test_one_rater_who_finds_the_code_bad_drops_the_pair() -> None:
+def test_one_bad_code_mark_drops_the_pair() -> None:
     bad = {"id": "a", "rater": "ben", "kind": "pair", "ratings": {}, "bad_code": True, "seconds": 1}
     head, pair = summarise_ratings([rate("a", 10, 10), bad])
     assert (pair["decision"], pair["score"], pair["raters"]) == ("drop", 10, 2)
@@ -44,7 +44,7 @@ def test_choices_are_counted_by_system_and_by_side() -> None:
     assert (line["ties"], line["both_wrong"], line["left"], line["ratings"]) == (1, 1, 2, 5)
 
 
-def test_grades_are_told_by_system() -> None:
+def test_grades_are_summarised_by_system() -> None:
     rows = [
         {"id": "a", "rater": "ana", "kind": "grade", "system": system, "ratings": {"overall": value}}
         for system, value in (("x", 2), ("x", 5), ("y", 9))
@@ -52,7 +52,7 @@ def test_grades_are_told_by_system() -> None:
     assert [(line["system"], line["overall"]) for line in list(summarise_ratings(rows))[1:]] == [("x", 3.5), ("y", 9)]
 
 
-def test_nothing_rated_and_foreign_values_are_summed_up_too() -> None:
+def test_no_ratings_and_invalid_values_are_summarised() -> None:
     assert next(iter(summarise_ratings([])))["ratings"] == 0
     odd = {"id": "a", "rater": "ana", "kind": "pair", "ratings": {"answer": "nine", "question": float("nan")}}
     assert list(summarise_ratings([odd]))[-1]["decision"] == "drop"

@@ -1,4 +1,4 @@
-"""Raters see their items without names of systems, and what they save is kept once, with who, when and how long."""
+"""Raters see items without names of systems; each rating is saved once, with rater, time and duration."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def read_lines(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
 
 
-def test_a_rating_is_saved_with_who_when_and_how_long(tmp_path: Path) -> None:
+def test_a_rating_is_saved_with_rater_time_and_duration(tmp_path: Path) -> None:
     task = make_task(tmp_path, PAIRS)
     task.save("ana", 1, rate(3, 8, comment="short"))
     (row,) = read_lines(tmp_path)
@@ -46,14 +46,14 @@ def test_a_rating_is_saved_with_who_when_and_how_long(tmp_path: Path) -> None:
     assert task.list_done("ben") == [False] * 4
 
 
-def test_the_same_rating_twice_as_of_a_double_click_is_written_once(tmp_path: Path) -> None:
+def test_an_unchanged_rating_is_written_once(tmp_path: Path) -> None:
     task = make_task(tmp_path, PAIRS)
     first = task.save("ana", 0, rate(3, 8))
     assert task.save("ana", 0, rate(3, 8)) == first
     assert len(read_lines(tmp_path)) == 1
 
 
-def test_another_rating_of_what_one_has_seen_replaces_it_and_the_history_is_kept(tmp_path: Path) -> None:
+def test_a_new_rating_replaces_a_seen_one_and_the_history_is_kept(tmp_path: Path) -> None:
     task = make_task(tmp_path, PAIRS)
     first = task.save("ana", 0, rate(3, 8, comment="mistake"))
     task.save("ana", 0, rate(3, 8, seen=first["when"]))
@@ -62,7 +62,7 @@ def test_another_rating_of_what_one_has_seen_replaces_it_and_the_history_is_kept
     assert [row.get("comment") for row in task.list_rows()] == [None]
 
 
-def test_what_a_second_tab_has_not_seen_it_does_not_replace(tmp_path: Path) -> None:
+def test_a_tab_does_not_replace_an_unseen_rating(tmp_path: Path) -> None:
     task = make_task(tmp_path, PAIRS)
     first = task.save("ana", 0, rate(3, 8))
     with pytest.raises(RatedMeanwhileError) as found:
@@ -86,7 +86,7 @@ def test_sides_are_shown_without_names_and_saved_with_them(tmp_path: Path) -> No
     ]
 
 
-def test_two_who_write_about_one_snippet_write_two_questions(tmp_path: Path) -> None:
+def test_two_raters_write_two_questions_about_one_snippet(tmp_path: Path) -> None:
     rows = [{"id": "s", "content": "x = 1", "path": "a.py", "type": "snippet", "meta_data": {"start_line": 1}}]
     task = make_task(tmp_path, rows, "create")
     for rater in ("ana", "ben"):
@@ -98,7 +98,7 @@ def test_two_who_write_about_one_snippet_write_two_questions(tmp_path: Path) -> 
     assert [(pair.question, pair.code) for pair in pairs] == [("ana?", "x = 1"), ("ben?", "x = 1")]
 
 
-def test_all_is_done_when_every_rater_has_rated_what_is_theirs(tmp_path: Path) -> None:
+def test_the_task_is_done_when_every_rater_has_rated_their_items(tmp_path: Path) -> None:
     task = make_task(tmp_path, PAIRS, raters=("ana", "ben"), overlap=1)
     assert [len(task.list_items(rater)) for rater in ("ana", "ben", "eve")] == [2, 2, 0]
     for rater in ("ana", "ben"):
@@ -117,13 +117,13 @@ def test_ratings_of_other_items_do_not_count(tmp_path: Path) -> None:
     assert [row["id"] for row in task.list_rows()] == ["p0"]
 
 
-def test_an_item_that_is_none_is_told(tmp_path: Path) -> None:
+def test_an_unknown_item_is_reported(tmp_path: Path) -> None:
     task = make_task(tmp_path, PAIRS)
     with pytest.raises(InputError, match="no item 5 for 'ana'; expected 1 to 4"):
         task.save("ana", 4, rate(1, 1))
 
 
-def test_a_participant_is_kept_apart_without_a_name(tmp_path: Path) -> None:
+def test_participants_are_stored_separately_without_names(tmp_path: Path) -> None:
     path = tmp_path / "people.jsonl"
     task = make_task(tmp_path, PAIRS, participants=path)
     assert task.lacks_participant("ana")
@@ -133,5 +133,5 @@ def test_a_participant_is_kept_apart_without_a_name(tmp_path: Path) -> None:
     assert (row["participant"], row["degree"], row["field"]) == (name_participant("ana"), "master", "biology")
     assert "ana" not in path.read_text()
     assert path.stat().st_mode & 0o077 == 0
-    with pytest.raises(InputError, match="nobody asked"):
+    with pytest.raises(InputError, match="participants are not recorded"):
         make_task(tmp_path, PAIRS).save_participant("ana", {})

@@ -1,4 +1,4 @@
-"""A file of ratings only grows: the last rating counts, and neither crash nor damage takes what was saved."""
+"""A ratings file is append-only: the last rating counts, and saved rows survive crashes and damage."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_the_last_rating_counts_and_the_history_is_kept(tmp_path: Path) -> None:
     assert len((tmp_path / "out.jsonl").read_bytes().splitlines()) == 3
 
 
-def test_what_another_process_appends_is_seen(tmp_path: Path) -> None:
+def test_rows_appended_by_another_process_are_read(tmp_path: Path) -> None:
     file, other = RatingsFile(tmp_path / "out.jsonl"), RatingsFile(tmp_path / "out.jsonl")
     file.append(rate("a", 1))
     assert len(file.read_latest()) == 1
@@ -32,7 +32,7 @@ def test_what_another_process_appends_is_seen(tmp_path: Path) -> None:
     assert len(file.read_latest()) == 2
 
 
-def test_a_line_that_a_crash_has_left_costs_no_other_line(tmp_path: Path) -> None:
+def test_an_incomplete_line_affects_no_other_line(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     file = RatingsFile(path)
     file.append(rate("a", 1))
@@ -42,7 +42,7 @@ def test_a_line_that_a_crash_has_left_costs_no_other_line(tmp_path: Path) -> Non
     assert [skip.path for skip in file.unreadable] == ["line 2"]
 
 
-def test_rows_of_sides_are_one_key_however_the_sides_stood() -> None:
+def test_the_key_does_not_depend_on_the_sides() -> None:
     row = {"id": "a", "rater": "ana", "kind": "pairwise"}
     keys = {make_key({**row, "systems": [one, other]}) for one, other in (("x", "y"), ("y", "x"))}
     assert len(keys) == 1
@@ -57,17 +57,17 @@ def test_any_text_can_be_saved_and_read_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a device that is always full")
-def test_a_full_disk_is_told_as_not_saved() -> None:
+def test_a_full_disk_is_reported_as_not_saved() -> None:
     with pytest.raises(InputError, match="not saved: cannot write /dev/full"):
         RatingsFile(Path("/dev/full")).append(rate("a", 1))
 
 
-def test_a_folder_in_the_place_of_the_file_is_told(tmp_path: Path) -> None:
+def test_a_folder_in_place_of_the_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(PathError, match="expected a file of ratings"):
         RatingsFile(tmp_path).read_latest()
 
 
-def test_a_file_that_is_gone_holds_nothing_any_more(tmp_path: Path) -> None:
+def test_a_deleted_file_has_no_rows(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     file = RatingsFile(path)
     file.append(rate("a", 1))
