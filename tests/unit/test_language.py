@@ -27,6 +27,7 @@ FINISHED = (
     "docs/models.md",
     "docs/data.md",
     "docs/judge.md",
+    "docs/rate.md",
     "docs/prompts.md",
     "docs/python.md",
     "docs/contributing.md",
