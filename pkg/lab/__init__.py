@@ -1,10 +1,10 @@
-"""The laboratory: evaluate models and graphs, judge answers, make data sets, and find what leaks of benchmarks.
+"""The laboratory: evaluate models and graphs, judge answers, make data sets, and find leaks of benchmarks.
 
 >>> import pkg.lab
 >>> with pkg.open_graph("sqlite:///graph.db") as graph:
 ...     report = pkg.lab.bench_graph(graph)
 
-Nothing outside of this package imports it: a graph is built and asked without it.
+No module outside this package imports it; building and querying a graph do not need it.
 """
 
 from pkg.lab.bench.bench_options import BenchOptions

@@ -1,4 +1,4 @@
-"""The commands of the laboratory; pkg.cli finds them by the name of this module, when one is run or help lists them."""
+"""The commands of the laboratory; pkg.cli imports this module by name to run one or to list them in the help."""
 
 from __future__ import annotations
 

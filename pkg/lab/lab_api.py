@@ -1,6 +1,6 @@
 """The public functions of the laboratory: evaluate models and graphs, audit benchmarks, and make data sets.
 
-They take an open graph, or addresses and folders, as the functions of pkg.api do; nothing here prints.
+Like those of pkg.api they take an open graph, or addresses and folders; none of them prints.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 else:
     lab_types = LazyModule("pkg.lab.lab_types")
 
-COLUMN_NAMES = 'names of columns, such as ["none"]'  # what a sequence of them is refused with
+COLUMN_NAMES = 'names of columns, such as ["none"]'  # expected value in messages
 
 
 def evaluate_code(
@@ -41,14 +41,14 @@ def evaluate_code(
     listen: lab_types.EvaluationListen = lambda column, done, total, seconds: None,
     ask: Ask | None = None,
 ) -> lab_types.CodeReport:
-    """Have a model answer a benchmark in several columns, judge all answers by hidden tests, and report (P-26 to P-33).
+    """Answer a benchmark in several columns with a model, score the answers by hidden tests, and report (P-26 to P-33).
 
     benchmark: humaneval, humaneval+, mbpp or mbpp+; data: its official file, or a folder that holds it. out: the folder
-    of the run, where it goes on if it was cut off. columns: by name, without any the eight of the paper. limit: items,
-    drawn by the seed. shown: tests that the tasks of MBPP show. is_any: take rows that are not the official ones.
-    jobs: answers judged at a time, 0 for one a core. listen: told the column, how many answers are there, of how many,
-    and the seconds. Raises what query raises, UsageError where the folder holds another run, ModelError for a model
-    that cannot be used.
+    of the run, which is resumed if it was interrupted. columns: names; by default the eight of the paper. limit: number
+    of items, drawn by the seed. shown: number of tests in the tasks of MBPP. is_any: accept rows other than the
+    official ones. jobs: answers scored at a time, 0 for one per core. listen: called with the column, the number of its
+    answers, their total, and the seconds. Raises what query raises, UsageError if the folder holds another run,
+    ModelError for a model that cannot be used.
     """
     from pkg.lab.audit.leak_audit import read_marks
     from pkg.lab.audit.solutions import collect_solutions
@@ -107,17 +107,17 @@ def evaluate_repository(
     count: Callable[[str, int, int], None] = lambda what, done, total: None,
     listen: lab_types.EvaluationListen = lambda column, done, total, seconds: None,
 ) -> tuple[lab_types.FoundItems, lab_types.CodeReport | None]:
-    """Have a model write masked functions of a repository anew, judged by the tests of the repository that reach them.
+    """Rewrite masked functions of a repository with a model, scored by the tests of the repository that reach them.
 
-    Functions with a docstring lose their body one by one; one is an item if tests that pass fail without it. path: the
-    folder of the project, in which nothing is written. model: None to find the items alone, without a report. out: the
-    folder of the run, where it goes on if it was cut off. items: the folder of the items and their graph, which several
-    runs may share; that of the run by default. columns: by name; without any all. tests: what pytest is to run. python:
-    the interpreter that has pytest and what the project needs. jobs: test runs at a time, 0 for one a core. store:
-    where the graph of the repository is built; beside the items by default. encoder: of that graph. count: told of the
-    search for items; listen: told of the answers. Raises InputError where there are no tests or no items, PathError
-    where there is no such folder or interpreter, UsageError where a folder holds another run, ModelError for a model
-    that cannot be used.
+    Functions with a docstring are masked one by one; a function is an item if passing tests fail without its body.
+    path: the folder of the project, which stays unchanged. model: None to find only the items, without a report. out:
+    the folder of the run, which is resumed if it was interrupted. items: the folder of the items and their graph, which
+    several runs may share; by default that of the run. columns: names; by default all. tests: arguments of pytest.
+    python: the interpreter with pytest and the dependencies of the project. jobs: test runs at a time, 0 for one per
+    core. store: address of the graph of the repository; by default in the folder of the items. encoder: of that graph.
+    count: called during the search for items; listen: called for each answer. Raises InputError if there are no tests
+    or no items, PathError for a missing folder or interpreter, UsageError if a folder holds another run, ModelError for
+    a model that cannot be used.
     """
     from pkg.lab.evaluation.code.code_report import read_report
     from pkg.lab.evaluation.code.columns import choose_repository_columns
@@ -147,9 +147,9 @@ def evaluate_repository(
 
 
 def report_evaluation(path: str | os.PathLike[str], data: str | os.PathLike[str] | None = None) -> lab_types.CodeReport:
-    """Make the report of a run anew from its files alone; nothing is asked and nothing runs.
+    """Build the report of a run from its files, without a model or a sandbox.
 
-    data: the benchmark's file or its folder, from which a run that does not tell the topics of its tasks gets them.
+    data: the benchmark's file or its folder, to add the topics of tasks to a run without them.
     """
     from pkg.lab.evaluation.code.code_report import read_report
 
@@ -165,7 +165,7 @@ def write_report_page(
 ) -> None:
     """Write the reports of runs as one HTML page, and their figures as PNG and SVG into a folder (P-35).
 
-    Raises MissingExtraError without matplotlib, PathError where nothing can be written.
+    Raises MissingExtraError without matplotlib, PathError if a file cannot be written.
     """
     from pkg.lab.evaluation.report.drawing import save_picture
     from pkg.lab.evaluation.report.html_report import write_page
@@ -204,11 +204,11 @@ def calibrate_gate(
     below: float | None = None,
     seed: int = 0,
 ) -> lab_types.Calibration:
-    """Learn from runs of evaluate_code when shown code helps their model; the rules are for GenerateOptions(gate=FILE).
+    """Learn from runs of evaluate_code when shown code helps their model; GenerateOptions(gate=FILE) applies the rules.
 
-    paths: folders of runs whose columns are none and some that show code. output: the file of the rules. below: the
-    rules are for models of fewer parameters; None for any. seed: draws the half that is learned from. Raises
-    InputError where no run tells of such columns, PathError where the file cannot be written.
+    paths: folders of runs with the column none and some that show code. output: the file of the rules. below: the rules
+    apply to models of fewer parameters; None for any. seed: selects the half to learn from. Raises InputError if no run
+    has such columns, PathError if the file cannot be written.
     """
     from pkg.generation.gate import write_rules
     from pkg.lab.evaluation.code.gate_calibration import calibrate
@@ -232,10 +232,10 @@ def audit_graph(
 ) -> list[lab_types.AuditReport]:
     """Mark the functions of the graph that equal or nearly equal the solutions of benchmarks (A-16).
 
-    against: names of benchmarks, which are read from their official files in the folder `data`, or files of JSON
-    lines or Python with solutions. Marks of an earlier audit against the same are replaced. A query leaves marked
-    code out with exclude_leaks. listen: told how many of how many functions are compared. Raises PathError and
-    InputError for what cannot be read.
+    against: names of benchmarks, whose official files are read from the folder `data`, or files of JSON lines or Python
+    with solutions. Marks of an earlier audit against the same are replaced. Queries skip marked code with
+    exclude_leaks. listen: called with the stage, the number of compared functions, and their total. Raises PathError
+    and InputError for files that are missing or invalid.
     """
     from pkg.lab.audit.leak_audit import audit_graph
     from pkg.lab.audit.solutions import read_solutions
@@ -256,12 +256,12 @@ def evaluate_retrieval(
     source: str | None = None,
     listen: Callable[[str, int, int], None] = lambda mode, done, total: None,
 ) -> lab_types.RetrievalReport:
-    """Ask judged questions in every mode by every ranking, and score what comes: MRR, NDCG, recall with intervals.
+    """Evaluate judged questions in every mode and by every ranking: MRR, NDCG and recall with intervals.
 
-    queries, qrels: files as BEIR has them. limit: questions to ask. modes, rankings: which ones; without them all.
-    listen: told the mode, and how many of how many searches are done. Raises InputError for a line that is none of
-    the two files, and where they say nothing about each other or about the graph; MissingExtraError for the
-    ranking bm25 without its package.
+    queries, qrels: files in the format of BEIR. limit: number of questions. modes, rankings: names; by default all.
+    listen: called with the mode, the number of finished searches, and their total. Raises InputError for an invalid
+    line, and if the files do not match each other or the graph; MissingExtraError for the ranking bm25 without its
+    package.
     """
     from pkg.lab.evaluation.retrieval.evaluation_options import RANKING_NAMES, EvaluationOptions
     from pkg.lab.evaluation.retrieval.judged_questions import read_judged_questions
@@ -283,10 +283,10 @@ def evaluate_questions(
     *,
     listen: Callable[[str, int, int], None] = lambda system, done, total: None,
 ) -> None:
-    """Ask questions with known answers, and keep in the folder what each system finds and, with a model, answers.
+    """Answer questions with known answers, and store the evidence and, with a model, the answer of each system.
 
-    listen: told the system, and how many of how many questions are done. Raises QueryError for an unknown source,
-    and ModelError.
+    listen: called with the system, the number of finished questions, and their total. Raises QueryError for an unknown
+    source, and ModelError.
     """
     from pkg.lab.evaluation.questions.question_evaluation import QuestionEvaluation
 
@@ -300,12 +300,12 @@ def bench_graph(
     *,
     listen: Callable[[str, int, int], None] = lambda what, done, total: None,
 ) -> lab_types.BenchReport:
-    """Measure the graph by questions made of its own docstrings: what it finds, and what answers cost.
+    """Measure the retrieval of the graph by questions made of its own docstrings, and the costs of answers.
 
     The questions are asked of a second graph of the same code without docstrings, built in a temporary folder. No
-    network and no text model is used. listen: told what is done, and how much of how much. Raises QueryError for
-    an unknown source and where too few functions have a docstring, EncoderError where the graph's encoder is on
-    another machine.
+    network and no text model is used. listen: called with the stage, the number of finished parts, and their total.
+    Raises QueryError for an unknown source or too few functions with a docstring, EncoderError if the graph's encoder
+    is on another machine.
     """
     from pkg.lab.bench.graph_bench import run_bench
 
@@ -323,9 +323,9 @@ def make_dataset(
 ) -> lab_types.Dataset:
     """Make a set of questions with answers, or of pieces to ask about (`pkg data`), of one source or of all.
 
-    model: who writes, a name such as gguf:FILE or a model that stays open; steps that need none do without. Its
-    texts are kept: made again, they are not asked for. rows: those of an earlier step, in the place of the graph's.
-    Raises UsageError for a step that needs a model and has none, and what the model raises.
+    model: a name such as gguf:FILE, or an open model, which stays open; some steps need none. Its texts are cached.
+    rows: the output of an earlier step, instead of the graph's. Raises UsageError for a step that needs a model and has
+    none, and what the model raises.
     """
     from pkg.lab.datasets.dataset_options import DatasetOptions
     from pkg.lab.datasets.dataset_plan import make_dataset

@@ -1,4 +1,4 @@
-"""The types that the public functions of pkg.lab take and return, imported when a hint is resolved."""
+"""Types of the parameters and results of the public functions of pkg.lab, imported when a hint is resolved."""
 
 from __future__ import annotations
 

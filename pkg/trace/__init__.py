@@ -1,4 +1,4 @@
-"""Compare the calls that a command really made with those of the graph (`pkg verify --trace`)."""
+"""Compare the calls made by a command with those of the graph (`pkg verify --trace`)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ __all__ = ["TraceReport", "trace_calls"]
 def trace_calls(store: GraphStore, command: str, source: str | None = None, output: int = STDERR) -> TraceReport:
     """Run a command in the current folder, and compare the calls in a source with its CALLS edges.
 
-    source: its name; without one the source whose root lies at or above the current folder.
-    output: the file descriptor that takes what the command writes.
+    source: its name; by default the source whose root is the current folder or above it. output: the file descriptor
+    for the output of the command. Raises what split_command, read_subject and run_traced raise, and InputError if no
+    call was seen.
     """
     from pkg.trace.call_comparison import compare_calls
     from pkg.trace.subject import read_subject
     from pkg.trace.traced_run import run_traced, split_command
 
-    split_command(command)  # a slip of the pen is told before the store is read
+    split_command(command)  # report an invalid command before the store is read
     subject = read_subject(store, source, Path.cwd())
     log = run_traced(command, subject.plan(), output)
     _check_log(subject, log)
@@ -36,7 +37,7 @@ def trace_calls(store: GraphStore, command: str, source: str | None = None, outp
 
 
 def _check_log(subject: Subject, log: TraceLog) -> None:
-    """Say why there is nothing to compare, where nothing was seen."""
+    """Raise InputError with the reason if no process or no call was traced."""
     ended = f"the command ended with exit code {log.exit_code}"
     if not log.processes:
         raise InputError(

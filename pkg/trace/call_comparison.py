@@ -1,8 +1,8 @@
-"""Compare calls that happened with the CALLS edges of a graph, and say why each difference is one.
+"""Compare traced calls with the CALLS edges of a graph, and explain each difference.
 
-Both are counted once for each statement, caller and callee, however often they happened. An edge is judged only when
-its statement called something; functions that are handed over (rule callback) are judged apart, for such a line does
-not call them itself. Edges to classes are not judged: a class is seen as its __init__, to which there is an edge too.
+Both are counted once for each statement, caller and callee. An edge is judged only if its statement called something.
+Edges to functions that are passed as arguments (rule callback) are counted separately, because their line does not call
+them. Edges to classes are not judged: a class is traced as its __init__, which has an edge of its own.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pkg.trace.traced_run import SeenCall, Spot, TraceLog
 
 @dataclass(frozen=True, slots=True, order=True)
 class Missed:
-    """One call that happened and that the graph does not have."""
+    """One traced call without an edge in the graph."""
 
     path: str
     line: int
-    caller: str  # qualified name; the path for code outside of functions
+    caller: str  # qualified name; the path for code outside functions
     callee_path: str
     callee: str
     reason: str
@@ -31,7 +31,7 @@ class Missed:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Unseen:
-    """One edge of the graph whose line made calls, but not this one."""
+    """One edge of the graph whose line made other calls only."""
 
     path: str
     line: int
@@ -40,36 +40,36 @@ class Unseen:
     callee: str
     rule: str
     confidence: str
-    instead: str  # what happened there
+    instead: str  # category of the calls made there
 
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """How many of some edges whose line made a call were seen."""
+    """Numbers of judged and of seen edges among those of one kind."""
 
-    name: str  # of a confidence, or a rule
+    name: str  # of a confidence or a rule
     ran: int
     seen: int
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """How many of the calls of one kind that happened the graph has."""
+    """Number of traced calls of one kind, and of those with an edge in the graph."""
 
     name: str  # direct, or through a library or generated code
     calls: int
-    bound: int  # by a certain or likely edge
-    possible: int  # by a possible edge alone
+    bound: int  # with a certain or likely edge
+    possible: int  # with a possible edge only
 
     @property
     def missed(self) -> int:
-        """Count the calls that the graph lacks."""
+        """Return the number of calls without an edge."""
         return self.calls - self.bound - self.possible
 
 
 @dataclass(frozen=True, slots=True)
 class TraceReport:
-    """How the CALLS edges of a source compare with the calls that a command made."""
+    """The comparison of the CALLS edges of a source with the calls made by a command."""
 
     source: str
     root: str
@@ -83,17 +83,17 @@ class TraceReport:
     recall: tuple[Recall, ...]
     missed_reasons: tuple[tuple[str, int], ...]  # most frequent first
     unseen_reasons: tuple[tuple[str, int], ...]  # of certain and likely edges
-    left_out: tuple[tuple[str, int], ...]  # what says nothing, and how many
+    left_out: tuple[tuple[str, int], ...]  # calls and edges that were not compared, by reason
     missed: tuple[Missed, ...]  # direct calls
     unseen: tuple[Unseen, ...]
-    copies: tuple[str, ...] = ()  # files elsewhere that ran, one a package, of modules that the source has
+    copies: tuple[str, ...] = ()  # other files that ran for modules of the source, one per package
 
 
 CONSTRUCTORS = ("__init__", "__new__", "__call__", "__init_subclass__")
 
 
 def explain_missed(subject: Subject, site: Site, callee: Node) -> str:
-    """Say why a call is missed: the reason of the unbound call that stands there, or that nothing written calls it."""
+    """Return why a call is missed: the reason of the unbound call at its site, or the kind of implicit call."""
     unbound = subject.unbound.get(site, [])
     named = [call for call in unbound if call.name.rpartition(".")[2] == callee.name]
     special = callee.name.startswith("__") and callee.name.endswith("__")
@@ -114,9 +114,9 @@ def explain_missed(subject: Subject, site: Site, callee: Node) -> str:
 
 
 def explain_unseen(subject: Subject, edge: Edge, seen: Set[str], names: Set[str]) -> str:
-    """Say what the line of an edge called instead.
+    """Return the category of the calls that the line of an edge made instead.
 
-    seen: ids of the functions of the repository that it called; names: what it called elsewhere.
+    seen: ids of the functions of the repository that it called; names: names of other functions that it called.
     """
     target = subject.nodes[edge.end]
     kin = {identity for identity in seen if edge.end in subject.find_overridden(identity)}
@@ -132,7 +132,7 @@ def explain_unseen(subject: Subject, edge: Edge, seen: Set[str], names: Set[str]
 CHANGED = "calls in files that changed since the build"
 UNKNOWN = "calls of functions that the graph does not have"
 
-Seen = dict[Site, set[str]]  # ids of the functions that a statement called
+Seen = dict[Site, set[str]]  # ids of the called functions by statement
 
 
 @dataclass(slots=True)
@@ -141,15 +141,15 @@ class Placed:
 
     direct: Seen = field(default_factory=lambda: defaultdict(set))
     through: Seen = field(default_factory=lambda: defaultdict(set))
-    names: dict[Site, set[str]] = field(default_factory=lambda: defaultdict(set))  # called outside of the repository
+    names: dict[Site, set[str]] = field(default_factory=lambda: defaultdict(set))  # names of callees outside
     left_out: Counter[str] = field(default_factory=Counter)
 
     def functions(self, site: Site) -> set[str]:
-        """Give all functions of the repository that a statement called, in whatever way."""
+        """Return all functions of the repository that a statement called, directly or indirectly."""
         return self.direct.get(site, set()) | self.through.get(site, set())
 
     def ran(self, site: Site) -> bool:
-        """Tell whether a statement called anything at all."""
+        """Return whether a statement called anything."""
         return site in self.names or site in self.direct or site in self.through
 
 
@@ -184,7 +184,7 @@ def _find_ends(
     for call in calls:
         callee = subject.functions.get(call.callee)
         if callee is None and (call.callee.name.startswith("<") or call.callee in subject.classes):
-            continue  # comprehensions and bodies of classes run where they stand, lambdas are no nodes
+            continue  # comprehensions and class bodies run in place, and lambdas have no nodes
         site = subject.place(call.caller, call.line)
         if {call.caller.path, call.callee.path} & subject.stale:
             left_out[CHANGED] += 1
@@ -195,12 +195,12 @@ def _find_ends(
 
 
 def _wraps(subject: Subject, spot: Spot, identity: str) -> bool:
-    """Tell whether code is what a decorator of a function puts around it."""
+    """Return whether code is a wrapper made by a decorator of a function."""
     makers = subject.wrappers.get(spot)
     return makers is not None and not makers.isdisjoint(list_decorators(subject.nodes[identity]))
 
 
-HANDED_OVER = "callback"  # rule of functions that are passed on
+HANDED_OVER = "callback"  # rule of functions passed as arguments
 DIRECT, THROUGH = "direct", "through a library or generated code"
 CHANGED_EDGES = "edges in files that changed since the build"
 SUSPENDING = "edges to generators and coroutines whose calls this Python does not tell (3.13 does)"
@@ -218,7 +218,7 @@ class Judged(NamedTuple):
 
 
 def compare_calls(subject: Subject, log: TraceLog, command: str) -> TraceReport:
-    """Compare what a command called with what the graph of a source says."""
+    """Compare the calls of a command with the edges of a source."""
     placed = place_calls(subject, log)
     judged = list(_judge_edges(subject, placed, log))
     missed = sorted(_list_missed(subject, placed.direct))
@@ -246,7 +246,7 @@ def compare_calls(subject: Subject, log: TraceLog, command: str) -> TraceReport:
 
 
 def _judge_edges(subject: Subject, placed: Placed, log: TraceLog) -> Iterator[Judged]:
-    """Look at each edge to a function; what says nothing is counted as left out."""
+    """Yield the edges to functions that can be judged; the others are counted in left_out."""
     for site, edge in _list_edges(subject):
         start, end = subject.nodes[edge.start], subject.nodes[edge.end]
         if {start.path, end.path} & subject.stale:
@@ -262,12 +262,12 @@ def _judge_edges(subject: Subject, placed: Placed, log: TraceLog) -> Iterator[Ju
 
 
 def _is_untold(suspending: Node, log: TraceLog) -> bool:
-    """Tell whether calls of a generator are not seen: below 3.12, and in 3.12 where a wrapper calls it with *args."""
+    """Return whether calls of a generator are not traced: before 3.12, and in 3.12 if a wrapper calls it with *args."""
     return "setprofile" in log.hooks or ("3.12" in log.versions and bool(list_decorators(suspending)))
 
 
 def _list_edges(subject: Subject) -> Iterator[tuple[Site, Edge]]:
-    """Give the surest edge from each statement to each function."""
+    """Yield the most confident edge from each statement to each function."""
     for site, edges in subject.calls.items():
         best: dict[str, Edge] = {}
         for edge in sorted(edges, key=_rank):
@@ -289,13 +289,13 @@ def _list_rules(judged: Iterable[Judged]) -> list[str]:
 
 
 def _count_found(name: str, subject: Subject, seen: Seen) -> Recall:
-    """Count the calls that certain or likely edges have, and those that possible ones have alone."""
+    """Count the calls with certain or likely edges, and those with possible edges only."""
     ranks = [_rank_call(subject, site, callee) for site, callees in seen.items() for callee in callees]
     return Recall(name, len(ranks), sum(rank < len(BOUND) for rank in ranks), ranks.count(len(BOUND)))
 
 
 def _rank_call(subject: Subject, site: Site, callee: str) -> int:
-    """Give the place of the surest edge for a call among the confidences; a place behind them when there is none."""
+    """Return the rank of the most confident edge for a call; the number of confidences if there is none."""
     edges = (edge for edge in subject.calls.get(site, ()) if edge.end == callee)
     return min(map(_rank, edges), default=len(CONFIDENCES))
 

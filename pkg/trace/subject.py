@@ -1,4 +1,4 @@
-"""Read of a source what a trace is compared with: functions by place, calls by statement, overrides."""
+"""The source that a trace is compared with: functions by place, calls by statement, overrides."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(slots=True)
 class Outline:
-    """The lines of one file; empty for a file that this Python cannot parse, where each line stands for itself."""
+    """The lines of one file; empty if this Python cannot parse it, so that each line is its own statement."""
 
-    statements: list[int] = field(default_factory=list)  # by line, its first line; 0 outside of statements
-    owners: list[tuple[int, str] | None] = field(default_factory=list)  # by line, first line and name of the function
-    suspending: set[tuple[int, str]] = field(default_factory=set)  # generators and coroutines, in the same form
-    decorated: set[int] = field(default_factory=set)  # first lines of functions and classes under decorators
+    statements: list[int] = field(default_factory=list)  # first line of the statement, by line; 0 outside statements
+    owners: list[tuple[int, str] | None] = field(default_factory=list)  # first line and name of the function, by line
+    suspending: set[tuple[int, str]] = field(default_factory=set)  # first lines and names of generators and coroutines
+    decorated: set[int] = field(default_factory=set)  # first lines of decorated functions and classes
 
     def statement(self, line: int) -> int:
-        """Give the first line of the innermost statement that a line belongs to; of a compound one, its head alone."""
+        """Return the first line of the innermost statement at a line; a compound statement counts for its head only."""
         return (self.statements[line] if 0 <= line < len(self.statements) else 0) or line
 
     def owner(self, line: int) -> tuple[int, str] | None:
-        """Give the innermost function in whose body a line stands; its decorators and defaults are not in it."""
+        """Return the innermost function whose body contains a line; decorators and defaults are not part of it."""
         return self.owners[line] if 0 <= line < len(self.owners) else None
 
 
 def outline_text(text: bytes) -> Outline:
-    """Outline the text of a file."""
+    """Build the outline of a file; an empty one if it cannot be parsed."""
     try:
         with silence_warnings():
             tree = ast.parse(text)
@@ -55,7 +55,7 @@ def outline_text(text: bytes) -> Outline:
 
 
 def _outline_statement(outline: Outline, statement: ast.stmt) -> Iterator[ast.stmt]:
-    """Mark the lines of a statement, and give the statements inside, which mark theirs over it."""
+    """Mark the lines of a statement, and return the statements inside it, which overwrite their lines."""
     first, last = _first_line(statement), min(statement.end_lineno or statement.lineno, len(outline.statements) - 1)
     outline.statements[first : last + 1] = [first] * (last + 1 - first)
     if isinstance(statement, Definition | ast.ClassDef) and statement.decorator_list:
@@ -75,7 +75,7 @@ def _first_line(statement: ast.stmt) -> int:
 
 
 def _list_inside(node: ast.AST) -> Iterator[ast.stmt]:
-    """Give the statements directly inside, also those of except and case clauses."""
+    """Yield the statements directly inside, including those of except and case clauses."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt):
             yield child
@@ -84,7 +84,7 @@ def _list_inside(node: ast.AST) -> Iterator[ast.stmt]:
 
 
 def _has_yield(function: Definition) -> bool:
-    """Tell whether a function is a generator: it yields itself, not only what is defined in it."""
+    """Return whether a function is a generator, regardless of the definitions inside it."""
     pending: list[ast.AST] = list(function.body)
     while pending:
         node = pending.pop()
@@ -96,51 +96,51 @@ def _has_yield(function: Definition) -> bool:
 
 
 class Site(NamedTuple):
-    """One statement in one function, or in a file outside of functions."""
+    """One statement of a function, or of a file outside functions."""
 
     owner: str  # id of the Function or File
-    statement: int  # its first line
+    statement: int  # first line
 
 
 @dataclass(slots=True)
 class Subject:
-    """A source as far as calls go, by what Python knows of code."""
+    """A source with indexes of its functions and calls by place in the code."""
 
     source: Source
     nodes: dict[str, Node]  # files, classes and functions
     outlines: dict[str, Outline]
-    stale: frozenset[str]  # paths whose file is no longer what was built
+    stale: frozenset[str]  # paths whose file has changed since the build
     functions: dict[Spot, str] = field(default_factory=dict)
     classes: set[Spot] = field(default_factory=set)
-    wrappers: dict[Spot, set[str]] = field(default_factory=dict)  # what decorators may put around others, their names
+    wrappers: dict[Spot, set[str]] = field(default_factory=dict)  # names of decorators by possible wrapper
     calls: dict[Site, list[Edge]] = field(default_factory=lambda: defaultdict(list))
     unbound: dict[Site, list[Node]] = field(default_factory=lambda: defaultdict(list))
     overridden: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     _files: dict[str, str] = field(default_factory=dict)
 
     def place(self, spot: Spot, line: int) -> Site | None:
-        """Give the statement that a line of some code is in; code that is no function is charged to what is around."""
+        """Return the statement of a line; lambdas, comprehensions and class bodies belong to the code around them."""
         owner = self.functions.get(spot) or self._find_around(spot)
         return None if owner is None else Site(owner, self.outlines[spot.path].statement(line))
 
     def _find_around(self, spot: Spot) -> str | None:
-        """Find the function or file around a lambda, a comprehension or the body of a class."""
+        """Return the function or file around a lambda, a comprehension or a class body."""
         found = self.outlines[spot.path].owner(spot.line) if spot.path in self.outlines else None
         around = self.functions.get(Spot(spot.path, *found)) if found else None
         return around or self._files.get(spot.path)
 
     def suspends(self, node: Node) -> bool:
-        """Tell whether a function is a generator or a coroutine."""
+        """Return whether a function is a generator or a coroutine."""
         return (node.start_line, node.name) in self.outlines[node.path].suspending
 
     def plan(self) -> Plan:
-        """Tell the tracer what belongs to the source."""
+        """Return the plan of the source for the tracer."""
         decorators = {spot: list_decorators(self.nodes[identity]) for spot, identity in self.functions.items()}
         decorated = {spot: names for spot, names in decorators.items() if names}
         return Plan(self.source.root, tuple(sorted(self._files)), _list_named(self.wrappers), _list_named(decorated))
 
     def _find_wrappers(self) -> Iterator[tuple[Spot, set[str]]]:
-        """Find the functions inside of functions and classes whose names stand in decorators."""
+        """Yield the functions inside functions and classes used as decorators, with the names of the decorators."""
         names = {name for node in self.nodes.values() for name in list_decorators(node)}
         makers = {(n.path, n.qualname) for n in self.nodes.values() if n.label is not Label.FILE and n.name in names}
         for spot, identity in self.functions.items():
@@ -150,7 +150,7 @@ class Subject:
                 yield spot, found
 
     def add_nodes(self) -> None:
-        """Index functions and files by what Python knows of them."""
+        """Index functions, classes and files by their place in the code."""
         for node in self.nodes.values():
             if node.label is Label.FUNCTION:
                 self.functions[Spot(node.path, node.start_line, node.name)] = node.id
@@ -161,7 +161,7 @@ class Subject:
         self.wrappers.update(self._find_wrappers())
 
     def add_edges(self, edges: Iterable[Edge], unbound: dict[str, Node]) -> None:
-        """Index calls by the statements that make them."""
+        """Index calls by the statements that make them, and overrides by method."""
         for edge in edges:
             if edge.type is RelationType.OVERRIDES:
                 self.overridden[edge.start].add(edge.end)
@@ -173,7 +173,7 @@ class Subject:
                 self.unbound[site].append(unbound[edge.end])
 
     def find_overridden(self, identity: str) -> set[str]:
-        """Give the methods that a method overrides, over any number of classes."""
+        """Return the methods that a method overrides, transitively."""
         found: set[str] = set()
         pending = [identity]
         while pending:
@@ -184,7 +184,10 @@ class Subject:
 
 
 def read_subject(store: GraphStore, name: str | None, folder: Path) -> Subject:
-    """Read a source of a store, by name or as the one whose root the folder lies in."""
+    """Read a source of a store, by name or as the one whose root contains the folder.
+
+    Raises QueryError if no source, or more than one, matches, PathError if its folder does not exist.
+    """
     with store.snapshot():
         source = _choose_source(store, name, folder)
         labels = (Label.FILE, Label.CLASS, Label.FUNCTION)
@@ -219,7 +222,7 @@ def _choose_source(store: GraphStore, name: str | None, folder: Path) -> Source:
 
 
 def _list_around(sources: tuple[Source, ...], folder: Path) -> list[Source]:
-    """List the only source there is, else those whose root is the folder or above it, the nearest alone."""
+    """Return the only source, or those with the nearest root at or above the folder."""
     if len(sources) == 1:
         return list(sources)
     around = [each for each in sources if Path(each.root) in (folder, *folder.parents)]
@@ -228,7 +231,7 @@ def _list_around(sources: tuple[Source, ...], folder: Path) -> list[Source]:
 
 
 def _is_stale(file: Path, text: bytes) -> bool:
-    """Tell whether a file is gone or is no longer what was built; lines alone count, whatever ends them."""
+    """Return whether a file is missing or has other lines than at the build; line ends are ignored."""
     try:
         raw = file.read_bytes()
         if raw == text:
@@ -244,7 +247,7 @@ def _list_named(found: Mapping[Spot, set[str]]) -> tuple[Named, ...]:
 
 
 def list_decorators(node: Node) -> set[str]:
-    """Give the bare names of a definition's decorators."""
+    """Return the unqualified names of a definition's decorators."""
     texts = node.properties.get("decorators") or ()
     assert isinstance(texts, tuple | list)
     return {str(text).lstrip("@ ").partition("(")[0].rpartition(".")[2].strip() for text in texts}

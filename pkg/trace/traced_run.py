@@ -1,4 +1,4 @@
-"""Run a command under the tracer, without a shell and without touching the repository, and read what it noted."""
+"""Run a command under the tracer, without a shell or changes to the repository, and read its log."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from pkg.errors import UsageError
 
 TRACER = Path(__file__).with_name("tracer.py")
 
-Named = tuple[str, int, tuple[str, ...]]  # path and first line of a function, bare names of decorators
+Named = tuple[str, int, tuple[str, ...]]  # path and first line of a function, unqualified names of decorators
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the tracer wants to know of the repository."""
+    """The part of the repository that the tracer needs."""
 
     root: str
     paths: tuple[str, ...]  # of the files that the graph has
-    wrappers: tuple[Named, ...]  # functions that decorators may put around others, and the decorators
+    wrappers: tuple[Named, ...]  # functions that decorators may return, and the decorators
     decorated: tuple[Named, ...]  # functions with their decorators
 
 
 class Spot(NamedTuple):
-    """Code of the repository as Python knows it: first line, decorators included, and name."""
+    """Code of the repository as in code objects: path, first line including decorators, and name."""
 
     path: str
     line: int
@@ -39,9 +39,9 @@ class Spot(NamedTuple):
 
 
 class SeenCall(NamedTuple):
-    """One call that happened, however often."""
+    """A distinct traced call."""
 
-    kind: str  # direct; through: code outside of the repository lay between; wrapped: a decorator's wrapper did
+    kind: str  # direct; through: via code outside the repository; wrapped: by the wrapper of a decorator
     caller: Spot
     line: int
     callee: Spot
@@ -49,19 +49,19 @@ class SeenCall(NamedTuple):
 
 @dataclass(slots=True)
 class TraceLog:
-    """What the processes of a command noted."""
+    """The records of the processes of a command."""
 
     exit_code: int
     processes: int = 0
     versions: set[str] = field(default_factory=set)
     hooks: set[str] = field(default_factory=set)
     calls: set[SeenCall] = field(default_factory=set)
-    outside: set[tuple[Spot, int, str]] = field(default_factory=set)  # caller, line, name of what was called
-    copies: set[str] = field(default_factory=set)  # files elsewhere that ran, of modules that the repository has
+    outside: set[tuple[Spot, int, str]] = field(default_factory=set)  # caller, line, name of the callee
+    copies: set[str] = field(default_factory=set)  # other files that ran for modules of the repository
 
 
 def split_command(command: str) -> list[str]:
-    """Split a command as a shell does, though none is run; a UsageError where that cannot be done."""
+    """Split a command as a shell would, without running one; raises UsageError if it is invalid or empty."""
     try:
         words = shlex.split(command)
     except ValueError as fault:
@@ -74,8 +74,7 @@ def split_command(command: str) -> list[str]:
 def run_traced(command: str, plan: Plan, output: int) -> TraceLog:
     """Run a command in the current folder with the tracer in each of its Python processes.
 
-    output: the file descriptor that takes what the command writes, to its standard output too.
-    A UsageError says that there is no such program.
+    output: the file descriptor for the standard output of the command. Raises UsageError if there is no such program.
     """
     words = split_command(command)
     with tempfile.TemporaryDirectory(prefix="pkg-trace-", ignore_cleanup_errors=True) as folder:
@@ -112,7 +111,7 @@ def _read_log(folder: Path, exit_code: int) -> TraceLog:
 
 
 def _read_records(files: Iterable[Path]) -> Iterator[list[Any]]:
-    """Read what was noted, but for a last line that a killed process left unfinished."""
+    """Yield the records, without an incomplete last line of a killed process."""
     for file in files:
         for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
             try:

@@ -1,12 +1,12 @@
-"""Note the calls between functions of one repository, from inside the processes of a traced command.
+"""Record the calls between functions of one repository, inside the processes of a traced command.
 
-A copy of this file, named sitecustomize.py, lies in a folder that leads PYTHONPATH, so that every Python process of the
-command runs it at its start; plan.json beside it says what belongs to the repository. Hence one file, the standard
-library alone, Python 3.8 and newer. Each process writes files of its own into that folder.
+A copy of this file, named sitecustomize.py, is in the first folder of PYTHONPATH, so that every Python process of the
+command runs it at its start; plan.json in the same folder describes the repository. Hence it is one file and uses only
+the standard library, of Python 3.8 and newer. Each process writes its own file into that folder.
 
-Python 3.12 and newer tell every call with what is called (sys.monitoring). Below, sys.setprofile tells which frame was
+Python 3.12 and newer report every call with its callee (sys.monitoring). Before, sys.setprofile reports which frame was
 entered from which; generators and coroutines are entered where they are consumed, not where they are called, and are
-left out there.
+left out.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from typing import Any
 
 SUSPENDING = 0x2A0  # co_flags of generators, coroutines and asynchronous generators
 BATCH = 512  # records kept in memory before they are written
-GENERATED = "<"  # how the file names of code begin that was made at run time; decorators may make such wrappers
-TOOLS = (4, 3)  # ids of sys.monitoring that no kind of tool has been given
+GENERATED = "<"  # prefix of the file names of code generated at run time, which decorators may return
+TOOLS = (4, 3)  # ids of sys.monitoring that are not reserved for a kind of tool
 NAMED = (BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType, type)
 
 
 class Recorder:
-    """Remember each call once, and write it down."""
+    """Records each distinct call once, and writes it to a file."""
 
     def __init__(self, folder: str, plan: dict[str, Any]) -> None:
         self._folder = folder
@@ -49,12 +49,12 @@ class Recorder:
         self._tails = frozenset(path.rpartition("/")[2] for path in self._paths if "/" in path)
         self._copies: set[str] = set()
         self._seen: set[tuple[object, ...]] = set()
-        self._kept: dict[int, CodeType] = {}  # code by its id, so that no other code takes the id
-        self._names: dict[int, frozenset[str]] = {}  # of the decorators of a code
+        self._kept: dict[int, CodeType] = {}  # code objects by id, kept alive so that no id is reused
+        self._names: dict[int, frozenset[str]] = {}  # names of the decorators by id of the code
         self._pending: list[list[object]] = []
 
     def place(self, filename: str) -> str:
-        """Give the path of a code's file in the repository; "" for all that lies outside."""
+        """Return the path of a code's file in the repository; "" for files outside."""
         found = self._places.get(filename)
         if found is None:
             found = self._places[filename] = self._find_place(filename)
@@ -72,7 +72,7 @@ class Recorder:
         return ""
 
     def _note_copy(self, full: str) -> None:
-        """Note, once a package, a module that ran from elsewhere, and that the repository has by the same name."""
+        """Record, once per package, a module that ran from elsewhere although the repository has it too."""
         for entry in sys.path:
             folder = os.path.abspath(entry).rstrip(os.sep) + os.sep
             module = full[len(folder) :].replace(os.sep, "/") if full.startswith(folder) else ""
@@ -84,7 +84,7 @@ class Recorder:
                 self._put(["copy", full])
 
     def note_call(self, code: CodeType, frame: FrameType | None) -> None:
-        """Note that code was entered while a frame, its caller, ran."""
+        """Record that code was entered from a frame, its caller."""
         if frame is None:
             return
         caller = frame.f_code
@@ -103,16 +103,16 @@ class Recorder:
             self._note_ancestor("through", frame, code, names)
 
     def note_outside(self, frame: FrameType, name: str) -> None:
-        """Note that a frame of the repository called something outside of it: what shows that its line ran."""
+        """Record that a frame of the repository called something outside it, which shows that its line ran."""
         caller = frame.f_code
-        key = (id(caller), frame.f_lasti, name)  # finding the line would take long, so it is asked only once
+        key = (id(caller), frame.f_lasti, name)  # the line number is computed only for new keys, because that is slow
         if key not in self._seen:
             self._seen.add(key)
             self._kept[id(caller)] = caller
             self._put(["outside", *self._describe(frame), name])
 
     def _note_ancestor(self, kind: str, frame: FrameType | None, code: CodeType, names: frozenset[str]) -> None:
-        """Note the nearest frame of the repository that is not a wrapper of the code's own decorators as the caller."""
+        """Record as caller the nearest frame of the repository that is not a wrapper of the code's own decorators."""
         while frame is not None:
             inside = self.place(frame.f_code.co_filename)
             if inside and not self._is_wrapper(inside, frame.f_code, names):
@@ -143,7 +143,7 @@ class Recorder:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is pending; a folder that is gone means that nobody waits for it any more."""
+        """Write the pending records; if the folder is gone, they are no longer needed."""
         pending, self._pending = self._pending, []
         lines = "".join(json.dumps(record) + "\n" for record in pending)
         try:
@@ -153,7 +153,7 @@ class Recorder:
             pass
 
     def start(self, hook: str) -> None:
-        """Say that this process is traced, and see to it that nothing is lost at its end."""
+        """Record that this process is traced, and flush the records at its end."""
         self._put(["process", list(sys.version_info[:2]), hook])
         self.flush()
         atexit.register(self.flush)
@@ -161,19 +161,19 @@ class Recorder:
             os.register_at_fork(after_in_child=self._pending_of_parent)
         leave = os._exit
 
-        def flush_and_leave(status: int) -> None:  # multiprocessing ends its workers so, without atexit
+        def flush_and_leave(status: int) -> None:  # multiprocessing ends its workers with os._exit, without atexit
             self.flush()
             leave(status)
 
         os._exit = flush_and_leave  # type: ignore[assignment]
 
     def _pending_of_parent(self) -> None:
-        """Forget what the parent of a forked process is going to write itself."""
+        """Drop the records that the parent of a forked process will write itself."""
         self._pending = []
 
 
 def install_profile(recorder: Recorder) -> None:
-    """Trace by sys.setprofile, this thread and those to come."""
+    """Trace by sys.setprofile, in this thread and in new ones."""
     recorder.start("setprofile")
     place, note_call, note_outside = recorder.place, recorder.note_call, recorder.note_outside
 
@@ -189,7 +189,7 @@ def install_profile(recorder: Recorder) -> None:
 
 
 def install_monitoring(recorder: Recorder, monitoring: Any) -> bool:
-    """Trace by sys.monitoring: functions that start anywhere, and calls in code of the repository."""
+    """Trace by sys.monitoring: function starts everywhere, calls in the repository; return False without a free id."""
     events = monitoring.events
     tool = next((each for each in TOOLS if monitoring.get_tool(each) is None), None)
     if tool is None:
@@ -209,7 +209,7 @@ def install_monitoring(recorder: Recorder, monitoring: Any) -> bool:
         caller = sys._getframe(1).f_back
         is_noted = code.co_flags & SUSPENDING and not code.co_name.startswith("__")
         if is_noted and caller is not None and place(caller.f_code.co_filename):
-            return None  # at its call, which special methods that a loop calls do not have
+            return None  # recorded at its call; special methods called by a loop have none
         note_call(code, caller)
         return None
 
@@ -229,7 +229,7 @@ def install_monitoring(recorder: Recorder, monitoring: Any) -> bool:
 
 
 def run_next_customization(folder: str) -> None:
-    """Run the sitecustomize that this one hides, as Python does where there is none."""
+    """Run the sitecustomize that this one hides, if there is one."""
     sys.path[:] = [each for each in sys.path if os.path.abspath(each) != folder]
     own = sys.modules.pop("sitecustomize")
     try:
@@ -242,7 +242,7 @@ def run_next_customization(folder: str) -> None:
 
 
 def install(folder: str) -> None:
-    """Start to trace as the plan in a folder says."""
+    """Start tracing with the plan in a folder."""
     with open(os.path.join(folder, "plan.json"), encoding="utf-8") as file:
         recorder = Recorder(folder, json.load(file))
     monitoring = getattr(sys, "monitoring", None)

@@ -1,1 +1,1 @@
-"""Commands of the laboratory in a terminal: their options, tables and pages."""
+"""Command-line front end of the laboratory: options, tables and pages."""

@@ -1,4 +1,4 @@
-"""What `pkg audit` does: mark what gives solutions away with a bar, and write what was marked."""
+"""Run `pkg audit`: find functions that contain solutions of a benchmark, and write them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COLUMNS = ("place", "task", "what", "alike")
 
 
 def run_audit(store: str, against: Sequence[str], data: str, as_json: bool) -> None:
-    """Audit a graph, and write a line or a row for each function and task; a UsageError without anything to compare."""
+    """Audit a graph, and write a line or row for each function and task; raises UsageError without a benchmark."""
     if not against:
         raise UsageError("nothing to compare with; expected --against with humaneval, mbpp or a file")
     with open_graph(store, ask=choose_ask()) as graph, closing(ProgressBar()) as bar:
@@ -34,7 +34,7 @@ def run_audit(store: str, against: Sequence[str], data: str, as_json: bool) -> N
 
 
 def report_lines(report: AuditReport) -> Iterator[dict[str, Any]]:
-    """Give a line for each function and task that it gives away, then one of counts."""
+    """Yield a line for each function and task whose solution it contains, then one with counts."""
     for each, leak in _list_pairs(report):
         place = {name: value for name, value in asdict(each).items() if name != "leaks"}
         yield {"type": "leak", **leak._asdict(), **place}
@@ -44,7 +44,7 @@ def report_lines(report: AuditReport) -> Iterator[dict[str, Any]]:
 
 
 def view_report(report: AuditReport) -> Iterator[RenderableType]:
-    """Show a row for each function and task, the most similar first, and the counts."""
+    """Yield a table of functions and tasks, the most similar first, and the counts."""
     audit = report.audit
     share = f"{audit.leaked} of {count_things(audit.tasks, 'task')} ({100 * report.share:.1f} %)"
     yield style_words(f"{audit.benchmark}: {count_things(audit.functions, 'function')} give {share} away", "bold")

@@ -1,4 +1,4 @@
-"""What `pkg bench` does: measure a graph with a bar, and write its figures as lines or tables."""
+"""Run `pkg bench`: measure a graph with a progress bar, and write the figures as lines or tables."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ ENCODERS = ("encoder", "ranking", "MRR@10", "95 %", "R@1", "R@10", "ms", "build 
 
 
 def run_bench(store: str, as_json: bool, options: dict[str, Any]) -> None:
-    """Measure a graph, and write what came of it."""
+    """Measure a graph, and write the figures."""
     with open_graph(store, ask=choose_ask()) as graph, closing(ProgressBar()) as bar:
         found = bench_graph(graph, BenchOptions(**options), listen=bar.count)
     emit(as_json, bench_lines(found), lambda: view_bench(found))
 
 
 def bench_lines(report: BenchReport) -> Iterator[dict[str, Any]]:
-    """Give a line of what was asked, one for each ranking, each mode of answers, each encoder, and one of costs."""
+    """Yield a line for the benchmark, each ranking, each mode of answers, each encoder, and the costs."""
     parts = ("retrieval", "costs", "encoders", "notes")
     whole = {name: value for name, value in asdict(replace(report, encoders=())).items() if name not in parts}
     yield {"type": "bench", **whole, "notes": [*report.retrieval.notes, *report.notes]}
@@ -45,7 +45,7 @@ def bench_lines(report: BenchReport) -> Iterator[dict[str, Any]]:
 
 
 def view_bench(report: BenchReport) -> Iterator[RenderableType]:
-    """Show what the graph finds, what answers cost, what it takes, and how encoders compare."""
+    """Yield tables of retrieval, costs of answers and of the graph, and encoders."""
     yield style_words(
         f"{report.documented:,} of {count_things(report.functions, 'function')} have a docstring to ask by; asked of"
         f" their code without docstrings, in a graph that was built for it"

@@ -1,4 +1,4 @@
-"""What `pkg eval calibrate` does: learn when to show code, write the rules, and show what they do on other items."""
+"""Run `pkg eval calibrate`: learn when to show code, write the rules, and show their effect on other items."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLUMNS = ("column", "shown where", "learned: shown", "fixed", "broken", "held o
 
 
 def run_calibrate(paths: Sequence[str], output: str | None, below: float | None, seed: int, as_json: bool) -> None:
-    """Learn rules from runs, write them where a file is named, and show them."""
+    """Learn rules from runs, write them to a file if named, and show them."""
     from pkg.lab.evaluation.code.gate_calibration import list_rows
 
     found = calibrate_gate(paths, output, below=below, seed=seed)

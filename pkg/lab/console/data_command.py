@@ -1,4 +1,4 @@
-"""What `pkg data` does: make sets of questions of a repository, tell the cost before and the counts after."""
+"""Run `pkg data`: make question sets of a repository, with the cost before and the counts after."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _input = combine(
 
 
 def _asking(tokens: int) -> Decorator:
-    """Add the options of a step that a model is asked in; its texts have so many tokens by default."""
+    """Return the options of a step that prompts a model; tokens: default length of its texts."""
     return combine(
         click.option("--max-tokens", type=click.IntRange(1), default=tokens, show_default=True,
                      help="Tokens that a text may have."),
@@ -234,7 +234,7 @@ def _run_plain(
     output: str | None,
     **options: Any,
 ) -> None:
-    """Write the rows of a step that asks no model."""
+    """Write the rows of a step without a model."""
     from pkg.lab.datasets.dataset_plan import make_plain
     from pkg.lab.datasets.dataset_rows import Tally
 
@@ -245,7 +245,7 @@ def _run_plain(
 
 
 def _run_either(step: Literal["dependencies", "meta"], *, writer: str | None, **options: Any) -> None:
-    """Write the rows of a step that the graph answers, or have a model write them."""
+    """Write the rows of a step that the graph answers, or with --model those of the model."""
     if writer is not None:
         _ask_graph(step, model=writer, **options)
         return
@@ -256,7 +256,7 @@ def _run_either(step: Literal["dependencies", "meta"], *, writer: str | None, **
 
 
 def _run_chain(step: DatasetStep, *, model: str | None, **options: Any) -> None:
-    """Run the steps that lead from what was given to the one that was asked for."""
+    """Run the steps from the input to the requested one."""
     from pkg.lab.datasets.dataset_rows import Tally
 
     if model is None:
@@ -280,11 +280,11 @@ def _ask_graph(step: DatasetStep, **options: Any) -> None:
 
 
 def _read_file(name: str) -> list[Row]:
-    """Read the rows of an earlier step; a PathError where there is no such file."""
+    """Read the rows of an earlier step; raises PathError if there is no such file."""
     from pkg.lab.datasets.dataset_rows import read_rows
 
     text = _read_text(name, "the output of an earlier step of pkg data")
-    return list(read_rows(text.split("\n"), name))  # a text in a row may hold what ends a line elsewhere
+    return list(read_rows(text.split("\n"), name))  # not splitlines: a text in a row may hold other line separators
 
 
 def _read_text(name: str, expected: str) -> str:
@@ -296,7 +296,7 @@ def _read_text(name: str, expected: str) -> str:
 
 @contextmanager
 def _open_graph(given: str | None, store: str, fresh: bool, source: str | None) -> Iterator[GraphStore]:
-    """Open the graph, or build one of what was given for the moment, outside of the user's folders."""
+    """Open the graph, or build a temporary one of the input, outside the user's folders."""
     from pkg.api import build_graph, open_graph
     from pkg.console.build_command import listen_to_build
     from pkg.console.freshness_notes import open_answering, say_stale
@@ -321,7 +321,7 @@ def _open_graph(given: str | None, store: str, fresh: bool, source: str | None) 
 
 @contextmanager
 def _open_known(store: str) -> Iterator[GraphStore | None]:
-    """Open the graph beside rows that were given, for the paths of their repository; None where there is none."""
+    """Open the graph that belongs to the input rows, for the paths of their repository; None if there is none."""
     from pkg.api import open_graph
 
     try:
@@ -343,7 +343,7 @@ def _ask(
     price: str | None,
     **given: Any,
 ) -> None:
-    """Tell what it takes; where that is not all that was asked for, let the model write."""
+    """Estimate the requests; unless only the estimate was requested, run them."""
     from pkg.lab.datasets.dataset_plan import plan_requests
     from pkg.models.usage import parse_price
 
@@ -362,7 +362,7 @@ def _ask(
 
 
 def _agree_to_send(model: str, estimates: Sequence[StepEstimate], is_agreed: bool) -> None:
-    """Tell what a model is asked for, and send nothing away that nobody agreed to."""
+    """Report the estimates, and raise UsageError if code would be sent to another machine without consent."""
     from pkg.indexing.enhancement_session import find_remote
 
     for each in estimates:
@@ -378,14 +378,14 @@ def _agree_to_send(model: str, estimates: Sequence[StepEstimate], is_agreed: boo
 
 
 def _let_write(step: str, name: str, plan: RequestPlan, total: int, price: Price | None, output: str | None) -> None:
-    """Write the rows as the model makes them, with a bar, and say what it was asked for."""
+    """Write the rows as the model makes them, with a progress bar."""
     with _open_runner(name, step, total, price) as runner:
         _write(plan.make(runner), output)
 
 
 @contextmanager
 def _open_runner(name: str, step: str, total: int, price: Price | None) -> Iterator[RequestRunner]:
-    """Open a model with what it has written before; say in the end what it was asked for."""
+    """Open a model with the cache of its texts; at the end report its usage."""
     from pkg.lab.datasets.request_runner import RequestRunner
     from pkg.lab.datasets.text_cache import TextCache
     from pkg.models.registry import open_model
@@ -418,7 +418,7 @@ def _run_responses(
     as_json: bool,
     **drawn: Any,
 ) -> None:
-    """Read instructions, tell what each model is asked for, and have them answered."""
+    """Read instructions, report the estimate of each model, and write their responses."""
     from pkg.lab.datasets.dataset_rows import Tally, draw
     from pkg.lab.datasets.model_responses import RESPONSES, estimate_responses, plan_tasks, write_responses
     from pkg.lab.judge.items import read_items
@@ -459,7 +459,7 @@ def _write(rows: Iterable[Row], output: str | None) -> None:
 
 
 def _tell(tally: Tally) -> None:
-    """Say what each step has taken and written, and what was dropped and why."""
+    """Report the rows that each step has taken and written, and the dropped ones by reason."""
     for counts in tally.steps.values():
         line = f"{counts.step}: {counts.taken:,} taken, {count_things(counts.written, 'row')} written"
         reasons = sorted(counts.dropped.items(), key=lambda pair: (-pair[1], pair[0]))

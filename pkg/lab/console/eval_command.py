@@ -1,4 +1,4 @@
-"""What `pkg eval humaneval`, `mbpp` and `report` do: run the evaluation with a bar, and write what came of it."""
+"""Run `pkg eval humaneval`, `mbpp` and `report`: evaluate with a progress bar, and write the results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SOLVER_NAMES = ("form", "max_tokens", "samples", "temperature", "seed", "batch",
 
 
 def run_code_evaluation(benchmark: str, store: str, as_json: bool, given: dict[str, Any]) -> None:
-    """Run an evaluation, or go on with it, and write what came of each column; a UsageError without a model."""
+    """Run or resume an evaluation, and write the results of each column; raises UsageError without a model."""
     options = SolverOptions(**{name: given.pop(name) for name in SOLVER_NAMES})
     name = f"{benchmark}+" if given.pop("plus") else benchmark
     model = check_model(given.pop("model"))
@@ -45,7 +45,7 @@ def run_code_evaluation(benchmark: str, store: str, as_json: bool, given: dict[s
 
 
 def check_model(model: str | None) -> str:
-    """Give the name of a model; a UsageError where none was given."""
+    """Return the name of a model; raises UsageError if it is None."""
     if model is None:
         raise UsageError(
             "no model; expected --model openai:NAME@URL, gguf:FILE or hf:FOLDER, PKG_MODEL, or model in pkg.toml"
@@ -56,7 +56,7 @@ def check_model(model: str | None) -> str:
 def run_report(
     paths: Sequence[str], form: str, as_json: bool, page: str | None, figures: str | None, data: str | None
 ) -> None:
-    """Make the report of runs anew from their files."""
+    """Write the report of runs from their files."""
     reports = [report_evaluation(path, data) for path in paths]
     if page is not None or figures is not None:
         write_report_page(reports, page, figures)
@@ -73,7 +73,7 @@ def run_report(
 
 
 def report_lines(report: CodeReport) -> Iterator[dict[str, Any]]:
-    """Give what the run is of, a line for each column, and how many items which columns solve together."""
+    """Yield the head of the run, a line for each column, and the counts of overlaps, topics, cases and tasks."""
     yield {"type": "run", "path": report.path, **report.head}
     for each in report.columns:
         yield {"type": "column", **asdict(each)}
@@ -89,7 +89,7 @@ def report_lines(report: CodeReport) -> Iterator[dict[str, Any]]:
 
 
 def view_report(report: CodeReport) -> Iterator[RenderableType]:
-    """Show a row for each column, beside that without context."""
+    """Yield a table with a row for each column, compared with that without context."""
     head = report.head
     yield style_words(f"{head['benchmark']}, {report.columns[0].items} items, {head['model']}", "bold")
     names = ("column", "solved", "95 %", "fixed", "broken", "p", "empty", "tokens")
@@ -109,7 +109,7 @@ LEAK_COLUMNS = ("without leaks", "leaked", "same", "solved", "fixed", "broken")
 
 
 def _make_leak_row(each: ColumnFigures) -> list[str]:
-    """Tell what is left without the items whose shown code gives their solution away; nothing where nobody looked."""
+    """Return the results without items whose shown code contains their solution; empty if not searched for."""
     found = each.leaks
     if found is None:
         return []

@@ -1,4 +1,4 @@
-"""What `pkg judge` does: read answers, have them judged, check the judge, and sum up."""
+"""Run `pkg judge`: read answers, judge them, check the judge, and summarise."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from pkg.model import Skip
 
 OPTION_NAMES = ("baseline", "runs", "orders", "preferences", "temperature", "top_p", "max_tokens", "seed", "batch")
-SHOWN = 3  # rows that were left out and are told one by one
+SHOWN = 3  # skipped rows named in a message
 
 
 def run_judge(kind: Kind, path: str, as_json: bool, given: dict[str, Any]) -> None:
-    """Judge the answers of a file, or tell what that would take.
+    """Judge the answers of a file, or report the estimate.
 
-    An InputError where there is nothing to judge, a UsageError for options that do not go together.
+    Raises InputError if there is nothing to judge, UsageError for options that exclude each other.
     """
     options = JudgeOptions(kind, **{name: given.pop(name) for name in OPTION_NAMES if name in given})
     is_checked = given["is_checked"]
@@ -76,7 +76,7 @@ def run_judge(kind: Kind, path: str, as_json: bool, given: dict[str, Any]) -> No
 
 
 def run_report(paths: Sequence[str], as_json: bool, given: dict[str, Any]) -> None:
-    """Sum up judgements of files, each kind and judge by itself; an InputError where there are none."""
+    """Summarise judgements of files, by kind and judge; raises InputError if there are none."""
     found: dict[tuple[object, ...], Judgement] = {}
     for path in paths:
         found |= {(each.judge, each.place): each for each in read_judgements(Path(path)) if not each.case}
@@ -142,7 +142,7 @@ def _tell_estimate(judge: Judge, tasks: Sequence[JudgeTask], as_json: bool, pric
 
 
 def _judge(judge: Judge, tasks: Sequence[JudgeTask], as_json: bool) -> list[Judgement]:
-    """Have all judged; in a pipe each judgement is told as soon as it is there."""
+    """Run the judge; in a pipe each judgement is written as soon as it is there."""
     found: list[Judgement] = []
 
     def listen() -> Iterator[dict[str, Any]]:

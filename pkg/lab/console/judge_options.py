@@ -60,7 +60,7 @@ judge_options = combine(
     click.option("--tolerance", type=click.FloatRange(0), help="With --human: ratings so far apart agree."),
     _zero_option,
 )  # fmt: skip
-"""The options of every way to judge."""
+"""The common options of all kinds of judgements."""
 
 orders_option = click.option(
     "--orders", type=click.Choice(get_args(Orders)), default=JUDGE.orders, show_default=True,

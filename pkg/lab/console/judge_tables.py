@@ -1,4 +1,4 @@
-"""Show what judgements say of systems, and what a check says of their judge."""
+"""Tables of judgements of systems, and of the check of a judge."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from pkg.lab.judge.model_judge import JudgeEstimate
 
 COLUMNS = ("items", "ours %", "base %", *OUTCOMES[2:])
-SHOWN = 5  # answers that order their judge; the JSON form has all
+SHOWN = 5  # answers that instruct their judge; the JSON output has all
 
 
 def report_line(report: JudgementReport, check: dict[str, Any] | None, told: str) -> dict[str, Any]:
-    """Give the summary as one line, with what is known of its judge."""
+    """Return the summary as one line, with the check of its judge."""
     line = {"type": "summary", **asdict(report), "judge_check": told, "check": check}
     line["pairs"] = [
         {**asdict(each), "outcomes": {name: rate._asdict() for name, rate in each.outcomes.items()}}
@@ -44,7 +44,7 @@ def _system_line(each: SystemReport) -> dict[str, Any]:
 
 
 def view_report(report: JudgementReport) -> Iterator[RenderableType]:
-    """Show shares of outcomes, or mean ratings, and what could not be read."""
+    """Yield tables of outcomes or mean ratings, and counts of unparsed judgements."""
     counts = [count_things(report.judgements, "judgement"), f"{report.without_value:,} without a value"]
     counts += [f"{report.not_judged:,} not judged"] if report.not_judged else []
     counts += [f"{report.shortened:,} of shortened answers"] if report.shortened else []
@@ -105,7 +105,7 @@ def _list_cells(each: SystemReport) -> list[str]:
 
 
 def view_estimate(found: JudgeEstimate) -> Iterator[RenderableType]:
-    """Show what judging would take."""
+    """Yield the estimate of a run of the judge."""
     cost = "" if found.cost is None else f", at a price of {found.cost:,.2f}"
     yield style_words(
         f"{count_things(found.tasks, 'judgement')} by {found.judge}, {found.known:,} of them known already: about"
@@ -117,7 +117,7 @@ def view_estimate(found: JudgeEstimate) -> Iterator[RenderableType]:
 
 
 def view_check(check: JudgeCheck) -> Iterator[RenderableType]:
-    """Show what was measured of a judge."""
+    """Yield the results of the check of a judge."""
     rows = [
         ("another winner in the other order", _share(check.flip_rate), f"of {check.both_orders:,} comparisons"),
         ("wins of the answer that stands first", _share(check.first_share), "of all wins; .5 is even"),

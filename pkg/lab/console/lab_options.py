@@ -1,4 +1,4 @@
-"""Options of the commands of the laboratory, but for those of `pkg judge` and `pkg data`."""
+"""Options of the commands of the laboratory, except for `pkg judge` and `pkg data`."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ audit_options = combine(
         help="Folder that holds the official files of the benchmarks.",
     ),
 )
-"""The options of `pkg audit`, but for the store."""
+"""The options of `pkg audit`, except for the store."""
 
 
 def file_option(flag: str, help: str) -> Callable[..., Any]:
-    """Make an option that must name a file."""
+    """Return a required option whose value is a file."""
     return click.option(flag, required=True, callback=decode_option, metavar="FILE", help=help)
 
 
@@ -69,7 +69,7 @@ retrieval_options = combine(
     ),
     source_setting(help="Look in one source only."),
 )
-"""The options of `pkg eval retrieval`, but for the store."""
+"""The options of `pkg eval retrieval`, except for the store."""
 
 bench_options = combine(
     click.option(
@@ -82,7 +82,7 @@ bench_options = combine(
     click.option("--seed", type=int, default=BENCH.seed, show_default=True, help="Of what is drawn."),
     source_setting(help="Measure one source only."),
 )  # fmt: skip
-"""The options of `pkg bench`, but for the store."""
+"""The options of `pkg bench`, except for the store."""
 
 rate_options = combine(
     click.option(
@@ -201,7 +201,7 @@ qa_options = combine(
         help="Keep answers, judgements and a page of both in FOLDER; the same command goes on behind them.",
     ),
 )
-"""The options of `pkg eval qa`, but for the store."""
+"""The options of `pkg eval qa`, except for the store."""
 
 out_option = click.option(
     "--out", required=True, callback=decode_option, metavar="FOLDER",
@@ -225,7 +225,7 @@ solver_options = combine(
         "--batch", type=click.IntRange(1), default=SOLVER.batch, show_default=True, help="Prompts sent at once."
     ),
 )  # fmt: skip
-"""How an evaluation has a model answer."""
+"""Options of the model in an evaluation."""
 
 code_evaluation_options = combine(
     click.option(
@@ -247,7 +247,7 @@ code_evaluation_options = combine(
     source_setting(help="Look in one source of the graph only."),
     jobs_setting(help="Answers judged at a time; 0 for one a core."),
 )  # fmt: skip
-"""The options of `pkg eval humaneval` and `mbpp`, but for the store and the tests that MBPP shows."""
+"""The options of `pkg eval humaneval` and `mbpp`, except for the store and the number of shown tests of MBPP."""
 
 repository_evaluation_options = combine(
     out_option,

@@ -1,4 +1,4 @@
-"""What `pkg eval qa` does: ask the questions with a bar, have the answers judged, and write what came of it."""
+"""Run `pkg eval qa`: ask the questions with a progress bar, judge the answers, and write the results."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from pkg.lab.judge.items import JudgedItem
     from pkg.lab.judge.judgements import Judgement
 
-SHOWN = 3  # bad rows that are told one by one
-ORACLE = "ORACLE FILE"  # said in all output of a run that searches the right file alone (A-21)
+SHOWN = 3  # invalid rows named in a message
+ORACLE = "ORACLE FILE"  # in all output of a run that searches only the right file (A-21)
 _NAMES = ("systems", "source", "oracle_file", "batch", "seed")
 
 
 def run_questions(path: str, store: str, as_json: bool, given: dict[str, Any]) -> None:
-    """Evaluate the questions of a file; an InputError where there is none, a UsageError for options that clash."""
+    """Evaluate the questions of a file; raises InputError if it has none, UsageError for conflicting options."""
     from pkg.models.registry import use_model
 
     taken = {name: given[name] for name in _NAMES}
@@ -77,7 +77,7 @@ def _read_items(path: str) -> tuple[QaItem, ...]:
 def _judge(
     items: list[JudgedItem], judge: str, given: dict[str, Any]
 ) -> tuple[list[Judgement], JudgementReport | None, str]:
-    """Have the answers of all systems compared with those of the baseline, or all with each other."""
+    """Compare the answers of all systems with those of the baseline, or with each other."""
     from pkg.lab.evaluation.judgement_report import report_judgements
     from pkg.lab.evaluation.questions.qa_records import JUDGEMENTS
     from pkg.lab.judge.judge_check import describe_check
@@ -111,7 +111,7 @@ def _write_page(out: Path, judged: list[JudgedItem], judgements: list[Judgement]
 
 
 def report_lines(report: QaReport) -> Iterator[dict[str, Any]]:
-    """Give a line for each system and kind of question, then what the judge says."""
+    """Yield a line for each system and type of question, then one for the judgements."""
     oracle = {"oracle_file": ORACLE} if report.oracle_file else {}
     for each in report.figures:
         row = asdict(each)
@@ -123,7 +123,7 @@ def report_lines(report: QaReport) -> Iterator[dict[str, Any]]:
 
 
 def view_report(report: QaReport) -> Iterator[RenderableType]:
-    """Show how often the right file is found, what the answers are like, and what the judge says."""
+    """Yield tables of retrieval, answers and judgements."""
     if report.oracle_file:
         yield style_words(f"{ORACLE}: the right file alone was searched; this measures no retrieval", "red")
     hits = tuple(f"hit@{depth}" for depth in DEPTHS)

@@ -1,4 +1,4 @@
-"""What `pkg rate` does: serve the page, tell each rating as it comes, and sum up at the end."""
+"""Run `pkg rate`: serve the page, report each rating, and write a summary at the end."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from pkg.service.web.web_server import is_loopback
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-NAMED = 5  # rows left out that are named; the others are counted
-SHOWN = 20  # pairs in the table that are not kept; the JSON form has all
+NAMED = 5  # skipped rows that are named; the others are counted
+SHOWN = 20  # rejected pairs in the table; the JSON output has all
 
 
 def run_rate(path: str, as_json: bool, given: dict[str, Any]) -> None:
-    """Let people rate a file, or sum up what they have rated.
+    """Serve the rating of a file, or summarise its ratings.
 
-    Raises UsageError for options that exclude each other, another PkgError for what cannot be read, written or served.
+    Raises UsageError for options that exclude each other, or another PkgError for failures to read, write or serve.
     """
     if given["judgements"] is not None and given["page"] is None:
         raise UsageError("--judgements is for the page of --html; add it, or leave this out")
@@ -65,7 +65,7 @@ def _write_page(task: RatingTask, page: Path, judgements: str | None) -> None:
 
 
 def _choose_output(file: RatedFile, mode: str | None, output: str | None) -> Path:
-    """Choose where ratings go: into the current folder, if nothing else is said, for a person who rates is there."""
+    """Return the file of the ratings, by default in the current folder; raises UsageError or PathError if unusable."""
     kind = "created" if mode == "create" else "ratings"
     path = Path(output) if output is not None else Path(f"{file.path.name.partition('.')[0]}.{kind}.jsonl")
     if path.resolve() == file.path.resolve():
@@ -135,7 +135,7 @@ def _emit_summary(task: RatingTask, as_json: bool) -> None:
 
 
 def view_summary(lines: list[dict[str, Any]], path: Path) -> Iterator[RenderableType]:
-    """Show what was rated, by system and by pair."""
+    """Yield the summary of ratings, by system and by pair."""
     head = lines[0]
     raters = ", ".join(f"{name} {count:,}" for name, count in head["raters"].items())
     yield style_words(f"{count_things(head['ratings'], 'rating')} in {path}, {head['minutes']} minutes", "bold")

@@ -1,4 +1,4 @@
-"""What `pkg eval repository` does: find the items with a bar, have them answered, and write what came of it."""
+"""Run `pkg eval repository`: find the items with a progress bar, answer them, and write the results."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from pkg.lab.evaluation.repository.item_search import FoundItems
 
 SOLVER_NAMES = ("form", "max_tokens", "samples", "temperature", "seed", "batch")
-SHOWN = 5  # tests that fail and are named; all stand beside the items
+SHOWN = 5  # failing tests that are named; the file of items has all
 
 
 def run_repository_evaluation(path: str, as_json: bool, given: dict[str, Any]) -> None:
-    """Run an evaluation of a repository, or go on with it; without a model only find its items."""
+    """Run or resume an evaluation of a repository; without a model only find its items."""
     options = SolverOptions(**{name: given.pop(name) for name in SOLVER_NAMES}, link=False)
     with closing(ProgressBar()) as bar:
         found, report = evaluate_repository(

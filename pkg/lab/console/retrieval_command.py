@@ -1,4 +1,4 @@
-"""What `pkg eval retrieval` does: ask the questions with a bar, and write a line or a row for each ranking."""
+"""Run `pkg eval retrieval`: ask the questions with a progress bar, and write a line or row for each ranking."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COLUMNS = ("ranking", *SHARES.values(), "over BM25", "empty", "ms")
 
 
 def run_evaluation(store: str, as_json: bool, options: dict[str, Any]) -> None:
-    """Evaluate the rankings of a graph, and write what came of each."""
+    """Evaluate the rankings of a graph, and write the figures of each."""
     with open_graph(store, ask=choose_ask()) as graph, closing(ProgressBar()) as bar:
         found = evaluate_retrieval(
             graph, **options, listen=lambda mode, done, total: bar.count(f"asking for {mode}s", done, total)
@@ -35,7 +35,7 @@ def run_evaluation(store: str, as_json: bool, options: dict[str, Any]) -> None:
 
 
 def report_lines(report: RetrievalReport) -> Iterator[dict[str, Any]]:
-    """Give a line for each ranking of each mode, then one of what was asked."""
+    """Yield a line for each ranking of each mode, then one for the questions."""
     for row in report.rows:
         names = {"mode": row.mode, "ranking": row.ranking, "without": row.without}
         yield {"type": "retrieval", **names, **row.figures}
@@ -43,7 +43,7 @@ def report_lines(report: RetrievalReport) -> Iterator[dict[str, Any]]:
 
 
 def view_report(report: RetrievalReport) -> Iterator[RenderableType]:
-    """Show a table for each mode, and tell what the figures are of."""
+    """Yield a table for each mode, with notes on the figures."""
     asked, gold = count_things(report.questions, "question"), count_things(report.gold, "right answer")
     yield style_words(f"{asked} with {gold}, asked of {', '.join(report.sources)} ({report.encoder})", "bold")
     for name, count in report.left_out.items():
@@ -63,7 +63,7 @@ def view_report(report: RetrievalReport) -> Iterator[RenderableType]:
 
 
 def _make_row(ranking: str, without: str, figures: Mapping[str, Any]) -> list[Any]:
-    """Make the cells of one ranking, in two lines so that a table of them fits into a terminal."""
+    """Return the cells of one ranking, in two lines so that the table fits into a terminal."""
     shares = [_say_share(figures, name) for name in SHARES]
     unfit = f"\n{figures['nothing_fits']:,} unfit" if figures.get("nothing_fits") else ""
     gain = _say_share(figures, "mrr@10_over_bm25", "+") if "mrr@10_over_bm25" in figures else ""

@@ -1,1 +1,1 @@
-"""Measure whether any of it helped. Nothing lives here yet."""
+"""Evaluation of retrieval, generated code, answers about repositories, and judgements."""

@@ -1,6 +1,6 @@
-"""HumanEval and MBPP as tasks of Inspect, for those who have its viewer (docs/commands.md).
+"""HumanEval and MBPP as tasks of Inspect, for users of its viewer (docs/commands.md).
 
-Items, prompts, context and verdicts are those of `pkg eval`; Inspect's models answer, and its log is the record.
+Items, prompts, context and verdicts are those of `pkg eval`; Inspect runs the model, and its log is the record.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pkg.rerank.diagnosis import check_answer
 from pkg.sandbox.worker_pool import open_sandbox
 
 try:
-    # Inspect finds the tasks of a file by the bare name of their decorator.
+    # Inspect recognises tasks by the bare name of their decorator.
     from inspect_ai import Task, dataset, model, scorer, solver, task
 except ImportError as fault:
     raise MissingExtraError("inspect-ai", "inspect", "a task of Inspect") from fault
@@ -35,7 +35,7 @@ MAX_TOKENS = 512  # of an answer, as in the paper (P-22)
 def humaneval(
     data: str, plus: bool = False, context: str = "none", store: str = "", form: str = "brief", limit: int | None = None
 ) -> Any:
-    """Make the task HumanEval; data: its file or folder, context: a column that is written, store: the graph."""
+    """Make the task HumanEval; data: its file or folder, context: a written column, store: the graph."""
     return _make_task(read_benchmark("humaneval" + "+" * plus, Path(data)), context, store, form, limit)
 
 
@@ -64,7 +64,7 @@ def _make_task(whole: Benchmark, context: str, store: str, form: str, limit: int
 
 
 def _find_context(benchmark: Benchmark, context: str, store: str) -> dict[str, list[list[str]]]:
-    """Find the code that the prompts show, as place and text; a UsageError for what shows none of its own."""
+    """Return the shown code of each item as place and text; raises UsageError for a column that is not written."""
     column = choose_columns([context])[-1]
     if column.kind != "written":
         raise UsageError(f"the column {context} chooses among answers; expected one that a model writes")
@@ -95,7 +95,7 @@ _MESSAGES = {"user": model.ChatMessageUser, "system": model.ChatMessageSystem, "
 
 @solver.solver
 def write_prompt(form: str = "brief") -> Any:
-    """Write the prompt of a sample in one of PKG's forms, with the code that was found for it."""
+    """Return the solver that writes the prompt of a sample in a prompt template, with the code found for it."""
 
     async def solve(state: Any, generate: Any) -> Any:
         prompt = _render(form, state.input_text, state.metadata["shown"])
@@ -107,7 +107,7 @@ def write_prompt(form: str = "brief") -> Any:
 
 @scorer.scorer(metrics=[scorer.accuracy(), scorer.stderr()])
 def run_tests(benchmark: Benchmark) -> Any:
-    """Judge the code of an answer by the hidden tests of its item, in PKG's sandbox."""
+    """Return the scorer that runs the hidden tests of an item in PKG's sandbox."""
     items = {item.id: item for item in benchmark.items}
     limits = PLUS_LIMITS if benchmark.name.endswith("+") else LIMITS
 

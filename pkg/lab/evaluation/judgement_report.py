@@ -1,8 +1,8 @@
-"""What judgements say of systems: win rates by kind of question, or mean ratings by preference, with their tests.
+"""Summarise judgements of systems: win rates by type of question, or mean ratings by preference, with tests.
 
-Win rates are of all judgements, unread ones too (Q-18, A-24). Ratings that could not be read are left out and counted,
-or count 0 on request (A-33); means stand beside those of a baseline with the marks of Welch's test (C-08), with wins,
-ties and losses (C-11), best and worst shares (C-09), lengths of these (C-10) and the spread of ratings (C-22).
+Win rates are of all judgements, including unparsed ones (Q-18, A-24). Unparsed ratings are left out and counted, or
+count 0 on request (A-33). Means are compared with those of a baseline by Welch's test (C-08), with wins, ties and
+losses (C-11), best and worst shares (C-09), their lengths (C-10) and the spread of ratings (C-22).
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from pkg.lab.judge.judgements import NO_VALUE, TIE_BAD, TIE_GOOD, Judgement, lis
 from pkg.lab.judge.templates import Kind
 
 ALL = "overall"
-"""All kinds of question together, each weighted by its items."""
+"""Type of all questions together; each type is weighted by its items."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairReport:
-    """How one system fares against another on one kind of question."""
+    """The comparison of two systems on one type of question."""
 
     ours: str
     base: str
@@ -41,23 +41,23 @@ class PairReport:
 
 @dataclass(frozen=True, slots=True)
 class SystemReport:
-    """How one system is rated by one preference."""
+    """The ratings of one system by one preference."""
 
     system: str
     preference: str
     ratings: int
     unread: int
-    mean: float | None  # None where nothing could be read
+    mean: float | None  # None if no rating could be parsed
     interval: Interval | None  # of the mean, by bootstrap
-    welch: Welch | None  # against the baseline
-    wins: Wins | None  # against the baseline
+    welch: Welch | None  # compared with the baseline
+    wins: Wins | None  # compared with the baseline
     extremes: Extremes | None
     scores: dict[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class JudgementReport:
-    """All that some judgements of one kind say."""
+    """The figures of judgements of one kind."""
 
     kind: Kind
     judge: str
@@ -76,7 +76,7 @@ class JudgementReport:
 def report_judgements(
     judgements: Sequence[Judgement], baseline: str = "", unparsed_as_zero: bool = False, seed: int = 0
 ) -> JudgementReport:
-    """Sum up judgements of one kind and judge; a ValueError for none, or for several kinds."""
+    """Summarise judgements of one kind; raises ValueError for none, or for several kinds."""
     own = [each for each in judgements if not each.case]
     kinds, judges = {each.kind for each in own}, {each.judge for each in own}
     if len(kinds) != 1:
@@ -109,7 +109,7 @@ def _report_pairs(judgements: Sequence[Judgement], baseline: str) -> Iterable[Pa
 
 
 def _name_pair(judgement: Judgement, baseline: str, known: Iterable[tuple[str, str]]) -> tuple[str, str]:
-    """Give the two systems, the one to compare with behind; without one, as they were met first."""
+    """Return the two systems, the baseline last; without a baseline, in the order in which they were first met."""
     first, second = judgement.systems[0], judgement.systems[-1]
     is_turned = first == baseline or (second != baseline and (second, first) in known)
     return (second, first) if is_turned else (first, second)
@@ -131,7 +131,7 @@ def _name_outcome(judgement: Judgement, ours: str) -> Outcome:
 
 
 def _rank(judgements: Sequence[Judgement]) -> Ranked:
-    """Rank the systems by all comparisons that have a value; both kinds of tie count half."""
+    """Rank the systems by all comparisons with a value; both kinds of tie count half."""
     wins: dict[tuple[str, str], float] = defaultdict(float)
     for each in judgements:
         first, second = each.systems[0], each.systems[-1]
@@ -167,7 +167,7 @@ def _report_systems(
 
 
 def _list_ratings(judgements: Sequence[Judgement]) -> Iterable[tuple[Judgement, str, int | None, int]]:
-    """Give all ratings, and none for each answer that was not judged at all."""
+    """Yield all ratings, and None for each answer that was not judged."""
     for each in judgements:
         if each.ratings:
             yield from list_rated([each])
@@ -176,7 +176,7 @@ def _list_ratings(judgements: Sequence[Judgement]) -> Iterable[tuple[Judgement, 
 
 
 def _list_lengths(judgements: Sequence[Judgement]) -> tuple[list[float], list[float]]:
-    """Give the lengths of the best and of the worst answers, in characters."""
+    """Return the lengths of the best and of the worst answers, in characters."""
     samples: dict[tuple[str, str, int], dict[str, tuple[float, float]]] = defaultdict(dict)
     for each, system, rating, length in list_rated(judgements):
         if rating is not None:

@@ -1,4 +1,4 @@
-"""Judgements are summed up by pair and kind of question, or by system and preference beside a baseline."""
+"""Judgements are summarised by pair and type of question, or by system and preference against a baseline."""
 
 from __future__ import annotations
 

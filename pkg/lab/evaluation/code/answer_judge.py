@@ -1,4 +1,4 @@
-"""How the items of a benchmark are asked, how their answers are read, and what decides that one is right."""
+"""The interface of an evaluation to its items: the task of a prompt, the code of an answer, and its score."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ from pkg.sandbox.protocol import Limits, Sandbox
 
 @dataclass(frozen=True, slots=True)
 class ReadAnswer:
-    """The code of an answer, as it is judged."""
+    """The code of an answer, as it is scored."""
 
     code: str
-    linked: tuple[str, ...] = ()  # places of helpers that were put into it
-    is_shown_right: bool | None = None  # whether what the task shows holds; None where it shows nothing
+    linked: tuple[str, ...] = ()  # places of the helpers linked into it
+    is_shown_right: bool | None = None  # whether the examples of the task hold; None if it has none
     is_cut: bool = False
 
 
 class AnswerJudge(Protocol):
-    """What an evaluation has to know of its items."""
+    """Makes the tasks of items, reads their answers and scores the code."""
 
     def make_task(self, item: Item) -> PromptTask:
-        """Say what is asked for an item."""
+        """Return the task of the prompt for an item."""
 
     def read_answer(self, item: Item, text: str, pieces: Sequence[Piece]) -> ReadAnswer:
-        """Find the code of an answer; pieces: helpers that it may call."""
+        """Return the code of an answer, which may call the helpers in pieces."""
 
     def score_all(self, pairs: Iterable[tuple[str, Item]]) -> Iterator[Score]:
-        """Give the score of each pair of code and item, in their order."""
+        """Yield the score of each pair of code and item, in order."""
 
 
 class HiddenTestsJudge:
-    """Judges whole programs by tests of their function that they never meet, of HumanEval and MBPP."""
+    """Scores whole programs by the hidden tests of HumanEval and MBPP, in another process than the code."""
 
     def __init__(self, sandbox: Sandbox, limits: Limits = LIMITS) -> None:
         self._sandbox, self._tests = sandbox, HiddenTests(sandbox, limits)
 
     def make_task(self, item: Item) -> PromptTask:
-        """Say what is asked for an item: its text as it stands."""
+        """Return the text of an item as its task."""
         return make_task(item.task)
 
     def read_answer(self, item: Item, text: str, pieces: Sequence[Piece]) -> ReadAnswer:
-        """Read the code of an answer, put in the helpers that it calls, and try what the task shows."""
+        """Return the code of an answer with the helpers that it calls linked in, run on the examples of the task."""
         found = check_answer(text, item.task, (), sandbox=self._sandbox)
         linked = link_pieces(found.code, pieces)
         if linked.added:
@@ -58,5 +58,5 @@ class HiddenTestsJudge:
         return ReadAnswer(found.code, tuple(each.place for each in linked.added), is_right, found.is_cut)
 
     def score_all(self, pairs: Iterable[tuple[str, Item]]) -> Iterator[Score]:
-        """Give the score of each pair of code and item, in their order, several at once."""
+        """Yield the score of each pair of code and item, in order; pairs run in batches."""
         return score_all(self._tests, pairs)

@@ -1,6 +1,6 @@
-"""Read the files of the benchmarks HumanEval and MBPP, in their official forms and those of EvalPlus (P-32).
+"""Read the files of the benchmarks HumanEval and MBPP, in their official formats and those of EvalPlus (P-32).
 
-A file is known by its rows, not its bytes: packed anew it is the same benchmark.
+A file is identified by the hash of its rows, not of its bytes, so that it may be compressed again.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pkg.lab.evaluation.code.benchmark_items import Benchmark, Item
 
 Row = Mapping[str, Any]
 MBPP_TEST = range(11, 511)  # task ids of the test split
-CLOSE = 1e-6  # of numbers where the file names no tolerance, as EvalPlus has it
+CLOSE = 1e-6  # tolerance of floats where the file has none, as in EvalPlus
 
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkFile:
-    """Where the rows of a benchmark lie in a folder, which rows they are, and how an item is made of one."""
+    """The file of a benchmark: its possible paths in a folder, the hash of its rows, and the constructor of an item."""
 
-    places: tuple[str, ...]  # below the folder that the user names, the first that is there
+    places: tuple[str, ...]  # relative to the folder given by the user; the first that exists
     sha256: str  # of the rows
     make: Callable[[Row, int], Item]
     takes: Callable[[Row], bool] = lambda row: True
@@ -35,9 +35,9 @@ class BenchmarkFile:
 def read_benchmark(name: str, data: Path, shown: int = 1, is_any: bool = False) -> Benchmark:
     """Read a benchmark from its file, or from a folder that holds it.
 
-    shown: tests that the tasks of MBPP show; those of HumanEval have their own examples. is_any: take rows that are not
-    the official ones too. Raises PathError where there is no file, InputError for one
-    that is not what is expected, UsageError for no benchmark.
+    shown: number of tests shown in the tasks of MBPP; those of HumanEval have their own examples. is_any: accept rows
+    other than the official ones. Raises PathError if there is no file, InputError for an invalid one, UsageError for an
+    unknown benchmark.
     """
     if name not in BENCHMARKS:
         raise UsageError(f"no benchmark '{name}'; expected one of: {', '.join(BENCHMARKS)}")
@@ -60,7 +60,7 @@ def read_benchmark(name: str, data: Path, shown: int = 1, is_any: bool = False) 
 
 
 def hash_rows(rows: list[Row]) -> str:
-    """Give the SHA-256 of rows, whatever file they came from."""
+    """Return the SHA-256 of rows, independent of the format of their file."""
     return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest()
 
 
@@ -74,7 +74,10 @@ def _find_file(data: Path, places: tuple[str, ...]) -> Path:
 
 
 def read_rows(path: Path) -> Iterator[Row]:
-    """Read JSON lines, packed by gzip or not; a PathError or an InputError for a file that is none."""
+    """Yield the rows of a JSON Lines file, gzipped or not.
+
+    Raises PathError if it cannot be read, InputError for an invalid line.
+    """
     try:
         raw = path.read_bytes()
         text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8")
@@ -103,7 +106,7 @@ def _make_humaneval_plus(row: Row, shown: int) -> Item:
 
 
 def _make_mbpp(row: Row, shown: int) -> Item:
-    """Make an item of an MBPP row; its set-up code runs after the answer, before the tests."""
+    """Make an item of an MBPP row; its setup code runs after the answer and before the tests."""
     tests = [_unify(each) for each in row["test_list"]]
     text, code = row["text"], _unify(row["code"])
     entry = _find_entry(code, tests)
@@ -123,12 +126,12 @@ def _make_mbpp_plus(row: Row, shown: int) -> Item:
 
 
 def _write_task(text: str, shown: list[str], entry: str) -> str:
-    """Write what a model is asked: without a test the name of the function, which a test would have told."""
+    """Write the task; without a test it names the function, which a test would have shown."""
     return "\n".join((text, *shown)) if shown else f"{text}\nThe function is called `{entry}`."
 
 
 def _find_entry(code: str, tests: list[str]) -> str:
-    """Find the function that the tests call, of those that the code defines."""
+    """Return the name of the function, defined by the code, that the tests call."""
     import ast
 
     names = [node.name for node in ast.parse(code).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
@@ -173,7 +176,7 @@ _pkg_check()
 
 
 def _write_plus(row: Row, reference: str) -> str:
-    """Write the tests of EvalPlus: the answer gives what the reference gives, for all inputs."""
+    """Write the tests of EvalPlus, which compare the answer with the reference on all inputs."""
     inputs = json.dumps([*row["base_input"], *row["plus_input"]])
     return _PLUS.format(reference=reference, inputs=inputs, entry=row["entry_point"], close=row["atol"] or CLOSE)
 
@@ -206,4 +209,4 @@ BENCHMARKS = {
         _make_mbpp_plus,
     ),
 }
-"""Every benchmark by its name, with the rows of its official file."""
+"""Benchmarks by name, with the hash of the rows of their official files."""

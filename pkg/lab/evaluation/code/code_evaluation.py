@@ -1,6 +1,6 @@
-"""The use case: answer the items of a benchmark in every column, judge the answers, keep all of it (P-22, P-26, P-32).
+"""Answer the items of a benchmark in every column, score the answers and store all results (P-22, P-26, P-32).
 
-Columns that a model writes come first, in batches; what a reranker chooses among them costs no further text.
+Columns written by the model come first, in batches; those that choose among their answers need no further text.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ if TYPE_CHECKING:
     from pkg.models.prompt_batch import Prompt as Sent
     from pkg.sandbox.protocol import Sandbox
 
-MOST_ATTEMPTS = 3  # at an answer, as in U-10
+MOST_ATTEMPTS = 3  # at one answer, as in U-10
 DEFAULT_HEAT = GenerateOptions().temperature
-KEY_DIGITS = 24  # of the hash that names a generation
+KEY_DIGITS = 24  # hexadecimal digits of the hash that identifies a generation
 
 EvaluationListen = Callable[[str, int, int, float], None]
-"""Told the column, how many of its answers are there, of how many, and the seconds that it has taken."""
+"""Called with the column, the number of its finished answers, their total, and the seconds since it began."""
 
 
 _Missing = tuple[Item, int]
-"""An item, and the number of the sample that is missing."""
+"""An item, and the number of its missing sample."""
 
 
 class _Asked(NamedTuple):
-    """One answer that is to be written."""
+    """A prompt to send, with the code that it shows."""
 
     item: Item
     sample: int
@@ -64,7 +64,7 @@ class _Asked(NamedTuple):
 
 
 class Evaluation:
-    """One run over a benchmark; what the folder holds already is not done again."""
+    """One run over a benchmark; results already in the folder are kept."""
 
     def __init__(
         self,
@@ -78,17 +78,17 @@ class Evaluation:
         listen: EvaluationListen = lambda column, done, total, seconds: None,
         leaks: ShownLeaks | None = None,
     ) -> None:
-        """Begin.
+        """Create a run.
 
-        finder: what the columns that show code ask; sandbox: where rerankers run what they choose among; leaks: tells
-        what shown code gives away.
+        finder: finds the code for columns that show some. sandbox: runs candidates for rerankers. leaks: finds the
+        solutions that shown code contains.
         """
         self._items, self._model, self._judge, self._folder = benchmark.items, model, judge, folder
         self._options, self._finder, self._sandbox, self._listen = options, finder, sandbox, listen
         self._leaks = leaks
 
     def run(self, columns: Sequence[Column]) -> None:
-        """Fill the columns, in their order; a UsageError for one that needs a graph where there is none."""
+        """Fill the columns in order; raises UsageError for one that needs a graph if there is none."""
         self._complete_leaks()
         for column in columns:
             if column.needs_graph and self._finder is None:
@@ -109,7 +109,7 @@ class Evaluation:
                 self._listen(column.name, done, total, time.monotonic() - began)
 
     def _complete_leaks(self) -> None:
-        """Tell of answers that are there already what their shown code gives away, where nobody has looked."""
+        """Add leaks to records written without them."""
         for record in list(self._folder.records.values()) if self._leaks is not None else ():
             if record.leaks is None:
                 self._folder.add_record(replace(record, leaks=self._tell_leaks(record.item, record.shown)))
@@ -137,7 +137,7 @@ class Evaluation:
             yield from self._score(column, asked, self._generate(asked))
 
     def _mend(self, column: Column, missing: Sequence[_Missing]) -> Iterator[Record]:
-        """Tell the model which examples its answers fail, and take what it writes then (U-06 to U-10, U-13)."""
+        """Send the model its answers with the examples that they fail, and take its next ones (U-06 to U-10, U-13)."""
         for start in range(0, len(missing), self._options.batch):
             batch = missing[start : start + self._options.batch]
             best = {(item.id, sample): self._read_among(column, item, sample)[0] for item, sample in batch}
@@ -162,9 +162,9 @@ class Evaluation:
                 yield record if told[item.id, sample] else _take_over(record, column)
 
     def _ask(self, column: Column, item: Item, sample: int, told: Sequence[Attempt] = ()) -> _Asked:
-        """Write the prompt for an item; code that does not fit into the window of the model is left out.
+        """Build the prompt for an item, without helpers that exceed the context window of the model.
 
-        told: earlier answers and what they fail; a model that has written the same twice is asked with a temperature.
+        told: earlier answers and their failures; if two of them are the same, the temperature is raised above zero.
         """
         shown = ShownCode() if told else self._find(column, item)
         form = choose_template(column.form or self._options.form, self._model)
@@ -191,7 +191,7 @@ class Evaluation:
         return found
 
     def _generate(self, asked: Sequence[_Asked]) -> Iterator[Generation]:
-        """Give the text for each prompt: a known one, or one that the model writes now with others of its decoding."""
+        """Yield the text for each prompt: a stored one, or a new one, written in a batch of the same decoding."""
         known = self._folder.generations
         groups: dict[Decoding, list[_Asked]] = defaultdict(list)
         for each in {one.key: one for one in asked if one.key not in known}.values():
@@ -211,7 +211,7 @@ class Evaluation:
             yield record if record.is_lost else _with_score(record, score)
 
     def _read(self, column: Column, asked: _Asked, text: Generation) -> Record:
-        """Read an answer; one at which this fails unexpectedly is lost, and no other."""
+        """Read an answer; an unexpected error loses this answer alone."""
         try:
             return self._read_answer(column, asked, text)
         except Exception as fault:
@@ -232,7 +232,7 @@ class Evaluation:
         )  # fmt: skip
 
     def _choose_by_examples(self, column: Column, missing: Sequence[_Missing]) -> Iterator[Record]:
-        """Take the first answer unless an example fails that the task shows; then the first for which all hold."""
+        """Take the first answer unless it fails an example of the task; then the first for which all examples hold."""
         for item, sample in missing:
             among = self._read_among(column, item, sample)
             first = among[0]
@@ -240,7 +240,7 @@ class Evaluation:
             yield _take_over(next(holding, first) if first.is_shown_right is False else first, column)
 
     def _choose(self, column: Column, missing: Sequence[_Missing]) -> Iterator[Record]:
-        """Choose among the answers of other columns, by what a user sees as well; hidden tests are not asked."""
+        """Choose among the answers of other columns with the reranker, without hidden tests."""
         reranker = Reranker(paper_options() if column.is_paper else RerankOptions(), self._sandbox)
         for item, sample in missing:
             among = self._read_among(column, item, sample)
@@ -253,7 +253,7 @@ class Evaluation:
             yield _take_over(next(each for each in among if each.column == chosen), column)
 
     def _look_back(self, column: Column, missing: Sequence[_Missing]) -> Iterator[Record]:
-        """Take an answer that passes, where any does: only the hidden tests know it (P-27)."""
+        """Take an answer that passes the hidden tests, if there is one (P-27)."""
         for item, sample in missing:
             among = self._read_among(column, item, sample)
             yield _take_over(next((each for each in among if each.passed), among[0]), column)
@@ -267,7 +267,7 @@ def _read_sent(prompt: Prompt) -> Sent:
 
 
 def _lose(column: Column, item: Item, sample: int, fault: Exception) -> Record:
-    """Return the record of an answer that an internal error has cost; it is asked for again when the run goes on."""
+    """Return the record of an answer lost to an internal error; it is requested again when the run is resumed."""
     return Record(column.name, item.id, sample, False, OTHER, describe_local(fault))
 
 
@@ -276,7 +276,7 @@ def _with_score(record: Record, score: Score) -> Record:
 
 
 _FREE: dict[str, Any] = {"prompt_tokens": 0, "completion_tokens": 0, "seconds": 0.0, "retrieval_seconds": 0.0}
-"""A choice among answers that are there costs nothing of these."""
+"""Costs of a choice among existing answers."""
 
 
 def _take_over(record: Record, column: Column) -> Record:
@@ -284,7 +284,7 @@ def _take_over(record: Record, column: Column) -> Record:
 
 
 def describe_run(benchmark: Benchmark, model: TextModel, options: SolverOptions, graph: str) -> dict[str, Any]:
-    """Say what a run is of: results of another one do not belong into its folder."""
+    """Describe a run, to detect results of a different one in its folder."""
     return {
         "benchmark": benchmark.name,
         "sha256": benchmark.sha256,
@@ -298,7 +298,7 @@ def describe_run(benchmark: Benchmark, model: TextModel, options: SolverOptions,
 
 
 def describe_graph(store: GraphStore, source: str | None) -> str:
-    """Name the sources of a graph, its encoder, and a hash of what they were built from."""
+    """Return the sources of a graph, its encoder, and a hash of their fingerprints."""
     sources = [each.name for each in store.sources() if source in (None, each.name)]
     made = "\n".join(f"{name} {store.source_fingerprint(name)}" for name in sources)
     digest = hashlib.sha256(f"{store.encoder()[0]}\n{made}".encode()).hexdigest()[:KEY_DIGITS]
@@ -306,7 +306,7 @@ def describe_graph(store: GraphStore, source: str | None) -> str:
 
 
 def measure_graph(store: GraphStore, source: str | None) -> dict[str, Any]:
-    """Say what a graph cost: CPU seconds by stage of each source, and the bytes and nodes that are stored (P-36)."""
+    """Return the costs of a graph: CPU seconds by stage of each source, and stored bytes and nodes (P-36)."""
     found = store.stats()
     return {
         "stages": {name: dict(stages) for name, stages in found.stages.items() if source in (None, name)},

@@ -1,4 +1,4 @@
-"""Make the figures of a run from its files alone: solved, fixed, broken, errors, topics, costs (P-32 to P-36, P-38)."""
+"""Compute the figures of a run from its files: solved, fixed, broken, errors, topics and costs (P-32 to P-36, P-38)."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ from pkg.lab.evaluation.code.task_outcomes import (
 )
 from pkg.lab.evaluation.statistics import Interval, compare_paired, find_share_interval, pass_at_k
 
-BASE = "none"  # the column that the others are compared with
-AT = (1, 10)  # k of pass@k, as far as there are samples
+BASE = "none"  # the baseline of the other columns
+AT = (1, 10)  # k of pass@k, up to the number of samples
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnFigures:
-    """What came of one column."""
+    """The figures of one column."""
 
     column: str
     title: str
     items: int
     samples: int
-    solved: int  # items of which the first sample passes
+    solved: int  # items whose first sample passes
     share: float
     interval: Interval  # of the share, 95 %, Wilson
     pass_at: Mapping[int, float]
-    fixed: int | None  # of the items that the base fails at; None without the base
+    fixed: int | None  # items that the base fails; None without the base
     broken: int | None
     p_value: float | None
     base: str
-    fixed_shown: int | None  # of those whose task shows an example
+    fixed_shown: int | None  # fixed items whose task shows an example
     broken_shown: int | None
-    errors: Mapping[str, int]  # of the items that fail (P-33)
-    empty: int  # items for which no code was found, though the column shows some
+    errors: Mapping[str, int]  # counts by class, of the failed items (P-33)
+    empty: int  # items without shown code, in a column that shows code
     cut: int
-    prompt_tokens: float  # mean of an answer
+    prompt_tokens: float  # mean per answer
     completion_tokens: float
-    seconds: float  # of the model, all answers together
-    retrieval_seconds: float  # of all answers, shared ones counted for each column
-    leaks: LeakFigures | None  # and what is left without them; None where nobody looked for leaks
-    lost: int = 0  # answers that an internal error has cost, which count as wrong until the run goes on
+    seconds: float  # model time of all answers
+    retrieval_seconds: float  # of all answers; a shared search counts for each column
+    leaks: LeakFigures | None  # None if leaks were not searched for
+    lost: int = 0  # answers lost to an internal error, counted as wrong until the run is resumed
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +65,16 @@ class CodeReport:
     path: str
     head: Mapping[str, Any]
     columns: tuple[ColumnFigures, ...]
-    overlaps: Mapping[str, int]  # items by the paper's columns that solve them, joined by " + " (P-35)
+    overlaps: Mapping[str, int]  # items by the set of the paper's columns that solve them, joined by " + " (P-35)
     tasks: tuple[TaskOutcome, ...]
-    topics: tuple[TopicFigures, ...]  # none where the run does not tell them (P-34)
-    cases: tuple[ColumnCases, ...]  # what to look at (P-38)
-    costs: Mapping[str, Any]  # of the graph: seconds by stage, bytes, nodes; none without one (P-36)
-    kinds: Mapping[str, tuple[ColumnFigures, ...]] = field(default_factory=dict)  # the columns for each kind of items
+    topics: tuple[TopicFigures, ...]  # empty if the run has no topics (P-34)
+    cases: tuple[ColumnCases, ...]  # fixed and broken tasks to look at (P-38)
+    costs: Mapping[str, Any]  # of the graph: seconds by stage, bytes, nodes; empty without one (P-36)
+    kinds: Mapping[str, tuple[ColumnFigures, ...]] = field(default_factory=dict)  # columns by kind of item
 
 
 def read_report(path: Path) -> CodeReport:
-    """Make the report of a run; an InputError where it has no record, or columns of different items."""
+    """Build the report of a run; raises InputError if it has no record, or columns of different items."""
     head = read_head(path)
     kept: dict[str, dict[tuple[str, int], Record]] = defaultdict(dict)
     for record in read_records(path):
@@ -106,7 +106,7 @@ def _sum_up_all(kept: _Kept) -> tuple[ColumnFigures, ...]:
 
 
 def _sum_up_kinds(kept: _Kept, kinds: Mapping[str, str]) -> dict[str, tuple[ColumnFigures, ...]]:
-    """Sum up the items of each kind by themselves; kinds: of each item."""
+    """Sum up the items of each kind separately; kinds: by item."""
     found = {}
     for kind in sorted(set(kinds.values())):
         parts = {
@@ -120,7 +120,7 @@ def _sum_up_kinds(kept: _Kept, kinds: Mapping[str, str]) -> dict[str, tuple[Colu
 
 
 def _take_first(records: Mapping[tuple[str, int], Record], order: Mapping[str, int]) -> dict[str, Record]:
-    """Give the first sample of each item, in the order of the run."""
+    """Return the first sample of each item, in the order of the run."""
     found = {item: record for (item, sample), record in records.items() if sample == 0}
     return dict(sorted(found.items(), key=lambda each: order.get(each[0], len(order))))
 

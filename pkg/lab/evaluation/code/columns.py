@@ -1,4 +1,4 @@
-"""The columns of an evaluation: ways to come by one answer to each item, and controls (P-26 to P-31)."""
+"""The columns of an evaluation: ways to obtain one answer to each item, and controls (P-26 to P-31)."""
 
 from __future__ import annotations
 
@@ -10,34 +10,35 @@ from pkg.errors import UsageError
 from pkg.generation.prompt_templates.template_choice import TEMPLATES
 
 Kind = Literal["written", "mended", "cascade", "chosen", "ideal"]
-"""How an answer comes about: written by the model; the answer of another column, which the model is told the faults of;
-or chosen among those of other columns: by what the task shows, by a reranker, by the hidden tests."""
+"""Source of an answer: written by the model; that of another column, corrected by the model after failed examples; or
+chosen among those of other columns by the examples of the task, by a reranker, or by the hidden tests.
+"""
 
 Finder = Literal["", "bm25", "dense", "func-bm25", "func-pkg", "block-pkg", "signatures", "random", "gold", "deps"]
-"""What finds the code that a prompt shows; "" shows none."""
+"""Method that finds the code shown in a prompt; "" for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One way to come by an answer."""
+    """One way to obtain an answer."""
 
     name: str
-    title: str  # in tables
+    title: str  # title in tables
     kind: Kind
     summary: str
     finder: Finder = ""
-    form: str = ""  # of the prompt, where it is not that of the run
-    among: tuple[str, ...] = ()  # columns that one is chosen among, the first wins ties
-    is_paper: bool = False  # chosen by syntax, a run and similarity alone (P-23 to P-25)
+    form: str = ""  # prompt template, if not that of the run
+    among: tuple[str, ...] = ()  # columns to choose from; the first wins ties
+    is_paper: bool = False  # chosen by syntax, a run and similarity only (P-23 to P-25)
 
     @property
     def needs_graph(self) -> bool:
-        """Tell whether it cannot be filled without a graph."""
+        """Return whether it shows code of a graph."""
         return self.finder not in ("", "gold")
 
 
 _AMONG = ("none", "func-bm25", "func-pkg", "block-pkg")
-_CASCADE = ("none", "signatures", "func-pkg", "none:brief")  # as pkg generate asks a small model
+_CASCADE = ("none", "signatures", "func-pkg", "none:brief")  # the steps of pkg generate for a small model
 _PLACEBO = ("none", "none:brief", "none:raw", "none:generic")
 
 _ORDER = ("written", "mended", "cascade", "chosen", "ideal")
@@ -85,11 +86,11 @@ ATTEMPTS = ("feedback", "rag-feedback")
 CONTROLS = ("signatures", "random", "gold", "similarity", "placebo", "placebo-ideal")
 NAMES = tuple(column.name for column in _FIXED)
 REPOSITORY = ("none", "none:brief", "func-pkg", "block-pkg", "signatures", "deps", "random", "gold")
-"""The columns of masked functions of a repository."""
+"""Columns for masked functions of a repository."""
 
 
 def choose_repository_columns(names: Iterable[str]) -> tuple[Column, ...]:
-    """Give columns of masked functions by their names; a UsageError for one that they cannot have."""
+    """Return the columns for masked functions with these names; raises UsageError for one without masked functions."""
     chosen = choose_columns(names or REPOSITORY)
     for column in chosen:
         if column.name not in REPOSITORY and not column.form:
@@ -100,9 +101,9 @@ def choose_repository_columns(names: Iterable[str]) -> tuple[Column, ...]:
 
 
 def choose_columns(names: Iterable[str]) -> tuple[Column, ...]:
-    """Give columns by their names, with those that they choose among, each once and before who needs it.
+    """Return the columns with these names, each after the columns that it chooses among, without duplicates.
 
-    `none:FORM` is the column without code in another form of the prompt. A UsageError for a name that none has.
+    `none:FORM` is the column without code in another prompt template. Raises UsageError for an unknown name.
     """
     found: dict[str, Column] = {}
     for name in names:
@@ -125,5 +126,5 @@ def _find_column(name: str) -> Column:
 
 
 def order_columns(names: Sequence[str]) -> list[str]:
-    """Put the names of columns into the order of tables: those of the paper, controls, other forms."""
+    """Sort the names of columns as in tables: those of the paper, controls, other prompt templates."""
     return sorted(names, key=lambda name: (NAMES.index(name) if name in NAMES else len(NAMES), name))

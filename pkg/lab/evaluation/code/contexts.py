@@ -1,4 +1,4 @@
-"""Find the code that a column shows for an item: by the graph, or by a baseline (P-15, P-16, P-28 to P-31)."""
+"""Find the code that a column shows for an item, by the graph or by a baseline (P-15, P-16, P-28 to P-31)."""
 
 from __future__ import annotations
 
@@ -31,33 +31,33 @@ if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
     from pkg.graph.store import GraphStore
 
-DEPTH = 10  # hits of which the first is shown that stands for itself
-BATCH = 512  # texts that are encoded at once
+DEPTH = 10  # hits among which the first self-contained one is shown
+BATCH = 512  # texts encoded at once
 REFERENCE = "the reference"
-"""The place of a right answer that is shown."""
+"""Place of the reference when it is shown."""
 
-FEWEST_LINES = 3  # of a function that is drawn at random, where there is such a one
+FEWEST_LINES = 3  # lines of a function drawn at random, if there is one that long
 
 
 @dataclass(frozen=True, slots=True)
 class ShownCode:
-    """What a prompt shows of the code that was found, and what may be put into an answer that calls it."""
+    """Code shown in a prompt, and helpers that may be linked into an answer that calls them."""
 
     helpers: tuple[HelperText, ...] = ()
     pieces: tuple[Piece, ...] = ()
     score: float | None = None  # of the best hit
-    fits: bool | None = None  # whether anything fits the question, where that is judged
+    fits: bool | None = None  # whether any hit fits the question, if known
     notes: tuple[str, ...] = ()
-    signals: Mapping[str, float] = field(default_factory=dict)  # of whether it will help
-    seconds: float = 0.0  # until it was found
+    signals: Mapping[str, float] = field(default_factory=dict)  # signals that predict whether it helps
+    seconds: float = 0.0  # search time
 
     def to_row(self) -> dict[str, Any]:
-        """Give it as JSON."""
+        """Return the fields as JSON values."""
         return asdict(self)
 
     @classmethod
     def from_row(cls, row: dict[str, Any]) -> ShownCode:
-        """Make it of JSON."""
+        """Build the shown code from JSON values."""
         pieces = tuple(
             Piece(each["name"], each["place"], each["code"], tuple(each["imports"])) for each in row["pieces"]
         )
@@ -79,14 +79,14 @@ class _Text:
 
 
 class CodeFinder(Protocol):
-    """Finds what a column shows."""
+    """Finds the code that a column shows."""
 
     def find(self, finder: Finder, item: Item) -> ShownCode:
-        """Find what a column shows for an item; nothing for a column without code."""
+        """Return the code that a column shows for an item; empty for a column without code."""
 
 
 class ContextFinder:
-    """Finds the code for items, each column by its own way; what a way reads of the graph is read once."""
+    """Finds the code for items by the method of each column; indexes of the graph are built once."""
 
     def __init__(self, store: GraphStore, encoder: Encoder, source: str | None = None, seed: int = 0) -> None:
         self._store, self._encoder, self._source, self._seed = store, encoder, source, seed
@@ -101,9 +101,9 @@ class ContextFinder:
         }
 
     def find(self, finder: Finder, item: Item) -> ShownCode:
-        """Find what a column shows for an item; nothing for a column without code.
+        """Return the code that a column shows for an item; empty for a column without code.
 
-        A UsageError for a column that is of functions of a repository.
+        Raises UsageError for a column of masked functions.
         """
         if finder == "gold":
             return show_reference(item)
@@ -112,14 +112,14 @@ class ContextFinder:
         return self._ways[finder](item) if finder else ShownCode()
 
     def _query(self, item: Item, mode: Literal["function", "block"]) -> ShownCode:
-        """Ask the graph for the best function or block that stands for itself (P-17); where none does, for the best."""
+        """Find the best self-contained function or block of the graph (P-17), or the best hit if none is."""
         try:
             found = self._ask(item, mode, DEPTH)
         except QueryError as fault:
             return ShownCode(notes=(str(fault),))
         notes: list[str] = []
         for hit in found.hits:
-            # What fits nothing is shown all the same: whether it does is kept beside.
+            # A hit is shown even if it does not fit the question; `fits` records whether it does.
             alone = replace(found, hits=(hit,), coverage=replace(found.coverage, fits=None))
             context = read_context(self._store, alone, alone)
             if context.code:
@@ -172,7 +172,7 @@ class ContextFinder:
 
     @cached_property
     def _rows(self) -> list[_Text]:
-        """Read the whole rows of corpora, from where they were built; of repositories each function is one."""
+        """Read the whole rows of corpora from their files, and each function of a repository as a row."""
         sources = [each for each in self._store.sources() if self._source in (None, each.name)]
         found: list[_Text] = []
         for source in sources:
@@ -210,7 +210,7 @@ class ContextFinder:
         return long or self._functions
 
     def _list_functions(self, source: str | None) -> Iterator[_Text]:
-        """List the functions of a source in an order of their own, those of equal text once."""
+        """Yield the functions of a source sorted by position, without duplicates of the same text."""
         found: dict[str, Node] = {}
         for node in self._store.nodes((Label.FUNCTION,), source):
             kept = found.get(node.content_hash)
@@ -221,7 +221,7 @@ class ContextFinder:
 
 
 def show_reference(item: Item) -> ShownCode:
-    """Show the right answer itself: a control, for what the best helper could do."""
+    """Show the reference itself: a control, as an upper bound for helpers."""
     return ShownCode((HelperText(REFERENCE, item.reference),))
 
 

@@ -1,4 +1,4 @@
-"""Learn from runs when shown code helps a model, on one half of the items, and tell what the rule does on the other."""
+"""Learn from runs when shown code helps a model, on one half of the items, and test the rule on the other half."""
 
 from __future__ import annotations
 
@@ -16,46 +16,44 @@ from pkg.generation.signals import SIGNALS
 from pkg.lab.evaluation.code.run_folder import Record, read_head, read_records
 
 CONTEXT_OF = {"signatures": "signatures", "func-pkg": "code", "block-pkg": "code"}
-"""What the prompt of a column shows, as pkg generate calls it."""
+"""Content of the prompts of a column, as named by pkg generate."""
 
 BASE = "none"
-PENALTY = 2  # broken answers weigh twice as much as mended ones: who asks has trusted the answer without context
-LEAST_GAIN = 3  # mended answers, less the penalty, below which a rule is chance: then nothing is shown
-STEPS = 10  # thresholds that are tried of each signal, at equal shares of the items
+PENALTY = 2  # a broken answer weighs as much as two fixed ones: without context it would have been correct
+LEAST_GAIN = 3  # gain below which a rule may be chance, so that no code is shown
+STEPS = 10  # number of thresholds tried for each signal, at equal quantiles
 
 
 class Effect(NamedTuple):
-    """What showing code does to some items."""
+    """The effect of showing code on some items."""
 
     items: int
-    shown: int  # items that are shown code
+    shown: int  # items with shown code
     fixed: int
     broken: int
 
     @property
     def gain(self) -> int:
-        """Weigh what is fixed against what is broken."""
+        """Return the fixed answers less the penalty for broken ones."""
         return self.fixed - PENALTY * self.broken
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnRule:
-    """The rule that was learned for one column, and what it does on items that it was not learned from."""
+    """The rule learned for one column, and its effect on held-out items."""
 
     column: str
     context: str
-    bounds: Mapping[str, float] | None  # None shows nothing
+    bounds: Mapping[str, float] | None  # None: never show code
     learned: Effect
     held_out: Effect
-    always: Effect  # of the items held out, if code were shown to all
-    controls: Mapping[
-        str, Effect
-    ]  # what prompts without code, or with a random helper, do to the items it shows code to
+    always: Effect  # on the held-out items, if code were always shown
+    controls: Mapping[str, Effect]  # effect of no code, or of a random helper, on the items with shown code
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What runs of one model, or of models of one size, tell about showing code."""
+    """Rules for showing code, learned from runs of one model or of models of one size."""
 
     runs: tuple[str, ...]
     models: tuple[str, ...]
@@ -63,9 +61,9 @@ class Calibration:
     columns: tuple[ColumnRule, ...]
 
     def list_rules(self, below: float | None = None) -> Iterator[dict[str, Any]]:
-        """List the rules for pkg.generation.gate, the best column of each context, the best first.
+        """Yield the best rule of each context for pkg.generation.gate, best first.
 
-        below: parameters of the models that they are for.
+        below: the rules apply to models of fewer parameters; None for any.
         """
         ordered = sorted(self.columns, key=lambda each: -each.learned.gain)
         for context in dict.fromkeys(each.context for each in ordered):
@@ -83,7 +81,7 @@ class Calibration:
 
 
 class _Pair(NamedTuple):
-    """One item of one run, without code and with."""
+    """The answers to one item of one run, without and with code."""
 
     key: str  # run and item
     before: bool
@@ -92,9 +90,10 @@ class _Pair(NamedTuple):
 
 
 def calibrate(paths: Sequence[Path], seed: int = 0) -> Calibration:
-    """Learn a rule for each column that shows code; an InputError where no run tells of one.
+    """Learn a rule for each column that shows code; raises InputError if no run has one with signals.
 
-    Items of equal name in several runs, as of two models, fall into the same half, so that none is known beforehand.
+    Items of the same name in several runs, such as of two models, fall into the same half, so that no held-out item is
+    learned from.
     """
     heads = [read_head(path) for path in paths]
     kept = [_read_first(path) for path in paths]
@@ -113,7 +112,7 @@ def calibrate(paths: Sequence[Path], seed: int = 0) -> Calibration:
 
 
 def _read_first(path: Path) -> dict[str, dict[str, Record]]:
-    """Read the first answer of each column to each item; of columns that show code only what tells its signals."""
+    """Read the first sample of each column and item; of columns that show code, only those with signals."""
     found: dict[str, dict[str, Record]] = {}
     for record in read_records(path):
         if record.sample == 0 and (record.signals or record.column not in CONTEXT_OF):
@@ -150,12 +149,12 @@ def _pair(column: str, kept: Sequence[Mapping[str, Mapping[str, Record]]]) -> It
 
 
 def _is_learned(key: str, seed: int) -> bool:
-    """Tell the half of an item, by its name alone."""
+    """Return whether an item is in the half to learn from, which depends on its name and the seed only."""
     return hashlib.sha256(f"{seed} {key.partition(' ')[2]}".encode()).digest()[0] % 2 == 0
 
 
 def _list_bounds(pairs: Sequence[_Pair]) -> Iterator[dict[str, float]]:
-    """List the rules that are tried: none, and one signal that must reach a value; more would fit chance."""
+    """Yield candidate rules: always show, and one signal with a lower bound; more conditions would overfit."""
     yield {}
     for name in SIGNALS:
         values = [each.signals[name] for each in pairs if name in each.signals]
@@ -167,14 +166,14 @@ def _list_bounds(pairs: Sequence[_Pair]) -> Iterator[dict[str, float]]:
 
 
 def measure(pairs: Sequence[_Pair], bounds: Mapping[str, float] | None) -> Effect:
-    """Count what showing code does to items whose signals reach the bounds."""
+    """Count the effect of showing code on items whose signals reach the bounds."""
     shown = [each for each in pairs if reaches(bounds, each.signals)]
     fixed = sum(each.after > each.before for each in shown)
     return Effect(len(pairs), len(shown), fixed, sum(each.before > each.after for each in shown))
 
 
 def list_rows(found: Calibration) -> Iterator[dict[str, Any]]:
-    """Give the calibration as JSON lines."""
+    """Yield the calibration as JSON rows."""
     yield {"type": "calibration", "runs": found.runs, "models": found.models, "benchmarks": found.benchmarks}
     for each in found.columns:
         row = {**asdict(each), "learned": each.learned._asdict(), "held_out": each.held_out._asdict()}

@@ -1,12 +1,12 @@
-"""Judge code by hidden tests that it never meets: it is asked for the values of calls, and tests run elsewhere (P-32).
+"""Judge code by hidden tests that it cannot see: it evaluates calls, and the tests run in another process (P-32).
 
-1. The tests of an item run once against its reference, which tells what calls they make. Then the reference is judged
-   as a candidate is: tests that it fails, or that make no call, judge nothing, and that is their verdict on any code.
-2. The process of a candidate does those calls and gives what they came to, as plain data.
-3. The tests run in another process of the sandbox, whose function gives these answers. Where tests go on to a call that
-   is new, because it depends on earlier answers, the candidate is asked again for all calls up to it.
+1. The tests of an item run once against its reference, to record their calls. Then the reference is judged like a
+   candidate: tests that it fails, or that make no call, are invalid, and every candidate gets that verdict.
+2. The process of a candidate evaluates those calls and returns the results as plain data.
+3. The tests run in another process of the sandbox, with a function that returns these results. If tests then make a
+   new call, because it depends on earlier results, the candidate runs again for all calls up to it.
 
-So tests, expected values and comparisons are in no process that runs the candidate, and no object of it reaches them.
+So the process of a candidate never holds tests, expected values or comparisons, and none of its objects reach them.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from pkg.sandbox import values
 from pkg.sandbox.claims import clean_line
 from pkg.sandbox.protocol import Kind, Limits, Program, Sandbox, Step, Verdict
 
-TOGETHER = 32  # cases whose tests share a process: to start one costs as much as the tests of several
-AHEAD = 64  # candidates that run before their tests do
-TRUSTED_OUTPUT = 16 << 20  # bytes: tests write down their calls, of which each argument may be long; see inside_tests
-ROUNDS = 40  # times that a candidate is asked again for calls that depend on its answers
+TOGETHER = 32  # cases whose tests share a process, to save the cost of starting one
+AHEAD = 64  # candidates that run before their tests
+TRUSTED_OUTPUT = 16 << 20  # bytes: recorded calls may have long arguments; see inside_tests
+ROUNDS = 40  # runs of a candidate for calls that depend on its results
 
 _KINDS = {
     "IndentationError": Kind.INDENTATION,
@@ -43,17 +43,17 @@ _KINDS = {
 }
 
 
-_OBJECTS = ('{"repr":[', '{"long":[')  # as values are rendered; quotes in the text of a string are escaped
+_OBJECTS = ('{"repr":[', '{"long":[')  # as rendered by values; quotes inside strings are escaped
 
 
 @dataclass(frozen=True, slots=True)
 class _Tests:
-    """The tests of an item, and the calls that they are known to make, each as inside_tests tells it."""
+    """The tests of an item, and their known calls as recorded by inside_tests."""
 
     item: Item
     tests: str
     calls: tuple[Any, ...] = ()
-    fault: Verdict | None = None  # why it cannot be told which calls they make
+    fault: Verdict | None = None  # reason why their calls cannot be recorded
 
     @property
     def words(self) -> list[str]:
@@ -62,16 +62,16 @@ class _Tests:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A candidate with what it answered."""
+    """A candidate with its results."""
 
     code: str
     tests: _Tests
     answers: tuple[Any, ...] = ()
-    end: Verdict | None = None  # of its process; None before it ran
+    end: Verdict | None = None  # of its process; None before it has run
 
 
 class HiddenTests:
-    """Runs hidden tests; remembers the calls of the items that it has seen."""
+    """Runs hidden tests; caches the calls of the items."""
 
     def __init__(self, sandbox: Sandbox, limits: Limits) -> None:
         self._sandbox = sandbox
@@ -79,14 +79,14 @@ class HiddenTests:
         self._known: dict[tuple[str, str], _Tests] = {}
 
     def run_all(self, pairs: Iterable[tuple[str, Item]]) -> Iterator[Verdict]:
-        """Run the hidden tests of each pair of code and item, and give how they end, in their order."""
+        """Yield the verdict of the hidden tests for each pair of code and item, in order."""
         waiting = iter(pairs)
         while some := list(islice(waiting, AHEAD)):
             self._learn({(item.id, item.tests): item for _, item in some})
             yield from self._judge([_Case(code, self._known[item.id, item.tests]) for code, item in some])
 
     def _learn(self, items: dict[tuple[str, str], Item]) -> None:
-        """Find out which calls the tests of items make that were not seen before."""
+        """Record the calls that the tests of new items make."""
         new = [
             _Tests(item, rewrite_calls(item.tests, item.entry)) for key, item in items.items() if key not in self._known
         ]
@@ -115,13 +115,13 @@ class HiddenTests:
         return [verdict or late for verdict in verdicts]
 
     def _ask(self, cases: Sequence[_Case]) -> list[_Case]:
-        """Have each candidate do the calls that its tests make, in a process that knows nothing else of them."""
+        """Run each candidate on the calls of its tests, in a process that holds nothing else of them."""
         programs = (Program(each.code, (_make_step(each.tests),)) for each in cases)
         ends = (result.steps[0] for result in self._sandbox.run_all(programs, self._limits))
         return [_read_answers(case, end) for case, end in zip(cases, ends, strict=True)]
 
     def _run_trusted(self, function: str, tasks: Sequence[list[Any]]) -> list[Any]:
-        """Run a function of inside_tests on tasks, several in one process; one that fails is done again alone."""
+        """Run a function of inside_tests on tasks, several in one process; a task that fails runs again alone."""
         parts = [tasks[start : start + TOGETHER] for start in range(0, len(tasks), TOGETHER)]
         found: list[Any] = []
         for part, end in zip(parts, self._run_programs(function, parts), strict=True):
@@ -141,13 +141,13 @@ class HiddenTests:
 
 
 def _read_results(end: Verdict, count: int) -> list[Any] | None:
-    """Read what a trusted process found for so many tasks; None where it failed, or its findings were too long."""
+    """Parse the results of a trusted process; None if it failed or its output was too long."""
     found: Any = json.loads(end.value or "null") if end.kind is Kind.OK else None
     return found if isinstance(found, list) and len(found) == count else None
 
 
 def _refuse(end: Verdict) -> Verdict:
-    """Say why a trusted process found nothing for its one task."""
+    """Return the verdict for a task whose trusted process returned no result."""
     if end.kind is not Kind.OK:
         return end
     return Verdict(Kind.OTHER, f"its calls take more than {TRUSTED_OUTPUT >> 20} MiB to write down", end.seconds)
@@ -162,7 +162,7 @@ def _read_runner() -> str:
 
 
 def _add_calls(tests: _Tests, found: Any) -> _Tests:
-    """Add calls to those that tests are known to make; a fault where one hands over what is no plain data."""
+    """Add calls to the known ones of tests; a fault if an argument is not plain data."""
     if isinstance(found, Verdict):
         return replace(tests, fault=replace(found, detail=f"the tests cannot be run: {found.detail}", value=None))
     if any(mark in text for call in found if isinstance(call, list) for text in call for mark in _OBJECTS):
@@ -172,9 +172,9 @@ def _add_calls(tests: _Tests, found: Any) -> _Tests:
 
 
 def _check_reference(tests: _Tests, end: Verdict) -> _Tests:
-    """Refuse tests that cannot judge code: the reference fails them as candidates are judged, or they never call it.
+    """Reject tests that cannot judge code, because the reference fails them or they never call it.
 
-    They may look at more than the plain data that an answer is, such as at a list that the code changes in place.
+    They may inspect more than the plain data of a result, such as a list that the code changes in place.
     """
     if tests.fault is not None:
         return tests
@@ -187,7 +187,7 @@ def _check_reference(tests: _Tests, end: Verdict) -> _Tests:
 
 
 def _make_step(tests: _Tests) -> Step:
-    """Write the calls as the candidate's process reads them: as spelled out, or function, arguments and keywords."""
+    """Write the calls for the candidate's process: as source, or as function, arguments and keywords."""
     calls = [
         json.dumps(call) if isinstance(call, str) else f'["{tests.item.entry}",{",".join(call)}]'
         for call in tests.calls
@@ -196,7 +196,7 @@ def _make_step(tests: _Tests) -> Step:
 
 
 def _read_answers(case: _Case, end: Verdict) -> _Case:
-    """Read what a candidate's process says that its calls came to; what is no answer ends them."""
+    """Parse the results of a candidate's process, up to the first invalid one."""
     answers: list[Any] = []
     told: Any = json.loads(end.value or "[]") if end.kind is Kind.OK else []
     for each in told if isinstance(told, list) else []:
@@ -220,7 +220,7 @@ def _write_case(case: _Case) -> list[Any]:
 
 
 def _conclude(case: _Case, end: Any) -> tuple[Verdict | None, _Case]:
-    """Return the verdict on a candidate; None where it must answer more calls, which the case then holds."""
+    """Return the verdict on a candidate, or None if it must evaluate the further calls that the case then holds."""
     assert case.end is not None
     run = replace(case.end, value=None)
     if isinstance(end, Verdict):

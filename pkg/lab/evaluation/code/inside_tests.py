@@ -1,8 +1,8 @@
-"""Run hidden tests in the sandbox, in a process that no candidate ever enters: its answers come as plain data.
+"""Run hidden tests in the sandbox, in a process without candidates, whose results come as plain data.
 
-The text of this file is sent into the sandbox after that of pkg.sandbox.values, hence one file and the standard library
-alone. Tests see the namespace of the reference, whose function is replaced: by one that notes its calls (`record_all`),
-and by one that gives the candidate's answers (`judge_all`).
+The text of this file is sent into the sandbox after that of pkg.sandbox.values, so it is one file and imports only the
+standard library. Tests run in the namespace of the reference, whose function is replaced: by one that records its calls
+(`record_all`), or by one that returns the candidate's results (`judge_all`).
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pkg.sandbox.values import render_value, restore_value
 
-ANSWER = "_pkg_answer"  # what a call that tests spell out is replaced by; see pkg.lab.evaluation.code.hidden_tests
+ANSWER = "_pkg_answer"  # replaces calls written out in tests; see pkg.lab.evaluation.code.hidden_tests
 LONGEST = 400  # characters of a message
-MOST = 4 << 20  # characters of an argument: EvalPlus has long ones
+MOST = 4 << 20  # characters of an argument, which EvalPlus needs
 
 
 class _MissingError(BaseException):
-    """End tests that call the candidate as they were not seen to before, or after it ended."""
+    """Ends tests that make a call without a recorded result."""
 
 
 class _CandidateError(Exception):
-    """Stand for an exception of the candidate."""
+    """Stands for an exception of the candidate."""
 
     origin: tuple[str, str, int]
 
 
 def record_all(tasks: str) -> list[Any]:
-    """Run the tests of each task against its reference; give the calls of each, as far as the tests came."""
+    """Run the tests of each task against its reference; return the calls of each, up to the first failure."""
     return [_record(*task) for task in json.loads(tasks)]
 
 
@@ -58,7 +58,7 @@ def _record(reference: str, setup: str, tests: str, entry: str) -> list[Any]:
 
 
 def _run(act: Callable[[], object]) -> list[Any] | None:
-    """Do one thing; give how it failed: the names of the exception and its bases, its message, its line of code."""
+    """Call a function; return its failure: names of the exception and its bases, message and line of code."""
     random.seed(0)
     try:
         act()
@@ -77,21 +77,21 @@ def _list_names(kind: Any) -> list[str]:
 
 
 def _spell(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> list[str]:
-    """Write arguments and keywords of a call as texts, by which it is known and done."""
+    """Render the arguments and keywords of a call as texts, which identify it."""
     return [render_value(each, MOST, keeps_order=True) for each in (arguments, keywords)]
 
 
 def judge_all(cases: str) -> list[Any]:
-    """Run the tests of each case with the answers of its candidate.
+    """Run the tests of each case with the results of its candidate.
 
-    Of each: null where all hold, [names, message, line] of what failed, or {"missing": call}.
+    The result of each: null if all pass, [names, message, line] of the failure, or {"missing": call}.
     """
     return [_judge(*case) for case in json.loads(cases)]
 
 
 def _judge(reference: str, setup: str, tests: str, entry: str, calls: list[Any], answers: list[Any]) -> Any:
     waiting: dict[str, list[Any]] = {}
-    missing: list[object] = []  # kept beside the exception, which tests may catch
+    missing: list[object] = []  # kept apart from the exception, which tests may catch
     for call, answer in zip(calls, answers):  # noqa: B905  there may be fewer answers
         waiting.setdefault(str(call), []).append(answer)
 
@@ -117,12 +117,12 @@ def _judge(reference: str, setup: str, tests: str, entry: str, calls: list[Any],
 
 
 def _make_error(name: str, message: str, line: int) -> BaseException:
-    """Make an exception of the candidate: one that tests can expect by its class, if it is one of Python's own."""
+    """Make an exception of the candidate; if it is a builtin one, tests can catch it by its class."""
     kind = getattr(builtins, name, None)
     base = kind if isinstance(kind, type) and issubclass(kind, Exception) else Exception
     try:
         made: Any = type(name, (_CandidateError, base), {})(message)
-    except TypeError:  # a class that wants more than a message
+    except TypeError:  # a class with further required arguments
         made = _CandidateError(message)
     error: BaseException = made
     made.origin = (name, message, line)

@@ -1,6 +1,6 @@
-"""Count what came of a column where the code that it shows gives no solution away (A-16, P-26).
+"""Count the results of a column without items whose solution the shown code contains (A-16, P-26).
 
-All of it comes from the records: each tells which tasks of the benchmark its shown code gives away, and how.
+The records suffice: each names the tasks whose solution its shown code contains, and the kind of leak.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from dataclasses import dataclass
 from pkg.lab.evaluation.code.run_folder import Record
 
 SAME = ("same_name", "same_code")
-"""The rows that count for the rate of contamination (A-16)."""
+"""The kinds that count for the contamination rate (A-16)."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeakFigures:
-    """How often a column shows code that gives solutions away, and what is left without these items."""
+    """Frequency of shown code that contains solutions, and the results of a column without these items."""
 
-    leaked: int  # items whose shown code gives their own solution away
-    same: int  # of these by the same name or the same code (A-16)
-    of_others: int  # items whose shown code gives away another item of the benchmark alone
-    items: int  # whose shown code does not give their own solution away
-    solved: int  # of those
-    fixed: int | None  # of those, as for the whole column
+    leaked: int  # items whose shown code contains their own solution
+    same: int  # of the leaked ones, by the same name or the same code (A-16)
+    of_others: int  # items whose shown code contains only solutions of other items
+    items: int  # items whose shown code does not contain their own solution
+    solved: int  # of these items
+    fixed: int | None  # of these items, as for the whole column
     broken: int | None
 
 
 def count_leaks(first: Mapping[str, Record], base: Mapping[str, Record]) -> LeakFigures | None:
-    """Count for the first samples of a column, by item, beside those of the base; None where nobody looked for leaks.
+    """Count leaks in the first samples of a column, by item, against the base; None if they were not searched for.
 
-    An answer that was chosen among others counts by the code that its own prompt has shown.
+    An answer chosen among others counts by the code shown in its own prompt.
     """
     if any(record.leaks is None and record.shown for record in first.values()):
         return None
@@ -49,6 +49,6 @@ def count_leaks(first: Mapping[str, Record], base: Mapping[str, Record]) -> Leak
 
 
 def _list_kinds(record: Record) -> list[str]:
-    """List how the code that is shown gives away the very item."""
+    """List the kinds of leak of the item's own solution."""
     told = (leak.split(" ", 1) for leak in record.leaks or ())
     return [kind for kind, task in told if task == record.item]

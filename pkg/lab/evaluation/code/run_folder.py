@@ -1,8 +1,8 @@
-"""The files of a run: what was asked for, what was found, written and judged; a run that was cut off goes on there.
+"""The files of a run, which can be resumed after an interruption.
 
-`run.json` says what the run is of, and refuses another; `records.jsonl` has a line for each answer with its verdict and
-with `tasks.jsonl` (the topic of each task) and `costs.json` (what the graph cost) makes every figure; `contexts.jsonl`
-and `generations.jsonl` hold code that was found and texts of the model.
+`run.json` identifies the run. Every figure is computed from `records.jsonl` (a line for each answer with its verdict),
+`tasks.jsonl` (topic of each task) and `costs.json` (costs of the graph); `contexts.jsonl` and `generations.jsonl` hold
+retrieved code and generated texts.
 """
 
 from __future__ import annotations
@@ -19,56 +19,57 @@ from pkg.lab.evaluation.code.benchmark_items import TaskFacts
 from pkg.local_errors import INTERNAL
 from pkg.quoting.hidden_characters import escape_json
 
-VERSION = 1  # of the files of a run
+VERSION = 1  # format version of the files
 RUN, RECORDS, CONTEXTS, GENERATIONS = "run.json", "records.jsonl", "contexts.jsonl", "generations.jsonl"
 TASKS, COSTS = "tasks.jsonl", "costs.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One answer to one item: how it came about, and how the hidden tests end."""
+    """One answer to one item, with its origin and the verdict of the hidden tests."""
 
     column: str
     item: str
     sample: int
     passed: bool
-    error: str  # class of what fails (P-33); "" where all pass
+    error: str  # class of the failure (P-33); "" if all pass
     detail: str = ""
     form: str = ""
-    leaks: tuple[str, ...] | None = None  # tasks that the shown code gives away, with how; None where nobody looked
-    shown: tuple[str, ...] = ()  # places of the code that the prompt shows
-    linked: tuple[str, ...] = ()  # places of helpers that were put into the answer
+    leaks: tuple[str, ...] | None = None  # tasks whose solution is shown, with the kind; None if not searched
+    shown: tuple[str, ...] = ()  # places of the code in the prompt
+    linked: tuple[str, ...] = ()  # places of the helpers linked into the answer
     score: float | None = None  # of the best hit
     fits: bool | None = None
-    signals: Mapping[str, float] = field(default_factory=dict)  # of whether what is shown will help
-    is_shown_right: bool | None = None  # whether what the task shows holds; None where it shows nothing
-    attempts: int = 1  # answers that led to this one, each told what those before had failed
-    chosen: str = ""  # the column whose answer was chosen
+    signals: Mapping[str, float] = field(default_factory=dict)  # signals that predict whether the code helps
+    is_shown_right: bool | None = None  # whether the examples of the task hold; None if it has none
+    attempts: int = 1  # answers up to this one, each written after the failures of those before
+    chosen: str = ""  # the column of the chosen answer
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: float = 0.0  # of the model
-    retrieval_seconds: float = (
-        0.0  # until the code that is shown was found; what is made ready once counts for the first
-    )
+    retrieval_seconds: float = 0.0  # search time of the code; shared preparation counts for the first item
     is_cut: bool = False
     code: str = ""
 
     @property
     def is_lost(self) -> bool:
-        """Return whether an internal error has cost the answer; that says nothing of the model."""
+        """Return whether an internal error has cost the answer, which does not count against the model."""
         return self.detail.startswith(INTERNAL)
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """Tell it from every other record of the run."""
+        """Return the key of the record in its run."""
         return self.column, self.item, self.sample
 
 
 class RunFolder:
-    """A folder that holds one run; lines are added as they are done, and one that was cut off is dropped."""
+    """A folder of one run; results are appended as lines, and an incomplete last line is dropped."""
 
     def __init__(self, path: Path, head: dict[str, Any]) -> None:
-        """Open a run, or begin one; a UsageError where the folder holds another one."""
+        """Open or create a run.
+
+        Raises UsageError if the folder holds a different run, PathError if it cannot be created.
+        """
         self.path = path
         self.head = json.loads(json.dumps({"version": VERSION, **head}))
         try:
@@ -86,23 +87,23 @@ class RunFolder:
         self.generations = {row["key"]: row for row in read_lines(path / GENERATIONS)}
 
     def add_record(self, record: Record) -> None:
-        """Keep the verdict of an answer."""
+        """Store the record of an answer."""
         self.records[record.key] = record
         append_line(self.path / RECORDS, asdict(record))
 
     def add_context(self, finder: str, item: str, context: dict[str, Any]) -> None:
-        """Keep what was found for an item; columns of one finder share it."""
+        """Store the code found for an item, which columns of the same finder share."""
         self.contexts[finder, item] = context
         append_line(self.path / CONTEXTS, {"finder": finder, "item": item, "context": context})
 
     def add_generation(self, key: str, row: dict[str, Any]) -> None:
-        """Keep a text of the model."""
+        """Store a generated text."""
         self.generations[key] = row = {"key": key, **row}
         append_line(self.path / GENERATIONS, row)
 
 
 def check_head(path: Path, wanted: Mapping[str, Any]) -> None:
-    """Refuse a folder that holds another run than the wanted one, with a UsageError that tells the differences.
+    """Raise UsageError, with the differences, if a folder holds a different run.
 
     Raises what read_head raises.
     """
@@ -114,14 +115,14 @@ def check_head(path: Path, wanted: Mapping[str, Any]) -> None:
 
 
 def write_tasks(path: Path, describe: Callable[[], Iterable[TaskFacts]]) -> None:
-    """Say once what the tasks of a run are about; describe finds it out, where that is not known yet."""
+    """Write the topics of a run, unless the file exists; describe computes them."""
     if not (path / TASKS).exists():
         lines = (escape_json(json.dumps(asdict(each), ensure_ascii=False)) + "\n" for each in describe())
         (path / TASKS).write_text("".join(lines), encoding="utf-8")
 
 
 def read_tasks(path: Path) -> dict[str, TaskFacts]:
-    """Read what the tasks of a run are about, by their ids; nothing where none tells, an InputError for other lines."""
+    """Read the facts of the tasks of a run by id; empty without a file; raises InputError for an invalid line."""
     try:
         found = [
             TaskFacts(row["item"], row["topic"], (row["place"][0], row["place"][1])) for row in read_lines(path / TASKS)
@@ -134,13 +135,13 @@ def read_tasks(path: Path) -> dict[str, TaskFacts]:
 
 
 def write_costs(path: Path, costs: dict[str, Any]) -> None:
-    """Say once what the graph of a run cost."""
+    """Write the costs of the graph, unless the file exists."""
     if costs and not (path / COSTS).exists():
         (path / COSTS).write_text(json.dumps(costs, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def read_costs(path: Path) -> dict[str, Any]:
-    """Read what the graph of a run cost; nothing for a run without one, an InputError for what is no JSON."""
+    """Read the costs of the graph; empty for a run without one; raises InputError for invalid JSON."""
     try:
         found = json.loads((path / COSTS).read_text(encoding="utf-8")) if (path / COSTS).exists() else {}
     except ValueError as fault:
@@ -149,7 +150,7 @@ def read_costs(path: Path) -> dict[str, Any]:
 
 
 def read_head(path: Path) -> dict[str, Any]:
-    """Read what a run is of; a PathError where there is none, an InputError for one of another version."""
+    """Read the head of a run; raises PathError if there is none, InputError for another version."""
     try:
         head = json.loads((path / RUN).read_text(encoding="utf-8"))
     except (OSError, ValueError) as fault:
@@ -160,7 +161,7 @@ def read_head(path: Path) -> dict[str, Any]:
 
 
 def read_records(path: Path) -> Iterator[Record]:
-    """Read the records of a run, of which the last of a key counts; an InputError for a line that is none."""
+    """Yield the records of a run, of which the last of a key counts; raises InputError for an invalid line."""
     for row in read_lines(path / RECORDS):
         try:
             leaks = None if row.get("leaks") is None else tuple(row["leaks"])
@@ -173,15 +174,15 @@ def read_records(path: Path) -> Iterator[Record]:
 
 
 def append_line(path: Path, row: dict[str, Any]) -> None:
-    """Write a row behind the others of a file."""
+    """Append a row to a file."""
     with path.open("a", encoding="utf-8") as file:
         file.write(escape_json(json.dumps(row, ensure_ascii=False)) + "\n")
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Read whole lines; the end of a file behind the last of them was cut off, and is taken away.
+    """Yield the complete lines of a file, and remove an incomplete last one.
 
-    An InputError for a line that is no JSON.
+    Raises InputError for a line that is not JSON.
     """
     if not path.exists():
         return

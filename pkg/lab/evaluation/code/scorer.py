@@ -1,4 +1,4 @@
-"""Tell of code whether the hidden tests of an item pass: in the sandbox, with the class of a failure (P-32, P-33)."""
+"""Score code by the hidden tests of an item, run in the sandbox, with the class of its failure (P-32, P-33)."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from pkg.sandbox.protocol import Kind, Limits
 
 LIMITS = Limits(cpu_seconds=10.0, wall_seconds=30.0, memory_bytes=1 << 30, output_bytes=1 << 20)
 PLUS_LIMITS = Limits(cpu_seconds=60.0, wall_seconds=120.0, memory_bytes=4 << 30, output_bytes=8 << 20)
-"""For the tests of EvalPlus: hundreds of inputs, of which some are large, and so are right answers."""
+"""For the tests of EvalPlus: hundreds of inputs, some of them large."""
 
 ERRORS = (*CLASSES, OTHER)
 """The classes of the paper's table of errors (P-33)."""
 
-LONGEST = 300  # characters of a detail that is kept
+LONGEST = 300  # characters of a stored detail
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How the hidden tests of an item end for one piece of code."""
+    """The result of the hidden tests of an item for some code."""
 
     passed: bool
-    error: str = ""  # one of ERRORS; "" where all pass
+    error: str = ""  # one of ERRORS; "" if all pass
     detail: str = ""
     seconds: float = 0.0  # CPU
 
 
 def score_all(tests: HiddenTests, pairs: Iterable[tuple[str, Item]]) -> Iterator[Score]:
-    """Give the score of each pair of code and item, in their order, several at once."""
+    """Yield the score of each pair of code and item, in order; pairs run in batches."""
     for verdict in tests.run_all(pairs):
         if verdict.kind is Kind.OK:
             yield Score(True, seconds=verdict.seconds)

@@ -1,4 +1,4 @@
-"""Tell of the code that a prompt shows which tasks of the benchmark it gives away (A-16)."""
+"""Find the tasks of the benchmark whose solution is in the code that a prompt shows (A-16)."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from pkg.model import Leak
 
 _PLACE = re.compile(r"(?P<path>.*):(?P<first>\d+)-(?P<last>\d+) ", re.DOTALL)
-"""A piece of code in the records, as helper_text.format_place writes it; else it is a whole row."""
+"""Place of a piece of code, as written by helper_text.format_place; other places are whole rows."""
 
 
 class ShownLeaks:
-    """Finds the leaks of shown code by its place; the graph is asked when the first such code comes."""
+    """Finds the leaks of shown code by its place; the marks of the graph are read when first needed."""
 
     def __init__(self, store: GraphStore | None, read_marks: Callable[[], Mapping[str, Collection[Leak]]]) -> None:
-        """Take a graph, and what reads which of its nodes give solutions away; without a graph nothing does."""
+        """Take a graph, or None, and the function that reads the leaks of its nodes."""
         self._store, self._read_marks = store, read_marks
 
     def tell(self, item: str, places: Sequence[str]) -> tuple[str, ...]:
-        """List which tasks the code at some places, shown for an item, gives away, with how: `same_code MBPP/2`."""
+        """Return the leaks of the code at some places, shown for an item, with their kinds: `same_code MBPP/2`."""
         found = {f"{leak.kind} {leak.task}" for place in places for leak in self._find(place)}
         return tuple(sorted(found | ({f"same_code {item}"} if REFERENCE in places else set())))
 
@@ -38,7 +38,7 @@ class ShownLeaks:
 
     @cached_property
     def _marked(self) -> dict[tuple[str, int, int] | str, list[Leak]]:
-        """Give the leaks by path and lines, and those of all that stands at a path."""
+        """Return the leaks by path and lines, and by path."""
         marks = self._read_marks()
         found: dict[tuple[str, int, int] | str, list[Leak]] = defaultdict(list)
         for node in self._store.get(sorted(marks)) if self._store else ():

@@ -1,4 +1,4 @@
-"""How the items of a benchmark are answered; light, for the command line reads it at every start."""
+"""Options of an evaluation of generated code; a light module, because the command line imports it at every start."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pkg.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class SolverOptions:
-    """How an evaluation answers; the defaults are the paper's (P-22)."""
+    """Options of an evaluation; the defaults are the paper's (P-22)."""
 
-    form: str = "auto"  # of the prompts
+    form: str = "auto"  # prompt template
     max_tokens: int = 512
-    samples: int = 1  # answers an item; beyond one they are drawn at the temperature
+    samples: int = 1  # answers per item; more than one need a temperature
     temperature: float = 0.0
     seed: int = 0
-    batch: int = 64  # prompts that are sent at once; after each batch all is on disk
-    link: bool = True  # whether helpers that an answer calls are put into it
+    batch: int = 64  # prompts per batch; results are stored after each batch
+    link: bool = True  # whether helpers that an answer calls are linked into it
     source: str | None = None  # of the graph
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant, with a UsageError."""
+        """Check the options; raises UsageError."""
         if self.samples > 1 and self.temperature <= 0:
             raise UsageError(f"{self.samples} samples at temperature 0 are one answer; give --temperature, such as 0.8")
 

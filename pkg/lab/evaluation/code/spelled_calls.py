@@ -1,7 +1,7 @@
-"""Find the calls of a function that tests spell out, such as `f(Pair(1, 2))` in an assert, and replace them.
+"""Find the calls of a function that tests write out, such as `f(Pair(1, 2))` in an assert, and replace them.
 
-Such a call can be done as it is written where the candidate runs, with what the candidate itself defines; all others,
-inside of functions and loops, hand their values over.
+Such a call can be evaluated as source in the process of the candidate, with the names that it defines; for other calls,
+inside functions and loops, the values of the arguments are passed.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _NAMING = (
 
 
 def rewrite_calls(tests: str, entry: str) -> str:
-    """Replace each call of a function that statements of tests spell out by one that asks for its answer."""
+    """Replace each call of a function in top-level statements of tests by one that requests its result."""
     try:
         tree = ast.parse(tests)
     except (SyntaxError, ValueError):
         return tests
     bound = Counter(_list_bound(tree))
-    if "*" in bound:  # an import of any names
+    if "*" in bound:  # a star import
         return tests
     rewriter = _Rewriter(entry, bound)
     tree.body = [rewriter.visit(each) if isinstance(each, ast.Assert | ast.Expr) else each for each in tree.body]
@@ -32,7 +32,7 @@ def rewrite_calls(tests: str, entry: str) -> str:
 
 
 def _list_bound(tree: ast.AST) -> Iterator[str]:
-    """Yield the names that code binds, each as often as it does; * for an import of all names."""
+    """Yield the names that code binds, once for each binding; * for a star import."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             yield node.id
@@ -47,14 +47,14 @@ def _list_bound(tree: ast.AST) -> Iterator[str]:
 
 
 class _Rewriter(ast.NodeTransformer):
-    """Replaces the outermost calls of a function whose arguments use nothing that the tests bind."""
+    """Replaces the outermost calls of a function whose arguments use no name that the tests bind."""
 
     def __init__(self, entry: str, bound: Counter[str]) -> None:
         self._entry, self._bound = entry, bound
         self.is_changed = False
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Replace a call, or look inside of it."""
+        """Replace a call, or visit its parts."""
         used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
         if isinstance(node.func, ast.Name) and node.func.id == self._entry and not used & self._list_outer(node):
             self.is_changed = True
@@ -62,6 +62,6 @@ class _Rewriter(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def _list_outer(self, call: ast.Call) -> set[str]:
-        """List the names that the tests bind, but for those that a call binds for itself, as a lambda does."""
+        """Return the names that the tests bind outside the call; a lambda inside it binds its own."""
         leaks = any(isinstance(each, ast.NamedExpr) for each in ast.walk(call))
         return set(self._bound if leaks else self._bound - Counter(_list_bound(call)))

@@ -1,6 +1,6 @@
-"""Find what a run says of its tasks: the topic of each, and its place on a map of all (P-34, P-35).
+"""Find the topic of each task of a run, and its place on a map of the benchmark (P-34, P-35).
 
-The place is where the vector of the question lies on the two directions in which those of the benchmark differ most.
+The place is the projection of the vector of the question on the first two principal components of the benchmark.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from pkg.encode.static import StaticEncoder
 from pkg.lab.evaluation.code.benchmark_items import Item, TaskFacts
 from pkg.lab.evaluation.code.topics import find_topic
 
-DIGITS = 3  # of a place: machines differ in the last ones of a decomposition
+DIGITS = 3  # of a place: the last digits of a decomposition depend on the machine
 
 
 def describe_tasks(items: Sequence[Item]) -> list[TaskFacts]:
-    """Name the topic of each task, and find the places by PCA of what the default encoder makes of the questions."""
+    """Return the topic of each task, and its place by PCA of the questions with the default encoder."""
     encoder = StaticEncoder()
     places = project(np.stack([encoder.encode_query(item.query) for item in items]))
     return [
@@ -29,7 +29,7 @@ def describe_tasks(items: Sequence[Item]) -> list[TaskFacts]:
 def project(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
     """Project vectors (float32 [n, dimension]) on their first two principal components: float64 [n, 2].
 
-    The longest entry of a component is positive, so that equal vectors have equal places.
+    The entry of largest magnitude of each component is positive, so that the signs are deterministic.
     """
     centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
     _, _, directions = np.linalg.svd(centred, full_matrices=False)

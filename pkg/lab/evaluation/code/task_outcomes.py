@@ -1,4 +1,4 @@
-"""What came of each task of a run: who solves it, what columns fixed and broke, how topics fare (P-34, P-38)."""
+"""The outcome of each task of a run: who solves it, fixed and broken tasks by column, and topics (P-34, P-38)."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from pkg.lab.evaluation.code.run_folder import Record
 from pkg.lab.evaluation.code.topics import TOPICS
 
 First = Mapping[str, Mapping[str, Record]]
-"""The first answer of each column to each item."""
+"""First answers by column and item."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskOutcome:
-    """One task: what it is about, and the columns whose first answer is right."""
+    """One task: its topic, and the columns whose first answer passes."""
 
     item: str
-    topic: str  # "" where the run does not tell
+    topic: str  # "" if the run has no topics
     place: tuple[float, float] | None
     solved_by: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TopicFigures:
-    """The tasks of one topic, and how many of them each column solves."""
+    """The tasks of one topic, and the number that each column solves."""
 
     topic: str
     items: int
@@ -36,18 +36,18 @@ class TopicFigures:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One task that a column fixed or broke, with what a reader needs to look at it."""
+    """One task that a column fixed or broke, with the details for a reader."""
 
     item: str
-    shown: tuple[str, ...]  # places of the code that the prompt shows
-    chosen: str  # the column whose answer was chosen
-    error: str  # of the side that fails: the base of what was fixed, the column of what was broken
+    shown: tuple[str, ...]  # places of the code in the prompt
+    chosen: str  # the column of the chosen answer
+    error: str  # of the failing side: the base if fixed, the column if broken
     detail: str
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnCases:
-    """All that a column fixed and broke, beside the base."""
+    """Tasks that a column fixed and broke, compared with the base."""
 
     column: str
     fixed: tuple[Case, ...]
@@ -55,7 +55,7 @@ class ColumnCases:
 
 
 def list_tasks(items: Sequence[str], first: First, facts: Mapping[str, TaskFacts]) -> tuple[TaskOutcome, ...]:
-    """List the items of a run, in its order, with the columns that solve each."""
+    """Return the items of a run, in its order, with the columns that solve each."""
     return tuple(
         TaskOutcome(
             item,
@@ -69,7 +69,7 @@ def list_tasks(items: Sequence[str], first: First, facts: Mapping[str, TaskFacts
 
 
 def count_topics(tasks: Sequence[TaskOutcome], columns: Sequence[str]) -> tuple[TopicFigures, ...]:
-    """Count by topic what each column solves, in the order of the topics; those without a task are left out."""
+    """Count the solved tasks of each column by topic, in the order of the topics, without topics that have no task."""
     found = []
     for topic in TOPICS:
         of_topic = [task for task in tasks if task.topic == topic]
@@ -79,7 +79,7 @@ def count_topics(tasks: Sequence[TaskOutcome], columns: Sequence[str]) -> tuple[
 
 
 def list_cases(first: First, base: str) -> tuple[ColumnCases, ...]:
-    """List for each column what it fixed and broke beside the base, in the order of the items."""
+    """Return the tasks that each column fixed and broke, compared with the base, in the order of the items."""
     known = first.get(base, {})
     return tuple(
         ColumnCases(
@@ -105,7 +105,7 @@ def _make_case(record: Record, failing: Record) -> Case:
 
 
 def count_overlaps(tasks: Sequence[TaskOutcome], columns: Sequence[str]) -> dict[str, int]:
-    """Count the tasks that exactly these of some columns solve, for each set of them (P-35)."""
+    """Count the tasks that each set of columns, and no other column, solves (P-35)."""
     counts: Counter[str] = Counter()
     for task in tasks:
         counts[" + ".join(name for name in columns if name in task.solved_by) or NONE_SOLVES] += 1

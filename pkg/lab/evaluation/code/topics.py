@@ -1,6 +1,6 @@
 """Sort the tasks of a benchmark into ten topics by the words of their texts, without a model (P-34, A-19).
 
-The paper had a model name the topics, and seven of its ten names can be read; this list is our own, and the same text
+The paper had a model name the topics, and seven of its ten names are legible; this list is our own, and the same text
 always has the same topic.
 """
 
@@ -13,7 +13,7 @@ from functools import lru_cache
 from pkg.lab.evaluation.code.benchmark_items import Item
 
 OTHER_TOPIC = "Lists and sequences"
-"""Of a task whose words point to no other: most of these go through a list."""
+"""Topic of a task whose words point to no other: most of these process a list."""
 
 _STEMS: Mapping[str, str] = {
     "Patterns and regular expressions": "regex*7 regular*2 pattern*3 match*2 email*4 url*4",
@@ -59,19 +59,20 @@ _STEMS: Mapping[str, str] = {
         " occur*1 reverse*1 interleav*3 filter*2 adjacent*1 consecutive*2 unique*2 count*1 intersect*2 split*1"
     ),
 }
-"""Stems, each with how strongly it points to its topic; weights set by hand, so that what is particular beats what all
-tasks say. Topics are counts to compare by, and nothing is chosen by them.
+"""Stems with their weights by topic, set by hand so that specific words outweigh those of all tasks.
+
+Topics serve to compare counts; no result depends on them.
 """
 
 TOPICS = tuple(_STEMS)
-"""The ten topics, in the order of tables; of equal strength the first wins."""
+"""The ten topics, in the order of tables; the first wins ties."""
 
 _SHOWN = re.compile(r"^\s*(>>>|assert\b|from\b|import\b).*$", re.MULTILINE)
 _WORDS = re.compile(r"[A-Z]?[a-z]+")
 
 
 def find_topic(item: Item) -> str:
-    """Name the topic of a task: that of its text and its name, by stems; examples and values do not count."""
+    """Return the topic of a task by the stems of its text and its name, without examples and values."""
     text = f"{item.entry} {_SHOWN.sub('', item.query)}"
     words = {word.lower() for word in _WORDS.findall(text)}
     strength = dict.fromkeys(TOPICS, 0)
@@ -83,7 +84,7 @@ def find_topic(item: Item) -> str:
 
 @lru_cache(maxsize=10_000)
 def _weigh(word: str) -> tuple[tuple[str, int], ...]:
-    """Give for each topic the weight of its longest stem that the word begins with."""
+    """Return the topics with a stem that the word begins with, and the weight of the longest one."""
     found = []
     for topic, stems in _list_stems().items():
         begun = [stem for stem in stems if word.startswith(stem)]

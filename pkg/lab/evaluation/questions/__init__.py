@@ -1,1 +1,1 @@
-"""Measure answers about a repository: whether the right file is found, and whose answer is better (Q-18, Q-21)."""
+"""Evaluation of answers about a repository: is the right file found, and which answer is better (Q-18, Q-21)."""

@@ -1,4 +1,4 @@
-"""Read questions about a repository with their right answers, and the file that each is about (Q-01)."""
+"""Read questions about a repository with reference answers, and the file of each (Q-01)."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from pkg.model import Skip
 
 @dataclass(frozen=True, slots=True)
 class QaItem:
-    """A question, and the file that answers it; "" where none is known."""
+    """A question, and the path of the file that answers it; "" if unknown."""
 
     item: JudgedItem
     path: str = ""
 
 
 class ReadQuestions(NamedTuple):
-    """The questions of a file, and the rows of it that are none."""
+    """The questions of a file, and its invalid rows."""
 
     items: tuple[QaItem, ...]
-    bad: tuple[Skip, ...]  # the path of each is its line
+    bad: tuple[Skip, ...]  # with the line as path
 
 
 def read_questions(lines: Iterable[str]) -> ReadQuestions:
-    """Read rows in the form of SpyderCodeQA; one that is none is kept with its reason, and stops nothing."""
+    """Read rows in the format of SpyderCodeQA; invalid ones are returned with the reason."""
     items: dict[str, QaItem] = {}
     bad: list[Skip] = []
     for number, line in enumerate(lines, 1):
@@ -47,9 +47,9 @@ def read_questions(lines: Iterable[str]) -> ReadQuestions:
 
 
 def find_path(row: Mapping[str, Any]) -> str:
-    """Give the path of the file that a row is about: as it says, or by its module and the name of the file.
+    """Return the path of the file of a row: its own, or one made of its module and file name.
 
-    The module is dotted, and its first part is the name of the repository itself.
+    The first part of the dotted module is the name of the repository itself.
     """
     if isinstance(row.get("path"), str):
         return str(row["path"])

@@ -1,6 +1,6 @@
-"""The files of an evaluation of questions; one that was cut off goes on there.
+"""The files of an evaluation of questions, which can be resumed after an interruption.
 
-`run.json` says what the run is of, and refuses another; `answers.jsonl` has a line for each question and system.
+`run.json` identifies the run; `answers.jsonl` has a line for each question and system.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ ANSWERS, JUDGEMENTS, PAGE = "answers.jsonl", "judgements.jsonl", "answers.html"
 
 @dataclass(frozen=True, slots=True)
 class QaRecord:
-    """What one system did with one question."""
+    """The result of one system for one question."""
 
     id: str
     system: str
     type: str
-    rank: int | None  # of the right file among those of the evidence, from 1 on; None where it is not among them
+    rank: int | None  # of the right file among those of the evidence, from 1; None if absent
     has_gold: bool  # whether the right file is known and in the graph
     fits: bool | None = None
     pieces: int = 0
@@ -34,10 +34,10 @@ class QaRecord:
     is_refused: bool = False
     reason: str = ""
     statements: int = 0
-    supported: int = 0  # statements that a piece of evidence says
-    citations: int = 0  # that the model wrote
-    wrong: int = 0  # of these
-    cites_gold: bool = False  # whether a citation that holds leads to the right file
+    supported: int = 0  # statements that a piece of evidence supports
+    citations: int = 0  # written by the model
+    wrong: int = 0  # wrong ones among the citations
+    cites_gold: bool = False  # whether a valid citation leads to the right file
     evidence: tuple[Mapping[str, Any], ...] = ()
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -45,15 +45,15 @@ class QaRecord:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Tell it from every other record of the run."""
+        """Return the key of the record in its run."""
         return self.system, self.id
 
 
 class QaFolder:
-    """A folder that holds one evaluation, or nothing at all where none is named."""
+    """The folder of an evaluation; without a path nothing is stored."""
 
     def __init__(self, path: Path | None, head: Mapping[str, Any]) -> None:
-        """Open a run, or begin one; a UsageError where the folder holds another, a PathError where it cannot be."""
+        """Open or create a run; raises UsageError if the folder holds another one, PathError if writing fails."""
         self.path = path
         self.records: dict[tuple[str, str], QaRecord] = {}
         if path is None:
@@ -70,14 +70,14 @@ class QaFolder:
         self.records = {record.key: record for record in read_qa_records(path)}
 
     def add(self, record: QaRecord) -> None:
-        """Keep a record."""
+        """Store a record."""
         self.records[record.key] = record
         if self.path is not None:
             append_line(self.path / ANSWERS, asdict(record))
 
 
 def read_qa_records(path: Path) -> Iterator[QaRecord]:
-    """Read the records of a run; an InputError for a line that is none."""
+    """Yield the records of a run; raises InputError for an invalid line."""
     for row in read_lines(path / ANSWERS):
         try:
             yield QaRecord(**{**row, "evidence": tuple(row.get("evidence", ()))})
@@ -88,7 +88,7 @@ def read_qa_records(path: Path) -> Iterator[QaRecord]:
 def make_judged(
     items: Iterable[QaItem], records: Mapping[tuple[str, str], QaRecord], systems: Sequence[str]
 ) -> list[JudgedItem]:
-    """Put the answers of all systems to a question beside each other, with the evidence of the first that has any."""
+    """Combine the answers of all systems by question, with the evidence of the first system that has any."""
     judged = []
     for each in items:
         found = [records[system, each.item.id] for system in systems if (system, each.item.id) in records]

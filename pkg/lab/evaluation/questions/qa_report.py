@@ -1,4 +1,4 @@
-"""Sum up an evaluation of questions: how often the right file is found, and what the answers are like (Q-18, Q-22)."""
+"""Summarise an evaluation of questions: how often the right file is found, and figures of the answers (Q-18, Q-22)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ DEPTHS = (1, 5)
 
 @dataclass(frozen=True, slots=True)
 class QaFigures:
-    """What one system did with the questions of one kind."""
+    """The figures of one system for one type of question."""
 
     system: str
     type: str
     questions: int
-    with_gold: int  # whose right file is in the graph
-    hits: dict[int, int]  # questions whose right file is among the first files, by how many of them
+    with_gold: int  # questions whose right file is in the graph
+    hits: dict[int, int]  # questions whose right file is among the first files, by depth
     intervals: dict[int, Interval]  # of the share of all questions
     refused: int = 0
     answered: int = 0
@@ -29,19 +29,19 @@ class QaFigures:
     citations: int = 0
     wrong: int = 0
     cites_gold: int = 0
-    tokens: int = 0  # read and written
+    tokens: int = 0  # of prompts and answers
 
 
 @dataclass(frozen=True, slots=True)
 class QaReport:
-    """All figures of an evaluation."""
+    """The figures of an evaluation."""
 
     systems: tuple[str, ...]
     has_answers: bool
     oracle_file: bool
     figures: tuple[QaFigures, ...]
     judged: JudgementReport | None = None
-    judge_check: str = ""  # what is known of the judge
+    judge_check: str = ""  # summary of the check of the judge
 
 
 def report_questions(
@@ -51,7 +51,7 @@ def report_questions(
     judged: JudgementReport | None = None,
     judge_check: str = "",
 ) -> QaReport:
-    """Count by system and kind of question, and over all kinds."""
+    """Count by system and type of question, and over all types."""
     known = [record for record in records if record.system in systems]
     types = sorted({record.type for record in known if record.type})
     figures = [

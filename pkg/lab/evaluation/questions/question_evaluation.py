@@ -1,6 +1,6 @@
-"""Ask questions with known answers of a repository by several systems, and keep what each found and wrote (Q-18).
+"""Answer questions about a repository with several systems, and store their evidence and answers (Q-18).
 
-Without a model only the search is measured: the place of the right file among those that the evidence is from.
+Without a model only the search is measured: the rank of the right file among those of the evidence.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from pkg.retrieval.evidence.window_evidence import WindowIndex
 
 Count = Callable[[str, int, int], None]
-"""Told which system has answered how many of how many questions."""
+"""Called with the system, the number of its answered questions, and their total."""
 
-BATCH = 16  # answers that a model which batches writes between two writes to the file
+BATCH = 16  # answers between two writes to the file, if the model batches
 
 
 @dataclass
 class QuestionEvaluation:
-    """One evaluation: the graph, the questions, and who answers."""
+    """One evaluation: the graph, the questions, and the model."""
 
     store: GraphStore
     encoder: Encoder
@@ -48,7 +48,7 @@ class QuestionEvaluation:
     windows: WindowIndex | None = None
 
     def run(self, folder: QaFolder, count: Count = lambda system, done, total: None) -> None:
-        """Ask what the folder does not hold yet; raises what asking raises."""
+        """Answer the questions missing in the folder; raises the errors of the search and the model."""
         for system in self.options.choose_systems(self.model is not None):
             waiting = [each for each in self.items if (system, each.item.id) not in folder.records]
             done = len(self.items) - len(waiting)
@@ -66,7 +66,7 @@ class QuestionEvaluation:
         return BATCH if isinstance(self.model, BatchingModel) else self.model.parallel
 
     def _ask(self, system: System, items: Sequence[QaItem]) -> Iterator[QaRecord]:
-        """Gather evidence for some questions, and have those that are not refused answered together."""
+        """Collect evidence for some questions, and answer those that are not refused in one batch."""
         asked = [(each, self._open(system, each)) for each in items]
         prepared = [(each, answerer, _prepare(answerer, each)) for each, answerer in asked]
         waiting = [(answerer, each) for _, answerer, each in prepared if each.conversation is not None]
@@ -108,7 +108,7 @@ class QuestionEvaluation:
         )  # fmt: skip
 
     def _find_gold(self, item: QaItem) -> set[tuple[str, str]]:
-        """Find the right file in the graph: by its whole path, else by the end of it."""
+        """Return the right file in the graph, found by its whole path, or by the end of it."""
         if not item.path:
             return set()
         sources = list_sources(self.store, self.options.source)
@@ -116,7 +116,7 @@ class QuestionEvaluation:
 
 
 def _prepare(answerer: QuestionAnswerer, item: QaItem) -> PreparedQuestion:
-    """Gather evidence for a question; one that cannot be asked is refused, and stops no other."""
+    """Collect evidence for a question; an invalid one is refused, and the others continue."""
     try:
         return answerer.prepare(item.item.question)
     except QueryError as fault:

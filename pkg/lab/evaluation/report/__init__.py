@@ -1,1 +1,1 @@
-"""What a reader gets of runs: tables, figures, one page."""
+"""Reports of runs: tables, figures and pages."""

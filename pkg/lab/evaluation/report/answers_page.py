@@ -1,7 +1,7 @@
-"""Write answers side by side with what judges and people said of them, as one HTML page (Q-21, C-26).
+"""Write answers side by side with their judgements and human ratings, as one HTML page (Q-21, C-26).
 
-The page needs nothing else and has no script: what is shown is chosen by buttons and rules of style. All texts are of
-strangers, so they are escaped, and the page allows itself nothing but its own style.
+The page is self-contained and has no script: buttons and style rules select the questions. All texts are untrusted, so
+they are escaped, and the content security policy allows only inline styles.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from pkg.quoting.hidden_characters import spell_hidden
 
 TITLE = "Answers side by side"
 UNJUDGED, DISPUTED = "not compared", "not agreed"
-"""What became of an item of which no comparison tells, and of one whose comparisons differ."""
+"""Outcomes of an item without a comparison, and of one whose comparisons differ."""
 
-LONGEST = 100_000  # characters of one text: a browser takes minutes for a line of two million
+LONGEST = 100_000  # characters of one text: browsers take minutes for a line of two million
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 COLUMNS = ("by", "kind", "run", "shown", "says", "why")
 STYLE = """
@@ -45,9 +45,9 @@ T = TypeVar("T", Judgement, Rating)
 def write_answers_page(
     items: Sequence[JudgedItem], judgements: Iterable[Judgement] = (), ratings: Iterable[Rating] = ()
 ) -> str:
-    """Write a section for each item: question, reference, answers, evidence, and what each run of each judge said.
+    """Write a section for each item: question, reference, answers, evidence, and the judgements of each run and judge.
 
-    Planted cases are left out. Buttons choose items by their type and by who won.
+    Planted cases are left out. Buttons select items by type and by winner.
     """
     judged = _group(each for each in judgements if not each.case)
     rated = _group(ratings)
@@ -74,7 +74,7 @@ def write_answers_page(
 
 
 def find_outcome(judgements: Iterable[Judgement], ratings: Iterable[Rating]) -> str:
-    """Say which system all comparisons of an item prefer, or why there is none."""
+    """Return the system that all comparisons of an item prefer, or the reason why there is none."""
     winners = {each.winner for each in judgements if each.kind == "pairwise"}
     winners |= {_find_winner(each) for each in ratings if each.kind == "pairwise"}
     return UNJUDGED if not winners else winners.pop() if len(winners) == 1 else DISPUTED
@@ -92,12 +92,12 @@ def _group(given: Iterable[T]) -> dict[str, list[T]]:
 
 
 def _name_class(name: str, kinds: Sequence[str], kind: str) -> str:
-    """Name the class of the sections of one kind; of its number, for a kind may be any text."""
+    """Return the CSS class of the sections of one kind; it holds its number, because a kind may be any text."""
     return f"{name.lower()}-{sorted(set(kinds)).index(kind)}"
 
 
 def _write_rules(name: str, kinds: Sequence[str]) -> Iterator[str]:
-    """Hide all sections but those of the kind that is chosen."""
+    """Yield rules that hide all sections but those of the selected kind."""
     for kind in sorted(set(kinds)):
         chosen = _name_class(name, kinds, kind)
         yield f"body:has(#{chosen}:checked) main > section:not(.{chosen}) {{ display: none; }}\n"
@@ -129,7 +129,7 @@ def _write_item(number: int, item: JudgedItem, outcome: str, said: Sequence[Sequ
 
 
 def _cite(text: str, number: int, item: JudgedItem) -> str:
-    """Lead from each [n] of an answer to the evidence, and mark one that there is none of."""
+    """Link each [n] of an answer to its evidence, and mark those without one."""
     if not item.evidence:
         return _spell(text)
 
@@ -173,7 +173,7 @@ def _spell(text: str) -> str:
 
 
 def _show(text: str) -> str:
-    """Spell out what could not be seen, and say how much of a very long text is not shown."""
+    """Escape hidden characters, and replace the rest of a very long text by its length."""
     if len(text) > LONGEST:
         text = f"{text[:LONGEST]}\n[{len(text) - LONGEST:,} more characters]"
     return spell_hidden(text)

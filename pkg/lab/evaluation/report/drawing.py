@@ -1,4 +1,4 @@
-"""How figures are drawn: by matplotlib, readable without colour, and equal to the last byte each time (P-35)."""
+"""Draw figures with matplotlib, readable without colour and byte-identical on each run (P-35)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from pkg.errors import MissingExtraError, PathError
 
-# The palette of Okabe and Ito, which people with any colour vision tell apart; each has a hatch and a marker.
+# The palette of Okabe and Ito, distinct for all types of colour vision; each colour has a hatch and a marker.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 HATCHES = ("", "///", "...", "xx", "\\\\\\", "++", "oo", "--")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -21,29 +21,29 @@ LINES = ("-", "--", "-.", ":")
 DPI = 150  # of a PNG
 STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib
+    "font.sans-serif": ["DejaVu Sans"],  # included in matplotlib
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.titlesize": 10,
     "hatch.linewidth": 0.6,
     "legend.frameon": False,
-    "svg.fonttype": "none",  # texts stay texts
+    "svg.fonttype": "none",  # keep text as text
     "svg.hashsalt": "pkg",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One figure: the name of its files, what it shows in a sentence, and how it is drawn."""
+    """One figure: the name of its files, its caption, and the function that draws it."""
 
     name: str
     caption: str
-    draw: Callable[[], Any]  # gives a matplotlib figure
+    draw: Callable[[], Any]  # returns a matplotlib figure
 
 
 def new_figure(width: float, height: float) -> Any:
-    """Begin a figure, of inches; a MissingExtraError without matplotlib."""
+    """Create a figure of a size in inches; raises MissingExtraError without matplotlib."""
     try:
         from matplotlib.figure import Figure
     except ImportError as fault:
@@ -62,7 +62,7 @@ def _use_style() -> Iterator[None]:
 
 
 def render_svg(picture: Picture) -> str:
-    """Draw a figure as SVG, without dates; ids begin with its name, so that one page holds several."""
+    """Draw a figure as SVG without dates; ids begin with its name, so that a page can hold several."""
     written = io.StringIO()
     with _use_style():
         picture.draw().savefig(written, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
@@ -72,7 +72,7 @@ def render_svg(picture: Picture) -> str:
 
 
 def save_picture(picture: Picture, folder: Path) -> list[Path]:
-    """Write a figure as PNG and SVG into a folder, which is made; a PathError where that fails."""
+    """Write a figure as PNG and SVG into a folder, created if missing; raises PathError if that fails."""
     png, svg = folder / f"{picture.name}.png", folder / f"{picture.name}.svg"
     try:
         folder.mkdir(parents=True, exist_ok=True)

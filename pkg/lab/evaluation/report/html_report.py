@@ -1,4 +1,4 @@
-"""Write a report as one HTML page that needs nothing else: no script, no font and no picture from anywhere."""
+"""Write a report as one self-contained HTML page, without scripts, fonts or pictures from elsewhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pkg.quoting.hidden_characters import spell_hidden
 
 TITLE = "Evaluation of generated code"
 SIGNS = {"up": "▲", "down": "▼"}
-"""What a mark is beside its colour, for who does not tell the colours apart."""
+"""Symbols that repeat the meaning of a mark's colour."""
 
 STYLE = """
 :root { color-scheme: light dark; --line: #d0d4da; --soft: #f3f5f7; --dim: #59636e; --up: #dcefe6; --down: #fbe7cf; }
@@ -45,7 +45,7 @@ summary { cursor: pointer; font-weight: 600; margin-top: 1.5rem; }
 
 
 def write_page(reports: Sequence[CodeReport]) -> str:
-    """Write all that the runs tell as one page, with their figures in it; a MissingExtraError without matplotlib."""
+    """Write the report of the runs as one page, with figures; raises MissingExtraError without matplotlib."""
     sections = list(list_sections(reports))
     body = "\n".join(part for number, section in enumerate(sections) for part in _write_section(number, section))
     return (
@@ -66,7 +66,7 @@ def _write_contents(sections: Sequence[Section]) -> str:
 
 
 def _write_section(number: int, section: Section) -> Iterator[str]:
-    """Write one section; what lies deep is folded up until a reader opens it."""
+    """Write one section; sections of a level above 3 are folded."""
     tables = list(map(write_table, section.tables))
     if section.level > 3:
         yield f'<details id="s{number}"><summary>{_escape(section.title)}</summary>'
@@ -84,7 +84,7 @@ def _write_section(number: int, section: Section) -> Iterator[str]:
 
 
 def write_table(table: Table) -> str:
-    """Write a table, which is moved sideways where it is wider than the page."""
+    """Write a table, which scrolls sideways if it is wider than the page."""
     head = "".join(f'<th scope="col">{_escape(name)}</th>' for name in table.names)
     marks = table.marks or ((),) * len(table.rows)
     rows = "\n".join(_write_row(row, each) for row, each in zip(table.rows, marks, strict=True))

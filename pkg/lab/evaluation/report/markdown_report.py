@@ -11,7 +11,7 @@ from pkg.quoting.hidden_characters import spell_hidden, spell_line
 
 
 def write_markdown(reports: Sequence[CodeReport], link: Callable[[Picture], str] | None = None) -> str:
-    """Write a report as Markdown; link: gives the address of a picture, without which there is none."""
+    """Write a report as Markdown; link: returns the address of a picture; without it there are no pictures."""
     parts: list[str] = []
     for section in list_sections(reports):
         parts += [f"{'#' * section.level} {spell_line(section.title)}", spell_hidden(section.text)]
@@ -23,7 +23,7 @@ def write_markdown(reports: Sequence[CodeReport], link: Callable[[Picture], str]
 
 
 def write_table(names: Sequence[str], rows: Iterable[Sequence[str]], is_text: bool = False) -> str:
-    """Write a table as Markdown; all but the first column to the right, words to the left."""
+    """Write a table as Markdown; numbers are aligned to the right, except in the first column."""
     side = "---" if is_text else "---:"
     rule = ["---", *(side for _ in names[1:])]
     lines = [*map(_escape, names)], rule, *([_escape(cell) for cell in row] for row in rows)

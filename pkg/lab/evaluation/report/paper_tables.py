@@ -1,4 +1,4 @@
-"""The tables of the paper on Programming Knowledge Graphs, with ours above its own (P-32, P-33, P-36)."""
+"""The tables of the paper on Programming Knowledge Graphs, with our figures above its own (P-32, P-33, P-36)."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from pkg.lab.evaluation.report.report_table import (
 )
 
 _Shares = dict[str, Sequence[float | None]]
-"""The share that each column solves, by the name of a row."""
+"""Shares solved by each column, by the name of the row."""
 
 
 def list_comparisons(benchmark: str, runs: Sequence[Run]) -> Iterator[Table]:
-    """List the tables of the paper that are about a benchmark; of one that it does not have there are none."""
+    """Yield the tables of the paper for a benchmark, if it has any."""
     if is_humaneval(benchmark) or is_mbpp(benchmark):
         yield _write_shares(benchmark, runs)
         yield _write_tutorials(runs) if is_humaneval(benchmark) else _write_errors(runs)
 
 
 def is_humaneval(benchmark: str) -> bool:
-    """Tell whether a benchmark is HumanEval, by whatever tests."""
+    """Return whether a benchmark is HumanEval or HumanEval+."""
     return benchmark.startswith("humaneval")
 
 
 def is_mbpp(benchmark: str) -> bool:
-    """Tell whether a benchmark is MBPP, by whatever tests."""
+    """Return whether a benchmark is MBPP or MBPP+."""
     return benchmark.startswith("mbpp")
 
 
@@ -72,7 +72,7 @@ def _write_errors(runs: Sequence[Run]) -> Table:
 
 
 def _write_tutorials(runs: Sequence[Run]) -> Table:
-    """Write the paper's table 5; what is in the graph of a run stands with the run."""
+    """Write the paper's table 5; the description of a run names the content of its graph."""
     rows = [
         (f"paper, {model}", *(NOTHING if share is None else f"{share:g}" for share in shares))
         for model, shares in published.TUTORIALS.items()
@@ -85,7 +85,7 @@ def _write_tutorials(runs: Sequence[Run]) -> Table:
 
 
 def list_costs(runs: Sequence[Run]) -> Iterator[Table]:
-    """Write the paper's table 4 beside what the graphs of the runs cost; equal graphs once (P-36)."""
+    """Yield the paper's table 4 with the costs of the graphs of the runs, without duplicates (P-36)."""
     graphs: dict[str, Mapping[str, Any]] = {}
     for run in runs:
         if run.report.costs and run.report.costs not in graphs.values():
@@ -109,7 +109,7 @@ def list_costs(runs: Sequence[Run]) -> Iterator[Table]:
 
 
 _STAGES = {"discover": "code extraction", "extract": "code extraction", "encode": "encoding", "reencode": "encoding"}
-"""What our stages are called in the paper; all others are storing."""
+"""Stages of the paper by our stages; all others are storing."""
 
 
 def _sum_costs(costs: Mapping[str, Any]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""The figures of a run: columns beside each other, overlaps of what they solve, radar, map and heat tables (P-35)."""
+"""The figures of a run: columns compared, overlaps of solved tasks, radar, map and heat tables (P-35)."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pkg.lab.evaluation.code.task_outcomes import NONE_SOLVES, TaskOutcome
 from pkg.lab.evaluation.report.drawing import COLOURS, HATCHES, LINES, MARKERS, Picture, new_figure, wrap
 
 RADAR = ("none", "func-bm25", "block-pkg", "reranked")
-"""What a radar shows of the columns, as in the paper; the first four where there is but one of these."""
+"""Columns of the radar, as in the paper; the first four of the run if it has fewer than two of these."""
 
 MAPPED = ("block-pkg", "func-pkg", "func-bm25", "reranked")
-"""What a map compares with the base: the first that there is."""
+"""Columns to compare with the base on the map; the first available one is used."""
 
-DARK = 0.55  # share of the scale from which black does not stand out any more
+DARK = 0.55  # share of the scale above which black text is illegible
 
 
 def list_pictures(name: str, report: CodeReport) -> Iterator[Picture]:
-    """List the figures that the columns of a run allow."""
+    """Yield the figures that the columns of a run allow."""
     prefix = re.sub(r"[^a-z0-9.]+", "-", f"{report.head['benchmark']} {name}".lower().replace("+", "-plus")).strip("-")
     yield Picture(
         f"{prefix}-columns", f"{name}: tasks solved, fixed and broken by column", partial(draw_columns, report)
@@ -49,7 +49,7 @@ def _titles(report: CodeReport) -> dict[str, str]:
 
 
 def draw_columns(report: CodeReport) -> Any:
-    """Draw the share that each column solves with its interval, and beside it what it fixes and breaks."""
+    """Draw the share solved by each column with its interval, and the tasks that it fixes and breaks."""
     columns = report.columns[::-1]
     rows = np.arange(len(columns))
     figure = new_figure(7.5, 1.3 + 0.33 * len(columns))
@@ -81,7 +81,7 @@ def draw_columns(report: CodeReport) -> Any:
 
 
 def draw_overlap(report: CodeReport) -> Any:
-    """Draw how many tasks exactly each set of columns solves: bars, and below them the columns of each set."""
+    """Draw the number of tasks solved by exactly each set of columns: bars, and below them the columns of each set."""
     titles = _titles(report)
     names = [name for name in titles if any(name in each.split(" + ") for each in report.overlaps)]
     sets = sorted(report.overlaps.items(), key=lambda each: (each[0] == NONE_SOLVES, -each[1], each[0]))
@@ -126,20 +126,20 @@ def _name_kind(name: str) -> str:
 
 
 def draw_errors(report: CodeReport) -> Any:
-    """Draw a heat table of the failures of each column by their class (P-33)."""
+    """Draw a heat table of the failures of each column by class (P-33)."""
     counts = [[each.errors[error] for error in ERRORS] for each in report.columns]
     return _draw_heat(counts, [each.title for each in report.columns], ERRORS, "failures")
 
 
 def draw_topics(report: CodeReport) -> Any:
-    """Draw a heat table of what each column solves of each topic (P-34)."""
+    """Draw a heat table of the share of each topic that each column solves (P-34)."""
     shares = [[100 * topic.solved[each.column] / topic.items for topic in report.topics] for each in report.columns]
     names = [f"{topic.topic} ({topic.items})" for topic in report.topics]
     return _draw_heat(shares, [each.title for each in report.columns], names, "% solved")
 
 
 def _draw_heat(values: Sequence[Sequence[float]], rows: Sequence[str], columns: Sequence[str], what: str) -> Any:
-    """Draw a table whose cells are the darker the more there is, with the numbers in them."""
+    """Draw a table whose cells are darker for larger values, with the numbers in them."""
     figure = new_figure(2.2 + 0.62 * len(columns), 1.9 + 0.28 * len(rows))
     axes = figure.subplots()
     table = np.array(values, float)
@@ -160,13 +160,13 @@ def _draw_heat(values: Sequence[Sequence[float]], rows: Sequence[str], columns: 
 
 
 def draw_radar(report: CodeReport) -> Any:
-    """Draw what some columns solve of each topic as a radar."""
+    """Draw the share of each topic that some columns solve as a radar."""
     titles = _titles(report)
     names = [name for name in RADAR if name in titles]
     names = names if len(names) > 1 else list(titles)[:4]
     turns = [2 * math.pi * place / len(report.topics) for place in range(len(report.topics))]
     figure = new_figure(6.8, 5.6)
-    figure.set_layout_engine("none")  # it leaves too little room for names around a circle
+    figure.set_layout_engine("none")  # it leaves too little space for labels around a circle
     axes = figure.add_axes((0.24, 0.2, 0.52, 0.64), projection="polar")
     axes.set_theta_offset(math.pi / 2)
     axes.set_theta_direction(-1)
@@ -193,7 +193,7 @@ def draw_radar(report: CodeReport) -> Any:
 
 
 def draw_map(report: CodeReport, compared: str) -> Any:
-    """Draw the tasks where PCA puts them, told apart by whether the base and another column solve them."""
+    """Draw the tasks at their places by PCA, marked by whether the base and another column solve them."""
     titles = _titles(report)
     other = titles[compared]
     kinds: Mapping[tuple[bool, bool], tuple[str, str, str]] = {

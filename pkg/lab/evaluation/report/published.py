@@ -1,4 +1,4 @@
-"""The figures that the paper on Programming Knowledge Graphs has published, to stand beside ours (P-32, P-33, P-36)."""
+"""Figures published in the paper on Programming Knowledge Graphs, to compare with ours (P-32, P-33, P-36)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ MBPP = {
     "StarCoder2-7B": (46, 25, 17, 31, 29, 51, 62, 64),
     "DeepSeek-7B": (56, 50, 45, 47, 50, 47, 65, 68),
 }
-"""Its tables 1 and 2: pass@1 in per cent, in the order of pkg.lab.evaluation.code.columns.PAPER; VoyageEmb is Dense.
+"""The paper's tables 1 and 2: pass@1 in per cent, in the order of pkg.lab.evaluation.code.columns.PAPER.
 
-Its table of errors contradicts these for two models: these are trusted (A-17).
+VoyageEmb is Dense. Its table of errors contradicts these for two models; these are trusted (A-17).
 """
 
 ERRORS_MBPP = {
@@ -31,7 +31,7 @@ ERRORS_MBPP = {
     ("DeepSeek-7B", "None"): (135, 64, 4, 0, 0, 5),
     ("DeepSeek-7B", "PKG"): (146, 78, 16, 0, 0, 9),
 }
-"""Its table 3: failures on the 500 tasks of MBPP by class, in the order of pkg.lab.evaluation.code.scorer.ERRORS."""
+"""The paper's table 3: failures on the 500 tasks of MBPP, in the order of pkg.lab.evaluation.code.scorer.ERRORS."""
 
 COSTS: Mapping[str, tuple[int | None, ...]] = {
     "code extraction": (3, 3, None, None),
@@ -42,7 +42,7 @@ COSTS: Mapping[str, tuple[int | None, ...]] = {
     "all": (5451, 301, 240, 44),
     "MB stored": (12530, 12530, 8440, 315),
 }
-"""Its table 4: minutes of each stage, and megabytes, of the approaches in COSTED."""
+"""The paper's table 4: minutes of each stage, and megabytes, of the approaches in COSTED."""
 
 COSTED = ("PKG, enhanced", "PKG", "VoyageAI", "BM25")
 
@@ -53,4 +53,4 @@ TUTORIALS: Mapping[str, tuple[float | None, ...]] = {
     "StarCoder2-7B": (45, 34.8, 61),
     "DeepSeek-7B": (70, None, 58),
 }
-"""Its table 5: pass@1 on HumanEval in per cent without context, with tutorials as text, with a graph of tutorials."""
+"""The paper's table 5: pass@1 on HumanEval in per cent without context, with tutorials as text, and as a graph."""

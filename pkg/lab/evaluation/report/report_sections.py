@@ -1,4 +1,4 @@
-"""The content of a report, whatever it is written as: sections of tables and pictures, made of the figures of runs."""
+"""The content of a report, independent of its output format: sections of tables and pictures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pkg.lab.evaluation.report.run_tables import list_case_tables, list_tables
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One heading with what stands under it."""
+    """A heading with its text, tables and pictures."""
 
     title: str
     level: int
@@ -28,7 +28,7 @@ class Section:
 
 
 def list_sections(reports: Sequence[CodeReport]) -> Iterator[Section]:
-    """List what there is to say: the tables of the paper for each benchmark, each run by itself, costs."""
+    """Yield the sections: the tables of the paper for each benchmark, each run, and costs."""
     runs = name_runs(reports)
     for benchmark in dict.fromkeys(run.report.head["benchmark"] for run in runs):
         of_benchmark = [run for run in runs if run.report.head["benchmark"] == benchmark]
@@ -39,7 +39,7 @@ def list_sections(reports: Sequence[CodeReport]) -> Iterator[Section]:
 
 
 def name_runs(reports: Sequence[CodeReport]) -> list[Run]:
-    """Name runs by their models; those of one model and benchmark by their folders, or whole paths, as well."""
+    """Name runs by their models, and by folder or whole path where several runs of a benchmark have the same model."""
     forms = [list(map(form, reports)) for form in (_name_model, _name_folder, _name_path)]
     benchmarks = [report.head["benchmark"] for report in reports]
     counts = [Counter(zip(benchmarks, names, strict=True)) for names in forms]
@@ -64,7 +64,7 @@ def _name_path(report: CodeReport) -> str:
 
 
 def _compare(benchmark: str, runs: Sequence[Run]) -> Section:
-    """Set the runs of a benchmark beside each other and beside the paper."""
+    """Compare the runs of a benchmark with each other and with the paper."""
     items = sorted({run.report.columns[0].items for run in runs})
     text = f"{' and '.join(map(str, items))} tasks. Marked is what is above or below the column without context."
     return Section(_name_benchmark(benchmark), 2, text, tuple(list_comparisons(benchmark, runs)))
@@ -77,7 +77,7 @@ def _name_benchmark(benchmark: str) -> str:
 
 
 def _show_run(run: Run) -> Iterator[Section]:
-    """Show one run: what context fixes and breaks, failures, topics, overlaps, cases, with pictures."""
+    """Yield the sections of one run: fixed and broken tasks, failures, topics, overlaps and cases, with pictures."""
     report, head = run.report, run.report.head
     title = f"{_name_benchmark(head['benchmark'])}, {run.name}"
     graph = head.get("graph") or "none"

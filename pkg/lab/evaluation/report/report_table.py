@@ -1,4 +1,4 @@
-"""A table of a report, and how figures are written and marked in its cells."""
+"""Tables of a report, and the format of figures and marks in their cells."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Literal, NamedTuple
 from pkg.lab.evaluation.code.code_report import CodeReport, ColumnFigures
 from pkg.lab.evaluation.code.columns import choose_columns
 
-NOTHING = "–"  # where there is no figure
+NOTHING = "–"  # a missing figure
 
 Mark = Literal["", "up", "down"]
-"""Whether a figure is above or below that without context."""
+"""Whether a figure is above or below that without context; "" for neither."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table: the first column names its rows, and with marks each other cell has one."""
+    """One table; the first column names the rows, and marks, if any, has a mark for each further cell."""
 
     names: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -27,14 +27,14 @@ class Table:
 
 
 class Run(NamedTuple):
-    """The report of a run, with the name that tells it from the others."""
+    """The report of a run, with a unique name."""
 
     name: str
     report: CodeReport
 
 
 def mark_row(shares: Sequence[float | None], base: int | None) -> tuple[Mark, ...]:
-    """Mark what is above and below the share at the place of the base; nothing without one."""
+    """Mark the shares above and below that at the index of the base; no marks without one."""
     known = shares[base] if base is not None else None
     return tuple(
         "" if share is None or known is None or share == known else "up" if share > known else "down"
@@ -43,25 +43,25 @@ def mark_row(shares: Sequence[float | None], base: int | None) -> tuple[Mark, ..
 
 
 def index_columns(report: CodeReport) -> dict[str, ColumnFigures]:
-    """Give the columns of a report by their names."""
+    """Return the columns of a report by name."""
     return {each.column: each for each in report.columns}
 
 
 def name_column(column: str) -> str:
-    """Give the title of a column by its name."""
+    """Return the title of a column."""
     return next(each.title for each in choose_columns([column]) if each.name == column)
 
 
 def find_share(found: ColumnFigures | None) -> float | None:
-    """Give pass@1 of a column, in per cent; of one answer it is the share that is solved."""
+    """Return pass@1 of a column in per cent: with one sample, the solved share."""
     return None if found is None else 100 * found.pass_at[1]
 
 
 def write_number(value: float | None, digits: int) -> str:
-    """Write a number, or the sign of none."""
+    """Format a number; a dash for None."""
     return NOTHING if value is None else f"{value:.{digits}f}"
 
 
 def write_count(value: int | None) -> str:
-    """Write a count; nothing where there is none to tell."""
+    """Format a count; "" for None."""
     return "" if value is None else str(value)

@@ -1,4 +1,4 @@
-"""The tables of one run: what is fixed and broken, failures, topics, costs, overlaps, cases (P-33 to P-36, P-38)."""
+"""The tables of one run: fixed and broken tasks, failures, topics, costs, overlaps and cases (P-33 to P-36, P-38)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from pkg.lab.evaluation.report.report_table import (
     write_number,
 )
 
-MOST_CASES = 10  # of a column, fixed and broken each; the records hold all
+MOST_CASES = 10  # fixed and broken tasks shown per column; the records hold all
 
 
 def list_tables(report: CodeReport) -> Iterator[Table]:
-    """List the tables of a run; topics only where the run tells them."""
+    """Yield the tables of a run; that of topics only if the run has them."""
     yield _write_harm(report.columns)
     for kind, columns in report.kinds.items():
         yield _write_harm(columns, kind)
@@ -36,7 +36,7 @@ def list_tables(report: CodeReport) -> Iterator[Table]:
 
 
 def _write_harm(columns: Sequence[ColumnFigures], kind: str = "") -> Table:
-    """Write what each column solves, fixes and breaks; kind: of the items, where these are not all."""
+    """Write the solved, fixed and broken tasks of each column; kind: of the items, if not all."""
     sampled = sorted({k for each in columns for k in each.pass_at if k > 1})
     rows = tuple(
         (
@@ -78,7 +78,7 @@ def _write_pass(column: ColumnFigures, k: int) -> str:
 
 
 def _write_leaks(report: CodeReport) -> Table:
-    """Write what is left of each column without the tasks whose shown code gives their solution away (A-16)."""
+    """Write the results of each column without the tasks whose shown code contains their solution (A-16)."""
     rows = tuple(
         (
             each.title, str(each.leaks.leaked), str(each.leaks.same), str(each.leaks.of_others),
@@ -130,7 +130,7 @@ def _name_set(name: str) -> str:
 
 
 def list_case_tables(report: CodeReport) -> Iterator[Table]:
-    """List cases to look at: tasks that each column fixed and broke, with the places of the code shown (P-38)."""
+    """Yield tables of fixed and broken tasks of each column, with the places of the shown code (P-38)."""
     for each in report.cases:
         for kind, cases, fails in (("fixed", each.fixed, "fails without it by"), ("broken", each.broken, "fails by")):
             note = f"{len(cases) - MOST_CASES} more stand in the records." if len(cases) > MOST_CASES else ""

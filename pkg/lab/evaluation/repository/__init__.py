@@ -1,1 +1,1 @@
-"""A benchmark of masked functions of a repository, judged by the tests of the repository itself."""
+"""Evaluation on masked functions of a repository, scored by the tests of the repository itself."""

@@ -1,4 +1,4 @@
-"""Take the body of a function out of an answer, with what the answer defines and imports beside it."""
+"""Extract the body of a function from an answer, with the imports and definitions next to it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from pkg.rerank.parsed_question import Question
 
 @dataclass(frozen=True, slots=True)
 class AnswerBody:
-    """The statements of a body at the margin, or why there is none."""
+    """The unindented statements of a body, or the reason why there is none."""
 
     text: str
-    error: str = ""  # a class of failures (P-33)
+    error: str = ""  # class of the failure (P-33)
     detail: str = ""
 
 
 def find_answer(text: str, function: MaskedFunction) -> tuple[str, bool]:
-    """Find the code of an answer that defines a function, or that goes on where its header ends; and if it broke off.
+    """Return the code of an answer that defines a function or continues after its header, and whether it was cut off.
 
-    Where none defines it, what looks most like code is given.
+    If no code defines it, the most code-like part is returned.
     """
     first = function.qualname.partition(".")[0]
     names = dict.fromkeys((first, function.name))
@@ -38,9 +38,9 @@ def find_answer(text: str, function: MaskedFunction) -> tuple[str, bool]:
 
 
 def read_body(code: str, function: MaskedFunction) -> AnswerBody:
-    """Read the body that an answer gives a function.
+    """Extract the body of a function from the code of an answer.
 
-    What stands beside the function at the top of the answer goes before it: imports, other definitions, constants.
+    Imports, other definitions and constants next to the function are put before it.
     """
     tree = parse_code(code)
     if tree is None:
@@ -56,7 +56,7 @@ def read_body(code: str, function: MaskedFunction) -> AnswerBody:
 
 
 def _find_definition(code: str, function: MaskedFunction) -> Definition | None:
-    """Find the function in an answer: in its class, else at the top, else in any class; of several the last."""
+    """Find the function in an answer: in its class, else at module level, else in any class; the last of several."""
     tree = parse_code(code)
     if tree is None:
         return None
@@ -77,7 +77,7 @@ def _list_definitions(body: list[ast.stmt], outer: str) -> Iterator[tuple[str, D
 
 
 def _list_beside(tree: ast.Module, function: MaskedFunction) -> Iterator[ast.stmt]:
-    """List what an answer has beside the function, without its classes, the function itself, and what only tries it."""
+    """Yield the statements next to the function, without its classes, itself, and code that only runs it."""
     own = {*function.qualname.split(".")}
     for each in tree.body:
         if isinstance(each, ast.ImportFrom):

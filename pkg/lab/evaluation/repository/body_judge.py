@@ -1,4 +1,4 @@
-"""Judge answers in the place of the body that was masked, by the tests of the project that reach it."""
+"""Score answers, put in place of the masked body, by the tests of the project that reach it."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from pkg.sandbox.protocol import Sandbox
 
 
 class BodyJudge:
-    """Puts the body of each answer where the function stands and runs the tests of the project."""
+    """Puts the body of each answer into its function and runs the tests of the project."""
 
     def __init__(self, sandbox: Sandbox, project: Project) -> None:
         self._sandbox, self._project = sandbox, project
 
     def make_task(self, item: Item) -> PromptTask:
-        """Say what is asked for an item: to go on where its header and docstring end."""
+        """Return the task of an item: to continue after the header and docstring of the function."""
         return PromptTask(item.task, item.task, item.entry)
 
     def read_answer(self, item: Item, text: str, pieces: Sequence[Piece]) -> ReadAnswer:
-        """Read the code of an answer; nothing is put into it, for the project itself is there."""
+        """Return the code of an answer; helpers need no linking, because the project is there."""
         code, is_cut = find_answer(text, cast(RepositoryItem, item).masked)
         return ReadAnswer(code, is_cut=is_cut)
 
     def score_all(self, pairs: Iterable[tuple[str, Item]]) -> Iterator[Score]:
-        """Give the score of each pair of code and item, in their order, several at once."""
+        """Yield the score of each pair of code and item, in order; pairs run in batches."""
         read = [
             (read_body(code, function), function, item.tests)
             for code, item in pairs

@@ -1,7 +1,7 @@
-"""Run the tests of a project inside the sandbox, and tell how each ended and which functions it reached.
+"""Run the tests of a project inside the sandbox, and report their outcomes and the functions that they reached.
 
-The text of this file is sent into the sandbox, hence one file: the standard library and pytest alone, Python 3.8 and
-newer. The project comes along as a packed archive and lies in the folder that a run may write to.
+The text of this file is sent into the sandbox, so it is one file and imports only the standard library and pytest, for
+Python 3.8 and newer. The project is passed as an archive and unpacked into the writable folder of the run.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import threading
 from types import CodeType, FrameType
 from typing import Any
 
-ERRORS = ("AssertionError", "NameError", "IndentationError", "SyntaxError", "TypeError")  # the narrower first
-MOST_REACHING = 200  # tests that are kept of a function, the fastest
-TOOL = 4  # an id of sys.monitoring that no kind of tool has been given
+ERRORS = ("AssertionError", "NameError", "IndentationError", "SyntaxError", "TypeError")  # narrower classes first
+MOST_REACHING = 200  # tests kept per function, the fastest
+TOOL = 4  # an id of sys.monitoring that is not reserved for a kind of tool
 ARGUMENTS = ("-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--capture=sys", "--tb=no", "--no-header")
 OWN_OPTIONS = ("-o", "addopts=", "-o", "required_plugins=")  # plugins are not loaded
 
 
 def unpack(packed: str, files: dict[str, str], box: str) -> str:
-    """Lay out the project, and files in the place of its own; give its folder, which is the current one then."""
+    """Unpack the project, replace some files, and return its folder, which becomes the current one."""
     root = os.path.join(box, "project")
     with tarfile.open(fileobj=io.BytesIO(base64.b64decode(packed)), mode="r:gz") as archive:
         archive.extractall(root)
@@ -41,14 +41,14 @@ def unpack(packed: str, files: dict[str, str], box: str) -> str:
 
 
 class Listener:
-    """A plugin of pytest that notes how each test ends."""
+    """A pytest plugin that records the outcome of each test."""
 
     def __init__(self) -> None:
-        self.ends: dict[str, list[Any]] = {}  # by test: outcome, seconds, class of what was raised, its message
-        self.broken: list[str] = []  # what could not be collected
+        self.ends: dict[str, list[Any]] = {}  # by test: outcome, seconds, class of the exception, its message
+        self.broken: list[str] = []  # collection errors
 
     def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
-        """Note what a test raised."""
+        """Record the duration and the exception of a test."""
         end = self._open(item.nodeid)
         end[1] += call.duration
         if call.excinfo is not None and not end[2]:
@@ -56,7 +56,7 @@ class Listener:
             end[2:] = [name_error(kind), f"{kind.__name__}: {call.excinfo.value}"[:300]]
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Note what pytest makes of it: a test passes once its call has passed and its teardown too."""
+        """Record the outcome: a test has passed if its call and its teardown have."""
         end = self._open(report.nodeid)
         if end[0] not in ("started", "called"):
             return
@@ -73,14 +73,14 @@ class Listener:
         return self.ends.setdefault(name, ["started", 0.0, "", ""])
 
     def pytest_collectreport(self, report: Any) -> None:
-        """Note what could not be collected."""
+        """Record collection errors."""
         if report.failed:
             lines = [line for line in str(report.longrepr).splitlines() if line.strip()]
             self.broken.append("{}: {}".format(report.nodeid, lines[-1].strip() if lines else "")[:300])
 
 
 def name_error(kind: Any) -> str:
-    """Name the class of failures that an exception belongs to; pytest's own is what a test says."""
+    """Return the class of failures of an exception; pytest's own count as failed assertions."""
     names = [each.__name__ for each in kind.__mro__]
     if names[0] == "Failed":
         return "AssertionError"
@@ -88,16 +88,16 @@ def name_error(kind: Any) -> str:
 
 
 class Tracer:
-    """A plugin of pytest that notes which functions of the project each test enters."""
+    """A pytest plugin that records the functions of the project that each test enters."""
 
     def __init__(self, root: str) -> None:
         self._root = root + os.sep
         self._places: dict[CodeType, str] = {}
         self._seen: set[str] = set()
-        self.reached: dict[str, set[str]] = {}  # tests, by path:line of a function
+        self.reached: dict[str, set[str]] = {}  # tests by path:line of a function
 
     def note(self, code: CodeType) -> None:
-        """Note that a function was entered."""
+        """Record that a function was entered."""
         place = self._places.get(code)
         if place is None:
             path = os.path.abspath(code.co_filename)
@@ -108,18 +108,18 @@ class Tracer:
             self._seen.add(place)
 
     def pytest_runtest_logstart(self, nodeid: str, location: Any) -> None:
-        """Begin with a test."""
+        """Start recording for a test."""
         self._seen = set()
         self.start()
 
     def pytest_runtest_logfinish(self, nodeid: str, location: Any) -> None:
-        """End with a test."""
+        """Stop recording and store the functions of the test."""
         self.stop()
         for place in self._seen:
             self.reached.setdefault(place, set()).add(nodeid)
 
     def start(self) -> None:
-        """Listen, in this thread and in those to come."""
+        """Install the profile hook, in this thread and in new ones."""
 
         def hook(frame: FrameType, event: str, argument: object) -> None:
             if event == "call":
@@ -129,13 +129,13 @@ class Tracer:
         sys.setprofile(hook)
 
     def stop(self) -> None:
-        """Listen no more."""
+        """Remove the profile hook."""
         sys.setprofile(None)
         threading.setprofile(None)
 
 
 class MonitoringTracer(Tracer):
-    """The same by sys.monitoring, which tells each function once a test and so costs next to nothing."""
+    """A tracer based on sys.monitoring, which reports each function once per test and so costs next to nothing."""
 
     def __init__(self, root: str, monitoring: Any) -> None:
         super().__init__(root)
@@ -148,23 +148,23 @@ class MonitoringTracer(Tracer):
         return self._monitoring.DISABLE
 
     def start(self) -> None:
-        """Listen, to functions that were told before too."""
+        """Enable the events, also for functions reported before."""
         self._monitoring.restart_events()
         self._monitoring.set_events(TOOL, self._monitoring.events.PY_START)
 
     def stop(self) -> None:
-        """Listen no more."""
+        """Disable the events."""
         self._monitoring.set_events(TOOL, 0)
 
 
 def make_tracer(root: str) -> Tracer:
-    """Make the tracer that this Python can have."""
+    """Return the best tracer that this Python supports."""
     monitoring = getattr(sys, "monitoring", None)
     return Tracer(root) if monitoring is None else MonitoringTracer(root, monitoring)
 
 
 def run_tests(root: str, names: list[str], is_traced: bool) -> str:
-    """Run tests, or until the first that fails where nothing is traced, and tell as JSON what came of it."""
+    """Run tests and return the results as JSON; without tracing, stop at the first failure."""
     import pytest
 
     listener = Listener()

@@ -1,4 +1,4 @@
-"""Tell of each masked function whether its true body calls into the project, by the calls of the graph."""
+"""Determine by the calls of the graph whether the original body of a masked function calls into the project."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def read_kinds(store: GraphStore, benchmark: Benchmark) -> dict[str, str]:
-    """Give the kind of each item by its id; a call of itself, or from one part of it to another, is none."""
+    """Return the kind of each item by id; calls between a function and its own parts do not count."""
     definitions = {node.id: node for node in store.nodes((Label.FUNCTION, Label.CLASS))}
     calling: set[tuple[str, int]] = set()
     for edge in store.edges((RelationType.CALLS,)):

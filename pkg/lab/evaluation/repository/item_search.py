@@ -14,16 +14,16 @@ from pkg.lab.evaluation.repository.project_files import Project
 from pkg.lab.evaluation.repository.project_tests import Replacement, TracedTests, judge_replacements, trace_tests
 from pkg.sandbox.protocol import Sandbox
 
-MOST_TESTS = 10  # of an item: enough to tell, few enough for seconds
-MOST_SECONDS = 5.0  # of all tests of an item, as they were traced; the fastest is taken whatever it needs
+MOST_TESTS = 10  # per item: enough to detect errors, few enough to run in seconds
+MOST_SECONDS = 5.0  # of all tests of an item, as traced; the fastest test is kept even if it takes longer
 
 Count = Callable[[str, int, int], None]
-"""Told what is done, how much of it is done, and of how much."""
+"""Called with the current step, the number of finished parts, and their total."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundItem:
-    """A masked function with the tests that judge an answer."""
+    """A masked function with the tests that score an answer."""
 
     function: MaskedFunction
     tests: tuple[str, ...]
@@ -31,13 +31,13 @@ class FoundItem:
 
 @dataclass(frozen=True, slots=True)
 class FoundItems:
-    """The items of a project, and what became of the rest."""
+    """The items of a project, and counts of the other functions and tests."""
 
     python: str
     items: tuple[FoundItem, ...]
-    tests: int  # that ran
-    failing: tuple[str, ...]  # tests that do not pass as the project stands, and files that cannot be collected
-    left_out: dict[str, int]  # functions that are no items, by the reason
+    tests: int  # number of tests that ran
+    failing: tuple[str, ...]  # tests that fail on the unmodified project, and files that cannot be collected
+    left_out: dict[str, int]  # number of functions that are not items, by reason
 
 
 def find_items(
@@ -46,9 +46,9 @@ def find_items(
     tests: Sequence[str] = (),
     count: Count = lambda what, done, total: None,
 ) -> FoundItems:
-    """Run the tests of a project, choose those that reach each function, and verify that they tell right from wrong.
+    """Run the tests of a project, choose those that reach each function, and check that they fail without its body.
 
-    Raises InputError where there is no function with a docstring, no test, or no item.
+    Raises InputError if there is no function with a docstring, no test, or no item.
     """
     functions = list_functions(project)
     if not functions:
@@ -84,7 +84,7 @@ def _list_failing(traced: TracedTests) -> tuple[str, ...]:
 
 
 def _choose_tests(function: MaskedFunction, names: Sequence[str], seconds: dict[str, float]) -> tuple[str, ...]:
-    """Choose the tests that judge a function: those that name it first, of each parametrised test one after another."""
+    """Choose the tests of a function: those with its name first, and the cases of parametrised tests in turn."""
     order: dict[str, int] = defaultdict(int)
     keys = []
     for name in sorted(names, key=lambda name: (seconds[name], name)):
@@ -104,7 +104,7 @@ def _choose_tests(function: MaskedFunction, names: Sequence[str], seconds: dict[
 def _verify(
     sandbox: Sandbox, project: Project, found: Sequence[FoundItem], reasons: Counter[str], count: Count
 ) -> Iterator[FoundItem]:
-    """Give what passes with its own body, put in as an answer is, and fails without."""
+    """Yield the items whose tests pass with the original body, inserted like an answer, and fail without it."""
 
     def try_all(bodies: Iterable[str]) -> Iterator[Score]:
         return judge_replacements(

@@ -1,4 +1,4 @@
-"""Find the functions of a project whose body can be taken away, and put another body in its place."""
+"""Find the functions of a project whose body can be masked, and replace their bodies."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from pkg.lab.evaluation.repository.project_files import Project
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 MASK = "raise NotImplementedError"
-DRAWERS = {"overload", "abstractmethod"}  # decorators of what has no body of its own
+DRAWERS = {"overload", "abstractmethod"}  # decorators of functions without a body of their own
 
 
 @dataclass(frozen=True, slots=True)
 class MaskedFunction:
-    """A function whose body can be taken away: its place in a file, and what stays of it."""
+    """A function whose body can be masked: its place in a file, and the remaining text."""
 
     path: str
     qualname: str
     name: str
-    line: int  # of its first decorator, else its header; as Python counts and as graphs have it
-    end: int  # its last line
-    body: int  # the last line of its docstring, behind which the body begins
-    margin: str  # of the body
-    header: str  # its classes, decorators, header and docstring, as they are written
-    code: str  # the same with its body
+    line: int  # of its first decorator, else its header; from 1, as in graphs
+    end: int  # last line
+    body: int  # last line of its docstring, after which the body begins
+    margin: str  # indentation of the body
+    header: str  # source of its classes, decorators, header and docstring
+    code: str  # the same with the body
     docstring: str
 
     @property
     def id(self) -> str:
-        """Name it."""
+        """Return the path and the qualified name."""
         return f"{self.path}::{self.qualname}"
 
 
 def list_functions(project: Project) -> list[MaskedFunction]:
-    """List the functions with a docstring and a body worth writing, of all files but tests; of one name the first."""
+    """Return the functions with a docstring and a non-trivial body, except those of tests; the first of a name."""
     found: dict[str, MaskedFunction] = {}
     for path in sorted(project.files):
         if path.endswith(".py") and not is_test(path):
@@ -51,7 +51,7 @@ def list_functions(project: Project) -> list[MaskedFunction]:
 
 
 def parse_file(text: str) -> ast.Module | None:
-    """Parse a file of any length; None where Python does not take it."""
+    """Parse a file of any length; None if it is not valid Python."""
     return parse_piece(text.encode("utf-8", "replace"))
 
 
@@ -66,7 +66,7 @@ def _list_in(
 
 
 def _is_worth_writing(function: Definition) -> bool:
-    """Tell whether a function says what it does, in lines of its own, and then does more than give a value."""
+    """Return whether a function has a docstring on lines of its own, and more than a trivial statement after it."""
     docstring, *body = function.body
     if not is_string_statement(docstring) or not body or not ast.get_docstring(function):
         return False
@@ -120,7 +120,7 @@ def _write_class(node: ast.ClassDef) -> str:
 
 
 def put_body(project: Project, function: MaskedFunction, body: str) -> str:
-    """Write the file of a function with another body, which stands at the margin."""
+    """Return the file of a function with another, unindented body."""
     text = project.read_text(function.path)
     assert text is not None  # it was read when the function was found
     lines = text.split("\n")

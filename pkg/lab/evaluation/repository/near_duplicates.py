@@ -1,4 +1,4 @@
-"""Tell whether code gives away the body of a masked function: the same, the same but for names, or nearly so."""
+"""Detect whether code contains the body of a masked function: equal, equal except for names, or nearly so."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from functools import lru_cache
 from pkg.extract.syntax import is_string_statement, parse_code
 from pkg.generation.aligned_code import align_code
 
-NEARLY = 0.8  # of the tokens of both bodies together: what shares more is a copy that was edited
-FEWEST = 12  # tokens: shorter bodies are alike by chance, and only an equal one counts
+NEARLY = 0.8  # share of common tokens of both bodies above which code counts as an edited copy
+FEWEST = 12  # tokens: shorter bodies are similar by chance, and only equal ones count
 
 
 def gives_away(code: str, masked: str) -> bool:
-    """Tell whether code holds a body that equals, or nearly equals, that of a masked function.
+    """Return whether code contains a body equal, or nearly equal, to that of a masked function.
 
     masked: the whole code of that function.
     """
@@ -35,7 +35,7 @@ def _is_near(shape: str, tokens: tuple[str, ...], wanted: str, wanted_tokens: tu
 
 @lru_cache(maxsize=4096)
 def _list_bodies(code: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Give the shape and the tokens of each function body in code; of code without functions, of all of it."""
+    """Return the shape and the tokens of each function body in code; of all of the code if it has no functions."""
     aligned = align_code(code)
     tree = parse_code(aligned) or parse_code(f"def _():\n    {aligned}") or parse_code(f"def _():\n{code}")
     if tree is None:
@@ -46,7 +46,7 @@ def _list_bodies(code: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def _describe(body: list[ast.stmt]) -> tuple[str, tuple[str, ...]]:
-    """Write statements with their own names numbered, and list the tokens of that."""
+    """Return statements as a text with local names numbered, and the tokens of the text."""
     kept = [each for each in body if not is_string_statement(each)]
     names: dict[str, str] = {}
     tokens: list[str] = []

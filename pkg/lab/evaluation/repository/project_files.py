@@ -1,4 +1,4 @@
-"""Read the files of a project once, so that runs of its tests have copies and nothing is ever written beside them."""
+"""Read the files of a project once, so that test runs use copies and never write into the project."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from pkg.errors import InputError, PathError
 
 LEFT_OUT = {".git", ".hg", ".svn", "__pycache__", ".tox", ".nox", ".venv", "venv", "env", "node_modules"}
 LEFT_OUT |= {".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".eggs", "build", "dist"}
-"""Names of folders that no test needs."""
-MOST_FILES, MOST_BYTES = 950, 40 << 20  # of what the folder of a run in the sandbox holds
+"""Names of folders that tests do not need."""
+MOST_FILES, MOST_BYTES = 950, 40 << 20  # limits of the folder of a run in the sandbox
 LEFT_OUT_SUFFIXES = (".pyc", ".pyo")
 
 
 @dataclass(frozen=True)
 class Project:
-    """The files of a project by their paths below its folder."""
+    """The files of a project by their paths relative to its folder."""
 
     name: str
     files: Mapping[str, bytes]
     sha256: str
 
     def read_text(self, path: str) -> str | None:
-        """Give a file as text with plain line ends; None where it is none."""
+        """Return a file as text with LF line ends; None if it is not UTF-8."""
         try:
             return self.files[path].decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
         except UnicodeDecodeError:
             return None
 
     def pack(self, without: str = "") -> str:
-        """Pack the files, but for one, into an archive as text."""
+        """Pack the files, except for one, into a base64-encoded archive."""
         return _pack(self, without)
 
     def __hash__(self) -> int:
@@ -46,9 +46,9 @@ class Project:
 
 
 def read_project(path: Path) -> Project:
-    """Read a folder; links are not followed.
+    """Read a folder; symbolic links are not followed.
 
-    A PathError says that there is none, an InputError that it holds more than runs in the sandbox can.
+    Raises PathError if it does not exist, InputError if it has no Python file or exceeds the limits of the sandbox.
     """
     if not path.is_dir():
         raise PathError(f"no folder {path}; expected the folder of a project with its tests")
@@ -81,7 +81,7 @@ def _list_files(root: Path) -> Iterator[Path]:
 
 @lru_cache(maxsize=4)
 def _pack(project: Project, without: str) -> str:
-    """Pack files so that equal ones give equal archives; the same is asked for again and again."""
+    """Pack files into a reproducible archive; cached, because the same archives are requested again."""
     packed = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=packed, mode="wb", mtime=0, compresslevel=6) as stream,

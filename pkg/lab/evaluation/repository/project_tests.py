@@ -1,4 +1,4 @@
-"""Run tests of a project in the sandbox: all of them under a tracer, or some with another file in place."""
+"""Run tests of a project in the sandbox: all of them under a tracer, or some with a replaced file."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ RUN_LIMITS = Limits(cpu_seconds=20.0, wall_seconds=40.0, memory_bytes=2 << 30, o
 
 CONTROL = "test_pkg_{}.py"
 CONTROL_TEST = "def test_{}():\n    value = 1\n    assert value == 2\n"
-"""A test that has to fail, by which an answer shows itself that makes tests pass, or has them reported so."""
+"""A test that must fail, to detect answers that make tests pass or change how they are reported."""
 
 RUNNER = Path(__file__).with_name("inside_runner.py")
 
 
 @dataclass(frozen=True, slots=True)
 class TestEnd:
-    """How one test ended."""
+    """The outcome of one test."""
 
-    __test__ = False  # no test itself
+    __test__ = False  # not a test class of pytest
 
-    outcome: str  # passed, failed, skipped, xpassed; started or called where it did not end
+    outcome: str  # passed, failed, skipped or xpassed; started or called if it did not end
     seconds: float
     error: str = ""
     detail: str = ""
@@ -41,19 +41,19 @@ class TestEnd:
 
 @dataclass(frozen=True, slots=True)
 class TracedTests:
-    """How all tests of a project end, and which of them reach which function."""
+    """The outcomes of all tests of a project, and the tests that reach each function."""
 
     python: str
     ends: dict[str, TestEnd]
-    broken: tuple[str, ...]  # files that could not be collected, and why
-    reached: dict[tuple[str, int], tuple[str, ...]]  # by path and first line of a function, the fastest tests first
+    broken: tuple[str, ...]  # files that could not be collected, with the reason
+    reached: dict[tuple[str, int], tuple[str, ...]]  # by path and first line of a function, the fastest first
 
 
 def trace_tests(sandbox: Sandbox, project: Project, tests: Sequence[str]) -> TracedTests:
-    """Run the tests of a project once and note what they reach.
+    """Run the tests of a project once and record the functions that they reach.
 
-    tests: files, folders or names of pytest; all that pytest finds if there is none. An InputError says that pytest is
-    missing, that there is no test, or that the tests do not end.
+    tests: files, folders or names for pytest; if empty, all that it finds. Raises InputError if pytest is missing, if
+    there is no test, or if the tests do not end.
     """
     result = sandbox.run(_write_program(project.pack(), {}, tests, is_traced=True), TRACE_LIMITS)
     found = _read_value(result.steps[0].value)
@@ -82,7 +82,7 @@ def trace_tests(sandbox: Sandbox, project: Project, tests: Sequence[str]) -> Tra
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A file of a project as it would be with an answer in it, and the tests that judge the answer."""
+    """The text of a file with an answer in it, and the tests that score the answer."""
 
     path: str
     text: str
@@ -90,10 +90,10 @@ class Replacement:
 
 
 def judge_replacements(sandbox: Sandbox, project: Project, tried: Iterable[Replacement]) -> Iterator[Score]:
-    """Tell of each replacement whether all its tests pass, in their order, several at once.
+    """Yield the score of each replacement, in order; several run at once.
 
-    An answer is right when pytest has run each of the tests by name and all passed, and not the control after them; an
-    exit status or what is printed counts for nothing.
+    An answer passes if pytest has run each test by name, all passed, and the control test failed; exit status and
+    printed output are ignored.
     """
     kept: list[Replacement] = []
 
@@ -115,7 +115,7 @@ def judge_replacements(sandbox: Sandbox, project: Project, tried: Iterable[Repla
 
 
 def _write_control(tried: Replacement) -> tuple[str, dict[str, str]]:
-    """Write the control of a replacement: the name of its test, and the file; it is not known beforehand."""
+    """Write the control test of a replacement: its name and its file, which an answer cannot predict."""
     sign = hashlib.sha256(tried.text.encode("utf-8", "replace")).hexdigest()[:12]
     path = CONTROL.format(sign)
     return f"{path}::test_{sign}", {path: CONTROL_TEST.format(sign)}
@@ -144,7 +144,7 @@ def _write_program(packed: str, files: dict[str, str], tests: Sequence[str], is_
 
 
 def _read_value(value: str | None) -> dict[str, Any] | None:
-    """Read what the runner gave; None where that is not what it gives."""
+    """Parse the output of the runner; None if it is invalid."""
     try:
         found = json.loads(ast.literal_eval(value or ""))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):

@@ -1,4 +1,4 @@
-"""Find the code of a repository that a column shows for a masked function of it, and nothing that gives it away."""
+"""Find the code of a repository that a column shows for a masked function, without code that contains its body."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
     from pkg.graph.store import GraphStore
 
-DEPTH = 25  # hits, of which the first is shown that does not give the function away
+DEPTH = 25  # hits among which the first without the masked body is shown
 
 
 class RepositoryFinder:
-    """Asks the graph of the repository itself for each column; tests are never shown, nor the masked function."""
+    """Queries the graph of the repository for each column, without its tests and the masked function."""
 
     def __init__(self, store: GraphStore, encoder: Encoder, project: Project, seed: int = 0) -> None:
         self._store, self._encoder, self._project, self._seed = store, encoder, project, seed
@@ -48,7 +48,7 @@ class RepositoryFinder:
         }
 
     def find(self, finder: Finder, item: Item) -> ShownCode:
-        """Find what a column shows for an item; nothing for a column without code."""
+        """Return the code that a column shows for an item; empty for a column without code."""
         return self._ways[finder](cast(RepositoryItem, item)) if finder else ShownCode()
 
     def _query(self, item: RepositoryItem, mode: Literal["function", "block"]) -> ShownCode:
@@ -72,7 +72,7 @@ class RepositoryFinder:
         return ShownCode(helpers, (), found.hits[0].score if found.hits else None, signals=signals)
 
     def _ask(self, item: RepositoryItem, mode: Literal["function", "block"]) -> QueryResult | ShownCode:
-        """Ask for the header of a function, and leave out of the hits what belongs to it or nearly equals it."""
+        """Query by the header of a function, and drop hits that belong to it or nearly equal it."""
         options = QueryOptions(mode=mode, top_k=DEPTH, helpers="all", tests="no", declarations=False, floor=False)
         try:
             found = run_query(self._store, self._encoder, item.query, options)
@@ -94,7 +94,7 @@ class RepositoryFinder:
                 yield replace(hit, helpers=tuple(helpers))
 
     def _belongs(self, path: str, start: int, end: int, code: str, masked: MaskedFunction) -> bool:
-        """Tell whether code is of a test, shares lines with the masked function, or gives it away."""
+        """Return whether code is of a test, overlaps the masked function, or contains its body."""
         overlaps = path == masked.path and start <= masked.end and end >= masked.line
         return overlaps or is_test(path) or gives_away(code, masked.code)
 
@@ -121,7 +121,7 @@ class RepositoryFinder:
 
     @cached_property
     def _functions(self) -> list[Node]:
-        """Read the functions of the repository that are no tests, in their order."""
+        """Read the functions of the repository, except those of tests, sorted by position."""
         nodes = (node for node in self._store.nodes((Label.FUNCTION,)) if not is_test(node.path))
         long = [node for node in nodes if node.end_line - node.start_line + 1 >= FEWEST_LINES]
         return sorted(long, key=lambda node: (node.path, node.start, node.id))

@@ -1,4 +1,4 @@
-"""The use case: have a model write the masked functions of a repository, and judge it by the repository's own tests."""
+"""Evaluate a model on the masked functions of a repository, scored by the repository's own tests."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the parts of an evaluation of a repository lie."""
+    """Folders of an evaluation of a repository."""
 
     project: Path
     run: Path
-    items: Path  # folder of the items, which several runs may share
+    items: Path  # may be shared by several runs
 
 
 class RepositoryEvaluation:
     """Finds the items of a repository, and answers them in each column."""
 
     def __init__(self, places: Places, sandbox: Sandbox, tests: Sequence[str] = ()) -> None:
-        """Read the project; tests: what pytest is to run, all that it finds if there is none."""
+        """Read the project; tests: files, folders or names for pytest; if empty, all that it finds."""
         self._places, self._sandbox, self._tests = places, sandbox, tuple(tests)
         self._project = read_project(places.project)
 
     def find_items(self, count: Count = lambda what, done, total: None) -> tuple[FoundItems, Benchmark]:
-        """Find the items, or read those that were found before; raises what read_items and find_items raise."""
+        """Find the items, or read stored ones; raises what read_items and find_items raise."""
         return read_items(self._places.items, self._sandbox, self._project, self._tests, count)
 
     def run(
@@ -57,7 +57,7 @@ class RepositoryEvaluation:
         limit: int | None = None,
         listen: EvaluationListen = lambda column, done, total, seconds: None,
     ) -> None:
-        """Answer the items in each column; limit: items, drawn by the seed."""
+        """Answer the items in each column; limit: number of items, drawn by the seed."""
         store, encoder = graph
         items = draw_items(benchmark, limit, options.seed)
         head = describe_run(items, model, options, describe_graph(store, None))

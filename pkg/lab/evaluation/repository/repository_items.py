@@ -1,4 +1,4 @@
-"""The items of a repository as a benchmark, kept in a file beside the run so that they are searched for once."""
+"""The items of a repository as a benchmark, stored in a file so that they are searched for once."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from pkg.lab.evaluation.repository.masked_functions import MaskedFunction
 from pkg.lab.evaluation.repository.project_files import Project
 from pkg.sandbox.protocol import Sandbox
 
-VERSION = 1  # of the file of items
+VERSION = 1  # format version of the file
 ITEMS = "items.json"
 
 CALLS, ALONE = "calls the project", "stands alone"
 KINDS = (CALLS, ALONE)
-"""Whether the true body of an item calls into the project."""
+"""Whether the original body of an item calls into the project."""
 
 
 @dataclass(frozen=True, slots=True)
 class RepositoryItem(Item):
-    """A masked function as an item; its tests are names of tests, a line each."""
+    """A masked function as an item; `tests` has the name of a test on each line."""
 
     function: MaskedFunction | None = None
 
     @property
     def masked(self) -> MaskedFunction:
-        """Give the function that is masked."""
+        """Return the masked function."""
         assert self.function is not None
         return self.function
 
@@ -38,9 +38,9 @@ class RepositoryItem(Item):
 def read_items(
     folder: Path, sandbox: Sandbox, project: Project, tests: tuple[str, ...], count: Count
 ) -> tuple[FoundItems, Benchmark]:
-    """Read the items of a project from a folder, or find them and keep them there.
+    """Read the items of a project from a folder, or find them and store them there.
 
-    A UsageError where the folder holds the items of other files or tests.
+    Raises UsageError if the folder holds the items of other files or tests, InputError if its file is invalid.
     """
     path = folder / ITEMS
     head = {"version": VERSION, "project": project.name, "sha256": project.sha256, "asked": list(tests)}

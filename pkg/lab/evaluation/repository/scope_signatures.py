@@ -1,6 +1,6 @@
-"""List what the code of a masked function can call: its class, its module, and what that imports (A-12).
+"""List the names in scope of a masked function: of its class, its module, and their imports (A-12).
 
-What the masked body really calls is not looked at: that would give a part of it away.
+The calls of the masked body are not considered, because they would reveal part of it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pkg.retrieval.token_count import count_tokens
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
-BUDGET = 900  # tokens of all signatures together: more than that small models lose themselves in
-LONGEST_STATEMENT = 120  # characters of an assignment that is shown
+BUDGET = 900  # tokens of all signatures; small models cannot use more
+LONGEST_STATEMENT = 120  # characters of an assignment to show
 
 
 class ScopeSignatures:
-    """Lists the imports, signatures and constants that a function of a project can use."""
+    """Lists the imports, signatures and constants in scope of a function of a project."""
 
     def __init__(self, store: GraphStore, project: Project) -> None:
         self._project = project
@@ -33,7 +33,7 @@ class ScopeSignatures:
         self._bases = _read_bases(store)
 
     def list_helpers(self, function: MaskedFunction) -> tuple[tuple[HelperText, ...], int]:
-        """Give what is in scope, the nearest first, and how many signatures had no room."""
+        """Return the signatures in scope, nearest first, and the number of those beyond the token budget."""
         text = self._project.read_text(function.path) or ""
         tree = parse_file(text) or ast.Module([], [])
         left = BUDGET
@@ -59,7 +59,7 @@ class ScopeSignatures:
         return tuple(parts), dropped
 
     def _list_inherited(self, function: MaskedFunction) -> Iterator[str]:
-        """List the methods of the classes of the project above that of a function, the nearest first."""
+        """Yield the methods inherited from classes of the project, nearest first."""
         own = self._classes.get((function.path, function.qualname.rpartition(".")[0]))
         waiting, seen = [own.id] if own is not None else [], set()
         for name in waiting:
@@ -77,7 +77,7 @@ class ScopeSignatures:
 
 
 def _read_targets(store: GraphStore) -> dict[str, list[Node]]:
-    """Read the functions and classes that the imports of each file lead to."""
+    """Return the functions and classes to which the imports of each file resolve."""
     places = {node.id: node.path for node in store.nodes((Label.IMPORT,))}
     pairs = sorted(
         {(places[edge.start], edge.end) for edge in store.edges((RelationType.RESOLVES_TO,)) if edge.start in places}
@@ -92,7 +92,7 @@ def _read_targets(store: GraphStore) -> dict[str, list[Node]]:
 
 
 def _read_bases(store: GraphStore) -> dict[str, list[Node]]:
-    """Read the classes of the project that each class inherits from, by its id."""
+    """Return the base classes, within the project, of each class by id."""
     classes = {node.id: node for node in store.nodes((Label.CLASS,))}
     found: dict[str, list[Node]] = {}
     for edge in sorted(store.edges((RelationType.INHERITS,)), key=lambda edge: (edge.start, edge.line or 0, edge.end)):
@@ -142,7 +142,7 @@ def _list_class(tree: ast.Module, function: MaskedFunction) -> Iterator[str]:
 
 
 def _list_module(tree: ast.Module, function: MaskedFunction) -> Iterator[str]:
-    """List constants, then definitions, of those above and below the function the nearest first."""
+    """Yield constants, then signatures of definitions sorted by their distance to the function."""
     for each in tree.body:
         if isinstance(each, ast.Assign | ast.AnnAssign) and len(told := ast.unparse(each)) <= LONGEST_STATEMENT:
             yield told

@@ -1,1 +1,1 @@
-"""Measure how well a graph finds what is asked: judged questions (`pkg eval retrieval`), and its own (`pkg bench`)."""
+"""Evaluation of retrieval on judged questions (`pkg eval retrieval`), and on those of a graph itself (`pkg bench`)."""

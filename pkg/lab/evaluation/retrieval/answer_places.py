@@ -1,4 +1,4 @@
-"""Know by which names judgements may mean a node: its row or file, its function, its block, and those of equal text."""
+"""Match the names in judgements to nodes: by row or file, function or block, and by equal text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LABEL_OF_MODE = {"function": (Label.FUNCTION,), "block": (Label.BLOCK,), "file":
 
 
 def name_node(node: Node) -> tuple[str, ...]:
-    """Give the names of a node, the widest first: path, path::qualname, and path::qualname::place of a block.
+    """Return the names of a node, widest first: path, path::qualname, and path::qualname::name for a block.
 
     The path of a row is its id.
     """
@@ -29,15 +29,15 @@ def name_node(node: Node) -> tuple[str, ...]:
 
 
 def measure_depth(names: Iterable[str]) -> int:
-    """Tell how narrow the narrowest of some names is: 0 for a row or file, 1 for a function, 2 for a block."""
+    """Return the depth of the narrowest name: 0 for a row or file, 1 for a function, 2 for a block."""
     return min(2, max((name.count(SEPARATOR) for name in names), default=0))
 
 
 class AnswerPlaces:
-    """The nodes that may answer in one mode, with all names that each stands for; of equal texts one stands for all."""
+    """The nodes that may answer in one mode, with their names; nodes of equal text share their names."""
 
     def __init__(self, store: GraphStore, mode: str, source: str | None, depth: int) -> None:
-        """Read the nodes; answers are told apart as narrowly as `depth` says, as measure_depth gives it."""
+        """Read the nodes; answers are distinguished down to a depth as returned by measure_depth."""
         labels = LABEL_OF_MODE[mode]
         found = (node for node in store.nodes(labels, source) if mode != "file" or holds_code(node))
         nodes = sorted(found, key=lambda node: node.id)
@@ -45,10 +45,10 @@ class AnswerPlaces:
         self.texts = _read_files(store, nodes) if mode == "file" else {node.id: node.content for node in nodes}
         self.distinct = len({node.content_hash for node in nodes})
         self._depth = depth if mode != "file" else 0
-        self._names: dict[str, tuple[str, ...]] = {}  # of each node
-        self._hashes: dict[str, str] = {}  # of the text of each node
-        self._holding: dict[str, set[str]] = defaultdict(set)  # the names that a text stands under
-        self._held: dict[str, set[str]] = defaultdict(set)  # the texts of what has a name
+        self._names: dict[str, tuple[str, ...]] = {}  # by node
+        self._hashes: dict[str, str] = {}  # of the text, by node
+        self._holding: dict[str, set[str]] = defaultdict(set)  # names by hash of the text
+        self._held: dict[str, set[str]] = defaultdict(set)  # hashes of the text by name
         for node in nodes:
             self._add(node)
             for name in name_node(node):
@@ -62,12 +62,12 @@ class AnswerPlaces:
         self._holding[node.content_hash].update(self._names[node.id])
 
     def show_name(self) -> str:
-        """Give the name of one answer, as an example."""
+        """Return the name of one answer, as an example."""
         names = self._names[next(iter(self.texts))]
         return names[min(self._depth, len(names) - 1)]
 
     def widen(self, gold: Mapping[str, float]) -> dict[str, float]:
-        """Give right answers as this mode can give them: a file counts where the narrower answer lies in it."""
+        """Map right answers to the depth of this mode: a file counts if the narrower answer is in it."""
         widened: dict[str, float] = {}
         for name, gain in gold.items():
             wide = SEPARATOR.join(name.split(SEPARATOR)[: self._depth + 1])
@@ -75,14 +75,14 @@ class AnswerPlaces:
         return widened
 
     def list_missing(self, gold: Collection[str]) -> list[str]:
-        """List the right answers that no node of the mode stands for, in their order."""
+        """Return the right answers without a node of this mode, in order."""
         return [name for name in gold if name not in self._held]
 
     def judge(self, ids: Sequence[str], gold: Mapping[str, float]) -> Answered:
-        """Find the right ones among the nodes that a system gave, best first.
+        """Find the right answers among the nodes returned by a system, best first.
 
-        Several nodes of one answer, such as the functions of a row, count once, where the first stands. Right answers
-        of equal text are one. A right answer that is not in the graph stays among those to be found.
+        Several nodes of one answer, such as the functions of a row, count once, at the rank of the first. Right answers
+        of equal text count as one. A right answer missing in the graph stays among those to be found.
         """
         alike = self._join_equal(gold)
         left = {name: gain for names, gain in alike for name in names}
@@ -104,7 +104,7 @@ class AnswerPlaces:
         return Answered(tuple(found), ideal, len(ids), min(DEPTH, self.distinct))
 
     def _join_equal(self, gold: Mapping[str, float]) -> list[tuple[tuple[str, ...], float]]:
-        """Put right answers together that hold the same texts; the highest gain is that of all."""
+        """Merge right answers of the same texts; the highest gain counts."""
         groups: dict[object, list[str]] = defaultdict(list)
         for name in gold:
             groups[frozenset(self._held[name]) if name in self._held else name].append(name)
@@ -112,7 +112,7 @@ class AnswerPlaces:
 
 
 def _read_files(store: GraphStore, nodes: Sequence[Node]) -> dict[str, str]:
-    """Read the texts of files, of which nodes hold none."""
+    """Read the texts of files, whose nodes hold none."""
     ids = {(node.source, node.path): node.id for node in nodes}
     paths: dict[str, list[str]] = defaultdict(list)
     for source, path in ids:

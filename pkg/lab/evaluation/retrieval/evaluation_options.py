@@ -1,4 +1,4 @@
-"""What an evaluation of retrieval may compare; every command line is read by it, so nothing heavy is imported."""
+"""Options of an evaluation of retrieval; a light module, because every command line imports it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RANKING_NAMES: tuple[RankingName, ...] = get_args(RankingName)
 
 @dataclass(frozen=True, slots=True)
 class EvaluationOptions:
-    """What is compared: without modes those that the graph has something for, and without rankings all."""
+    """The modes and rankings to compare; without modes, those for which the graph has nodes."""
 
     modes: Sequence[EvaluatedMode] = ()
     rankings: Sequence[RankingName] = RANKING_NAMES

@@ -1,4 +1,4 @@
-"""Read questions and which answers to them are right, from files as BEIR has them: queries.jsonl and qrels.tsv."""
+"""Read questions and their right answers in the format of BEIR: queries.jsonl and qrels.tsv."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from pkg.model import Skip
 
 EXPECTED_QUERY = 'expected {"_id": ..., "text": ...}'
 EXPECTED_QREL = "expected query-id, corpus-id and score with tabs between (or TREC's query-id 0 corpus-id score)"
-SHOWN = 60  # characters of a line that is shown
+SHOWN = 60  # characters of a line in a message
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuestion:
-    """One question, and what is right for it: how much each right answer is worth."""
+    """One question, with the gain of each right answer."""
 
     id: str
     text: str
-    gold: Mapping[str, float]  # gains above 0 by row id, path, path::qualname or path::qualname::place of a block
+    gold: Mapping[str, float]  # positive, by row id, path, path::qualname or path::qualname::name of a block
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionFile:
-    """The questions that can be judged, and what of the two files says nothing about them."""
+    """The judged questions, and the ids of those without a judgement or a text."""
 
     questions: tuple[JudgedQuestion, ...]
-    read: int  # questions in the file
+    read: int  # number of questions in the file
     unjudged: tuple[str, ...] = ()  # ids of questions without a right answer
-    unknown: tuple[str, ...] = ()  # ids in the judgements that no question has
+    unknown: tuple[str, ...] = ()  # ids in the judgements without a question
 
 
-Judgements: TypeAlias = dict[str, dict[str, float]]  # gains by answer, by question
+Judgements: TypeAlias = dict[str, dict[str, float]]  # gains by question and answer
 
 
 def read_judged_questions(queries: str, qrels: str, limit: int | None = None) -> QuestionFile:
     """Read questions with their right answers, the first `limit` of them in the order of the file.
 
-    Raises PathError for a file that cannot be read, InputError for a line that is none and for files without a single
-    question that can be judged.
+    Raises PathError for a file that cannot be read, InputError for an invalid line and for files without a judged
+    question.
     """
     texts, judged = read_queries(queries), read_judgements(qrels)
     gold = {query: {answer: gain for answer, gain in gains.items() if gain > 0} for query, gains in judged.items()}
@@ -61,7 +61,7 @@ def read_judged_questions(queries: str, qrels: str, limit: int | None = None) ->
 
 
 def read_queries(path: str) -> dict[str, str]:
-    """Read the texts of the questions by their ids; a PathError for no such file, an InputError names a wrong line."""
+    """Read the texts of the questions by id; raises PathError for a missing file, InputError for an invalid line."""
     texts: dict[str, str] = {}
     if not is_corpus(path) or path == "-":
         raise PathError(f"{path} holds no questions; expected a file .jsonl, .json, .csv (each also .gz) or .parquet")
@@ -80,7 +80,7 @@ def read_queries(path: str) -> dict[str, str]:
 
 
 def _read_text(place: str, fields: Fields, *names: str) -> str:
-    """Give the first of some fields that is there; ids may be numbers."""
+    """Return the first of some fields that is present, as text; ids may be numbers."""
     value = next((fields[name] for name in names if name in fields), None)
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
@@ -91,9 +91,9 @@ def _read_text(place: str, fields: Fields, *names: str) -> str:
 
 
 def read_judgements(path: str) -> Judgements:
-    """Read how much each answer to each question is worth; an InputError names a line that is no judgement.
+    """Read the gains of answers by question; raises InputError for an invalid line.
 
-    A header line is passed over. Of an answer that is judged twice the higher score counts.
+    A header line is skipped. Of an answer judged twice the higher score counts.
     """
     judged: Judgements = {}
     for number, line in _read_lines(path):
@@ -112,7 +112,7 @@ def read_judgements(path: str) -> Judgements:
 
 def _split_judgement(line: str) -> tuple[str, str, str]:
     parts = line.split("\t") if "\t" in line else line.split()
-    if len(parts) == 4:  # TREC counts rounds in the second
+    if len(parts) == 4:  # the second column of TREC is an iteration number
         del parts[1]
     return (parts[0].strip(), parts[1].strip(), parts[2]) if len(parts) == 3 else ("", "", "")
 
@@ -122,11 +122,11 @@ def _read_score(text: str) -> float | None:
         score = float(text)
     except ValueError:
         return None
-    return score if abs(score) < float("inf") else None  # which is false for what is no number too
+    return score if abs(score) < float("inf") else None  # false for NaN too
 
 
 def _read_lines(path: str) -> Iterator[tuple[int, str]]:
-    """Give the lines that are not blank, with their numbers from 1."""
+    """Yield the lines that are not blank, with their numbers from 1."""
     try:
         with gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb") as file:
             for number, line in enumerate(file, start=1):

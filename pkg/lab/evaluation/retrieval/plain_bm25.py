@@ -1,7 +1,7 @@
-"""The baseline that no part of the product computes: plain BM25 over the words of the code (P-31).
+"""A baseline independent of the product: plain BM25 over the words of the code (P-31).
 
-Words are what marks tell apart, as such tools split identifiers; that the product splits further is part of what it is
-measured for.
+Identifiers are split at separators and case changes, as common tools do; the product splits further, which is part of
+the comparison.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pkg.terms.words import blank_separators, fold_case, split_by_case
 
 
 class PlainBM25:
-    """Rank whole texts by BM25 as the package rank-bm25 computes it, with its own constants.
+    """Ranks whole texts by BM25 as implemented by the package rank-bm25, with its default constants.
 
-    Raises MissingExtraError where that is not installed.
+    Raises MissingExtraError if it is not installed.
     """
 
     def __init__(self, places: Sequence[str], texts: Sequence[str]) -> None:
@@ -27,10 +27,10 @@ class PlainBM25:
             raise MissingExtraError("rank-bm25", "eval", "the ranking bm25") from fault
         self._places = places
         words = [_split_plainly(text) for text in texts]
-        self._index = BM25Okapi(words) if any(words) else None  # it divides by the mean length
+        self._index = BM25Okapi(words) if any(words) else None  # rank-bm25 divides by the mean length
 
     def rank(self, question: str, k: int) -> list[str]:
-        """Give the places of the k best texts, ties in the order of the texts."""
+        """Return the places of the k best texts, ties in the order of the texts."""
         if self._index is None:
             return []
         scores = self._index.get_scores(_split_plainly(question))

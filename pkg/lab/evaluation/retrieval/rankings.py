@@ -1,4 +1,4 @@
-"""Name the rankings that are compared, and ask each: those of `pkg query`, what they are without a part, plain BM25."""
+"""Define the rankings to compare: those of `pkg query`, their ablations, and plain BM25."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from pkg.retrieval.question_fit import fits
 from pkg.terms.term_weights import weigh_terms
 
 FLOOR: RankingName = "bm25"
-"""What every other ranking is compared with."""
+"""The baseline of all other rankings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The ids of the nodes that a ranking gave for a question, best first."""
+    """The ids of the nodes returned by a ranking for a question, best first."""
 
     ids: Sequence[str]
-    fits: bool | None = None  # whether anything fits; None where that is not judged
+    fits: bool | None = None  # whether any hit fits the question, if known
 
 
-Search = Callable[[str, int], Given]  # question and number of answers
+Search = Callable[[str, int], Given]  # called with a question and the number of answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class RankingSystem:
     name: str
     search: Search
     ranking: RankingName
-    without: str = ""  # the flag of `pkg query` that an ablation asks with
+    without: str = ""  # the flag of `pkg query` for an ablation
 
 
 def list_systems(
@@ -51,9 +51,9 @@ def list_systems(
     rankings: Sequence[RankingName],
     source: str | None = None,
 ) -> list[RankingSystem]:
-    """List the rankings of a mode, each as `pkg query` asks it, and of the ranking `linear` its ablations.
+    """Return the rankings of a mode with the defaults of `pkg query`, and the ablations of `linear`.
 
-    There are words in functions alone: `lexical` ranks no blocks and no files.
+    `lexical` ranks functions only, because the other nodes have no terms.
     """
     systems = []
     for name in rankings:
@@ -71,7 +71,7 @@ def list_systems(
 def _list_own(
     store: GraphStore, encoder: Encoder, mode: EvaluatedMode, ranking: RankingMethod, source: str | None
 ) -> list[RankingSystem]:
-    """List one of the rankings of `pkg query` with what changes its order."""
+    """Return one of the rankings of `pkg query` with its ablations."""
     options = {"": QueryOptions(mode, ranking=ranking, source=source)}
     if ranking == "linear" and mode != "file":
         options["--no-declarations"] = QueryOptions(mode, ranking=ranking, source=source, declarations=False)
@@ -101,7 +101,7 @@ def _ask_graph(store: GraphStore, encoder: Encoder, options: QueryOptions) -> Se
         try:
             _, find = open_search(store, encoder, text, options)
         except QueryError:
-            return Given(())  # what `pkg query` refuses, such as words that it does not know
+            return Given(())  # refused by `pkg query`, such as unknown words
         if options.mode == "file":
             return Given([hit.id for hit in find_files(store, find, k)[0]])
         found = find(k)

@@ -1,4 +1,4 @@
-"""The use case of `pkg eval retrieval`: ask a graph judged questions in every mode and by every ranking."""
+"""Evaluate a graph on judged questions, in every mode and by every ranking (`pkg eval retrieval`)."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ NOTE = (
     "pruning and the floor change no order: what is cut of a hit is cut after it is ranked, and hits that do not fit"
     " are still listed"
 )
-Listen = Callable[[str, int, int], None]  # told the mode, and how many of how many searches are done
+Listen = Callable[[str, int, int], None]  # called with the mode, the number of finished searches, and their total
 
 
 @dataclass(frozen=True, slots=True)
 class RankingFigures:
-    """How one ranking of one mode did."""
+    """The figures of one ranking in one mode."""
 
     mode: str
     ranking: str
-    without: str  # the flag of an ablation, "" for what pkg query does by default
+    without: str  # the flag of an ablation; "" for the defaults of pkg query
     figures: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievalReport:
-    """What an evaluation found, and what of the questions it could not judge."""
+    """The figures of an evaluation, and counts of the questions left out."""
 
     store: str
     encoder: str
     sources: tuple[str, ...]
-    questions: int  # asked
+    questions: int  # number of questions asked
     left_out: Mapping[str, int]
-    gold: int  # right answers of all questions together
-    gold_missing: Mapping[str, int]  # by mode: those that no node of the graph stands for
+    gold: int  # right answers of all questions
+    gold_missing: Mapping[str, int]  # by mode: right answers without a node in the graph
     first_missing: Mapping[str, str]
     rows: tuple[RankingFigures, ...]
     notes: tuple[str, ...] = ()
@@ -65,10 +65,10 @@ def evaluate_retrieval(
     options: EvaluationOptions | None = None,
     listen: Listen = lambda mode, done, total: None,
 ) -> RetrievalReport:
-    """Ask every question in every mode by every ranking, and score what comes.
+    """Score the answers to every question, in every mode and by every ranking.
 
-    Raises UsageError for an unknown source, QueryError where the graph has nothing in a mode that was asked for,
-    InputError where it holds no right answer at all.
+    Raises UsageError for an unknown source, QueryError if the graph has no nodes for a requested mode, InputError if it
+    holds no right answer.
     """
     options = options or EvaluationOptions()
     _check_source(store, options.source)
@@ -114,7 +114,7 @@ def _check_source(store: GraphStore, source: str | None) -> None:
 def _open_modes(
     store: GraphStore, options: EvaluationOptions, depth: int
 ) -> Iterator[tuple[EvaluatedMode, AnswerPlaces]]:
-    """Read the answers of each mode; files are a mode of their own where there are files, and not rows alone."""
+    """Yield the modes with their possible answers; files are a mode only if the graph has more than corpora."""
     has_files = any(each.kind != "corpus" for each in store.sources() if options.source in (None, each.name))
     for mode in options.modes or [each for each in EVALUATED_MODES if each != "file" or has_files]:
         places = AnswerPlaces(store, mode, options.source, depth)
@@ -135,9 +135,9 @@ def _evaluate_mode(
     listen: Listen,
     same: list[str],
 ) -> Iterator[RankingFigures]:
-    """Yield the figures of each ranking; of an ablation that changes no answer, only a line in `same`."""
+    """Yield the figures of each ranking; an ablation that changes no answer only adds a line to `same`."""
     floor: list[float] | None = None
-    whole: dict[str, list[Given]] = {}  # what the rankings gave of which ablations follow
+    whole: dict[str, list[Given]] = {}  # results of the rankings before their ablations
     total = len(systems) * len(questions)
     for number, system in enumerate(systems):
         tell = partial(_tell_count, listen, mode, number * len(questions), total)
@@ -167,7 +167,7 @@ def _are_equal(some: Sequence[Given], others: Sequence[Given]) -> bool:
 def _ask_all(
     system: RankingSystem, questions: Sequence[JudgedQuestion], listen: Callable[[int], None]
 ) -> tuple[list[Given], list[float]]:
-    """Ask all questions for DEPTH answers; give these, and the seconds of each."""
+    """Return the results of all questions, with DEPTH answers each, and the seconds of each search."""
     given, seconds = [], []
     for count, question in enumerate(questions, start=1):
         start = time.perf_counter()
@@ -178,7 +178,7 @@ def _ask_all(
 
 
 def _describe_fit(given: Sequence[Given], answers: Sequence[Answered]) -> dict[str, Any]:
-    """Tell for how many questions nothing fits, so that a prompt is empty, and how often that was wrong."""
+    """Count the questions for which nothing fits, so that prompts are empty, and the wrong ones among them."""
     if all(each.fits is None for each in given):
         return {}
     unfit = [answer for each, answer in zip(given, answers, strict=True) if each.fits is False]
@@ -187,7 +187,7 @@ def _describe_fit(given: Sequence[Given], answers: Sequence[Answered]) -> dict[s
 
 
 def _compare(values: Sequence[float], floor: Sequence[float]) -> dict[str, Any]:
-    """Tell how far the reciprocal ranks lie above those of plain BM25, question by question."""
+    """Return the mean difference of the reciprocal ranks to those of plain BM25, paired by question."""
     gains = [value - other for value, other in zip(values, floor, strict=True)]
     return {
         f"mrr@{CUT}_over_{FLOOR}": round(statistics.mean(gains), 4),

@@ -1,4 +1,4 @@
-"""Statistics of evaluations, one idea a file; distributions and tests by scipy."""
+"""Statistics of evaluations; distributions and tests are those of scipy."""
 
 from pkg.lab.evaluation.statistics.bootstrap import find_mean_interval
 from pkg.lab.evaluation.statistics.bradley_terry import rank_systems

@@ -1,4 +1,4 @@
-"""Intervals of means without any assumption on how values are spread: drawn anew from the values themselves."""
+"""Bootstrap intervals of means, which assume no distribution of the values."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 
 from pkg.lab.evaluation.statistics.proportions import Interval
 
-DRAWS = 10_000  # the bounds then move by less than a hundredth of their distance from draw to draw
-_TOGETHER = 2_000_000  # values drawn at one time, 16 MB
+DRAWS = 10_000  # the bounds then vary by less than a hundredth of their distance between seeds
+_TOGETHER = 2_000_000  # values per batch of draws, 16 MB
 
 
 def find_mean_interval(values: Sequence[float], seed: int = 0, draws: int = DRAWS) -> Interval:
-    """Give the 95 % percentile bootstrap interval of a mean, the same for the same seed; a ValueError of no values."""
+    """Return the 95 % percentile bootstrap interval of a mean, by seed; raises ValueError without values."""
     found = np.asarray(values, dtype=float)
     if not found.size:
         raise ValueError("no values; a mean needs one or more")

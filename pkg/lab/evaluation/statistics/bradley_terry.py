@@ -1,4 +1,4 @@
-"""Rank systems by comparisons of two: the strengths that make what was seen the likeliest (Bradley and Terry, 1952)."""
+"""Rank systems by pairwise comparisons: maximum-likelihood strengths (Bradley and Terry, 1952)."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import NamedTuple
 import numpy as np
 
 ROUNDS = 10_000
-CLOSE = 1e-10  # between two rounds; strengths are shares of 1
+CLOSE = 1e-10  # convergence threshold; strengths are shares of 1
 UNBEATEN, BEATEN, UNCOMPARED = "never beaten by the others", "never wins against the others", "not compared with them"
 ONE_WAY = "never beaten by those that it beats"
 
 
 class Ranked(NamedTuple):
-    """Strengths of systems, and those that have none."""
+    """Strengths of systems, and systems without one."""
 
-    strengths: dict[str, float]  # log strengths whose mean is 0, the strongest first
+    strengths: dict[str, float]  # log strengths with mean 0, the strongest first
     apart: dict[str, str]  # systems without a finite strength, with the reason
 
 
 def rank_systems(wins: Mapping[tuple[str, str], float]) -> Ranked:
     """Rank systems by how often the first of a pair beats the second; a tie counts half for each.
 
-    A system that is never beaten, or never wins, has no finite strength: it is told apart instead.
+    A system that never loses, or never wins, has no finite strength and is returned separately.
     """
     from networkx import DiGraph, ancestors, descendants, strongly_connected_components
 
@@ -44,7 +44,7 @@ def rank_systems(wins: Mapping[tuple[str, str], float]) -> Ranked:
 
 
 def _fit(systems: list[str], wins: Mapping[tuple[str, str], float]) -> dict[str, float]:
-    """Find the strengths by the update of Zermelo, which always gains (Hunter, 2004)."""
+    """Fit the strengths by Zermelo's update, which increases the likelihood in each round (Hunter, 2004)."""
     if not systems:
         return {}
     won = np.array([[wins.get((one, other), 0.0) for other in systems] for one in systems])

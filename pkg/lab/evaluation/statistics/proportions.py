@@ -1,4 +1,4 @@
-"""Statistics of shares: pass@k, their intervals, and paired tests by scipy."""
+"""Statistics of shares: pass@k, confidence intervals, and paired tests by scipy."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class Interval(NamedTuple):
 
 
 class Paired(NamedTuple):
-    """What one system solves and another does not, of the same items."""
+    """Items solved by only one of two systems."""
 
-    fixed: int  # failed before, solved now
-    broken: int  # solved before, fails now
+    fixed: int  # failed before, solved after
+    broken: int  # solved before, failed after
     p_value: float  # exact, two-sided (McNemar)
 
 
 def pass_at_k(samples: int, passed: int, k: int) -> float:
-    """Estimate without bias how likely one of k samples passes, of samples of which some passed (Q-19, U-12).
+    """Return the unbiased estimate of the probability that one of k samples passes (Q-19, U-12).
 
-    A ValueError for fewer samples than k.
+    Raises ValueError for fewer samples than k.
     """
     if not 0 < k <= samples:
         raise ValueError(f"pass@{k} needs {k} samples or more, and there are {samples}")
@@ -37,7 +37,7 @@ def pass_at_k(samples: int, passed: int, k: int) -> float:
 
 
 def find_share_interval(hits: float, count: int) -> Interval:
-    """Give Wilson's interval of a share, which says something where all or none is right too; (0, 1) of nothing."""
+    """Return Wilson's interval of a share, which is not empty for shares of 0 and 1; (0, 1) without items."""
     if not count:
         return Interval(0.0, 1.0)
     share, square = hits / count, NORMAL_95**2 / count

@@ -1,4 +1,4 @@
-"""Compare systems by ratings of samples that they share: wins, ties, losses (C-11, C-20), best and worst (C-09)."""
+"""Compare systems by ratings of shared samples: wins, ties and losses (C-11, C-20), best and worst (C-09)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 Sample = Mapping[str, float]
-"""The rating of each system for one sample."""
+"""The ratings of one sample by system."""
 
 
 class Wins(NamedTuple):
-    """How often a system is rated higher, the same, or lower than another on samples of both."""
+    """Counts of samples on which a system is rated higher than, the same as, or lower than another."""
 
     win: int
     tie: int
@@ -18,7 +18,7 @@ class Wins(NamedTuple):
 
 
 class Extremes(NamedTuple):
-    """How often the answer of a system is the best or the worst, of the samples that it has a part in."""
+    """Counts of samples on which a system is best or worst, and of its samples."""
 
     best: int
     worst: int
@@ -26,14 +26,14 @@ class Extremes(NamedTuple):
 
 
 def count_wins(samples: Iterable[Sample], system: str, baseline: str) -> Wins:
-    """Count wins, ties and losses of a system against another, where both have a rating."""
+    """Count wins, ties and losses of a system against another, on samples with ratings of both."""
     pairs = [(each[system], each[baseline]) for each in samples if system in each and baseline in each]
     win, lose = sum(one > other for one, other in pairs), sum(one < other for one, other in pairs)
     return Wins(win, len(pairs) - win - lose, lose)
 
 
 def list_extremes(samples: Iterable[Sample]) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
-    """Give the systems with the best and with the worst rating of each sample; none where all are equal."""
+    """Yield the systems with the best and with the worst rating of each sample; none if all are equal."""
     for each in samples:
         high, low = max(each.values(), default=0), min(each.values(), default=0)
         is_told = high > low
@@ -44,7 +44,7 @@ def list_extremes(samples: Iterable[Sample]) -> Iterator[tuple[frozenset[str], f
 
 
 def count_extremes(samples: Iterable[Sample]) -> dict[str, Extremes]:
-    """Count for each system how often it is best and worst; where several share the place it counts for each."""
+    """Count how often each system is best and worst; tied systems each count."""
     known = list(samples)
     places = list(list_extremes(known))
     return {

@@ -1,4 +1,4 @@
-"""The statistics of scipy, which an extra brings."""
+"""Access to scipy, which is an optional dependency."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pkg.errors import MissingExtraError
 
 
 def import_stats() -> Any:
-    """Import scipy.stats; a MissingExtraError where it is not installed."""
+    """Import scipy.stats; raises MissingExtraError if it is not installed."""
     try:
         from scipy import stats
     except ImportError as fault:

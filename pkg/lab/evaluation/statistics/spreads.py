@@ -1,4 +1,4 @@
-"""How values are spread: lengths of answers (C-10) and ratings (C-22)."""
+"""Distribution of values: lengths of answers (C-10) and ratings (C-22)."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 
 
 class Spread(NamedTuple):
-    """What there is to say of some values; quartiles as numpy interpolates them."""
+    """Summary of values; quartiles are interpolated as by numpy."""
 
-    size: int  # how many
+    size: int  # number of values
     mean: float
-    deviation: float  # of a sample; 0 of one value
+    deviation: float  # sample standard deviation; 0 for one value
     least: float
-    lower: float  # a quarter lies below
+    lower: float  # first quartile
     middle: float
-    upper: float  # a quarter lies above
+    upper: float  # third quartile
     most: float
 
 
 def describe_values(values: Sequence[float]) -> Spread | None:
-    """Describe values by mean, deviation and quartiles; None without any."""
+    """Summarise values by mean, deviation and quartiles; None without values."""
     found = np.asarray(values, dtype=float)
     if not found.size:
         return None
@@ -32,7 +32,7 @@ def describe_values(values: Sequence[float]) -> Spread | None:
 
 
 def count_scores(scores: Sequence[int], low: int, high: int) -> dict[int, int]:
-    """Count how often each score of a scale was given, none too; a ValueError for one outside of it."""
+    """Count each score of a scale, including scores that do not occur; raises ValueError for one outside the scale."""
     counts = dict.fromkeys(range(low, high + 1), 0)
     for score in scores:
         if score not in counts:

@@ -1,4 +1,4 @@
-"""Compare two means of unequal spread by Welch's t test, with the marks of the paper (C-08)."""
+"""Compare two means of unequal variance by Welch's t test, with the marks of the paper (C-08)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from pkg.lab.evaluation.statistics.scipy_extra import import_stats
 
 MARKS = ((0.001, "‡"), (0.01, "†"), (0.05, "*"))
-"""What stands beside a mean whose difference is less likely by chance than this."""
+"""Marks of a mean by the bound of the p-value."""
 
 
 class Welch(NamedTuple):
@@ -19,16 +19,16 @@ class Welch(NamedTuple):
 
     difference: float
     t: float | None
-    freedom: float | None  # degrees
+    freedom: float | None  # degrees of freedom
     p_value: float | None  # two-sided
     mark: str
-    note: str = ""  # why there is no test
+    note: str = ""  # reason why there is no test
 
 
 def compare_means(first: Sequence[float], second: Sequence[float]) -> Welch:
-    """Test whether two means differ; without a test for fewer than two values, or where neither side varies.
+    """Test whether two means differ; without a test for fewer than two values, or if neither side varies.
 
-    A ValueError for a side without values.
+    Raises ValueError for a side without values.
     """
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if not (a.size and b.size):

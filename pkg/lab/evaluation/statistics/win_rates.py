@@ -11,16 +11,16 @@ OUTCOMES: tuple[Outcome, ...] = ("ours", "base", "no value", "tie bad", "tie goo
 
 
 class WinRate(NamedTuple):
-    """A share in percent of all items, on average over runs."""
+    """Mean share of all items over runs, in percent."""
 
     mean: float
-    deviation: float | None  # of the runs, as of a sample; None of a single run
+    deviation: float | None  # sample deviation over runs; None for a single run
 
 
 def average_win_rates(runs: Sequence[Sequence[Outcome]]) -> dict[Outcome, WinRate]:
-    """Give the share of each outcome, of all items of a run: ties and unread verdicts count as items.
+    """Return the share of each outcome among all items of a run; ties and unparsed verdicts count as items.
 
-    A ValueError for no runs, or one without items.
+    Raises ValueError without runs, or for one without items.
     """
     if not runs or not all(runs):
         raise ValueError("a run without items; expected one outcome or more in each")
@@ -34,5 +34,5 @@ def average_win_rates(runs: Sequence[Sequence[Outcome]]) -> dict[Outcome, WinRat
 
 
 def weight_shares(shares: Mapping[str, float], counts: Mapping[str, int]) -> float:
-    """Give the share of all items from those of their kinds, each weighted by its items (Q-22)."""
+    """Return the overall share from shares by type, weighted by their items (Q-22)."""
     return sum(share * counts[kind] for kind, share in shares.items()) / sum(counts[kind] for kind in shares)

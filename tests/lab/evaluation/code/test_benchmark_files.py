@@ -69,9 +69,7 @@ def test_an_item_of_mbpp_is_searched_for_by_its_text_alone_and_shows_some_tests(
 ) -> None:
     found = read_benchmark("mbpp", write_rows(tmp_path / "mbpp.jsonl", MBPP), shown, is_any=True)
     assert (found.items[0].query, found.items[0].task) == ("Write a function to find the root.", task)
-    assert [each.passed for each in score(found, found.items[0].reference)] == [
-        True
-    ]  # its set-up runs after the answer
+    assert [each.passed for each in score(found, found.items[0].reference)] == [True]  # its setup runs after the answer
 
 
 def test_rows_outside_of_the_test_split_of_mbpp_are_left_out(tmp_path: Path) -> None:

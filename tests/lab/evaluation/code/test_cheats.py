@@ -1,4 +1,4 @@
-"""Answers that try to be counted as right without being right: none of them is."""
+"""Answers that try to pass the hidden tests without being correct: none of them does."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def forge(value):
     os.write(3, len(body).to_bytes(4, "big") + body)
 """
 CHEATS = {
-    # The eight kinds that are known from evaluations of others.
+    # The eight kinds known from other evaluations.
     "an object that equals everything": EQUAL.replace("(int)", "") + "def total(items): return Any()",
     "a subclass of int": EQUAL + "def total(items): return Any(1)",
     "a subclass of str": EQUAL.replace("int", "str") + "def total(items): return Any('x')",
@@ -70,7 +70,7 @@ def total(items):
     return 0
 """,
     "an exit that looks right": "import sys, os\ndef total(items):\n    os._exit(0)",
-    # Twelve more.
+    # Twelve more kinds.
     "an exit by exception": "def total(items): raise SystemExit(0)",
     "something at exit": FORGE + "import atexit\natexit.register(forge, None)\ndef total(items): return 1",
     "answers forged whole": FORGE
@@ -156,7 +156,7 @@ def test_no_cheat_is_counted_as_right(sandbox: Sandbox) -> None:
 
 
 def test_the_process_of_a_candidate_holds_no_test(sandbox: Sandbox) -> None:
-    """What a spy finds in its whole process comes out as its answer, and is not there."""
+    """A spy that searches its whole process returns what it finds, and finds no test."""
     spy = """
 import codecs, gc, sys
 def total(items):
@@ -171,7 +171,7 @@ def total(items):
     reference = f"{HEADER}    return 'nothing' if items == [1, 2] else sum(items)\n"
     item = Item("T/3", "", "", "total", reference, told)
     (score,) = score_all(HiddenTests(sandbox, LIMITS), [(spy, item)])
-    assert score.error == "TypeError"  # it came to the second assert, and took a text from another
+    assert score.error == "TypeError"  # it reached the second assert, and subtracted from a string
     in_sight = Program(f"{spy}\nseen = 'the secret of the tests'", (Step("total(0)", True),))
     (found,) = sandbox.run(in_sight, LIMITS).steps
     assert found.value == '"found"'

@@ -68,7 +68,7 @@ def graph(tmp_path: Path) -> str:
 
 
 def answer(asked: Asked) -> str:
-    """Answer as a model that knows how to double, and copies what it is shown."""
+    """Answer as a model that knows how to double, and copies the shown code."""
     text = "".join(message.content for message in asked)
     name = next(each for each in TASKS if f"def {each}(" in text)
     shown = next((body for body in BODIES.values() if body in text), None)
@@ -95,7 +95,7 @@ def test_every_column_is_filled_and_judged_by_hidden_tests(data: Path, store: st
     none, function, ideal = found["none"], found["func-pkg"], found["ideal"]
     assert (none.solved, none.items, none.errors["AssertionError"], none.errors["NameError"]) == (1, 3, 1, 1)
     assert (function.solved, function.fixed, function.broken, function.empty) == (3, 2, 0, 0)
-    assert (function.fixed_shown, function.broken_shown) == (1, 0)  # halve shows no example
+    assert (function.fixed_shown, function.broken_shown) == (1, 0)  # the task of halve has no example
     assert ideal.solved == 3
     assert found["reranked"].broken == 0
     assert found["gold"].solved == 3
@@ -109,7 +109,7 @@ def test_every_column_is_filled_and_judged_by_hidden_tests(data: Path, store: st
 
 
 def answer_when_told(asked: Asked) -> str:
-    """Answer wrongly at first, and rightly once told what was expected."""
+    """Answer wrongly at first, and correctly after the expected value was shown."""
     text = "".join(message.content for message in asked)
     return f"    {BODIES['triple']}\n" if "def triple(" in text and "expected 12, got 8" in text else answer(asked)
 
@@ -120,7 +120,7 @@ def test_an_answer_is_mended_by_what_the_task_shows(data: Path, store: str, tmp_
     assert (found["none"].solved, found["feedback"].solved, found["feedback"].fixed) == (1, 2, 1)
     records = [json.loads(line) for line in (tmp_path / "run" / "records.jsonl").read_text().splitlines()]
     attempts = {each["item"]: each["attempts"] for each in records if each["column"] == "feedback"}
-    # The first holds at once, the second when told; the third shows no example by which it could be told.
+    # The first is right at once, the second after feedback; the third has no example to fail.
     assert attempts == {"HumanEval/0": 1, "HumanEval/1": 2, "HumanEval/2": 1}
 
 
@@ -154,11 +154,11 @@ def test_a_run_goes_on_where_it_was_cut_off_and_pays_nothing_twice(data: Path, s
     with pytest.raises(KeyboardInterrupt):
         evaluate(data, store, tmp_path / "run", model, columns=columns, options=pkg.lab.SolverOptions(batch=2))
     with (tmp_path / "run" / "records.jsonl").open("a") as file:
-        file.write('{"column": "none", "ite')  # as a crash leaves it
+        file.write('{"column": "none", "ite')  # as after a crash
     second = ScriptedModel(answer)
     again = evaluate(data, store, tmp_path / "run", second, columns=columns, options=pkg.lab.SolverOptions(batch=2))
     assert drop_times(again) == drop_times(whole)
-    assert len(second.asked) == 6  # of nine prompts that differ; the two ways to find functions find the same
+    assert len(second.asked) == 6  # of nine distinct prompts; both searches for functions find the same
     third = ScriptedModel(answer)
     assert evaluate(data, store, tmp_path / "run", third, columns=columns) == again
     assert third.asked == []
@@ -238,7 +238,7 @@ def test_the_command_asks_for_a_model(data: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "broken", ["fit_prompt", "HiddenTestsJudge.read_answer", "check_answer", "Reranker.rank"]
-)  # what writes the prompt, reads the answer, tries what the task shows, and chooses among answers
+)  # the steps that write the prompt, read the answer, run the examples, and choose among answers
 def test_an_internal_error_costs_one_answer_which_is_asked_for_again(
     broken: str, data: Path, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,4 @@
-"""Rules are learned from one half of the items and told with what they do on the other."""
+"""Rules are learned from one half of the items and tested on the other."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ ITEMS = 80
 
 
 def write_run(path: Path, is_signal_true: bool) -> Path:
-    """Write a run in which code mends every fourth item and breaks another; the margin tells which, or does not."""
+    """Write a run in which code fixes every fourth item and breaks another; only a true signal tells them apart."""
     rows: list[dict[str, Any]] = []
     for number in range(ITEMS):
-        kind = number % 4  # 0: mended, 1: broken, else the same
+        kind = number % 4  # 0: fixed, 1: broken, else unchanged
         margin = (0.9 if kind == 0 else 0.1) if is_signal_true else (number // 4) % 2
         item = f"HumanEval/{number}"
         rows.append(asdict(Record("none", item, 0, kind == 1, "")))
@@ -43,7 +43,7 @@ def test_a_signal_that_tells_is_found_and_holds_on_the_other_half(tmp_path: Path
     assert rule.learned.items + rule.held_out.items == ITEMS
     assert (rule.held_out.fixed, rule.held_out.broken) == (rule.held_out.shown, 0)
     assert rule.always.broken > 0
-    assert rule.controls["none:brief"].fixed == rule.held_out.fixed  # it mends the same without any code
+    assert rule.controls["none:brief"].fixed == rule.held_out.fixed  # it fixes the same items without code
     (read,) = read_rules(out)
     assert (read.context, read.below, read.bounds) == ("code", 1e9, rule.bounds)
 

@@ -1,4 +1,4 @@
-"""Hidden tests that run on the answers of a candidate, in another process than its own."""
+"""Hidden tests run on the results of a candidate, in another process."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def benchmark(tmp_path: Path) -> Path:
 
 @pytest.fixture(name="store")
 def graph(tmp_path: Path) -> str:
-    """Build a graph that has the solution of the first task under another name, and for the second something else."""
+    """Build a graph with the solution of the first task under another name, and a different function for the second."""
     codes = {
         "twice": "def twice(values):\n    'Double all numbers of a list.'\n    return [2 * one for one in values]\n",
         "shorter": "def shorter(values):\n    'Drop the last numbers.'\n    values.pop()\n    return values\n",
@@ -54,7 +54,7 @@ def graph(tmp_path: Path) -> str:
 
 
 def answer(asked: Asked) -> str:
-    """Answer as a model that copies what it is shown, whatever names it has."""
+    """Answer as a model that copies the shown code under any names."""
     text = "".join(message.content for message in asked)
     if "2 * one" in text:
         return "    return [2 * each for each in numbers]\n"
@@ -73,7 +73,7 @@ def test_a_report_tells_both_what_is_solved_and_what_is_solved_without_leaks(
     for name in ("func-pkg", "block-pkg"):
         assert (found[name].solved, found[name].fixed) == (2, 2)
         assert found[name].leaks == LeakFigures(1, 1, 0, items=1, solved=1, fixed=1, broken=0)
-    assert found["bm25"].leaks == LeakFigures(1, 1, 1, items=1, solved=0, fixed=0, broken=0)  # twice for both
+    assert found["bm25"].leaks == LeakFigures(1, 1, 1, items=1, solved=0, fixed=0, broken=0)  # `twice` for both
     assert found["none"].leaks == LeakFigures(0, 0, 0, items=2, solved=0, fixed=None, broken=None)
     assert found["gold"].leaks == LeakFigures(2, 2, 0, items=0, solved=0, fixed=None, broken=None)
     assert report_evaluation(tmp_path / "run") == report

@@ -50,7 +50,7 @@ def test_there_are_ten_topics() -> None:
 def test_places_lie_along_what_differs_most() -> None:
     steps = np.arange(9, dtype=np.float32)
     vectors = np.zeros((9, 5), np.float32)
-    vectors[:, 3] = steps  # the widest
+    vectors[:, 3] = steps  # largest variance
     vectors[:, 1] = steps % 2
     places = project(vectors)
     assert np.allclose(places[:, 0], steps - 4, atol=0.2)

@@ -1,4 +1,4 @@
-"""The page of answers side by side: everything is there, escaped, and found by who won."""
+"""The page of answers side by side is complete, escaped, and filtered by winner."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_items_are_chosen_by_winner_and_by_type() -> None:
     assert len(ids) == 4
     assert all(f"body:has(#{name}:checked) main > section:not(.{name})" in page for name in ids)
     assert '<section class="winner-1 type-1" id="q0">' in page
-    assert "fieldset>" not in write_answers_page([ITEM], [judge("A")])  # nothing to choose
+    assert "fieldset>" not in write_answers_page([ITEM], [judge("A")])  # nothing to select
 
 
 def test_hostile_texts_stay_texts() -> None:

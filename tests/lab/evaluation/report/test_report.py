@@ -26,7 +26,7 @@ SOLVED = {
     "none": alternate(COUNT, 2),
     "func-bm25": alternate(COUNT, 3),
     "func-pkg": alternate(COUNT, 4),
-    "block-pkg": alternate(COUNT, 2, 1),  # none of those that None solves
+    "block-pkg": alternate(COUNT, 2, 1),  # none of those solved by None
     "reranked": [True] * COUNT,
 }
 TABLE = re.compile(r"^\| (.+) \|$", re.MULTILINE)
@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def read_rows(markdown: str, first: str) -> dict[str, list[str]]:
-    """Give the cells of the table whose first column has a name, by the first cell of each row."""
+    """Return the cells of the table whose first column has a name, by the first cell of each row."""
     lines = markdown.splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith(f"| {first} |"))
     table = lines[start : lines.index("", start)]
@@ -81,7 +81,7 @@ def test_cases_name_the_task_and_the_code_that_was_shown(run: Path) -> None:
     assert [case.item for case in cases["block-pkg"].fixed[:2]] == ["HumanEval/1", "HumanEval/3"]
     assert cases["block-pkg"].broken[0].shown == ("corpus/part_0.py:1-9 part",)
     rows = read_rows(write_markdown([made]), "Block-PKG: broken")
-    assert len(rows) == 12  # ten, below the names and the line
+    assert len(rows) == 12  # ten, and two lines of the header
     assert rows["HumanEval/0"] == ["corpus/part_0.py:1-9 part", "AssertionError expected <1> \\| seen 'x'"]
     assert "10 more stand in the records" in write_markdown([made])
     assert read_rows(write_markdown([made]), "Reranked: fixed")["HumanEval/1"][0].startswith("none: corpus/")
@@ -134,7 +134,7 @@ def test_topics_can_be_added_from_the_benchmark_and_from_no_other(tmp_path: Path
 
 
 class Tags(HTMLParser):
-    """Remember what a page refers to, and whether its tags are closed in order."""
+    """Collects the references of a page, and checks that its tags are closed in order."""
 
     VOID = ("meta", "br", "img", "link", "input")
 

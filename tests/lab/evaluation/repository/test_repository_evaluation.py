@@ -153,7 +153,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(name="items", scope="module")
 def shared_items(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Keep the items of the project, which are found once for all tests of this module."""
+    """Return the folder of the items, which are found once for all tests of this module."""
     return tmp_path_factory.mktemp("items")
 
 
@@ -261,7 +261,7 @@ HOSTILE = {
 def test_a_hostile_answer_does_not_pass(
     body: str, detail: str, project: Path, items: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    evaluate_repository(project, None, tmp_path / "run", items=items, jobs=1)  # within the limits as they are
+    evaluate_repository(project, None, tmp_path / "run", items=items, jobs=1)  # with the default limits
     monkeypatch.setattr(project_tests, "RUN_LIMITS", Limits(2.0, 15.0, 1 << 30, processes=64))
     before = list_files(project)
     model = ScriptedModel(lambda asked: f"{' ' * (8 if 'self' in asked[-1].content else 4)}{body}\n")
@@ -287,7 +287,7 @@ def test_an_answer_that_says_everything_anew_goes_where_the_body_stood(
     records = [json.loads(line) for line in (tmp_path / "run" / "records.jsonl").read_text().splitlines()]
     passed = {each["item"] for each in records if each["passed"]}
     assert passed == {"shop/prices.py::add_tax", "shop/prices.py::Basket.total"}
-    assert report.columns[0].errors["NameError"] == 2  # the others do not define what is wanted
+    assert report.columns[0].errors["NameError"] == 2  # the other answers do not define the function
 
 
 def test_bad_input_is_told(project: Path, items: Path, tmp_path: Path) -> None:

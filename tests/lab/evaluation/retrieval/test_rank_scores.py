@@ -21,7 +21,7 @@ def test_the_measures_are_those_worked_out_by_hand() -> None:
 
 
 def test_graded_gains_are_discounted_as_in_the_textbook_example() -> None:
-    # Gains 3, 2, 3, 0, 1, 2 in their order, of which the best order is 3, 3, 2, 2, 1.
+    # Gains 3, 2, 3, 0, 1, 2; the ideal order is 3, 3, 2, 2, 1.
     given = answer((1, 3), (2, 2), (3, 3), (5, 1), (6, 2), ideal=(3, 3, 2, 2, 1))
     (gain,) = list_scores([given])["ndcg@10"]
     best = 3 + 3 / math.log2(3) + 2 / 2 + 2 / math.log2(5) + 1 / math.log2(6)

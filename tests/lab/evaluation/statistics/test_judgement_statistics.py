@@ -1,4 +1,4 @@
-"""Win rates, Welch, shares, spreads, intervals and rankings against scipy and the papers' own figures."""
+"""Win rates, Welch's test, shares, spreads, intervals and rankings compared with scipy and the papers' figures."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_ties_and_unread_verdicts_are_items_of_the_share() -> None:
 @given(RATINGS, RATINGS)
 def test_welch_is_that_of_scipy(first: list[float], second: list[float]) -> None:
     found = compare_means(first, second)
-    if np.var(first) == 0 or np.var(second) == 0:  # where scipy warns; a case by hand follows
+    if np.var(first) == 0 or np.var(second) == 0:  # scipy warns here; another test has a case computed by hand
         return
     expected = stats.ttest_ind(first, second, equal_var=False)
     assert (found.t, found.freedom, found.p_value) == pytest.approx((expected.statistic, expected.df, expected.pvalue))
