@@ -1,4 +1,4 @@
-"""Ask what an agent would ask, of PKG and of the tools of other projects, and count calls, tokens and right places.
+"""Compare PKG with agent tools of other projects on the same questions: calls, tokens and right places.
 
     pip install bpe-openai 'mcp>=2.3,<3'
     npm install --prefix FOLDER @colbymchenry/codegraph@1.6.1    the command FOLDER/node_modules/.bin/codegraph
@@ -6,17 +6,17 @@
     pip install semble                                           likewise; it fetches its model at the first question
     python benchmarks/agent_tools.py --codegraph COMMAND --serena COMMAND --semble COMMAND [--cache FOLDER]
 
-The questions, with the places that answer them, were written before any tool was asked (data/agent_questions.json),
-about two packages that nothing of PKG was learned from or chosen by.
-Each tool is asked as its documentation tells an agent to begin: PKG and codegraph by one `explore` with the question,
-PKG also with the tokens that codegraph uses; semble by one `search`; serena, which takes no question in words, by a
-search for definitions whose names hold words of the question, and by a second call for the code of the three best. A
-fixed script chooses those: an agent's model may choose better, and ask more often. A tool that cannot be asked is
-listed with the reason.
-Tokens are those of the encoding o200k_base, of what goes into a call and what comes back. `before` are those of the
-list of tools and of the instructions, which are paid before the first question.
-A place is shown where half of the lines of its code stand in the answer, docstrings and comments aside. It is named
-where it is shown, or where the answer has its path, and beside it or with its class its name, or its first line.
+The questions and the places that answer them were written before any tool ran (data/agent_questions.json), about two
+packages that PKG was neither trained nor tuned on.
+Each tool is called as its documentation recommends: PKG and codegraph by one `explore` with the question, PKG also with
+codegraph's token count as budget; semble by one `search`; serena, which takes no question in words, by a search for
+definitions whose names contain words of the question, and by a second call for the code of the best three. A fixed
+script chooses those: an agent's model may choose better, and call more often. A tool that fails is listed with the
+reason.
+Tokens are those of the encoding o200k_base in requests and answers. `before` counts the list of tools and the
+instructions, which are sent before the first question.
+A place is shown if the answer contains half of its code lines, docstrings and comments aside. It is named if it is
+shown, or if the answer contains its path, and either its first line or its name, beside the path or with its class.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from measure import Figures, make_parser, open_folder, run_pkg, write_result
 from packages import HELD_OUT, unpack_package
 
 QUESTIONS = Path(__file__).parent / "data" / "agent_questions.json"
-SHOWN_SHARE = 0.5  # of the lines of its code, for a place that counts as shown: a budget may cut branches
-TELLING = 8  # characters of a line that counts: shorter ones, such as else:, stand everywhere
-CANDIDATES = 3  # definitions whose code serena is asked for
+SHOWN_SHARE = 0.5  # of a place's code lines, for it to count as shown: a budget may cut branches
+TELLING = 8  # least characters of a line that counts: shorter ones, such as else:, are everywhere
+CANDIDATES = 3  # definitions whose code is requested from serena
 _STOP = {
     "what", "when", "which", "where", "from", "with", "that", "this", "than", "does", "into", "instead", "although",
     "before", "after", "while", "until", "more", "most", "over", "longer", "many", "find", "found", "takes", "under",
@@ -51,7 +51,7 @@ _STOP = {
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a tool: what is sent, and what comes back."""
+    """One call of a tool: its request and its answer."""
 
     request: str
     answer: str
@@ -69,14 +69,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A package with its questions: texts, and for each the places that answer it."""
+    """A package with its questions: texts, and the right places of each."""
 
     tree: Path
     questions: tuple[tuple[str, tuple[Place, ...]], ...]
 
 
 def read_questions(name: str, tree: Path) -> Asked:
-    """Read the questions about a package; a place that is not in its code ends the benchmark."""
+    """Read the questions about a package; fail if a place is not in its code."""
     asked = json.loads(QUESTIONS.read_text(encoding="utf-8"))[name]
     return Asked(
         tree, tuple((each["text"], tuple(read_place(tree, place) for place in each["places"])) for each in asked)
@@ -98,7 +98,7 @@ def read_place(tree: Path, place: str) -> Place:
 
 
 def is_named(place: Place, answer: str) -> bool:
-    """Tell whether an answer names a place."""
+    """Return whether an answer names a place."""
     if share_lines(place, answer) >= SHOWN_SHARE:
         return True
     if place.path not in answer:
@@ -110,12 +110,12 @@ def is_named(place: Place, answer: str) -> bool:
 
 
 def share_lines(place: Place, answer: str) -> float:
-    """Give the share of the lines of a place that stand in an answer."""
+    """Return the share of the lines of a place that an answer contains."""
     return sum(line in answer for line in place.lines) / len(place.lines)
 
 
 def ask_pkg(asked: Asked, folder: Path, options: Sequence[str] = ()) -> Iterator[list[Call]]:
-    """Ask `pkg explore`."""
+    """Query `pkg explore`."""
     store = f"sqlite:///{folder / asked.tree.name}.db"
     run_pkg(["build", str(asked.tree), "--store", store], folder)
     for text, _ in asked.questions:
@@ -123,20 +123,20 @@ def ask_pkg(asked: Asked, folder: Path, options: Sequence[str] = ()) -> Iterator
 
 
 def ask_codegraph(asked: Asked, command: str) -> Iterator[list[Call]]:
-    """Ask `codegraph explore`."""
+    """Query `codegraph explore`."""
     _run([command, "init", "."], asked.tree)
     for text, _ in asked.questions:
         yield [Call(text, _run([command, "explore", text], asked.tree))]
 
 
 def ask_semble(asked: Asked, command: str) -> Iterator[list[Call]]:
-    """Ask `semble search` for its five results."""
+    """Query `semble search` for its five results."""
     for text, _ in asked.questions:
         yield [Call(text, _run([command, "search", text, "."], asked.tree))]
 
 
 def ask_serena(asked: Asked, command: str) -> Iterator[list[Call]]:
-    """Ask serena through its server: for definitions by their names, then for the code of the best."""
+    """Query serena through its server: for definitions by name, then for the code of the best."""
     _run([command, "project", "create", ".", "--language", "python"], asked.tree)
     yield from asyncio.run(_ask_serena(asked, command))
 
@@ -162,13 +162,13 @@ async def _ask_serena(asked: Asked, command: str) -> list[list[Call]]:
 
 
 def list_words(text: str) -> list[str]:
-    """List the words of a question that may stand in names, without their endings."""
+    """Return the words of a question that may occur in names, without their suffixes."""
     words = (word.lower() for word in re.findall(r"[A-Za-z_]{4,}", text))
     return list(dict.fromkeys(re.sub(r"(?:ies|ing|ed|es|s|d|e)$", "", word) for word in words if word not in _STOP))
 
 
 def choose_definitions(answer: str, words: Sequence[str]) -> list[tuple[str, str]]:
-    """Choose those whose names hold the most words, of equal ones that in the file with the most matches."""
+    """Choose the definitions whose names contain the most words; ties go to the file with the most matches."""
     with suppress(ValueError):
         matches: dict[str, list[str]] = json.loads(answer)
         found = [
@@ -188,7 +188,7 @@ def _make_serena(command: str, tree: Path) -> list[str]:
 
 @asynccontextmanager
 async def _open_server(command: Sequence[str], tree: Path) -> AsyncIterator[Any]:
-    """Start a server of the Model Context Protocol and give a client of it."""
+    """Start a server of the Model Context Protocol and yield a client of it."""
     from mcp import ClientSession
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
@@ -205,18 +205,18 @@ async def _call(client: Any, name: str, arguments: Figures) -> str:
 
 
 async def _start(client: Any) -> str:
-    """Say who asks, once; give the instructions of the server."""
+    """Initialise the session; return the instructions of the server."""
     if not hasattr(client, "told"):
         client.told = (await client.initialize()).instructions or ""
     return str(client.told)
 
 
 async def count_before(command: Sequence[str], tree: Path, count: Callable[[str], int]) -> Figures:
-    """Count the tokens of what a server says before the first question: instructions and tools."""
+    """Count the tokens that a server sends before the first question: instructions and tools."""
     async with _open_server(command, tree) as client:
         instructions = await _start(client)
         tools = (await client.list_tools()).tools
-        if any(tool.name == "initial_instructions" for tool in tools):  # to be called before all others
+        if any(tool.name == "initial_instructions" for tool in tools):  # must be called before all others
             instructions += await _call(client, "initial_instructions", {})
     written = [tool.model_dump_json(include={"name", "description", "input_schema"}, by_alias=True) for tool in tools]
     return {"tools": len(tools), "tokens": count(instructions) + sum(map(count, written))}
@@ -234,10 +234,10 @@ def _environment() -> dict[str, str]:
 
 
 def describe_answers(asked: Asked, answers: Sequence[Sequence[Call]], count: Callable[[str], int]) -> list[Figures]:
-    """Say for each question what its answer cost and which of the right places it holds."""
+    """Describe for each question the cost of its answer and the right places in it."""
     described = []
     for (text, places), calls in zip(asked.questions, answers, strict=True):
-        # Servers write code as strings of JSON.
+        # Servers encode code as JSON strings.
         answer = "\n".join(call.answer.replace("\\n", "\n").replace('\\"', '"') for call in calls)
         described.append({
             "question": text, "calls": len(calls), "places": len(places),
@@ -250,7 +250,7 @@ def describe_answers(asked: Asked, answers: Sequence[Sequence[Call]], count: Cal
 
 
 def summarise_answers(described: Sequence[Figures]) -> Figures:
-    """Sum up the calls and tokens of a question, and the shares of right places and of questions that are answered."""
+    """Sum up calls and tokens per question, and the shares of right places and of answered questions."""
     places = sum(each["places"] for each in described)
     tokens = [each["tokens"] for each in described]
     spent = {"mean": round(statistics.mean(tokens)), "median": round(statistics.median(tokens)), "max": max(tokens)}
@@ -268,7 +268,7 @@ def summarise_answers(described: Sequence[Figures]) -> Figures:
 def describe_tool(
     asked: Sequence[Asked], ask: Callable[[Asked], Iterator[list[Call]]], count: Callable[[str], int]
 ) -> Figures:
-    """Ask a tool all questions; where it cannot be asked, give the reason."""
+    """Run all questions on a tool; if it fails, return the reason."""
     try:
         described = {each.tree.name: describe_answers(each, list(ask(each)), count) for each in asked}
     except (RuntimeError, OSError) as fault:
@@ -313,7 +313,7 @@ def main() -> None:
 def _try(counting: Coroutine[Any, Any, Figures]) -> Figures:
     try:
         return asyncio.run(counting)
-    except Exception as fault:  # of a server of another project anything may come
+    except Exception as fault:  # a server of another project may raise anything
         return {"not_asked": str(fault)}
 
 

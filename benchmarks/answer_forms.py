@@ -1,10 +1,11 @@
-"""Measure whether the choice among answers is the same in whatever form a model writes them.
+"""Measure whether the choice among answers is the same in every format in which models write them.
 
     python benchmarks/answer_forms.py --data FOLDER [--tasks 164] [--candidates benchmarks/data/candidates.jsonl.gz]
 
-The recorded answers to HumanEval are bare code. Each is written anew as models write them: in a fence with an example
-of its use, with lines below that fail where nobody gives an input, with a wrong test of its own, behind thoughts that
-hold another answer, behind a draft that it corrects, behind and before a skeleton. What is right the hidden tests say.
+The recorded answers to HumanEval are bare code. Each is rewritten as models write answers: in a fence with an example
+of its use, followed by lines that fail without input, with a wrong test of its own, after reasoning that contains
+another answer, after a draft that it corrects, after and before a skeleton. The hidden tests decide which answers are
+right.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ FENCE = "```python\n{}\n```"
 
 
 def write_forms(text: str, other: str, stub: str, name: str) -> dict[str, str]:
-    """Write an answer in each form; other: another answer to the same task, a right or a wrong one."""
+    """Return an answer in each format; other: another answer to the same task, right or wrong."""
     fenced, draft, hollow = FENCE.format(text), FENCE.format(other), FENCE.format(f"{stub}\n    pass")
     return {
         "bare": text,
@@ -44,13 +45,13 @@ def write_forms(text: str, other: str, stub: str, name: str) -> dict[str, str]:
 
 
 def read_answers(path: Path) -> Answers:
-    """Read the answers to HumanEval that were written for the prompt alone."""
+    """Read the answers to HumanEval that were written for the bare prompt."""
     rows = [row for row in read_rows(path) if row.get("prompt") == "plain" and row["id"].startswith("HumanEval")]
     return {row["id"]: [each["text"].strip("\n") for each in row["candidates"]] for row in rows}
 
 
 def write_all(problem: Item, texts: Sequence[str]) -> dict[str, list[str]]:
-    """Write all answers to a problem in each form."""
+    """Return all answers to a problem in each format."""
     name = parse_question(problem.query).entry or ""
     stub = problem.query.rstrip()
     written = [write_forms(text, texts[place - 1], stub, name) for place, text in enumerate(texts)]
@@ -58,7 +59,7 @@ def write_all(problem: Item, texts: Sequence[str]) -> dict[str, list[str]]:
 
 
 def measure(sandbox: Sandbox, problems: Sequence[Item], answers: Answers) -> Figures:
-    """Give for each form how many choices are right, and how many answers were found as they are."""
+    """Return for each format the number of right choices, and of answers extracted unchanged."""
     reranker = Reranker(sandbox=sandbox)
     figures: Figures = {"tasks": len(problems)}
     written = {problem.id: write_all(problem, answers[problem.id]) for problem in problems}

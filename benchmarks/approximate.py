@@ -1,12 +1,12 @@
-"""Measure from how many vectors on an approximate index pays: the exact search beside usearch, at growing sizes.
+"""Measure at which number of vectors an approximate index pays: exact search against usearch, at growing sizes.
 
     python benchmarks/approximate.py --data FOLDER [--cache FOLDER] [--largest 3200000] [--indexed 1600000]
 
-The vectors are those of the functions and blocks of real packages, in a shuffled order; beyond their number come
-copies of them with a little noise, each of a content of its own. The questions are prompts of HumanEval and texts of
-MBPP. Both searches score what they find by the same vectors, so that they differ in the search alone. The index holds
-their signed bytes; one thread makes it. It grows from size to size, and its cost is the sum. Where the exact search
-exceeds a limit beyond the largest size, a straight line through the last two tells it.
+The vectors are those of the functions and blocks of real packages in shuffled order, followed by copies with a little
+noise, each with a content id of its own. The questions are prompts of HumanEval and texts of MBPP. Both searches
+rescore their matches by the same vectors, so that only the search differs. The index holds signed bytes and is built by
+one thread. It grows from size to size, and its cost is the sum. Where the exact search exceeds a limit beyond the
+largest size, the crossing is extrapolated from the last two.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ PACKAGES = (DJANGO, SPYDER, SYMPY, PANDAS, SCIKIT_LEARN, NETWORKX)
 SMALLEST, LARGEST, INDEXED = 100_000, 3_200_000, 1_600_000
 QUESTIONS, EACH = 100, 11  # every eleventh of 1,138
 NOISE = 1 / 3  # length of the noise of a copy, whose cosine with its original is about .95
-COUNTS = (10, 100)  # what a person asks for, and what the ranker takes of a search
-EXPANSIONS = (128, 512, 1024)  # how many neighbours usearch keeps in sight
+COUNTS = (10, 100)  # the default of a user, and the ranker's candidates from one search
+EXPANSIONS = (128, 512, 1024)  # candidate list sizes of usearch
 LIMITS = (10, 50)  # CPU milliseconds
-CHANGED = 1000  # vectors that an update takes away, and that it adds
+CHANGED = 1000  # vectors that an update removes, and that it adds
 
 Floats = npt.NDArray[np.float32]
 
 
 def make_vectors(store: Path, folder: Path, largest: int) -> int:
-    """Write the file of the vectors of a store and copies of them; give how many are real."""
+    """Write the vectors of a store and copies of them to a file; return the number of real ones."""
     with sqlite3.connect(store) as connection:
         labels = [sql.LABEL_NUMBERS[label] for label in (Label.FUNCTION, Label.BLOCK)]
         rows = [row for label in labels for row in connection.execute(sql.LIST_VECTORS, (label, 0))]
@@ -65,13 +65,13 @@ def make_vectors(store: Path, folder: Path, largest: int) -> int:
 
 
 def _make_row(place: int, each: tuple[int | None, bytes]) -> Row:
-    """Number the vectors from 1; a copy has a content of its own."""
+    """Number the vectors from 1; a copy has a content id of its own."""
     content, data = each
     return place + 1, place + 1, -place if content is None else content, 1, 1, 0, data
 
 
 def _list_copies(rows: list[Row], dimension: int, random: np.random.Generator) -> Iterator[tuple[None, bytes]]:
-    """Give copies without end, each with a noise of its own."""
+    """Yield copies without end, each with its own noise."""
     vectors = normalise(unpack_vectors([row[-1] for row in rows], dimension))
     while True:
         noise = normalise(random.standard_normal(vectors.shape, np.float32))
@@ -79,7 +79,7 @@ def _list_copies(rows: list[Row], dimension: int, random: np.random.Generator) -
 
 
 def open_vectors(folder: Path, size: int) -> Segment:
-    """Map the vectors that were written, as far as a size."""
+    """Map the first `size` vectors of the file."""
     index = read_index(folder / "codes")
     assert index is not None
     whole = index.segments["all"]
@@ -87,7 +87,7 @@ def open_vectors(folder: Path, size: int) -> Segment:
 
 
 def grow_index(folder: Path, sizes: list[int]) -> dict[int, Figures]:
-    """Make the index of each size out of the one before, keep it, and tell what it has cost up to there."""
+    """Grow the index from size to size and save each; return the cumulative cost at each size."""
     from usearch.index import Index
 
     segment = open_vectors(folder, sizes[-1])
@@ -110,7 +110,7 @@ def grow_index(folder: Path, sizes: list[int]) -> dict[int, Figures]:
 
 
 def _update_index(folder: Path, segment: Segment) -> Figures:
-    """Take some vectors away and add as many, as after a change of some files."""
+    """Remove some vectors and add as many, as after a change of some files."""
     from usearch.index import Index
 
     gone = np.random.default_rng(1).choice(len(segment), CHANGED, replace=False).astype(np.uint64)
@@ -133,7 +133,7 @@ def _name_index(folder: Path, size: int) -> Path:
 
 
 def view_index(folder: Path, size: int) -> Any:
-    """Map an index that was kept."""
+    """Map a saved index."""
     from usearch.index import Index
 
     index: Any = Index(ndim=1)
@@ -142,7 +142,7 @@ def view_index(folder: Path, size: int) -> Any:
 
 
 def search_near(index: Any, segment: Segment, k: int, query: Floats) -> list[int]:
-    """Take more than k of the index, score them exactly and fold equal content, as the exact search does."""
+    """Fetch more than k from the index, score them exactly and deduplicate content, as the exact search does."""
     codes, _ = quantise(normalise(query[None, :]))
     found = index.search(codes[0], k + OVERSAMPLING, threads=1).keys.astype(np.int64)
     scores, hashes = score_vectors(segment.codes[found], query), segment.columns["hash"]
@@ -156,7 +156,7 @@ def search_exactly(segment: Segment, k: int, query: Floats) -> list[int]:
 
 
 def search_all(folder: Path, questions: list[str], size: int, has_index: bool) -> Figures:
-    """Ask all questions of both searches, and tell what each costs and how much of the one the other finds."""
+    """Run all questions on both searches; return the cost of each and the recall of the approximate one."""
     segment = open_vectors(folder, size)
     encoder = load_encoder(DEFAULT_ENCODER)
     queries = [encoder.encode_query(question) for question in questions]
@@ -172,7 +172,7 @@ def search_all(folder: Path, questions: list[str], size: int, has_index: bool) -
 
 
 def _compare(exact: list[list[int]], near: list[list[int]], k: int) -> Figures:
-    """Tell how much of what the one search finds the other finds too."""
+    """Return the share of the exact results that the approximate search also finds."""
     shared = [len({*one} & {*other}) / len(one) for one, other in zip(exact, near, strict=True)]
     return {
         "recall": round(float(np.mean(shared)), 4),
@@ -182,7 +182,7 @@ def _compare(exact: list[list[int]], near: list[list[int]], k: int) -> Figures:
 
 
 def _ask(search: Callable[[Floats], list[int]], queries: list[Floats]) -> tuple[list[list[int]], Figures]:
-    """Give what each question finds, and the percentiles of what it costs; the first, which maps pages, comes twice."""
+    """Return the results and percentiles of the cost; the first question runs twice, because it maps pages."""
     found, taken = [], []
     for query in (queries[0], *queries):
         used = time.process_time()
@@ -193,7 +193,7 @@ def _ask(search: Callable[[Floats], list[int]], queries: list[Floats]) -> tuple[
 
 
 def search_first(folder: Path, size: int, is_exact: bool) -> Figures:
-    """Ask one question in a process that has not asked yet: what the command line pays, imports and maps included."""
+    """Run one question in a new process: the cost of a command, including imports and mapping."""
     segment = open_vectors(folder, size)
     query = segment.codes[0].astype(np.float32)
     used = time.process_time()
@@ -214,7 +214,7 @@ def build_store(store: Path, cache: Path) -> None:
 
 
 def measure(data: Path, cache: Path, work: Path, largest: int, indexed: int) -> Figures:
-    """Make the vectors, then the index, then search at each size, each in a process of its own."""
+    """Create the vectors, then the index, then search at each size, each step in its own process."""
     store = work / "approximate.db"
     build_store(store, cache)
     return measure_store(store, data, work, largest, indexed)
@@ -239,13 +239,13 @@ def measure_store(store: Path, data: Path, work: Path, largest: int, indexed: in
 
 
 def _run_step(work: Path, *step: Any) -> Any:
-    """Run one step in a process of its own, which starts with its memory at nothing."""
+    """Run one step in a new process, so that its memory starts at zero."""
     command = [sys.executable, __file__, "--step", json.dumps([str(work), *step])]
     return read_line(run_process(command, work))
 
 
 def run_step(folder: str, name: str, *values: Any) -> Any:
-    """Run the step that the parent process asks for."""
+    """Run the step that the parent process requests."""
     work = Path(folder)
     if name == "make":
         return make_vectors(Path(values[0]), work, values[1])
@@ -257,7 +257,7 @@ def run_step(folder: str, name: str, *values: Any) -> Any:
 
 
 def _conclude(sizes: dict[str, Figures]) -> Figures:
-    """Say from where on the exact search exceeds the limits, and how many questions pay for the index."""
+    """Return the sizes at which the exact search exceeds the limits, and how many questions pay for the index."""
     costs = {k: {int(size): each[f"exact_{k}"]["cpu_ms_p50"] for size, each in sizes.items()} for k in COUNTS}
     near = f"near_{COUNTS[-1]}_expansion_{EXPANSIONS[-1]}"
     saved = {
@@ -274,7 +274,7 @@ def _conclude(sizes: dict[str, Figures]) -> Figures:
 
 
 def _cross(costs: dict[int, float], limit: float) -> int:
-    """Give the size at which a cost reaches the limit, on straight lines between sizes and on beyond the last two."""
+    """Return the size at which a cost reaches the limit, interpolated linearly and extrapolated from the last two."""
     points = [(0, 0.0), *costs.items()]
     small, low = max((point for point in points[:-1] if point[1] < limit), key=lambda point: point[0])
     large, high = points[points.index((small, low)) + 1]

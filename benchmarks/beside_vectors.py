@@ -1,4 +1,4 @@
-"""Search a graph by the vectors of another encoder, of functions alone: a transformer takes hours for all blocks."""
+"""Search a graph by another encoder's vectors, for functions only: a transformer takes hours for all blocks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pkg.model import Label, Match, Matches, Node, NodeFilter, Outline
 
 
 class BesideStore:
-    """A store whose functions have other vectors; everything else is the store's own."""
+    """A store with other vectors for its functions; everything else is delegated to the store."""
 
     def __init__(self, store: GraphStore, ids: Sequence[str], vectors: Vectors, encoder: str) -> None:
         self._store, self._encoder = store, encoder
@@ -27,11 +27,11 @@ class BesideStore:
         return getattr(self._store, name)
 
     def encoder(self) -> tuple[str, int]:
-        """Give the name and dimension of the encoder that made the other vectors."""
+        """Return the name and dimension of the encoder of the other vectors."""
         return self._encoder, self._vectors.shape[1]
 
     def vector_search(self, label: Label, vector: Vectors, k: int, where: NodeFilter | None = None) -> Matches:
-        """Find the k functions of the highest cosine, each content once; no set filters by anything."""
+        """Return the k functions of the highest cosine, without duplicate content; no set uses a filter."""
         if label is not Label.FUNCTION or where not in (None, NodeFilter()):
             return Matches((), len(self._ids), len(self._ids), 0)
         cosines = self._vectors @ vector
@@ -46,7 +46,7 @@ class BesideStore:
         return self.vector_search(label, vector, k, where), self._store.text_search(Label.FUNCTION, terms, k, where)
 
     def outlines(self, ids: Sequence[str], vector: Vectors, blocks_of: Sequence[str] = ()) -> dict[str, Outline]:
-        """Give the outlines of functions with their cosines by the other vectors; nothing else has any."""
+        """Return outlines with the cosines of functions by the other vectors; other nodes have none."""
         read = self._store.outlines(ids, np.zeros(self._store.encoder()[1], np.float32), blocks_of)
         found = {node_id: outline for node_id, outline in read.items() if node_id in self._rows}
         cosines = self._vectors[[self._rows[each] for each in found]] @ vector
@@ -55,7 +55,7 @@ class BesideStore:
 
 
 def encode_functions(nodes: Sequence[Node], encoder: Encoder, headings: Headings, kept: Path) -> Vectors:
-    """Encode functions with their headings, or read the vectors that an earlier run has kept."""
+    """Encode functions with their headings, or read the vectors saved by an earlier run."""
     if not kept.exists():
         texts = [node.content.encode("utf-8", "replace") for node in nodes]
         unfinished = kept.with_suffix(".tmp.npy")

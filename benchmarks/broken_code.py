@@ -1,8 +1,8 @@
-"""Find what a cut breaks in a function, by ways that pruning does not know: bytecode, symbol tables, counts.
+"""Find what a cut breaks in a function, independently of pruning: by bytecode, symbol tables and counts.
 
-A chain of definition and use is broken where a value that a cut line stores can be read on a line that remains: the
-compiled code is followed jump by jump, with no rule of the syntax. What is shared with functions inside (cells) counts
-wherever it is read.
+A definition-use chain is broken if a value stored by a cut line can be read on a remaining line: the control flow of
+the compiled code is followed, with no rule of the syntax. Variables shared with nested functions (cells) count wherever
+they are read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from types import CodeType
 
 Lines = Sequence[tuple[int, int]]  # first and last, of the text, from 1
-_ENDS = ("RETURN", "RAISE", "RERAISE", "JUMP_FORWARD", "JUMP_ABSOLUTE", "JUMP_BACKWARD")  # nothing runs on from these
+_ENDS = ("RETURN", "RAISE", "RERAISE", "JUMP_FORWARD", "JUMP_ABSOLUTE", "JUMP_BACKWARD")  # control ends at these
 _STORES, _READS = (
     ("STORE_FAST", "DELETE_FAST", "STORE_DEREF", "STORE_NAME"),
     ("LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE"),
@@ -26,16 +26,16 @@ _STORES, _READS = (
 
 @dataclass(frozen=True, slots=True)
 class Breakage:
-    """What is wrong with what remains of a function."""
+    """Defects in the remaining text of a function."""
 
-    undefined: tuple[str, ...]  # names that were bound in the whole text and are not in what remains
-    chains: tuple[str, ...]  # names with a value of a cut line that is read on one that remains
+    undefined: tuple[str, ...]  # names bound in the whole text but not in the remaining one
+    chains: tuple[str, ...]  # names whose value from a cut line is read on a remaining one
     exits_lost: int  # return and yield
-    loops_lost: bool  # there was a loop, and there is none
+    loops_lost: bool  # every loop was cut
 
 
 def find_breakage(whole: str, remaining: str, cut: Lines) -> Breakage | None:
-    """Compare what remains of a function with the whole; None where the running Python does not take the whole."""
+    """Compare the remaining text of a function with the whole; None if the running Python cannot compile the whole."""
     whole, remaining = textwrap.dedent(whole), textwrap.dedent(remaining)
     try:
         code = compile(whole, "whole", "exec", dont_inherit=True)
@@ -53,7 +53,7 @@ def find_breakage(whole: str, remaining: str, cut: Lines) -> Breakage | None:
 
 
 def count_cut_statements(whole: str, cut: Lines) -> Counter[str]:
-    """Count the statements on cut lines that hold no others, by what they are."""
+    """Count the cut statements without nested statements, by node type."""
     simple = (node for node in ast.walk(ast.parse(textwrap.dedent(whole))) if isinstance(node, ast.stmt))
     gone = (node for node in simple if not hasattr(node, "body") and _is_cut(node.lineno, cut))
     return Counter(type(node.value if isinstance(node, ast.Expr) else node).__name__.lower() for node in gone)
@@ -64,7 +64,7 @@ def _count(tree: ast.Module, *kinds: type[ast.AST]) -> int:
 
 
 def _list_free(text: str) -> set[str]:
-    """List the names that code takes from outside of it."""
+    """Return the free names of code."""
     waiting, free = [symtable.symtable(text, "text", "exec")], set[str]()
     bound = {each.get_name() for each in waiting[0].get_symbols() if each.is_assigned() or each.is_imported()}
     while waiting:
@@ -79,7 +79,7 @@ def _is_cut(line: int | None, cut: Lines) -> bool:
 
 
 def _list_chains(code: CodeType, cut: Lines) -> Iterator[str]:
-    """List the names whose values go from cut lines to others, in a function and in those inside."""
+    """Yield the names whose values flow from cut lines to others, in a function and in nested ones."""
     steps = list(dis.get_instructions(code))
     lines = _list_lines(steps)
     follows = _find_follows(code, steps)
@@ -95,7 +95,7 @@ def _list_chains(code: CodeType, cut: Lines) -> Iterator[str]:
 
 
 def _is_read(code: CodeType, name: str, cut: Lines) -> bool:
-    """Tell whether a line that remains reads a variable, in a function or in those inside."""
+    """Return whether a remaining line reads a variable, in a function or in nested ones."""
     steps = list(dis.get_instructions(code))
     lines = _list_lines(steps)
     reads = (not _is_cut(line, cut) for step, line in zip(steps, lines, strict=True) if name in _name(step, _READS))
@@ -103,7 +103,7 @@ def _is_read(code: CodeType, name: str, cut: Lines) -> bool:
 
 
 def _list_lines(steps: Sequence[dis.Instruction]) -> list[int | None]:
-    """Give the line of each instruction."""
+    """Return the line of each instruction."""
     lines: list[int | None] = []
     current: int | None = None
     for step in steps:
@@ -115,7 +115,7 @@ def _list_lines(steps: Sequence[dis.Instruction]) -> list[int | None]:
 
 
 def _find_follows(code: CodeType, steps: Sequence[dis.Instruction]) -> list[list[int]]:
-    """Give for each instruction those that may run next, handlers of errors included."""
+    """Return for each instruction its possible successors, including exception handlers."""
     places = {step.offset: number for number, step in enumerate(steps)}
     follows: list[list[int]] = []
     for number, step in enumerate(steps):
@@ -136,7 +136,7 @@ def _reaches(
     start: int, name: str, steps: Sequence[dis.Instruction], lines: Sequence[int | None],
     follows: Sequence[Sequence[int]], cut: Lines,
 ) -> bool:  # fmt: skip
-    """Tell whether a value that is stored at one place can be read on a line that remains."""
+    """Return whether a value stored at one instruction can be read on a remaining line."""
     waiting, seen = list(follows[start]), set[int]()
     while waiting:
         number = waiting.pop()
@@ -151,7 +151,7 @@ def _reaches(
 
 
 def _name(step: dis.Instruction, prefixes: tuple[str, ...]) -> tuple[str, ...]:
-    """Name the variables that an instruction stores or reads; newer Pythons have instructions for two at once."""
+    """Return the variables that an instruction stores or reads; newer Pythons have instructions for two at once."""
     names = step.argval if isinstance(step.argval, tuple) else (step.argval,)
     parts = step.opname.replace("_LOAD_", "|LOAD_").replace("_STORE_", "|STORE_").split("|")
     if len(parts) != len(names):

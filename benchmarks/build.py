@@ -3,9 +3,9 @@
     python benchmarks/build.py --data FOLDER [--cache FOLDER] [--rounds 5]
 
 All figures are of whole processes, start-up included. Every round runs a parse-only process (read and parse the same
-files, nothing else) beside the build, because CPU seconds alone depend on the machine and its neighbours. Two workers
-can only be faster than one where a second core is free: how many cores were busy with other work is told. The functions
-whose bodies are changed are drawn by the number of the round.
+files, nothing else) beside the build, because CPU seconds alone depend on the machine and its load. Two workers can
+only be faster than one if a second core is free: the cores busy with other work are reported. The functions whose
+bodies are changed are drawn by the number of the round.
 """
 
 from __future__ import annotations
@@ -48,28 +48,28 @@ EDITED = {
     "spyder": ("spyder-6.0.0a4/spyder/app/mainwindow.py", "spyder-6.0.0a4/spyder/config/base.py"),
 }
 ADDED = {"changed": "added_by_benchmark", "changed_by_a_used_name": "added"}
-"""What is added to both files: a function of a name that is new, or of one that django's admin has as a key."""
-BODIES = 5  # functions drawn in each round, into whose body a statement is put, one after the other
+"""Name of the function added to both files: a new name, or one that django's admin has as a key."""
+BODIES = 5  # functions drawn in each round; each in turn gets a statement in its body
 _HEAD = re.compile(rb"^( +)def \w+\((?:[^()]|\([^()]*\))*\)[^\n]*:\n", re.MULTILINE)
-TARGETS = {"django": {"cpu": 3.7, "disk": 40.0}}  # spyder has the same ratio and bytes a node to keep
+TARGETS = {"django": {"cpu": 3.7, "disk": 40.0}}  # spyder has the same ratio and bytes per node as its target
 RATIO, MEMORY, NODE_BYTES = 5.0, 200.0, 1100.0
 UNCHANGED, CHANGED = 0.12, 0.4  # CPU seconds
 CORPUS_NODE_BYTES = 1500.0
 
 
 def build(path: Path, store: Path, jobs: int) -> Run:
-    """Build a graph with the command of a user."""
+    """Build a graph with the command line."""
     address = f"sqlite:///{store}"
     return run_pkg(["build", str(path), "--store", address, "--jobs", str(jobs), "--json"], store.parent)
 
 
 def read_stats(store: Path) -> Figures:
-    """Give the counts and sizes of a graph."""
+    """Return the counts and sizes of a graph."""
     return read_line(run_pkg(["stats", "--store", f"sqlite:///{store}", "--json"], store.parent))
 
 
 def measure_package(package: Package, cache: Path, work: Path, rounds: int) -> Figures:
-    """Measure first builds by one and two workers, an unchanged re-run and one with two files changed, interleaved."""
+    """Measure first builds by one and two workers, an unchanged re-run and one with two changed files, interleaved."""
     tree = unpack_package(package, cache, work)
     build(tree, work / f"{package.name}-warm.db", 1)  # compiles modules and fills the page cache
     runs: dict[str, list[Run]] = defaultdict(list)
@@ -92,13 +92,13 @@ def measure_package(package: Package, cache: Path, work: Path, rounds: int) -> F
 
 
 def _add_function(paths: Sequence[Path], name: str) -> AbstractContextManager[None]:
-    """Add a function to some files for a while."""
+    """Add a function to some files temporarily."""
     function = f"\n\ndef {name}(value):\n    return value\n".encode()
     return _write_instead({path: path.read_bytes() + function for path in paths})
 
 
 def _draw_bodies(tree: Path, source: random.Random) -> Iterator[tuple[Path, bytes]]:
-    """Draw indented functions of different files, each with a text in which its body has a statement more."""
+    """Draw indented functions of different files, each with a text in which its body has one more statement."""
     files = {path: path.read_bytes() for path in sorted(tree.rglob("*.py"))}
     heads = {path: found for path, text in files.items() if (found := list(_HEAD.finditer(text)))}
     for path in source.sample(sorted(heads), BODIES):
@@ -108,7 +108,7 @@ def _draw_bodies(tree: Path, source: random.Random) -> Iterator[tuple[Path, byte
 
 @contextmanager
 def _write_instead(texts: Mapping[Path, bytes]) -> Iterator[None]:
-    """Let files have other texts for a while."""
+    """Replace the texts of files temporarily."""
     before = {path: path.read_bytes() for path in texts}
     try:
         for path, text in texts.items():
@@ -120,7 +120,7 @@ def _write_instead(texts: Mapping[Path, bytes]) -> Iterator[None]:
 
 
 def _check(package: Package, runs: dict[str, list[Run]]) -> None:
-    """End the benchmark when a build did not do what its figures claim."""
+    """Fail if a build did not do what its figures claim."""
     files = int(runs["parse"][0].output)
     expected = {"one": files, "two": files, "unchanged": 0, "body": 1}
     expected |= dict.fromkeys(ADDED, len(EDITED[package.name]))

@@ -1,12 +1,12 @@
-"""Ask the plain questions of codegraph, a code graph of another project, and of PKG beside it.
+"""Compare codegraph, a code graph of another project, with PKG on the plain questions.
 
     npm install --prefix FOLDER @colbymchenry/codegraph@1.6.1
     python benchmarks/codegraph.py --data FOLDER --command FOLDER/node_modules/.bin/codegraph [--cache FOLDER]
 
-Of `query` the functions among the symbols that it lists count, in their order; of `explore`, whose answer is one text,
-whether the first line of a right function is in it. Of `pkg query -k 5` the functions of its hits count, of
-`pkg explore` whether one of its pieces is right. Characters are those of the answer: as it is printed, and for
-`pkg query` those of its prompt, which holds the code of all five.
+For `query`, the functions among the listed symbols count, in their order; for `explore`, whose answer is one text, it
+counts whether it contains the first line of a right function. For `pkg query -k 5` the functions of its hits count, for
+`pkg explore` whether one of its pieces is right. Characters are those of the printed answer, and for `pkg query` those
+of its prompt, which holds the code of all five.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from question_sets import Question, QuestionSet
 
 from pkg.lab.evaluation.retrieval.rank_scores import Answered, find_rank, summarise_ranks
 
-LIMIT = 20  # symbols that are asked for: classes and constants among them are passed over
+LIMIT = 20  # requested symbols: classes and constants among them are skipped
 _FILE, _LINE = re.compile(r"\*\*`([^`]+\.pyi?)`\*\*"), re.compile(r"(\d+)\t")
 
 
 def ask_query(command: str, tree: Path, question: str) -> tuple[list[str], int]:
-    """List the functions that `query` finds, best first, and count the characters of its answer."""
+    """Return the functions that `query` finds, best first, and the characters of its answer."""
     found = json.loads(_run([command, "query", question, "--limit", str(LIMIT), "--json"], tree) or "[]")
     nodes = [each["node"] for each in found if each["node"]["kind"] in ("function", "method")]
     places = [f"{node['filePath']}::{node['qualifiedName'].replace('::', '.')}" for node in nodes]
@@ -41,7 +41,7 @@ def ask_query(command: str, tree: Path, question: str) -> tuple[list[str], int]:
 
 
 def ask_explore(command: str, tree: Path, question: str) -> tuple[set[tuple[str, int]], int]:
-    """Give the lines that `explore` shows, as path and number, and count the characters of its answer."""
+    """Return the lines that `explore` shows, as path and number, and the characters of its answer."""
     answer = _run([command, "explore", question], tree)
     return set(_list_lines(answer)), len(answer)
 
@@ -61,7 +61,7 @@ def _run(command: list[str], tree: Path) -> str:
 
 
 def list_first_lines(tree: Path) -> dict[str, set[int]]:
-    """Give for each function, as path::qualname, the lines on which its definitions begin."""
+    """Return for each function, as path::qualname, the first lines of its definitions."""
     lines: dict[str, set[int]] = {}
     for path in sorted(tree.rglob("*.py")):
         with warnings.catch_warnings():
@@ -85,7 +85,7 @@ def _list_definitions(node: ast.AST, prefix: str) -> Iterator[tuple[str, int]]:
 
 
 def ask_pkg(store: str, folder: Path, question: str) -> tuple[list[str], int]:
-    """List the functions of the first five hits, and count the characters of the prompt that is made of them."""
+    """Return the functions of the first five hits, and the characters of the prompt built from them."""
     asked = ["query", question, "--store", store, "-k", "5"]
     hits = map(json.loads, run_pkg([*asked, "--json"], folder).output.splitlines())
     places = [f"{hit['path']}::{hit['qualname']}" for hit in hits if hit["type"] == "hit"]
@@ -93,7 +93,7 @@ def ask_pkg(store: str, folder: Path, question: str) -> tuple[list[str], int]:
 
 
 def explore_pkg(store: str, folder: Path, question: str) -> tuple[set[str], int]:
-    """Give the places of the pieces that `pkg explore` shows, and count the characters of its text."""
+    """Return the places of the pieces that `pkg explore` shows, and the characters of its text."""
     asked = ["explore", question, "--store", store]
     lines = map(json.loads, run_pkg([*asked, "--json"], folder).output.splitlines())
     places = {f"{line['place']['path']}::{line['place']['qualname']}" for line in lines if line["type"] == "piece"}
@@ -101,7 +101,7 @@ def explore_pkg(store: str, folder: Path, question: str) -> tuple[set[str], int]
 
 
 def describe_set(command: str, chosen: QuestionSet, tree: Path) -> Figures:
-    """Index one package both ways and ask its questions."""
+    """Index one package with both tools and ask its questions."""
     store = f"sqlite:///{tree.parent / chosen.name}.db"
     _run([command, "init", "."], tree)
     run_pkg(["build", str(chosen.code), "--store", store], tree.parent)

@@ -1,6 +1,6 @@
-"""Questions made of comments: find the block above which such a comment stood, out of some 30,000 blocks.
+"""Questions from comments: find the block below which the comment belongs, out of some 30,000 blocks.
 
-The files are drawn from those of evaluation_code, and are whole but for the comments that are asked for.
+The files are drawn from those of evaluation_code, unchanged except that the comments used as questions are removed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CODE = re.compile(r"[=(\[{;]\s*\w*[)\]}]?\s*$|^\s*(?:if|for|while|def|return|im
 
 @dataclass(frozen=True, slots=True)
 class Commented:
-    """A block, and the comment right above it: its words and where it stands."""
+    """A block, and the comment directly above it with its span."""
 
     place: str
     text: str
@@ -36,7 +36,7 @@ class Commented:
 
 
 def read_comment_questions(cache: Path) -> QuestionSet:
-    """Give the questions, made once and kept in the cache."""
+    """Return the questions, generated once and cached."""
     return keep_set(f"comments-{STANDARD_LIBRARY}", cache, "block", lambda folder: _make(cache, folder))
 
 
@@ -56,13 +56,13 @@ def _make(cache: Path, folder: Path) -> Iterator[Question]:
 
 
 def _draw_files(cache: Path) -> dict[str, bytes]:
-    """Draw files that parse and hold blocks besides bodies."""
+    """Draw files that parse and contain blocks besides bodies."""
     found = {path: text for path, text in read_files(cache) if b"    # " in text}
     return {path: found[path] for path in sorted(take_lowest(found, FILES, "files"))}
 
 
 def _list_commented(path: str, unit: CodeUnit) -> Iterator[Commented]:
-    """Find the blocks right under a comment of their own indentation that reads like a question."""
+    """Yield the blocks directly below a comment of the same indentation that is usable as a question."""
     if unit.status is not Status.OK:
         return
     names = Counter(definition.qualname for definition in unit.definitions)
@@ -78,7 +78,7 @@ def _list_commented(path: str, unit: CodeUnit) -> Iterator[Commented]:
 
 
 def _find_comment(text: bytes, position: int) -> int | None:
-    """Give the start of the comment lines right above the line of a position."""
+    """Return the start of the comment lines directly above the line of a position."""
     first = text.rfind(b"\n", 0, position) + 1
     indent, start = text[first:position], None
     while first and not indent.strip():

@@ -1,4 +1,4 @@
-"""Measure the build of a corpus of 143,000 rows: CPU, memory at three sizes, bytes a node, rows a second.
+"""Measure the build of a corpus of 143,000 rows: CPU, memory at three sizes, bytes per node, rows per second.
 
     python benchmarks/corpus.py --data FOLDER [--cache FOLDER] [--rounds 3]
 
@@ -64,7 +64,7 @@ def _repeat_rows(paths: list[Path]) -> Iterator[dict[str, str]]:
 
 
 def rename(code: str, repeat: int) -> str:
-    """Give a row's functions and about half of its variables other names; the code stays as right as it was."""
+    """Rename a row's functions and about half of its variables; the code stays as correct as it was."""
     functions = set(_FUNCTION.findall(code))
     variables = {name for name in _ASSIGNED.findall(code) if crc32(name.encode()) % 2 and not iskeyword(name)}
     renamed = {name for name in functions | variables if not name.startswith("__")}

@@ -1,4 +1,4 @@
-"""The CoSQA development questions, as people typed them into a search engine, over its corpus of 6,267 functions."""
+"""The CoSQA development questions, typed by users of a search engine, over its corpus of 6,267 functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shared_data import COSQA, COSQA_QUESTIONS, find_files, read_rows
 
 
 def read_cosqa_questions(data: Path) -> QuestionSet:
-    """Give the questions; a right answer is a row of the corpus, whose docstrings stay in, or one that equals it."""
+    """Return the questions; right answers are a row of the corpus, docstrings included, and the rows equal to it."""
     (corpus,) = find_files(data, COSQA)
     questions, judgements = find_files(data, COSQA_QUESTIONS)
     gold: dict[str, list[str]] = defaultdict(list)

@@ -1,10 +1,10 @@
-"""Build 70 packages with their tests, the tests of Python and random programs: no traceback, every local error listed.
+"""Build 70 packages with tests, Python's own tests and random programs: no traceback, every local error listed.
 
     python benchmarks/crash_sweep.py [--cache FOLDER] [--seconds 30] [--more 0.05] [--programs 2000] [--kept FILE]
 
-Each build is a process of its own that may use so many CPU seconds, and some more for each file; one that takes longer
-is ended and named. What is counted is what a build says itself: a traceback on standard error, or a local error in its
-report. The tests of Python are built in groups of files, as are the random programs, whose seeds count from 0.
+Each build is a process with a limit of CPU seconds, plus some for each file; a build that exceeds it is terminated and
+named. Counted is what a build itself reports: a traceback on standard error, or a local error in its report. The tests
+of Python are built in groups of files, as are the random programs, whose seeds count from 0.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ from random_programs import write_program  # noqa: E402
 Item = TypeVar("Item")
 
 TOGETHER = ("click", "flask", "httpx", "jinja2", "lark", "marshmallow", "networkx", "parso", "pluggy", "pytest")
-"""Ten packages that are built once more in one folder."""
+"""Ten packages that are also built together in one folder."""
 KINDS = ("packages", "together", "tests of Python", "random programs")
-GROUP = 25  # files that are built together of the tests of Python, and random programs
+GROUP = 25  # files built together, of Python's tests and of random programs
 MEMORY = 6 << 30  # bytes that a build may take
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Something to build."""
+    """One build to run."""
 
     kind: str
     name: str
-    fill: Callable[[Path], None]  # a new folder with what is built
+    fill: Callable[[Path], None]  # fills a new folder with the code to build
 
 
 @dataclass(slots=True)
 class Swept:
-    """What became of one build."""
+    """Result of one build."""
 
     kind: str
     name: str
@@ -65,7 +65,7 @@ class Swept:
 
 
 def build(job: Job, work: Path, limit: Callable[[int], int]) -> Swept:
-    """Build what a job is about in a process with a limit of CPU seconds."""
+    """Run a job in a process with a limit of CPU seconds."""
     tree = work / "tree"
     job.fill(tree)
     found = Swept(job.kind, job.name, sum(1 for _ in tree.rglob("*.py")))
@@ -114,8 +114,8 @@ def build(job: Job, work: Path, limit: Callable[[int], int]) -> Swept:
 
 
 def list_jobs(chosen: Sequence[Package], cache: Path, programs: int) -> Iterator[Job]:
-    """Yield what is to be built, each with what makes its folder."""
-    for package in sorted(chosen, key=lambda each: fetch_package(each, cache).stat().st_size):  # what is quick first
+    """Yield the jobs, each with the function that fills its folder."""
+    for package in sorted(chosen, key=lambda each: fetch_package(each, cache).stat().st_size):  # quick builds first
         yield Job("packages", name_package(package), partial(_unpack, [package], cache))
     together = [package for package in chosen if package.name in TOGETHER]
     if len({package.name for package in together}) == len(TOGETHER):
@@ -141,14 +141,14 @@ def group(items: Iterable[Item]) -> Iterator[list[Item]]:
 
 
 def _copy(files: Sequence[Path], tree: Path) -> None:
-    """Copy files side by side; of those of one name, each with the number that it has."""
+    """Copy files into one folder; those of the same name are numbered."""
     tree.mkdir(parents=True)
     for number, path in enumerate(files):
         shutil.copy(path, tree / f"{path.stem}_{number}.py")
 
 
 def _write(seeds: Sequence[int], tree: Path) -> None:
-    """Write random programs, whose imports find one another."""
+    """Write random programs that import one another."""
     tree.mkdir(parents=True)
     names = dict(enumerate(("a", "m", "__init__")))
     for place, seed in enumerate(seeds):
@@ -161,12 +161,12 @@ def name_package(package: Package) -> str:
 
 
 def name_exception(error: dict[str, object]) -> str:
-    """Return the stage and exception of a local error, without what is of the one input alone."""
+    """Return the stage and exception of a local error, without details of the input."""
     return f"{error['stage']}: {error['exception']}"
 
 
 def sum_up(builds: Sequence[Swept], seconds: int, more: float) -> Figures:
-    """Return the table: builds and files by kind, and everything that did not end well by name."""
+    """Return the table: builds and files by kind, and every failure by name."""
     kinds = dict.fromkeys(each.kind for each in builds)
     errors = [error for each in builds for error in each.errors]
     return {
@@ -197,7 +197,7 @@ def sum_up(builds: Sequence[Swept], seconds: int, more: float) -> Figures:
 
 
 def read_kept(path: Path | None) -> list[Swept]:
-    """Read the builds of an earlier run that was cut off."""
+    """Read the builds of an earlier run that was interrupted."""
     if path is None or not path.exists():
         return []
     return [Swept(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -216,7 +216,7 @@ def main() -> None:
     chosen = [package for package in SWEPT if not options.only or package.name in options.only]
     found = read_kept(options.kept)
     known = {each.name for each in found}
-    with open_folder(options.cache) as (cache, work), suppress(KeyboardInterrupt):  # what was built until then counts
+    with open_folder(options.cache) as (cache, work), suppress(KeyboardInterrupt):  # the builds until then count
         for job in list_jobs(chosen, cache, options.programs):
             if job.name in known or (options.kinds and job.kind not in options.kinds):
                 continue

@@ -1,14 +1,13 @@
-"""Measure what written docstrings do for finding functions: people's docstrings are taken out, and asked for.
+"""Measure the effect of written docstrings on finding functions: people's docstrings are removed and used as questions.
 
     python benchmarks/docstring_effect.py [--cache FOLDER] [--model MODEL ...] [--questions 1000]
         [--package networkx|requests] [--written FOLDER]
 
-All docstrings of a package are taken out of a copy: of networkx, or of requests, which is small enough for a small
-model on a processor. What is written is kept in FOLDER, where one is named, and not written again. A question is the
-first paragraph of a docstring, and the answer its function. The graph is asked as it is, then with docstrings of the
-template, and of each model that is named; the figures with the docstrings of people in their places are what can be
-reached at most. Hits are counted up to the tenth. Functions whose code or first paragraph is another's too are not
-asked for.
+All docstrings are removed from a copy of a package: networkx, or requests, which is small enough for a small model on a
+CPU. With --written, written docstrings are kept in FOLDER and reused. A question is the first paragraph of a docstring,
+and the answer its function. Measured are the bare graph, then docstrings of the template, and of each named model; the
+figures with people's docstrings in place are the upper bound. Hits count up to rank ten. Functions whose code or first
+paragraph is not unique are not asked for.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ RANKINGS: tuple[RankingMethod, ...] = ("linear", "dense")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The first paragraph of a docstring, and where its function stands."""
+    """The first paragraph of a docstring, and the place of its function."""
 
     text: str
     path: str
@@ -45,7 +44,7 @@ class Asked:
 
 
 def strip_file(path: str, text: bytes) -> tuple[bytes, list[Asked]]:
-    """Take the docstrings out of the functions of a file; a function that is nothing else keeps its own."""
+    """Remove the docstrings from the functions of a file; a function with no other statement keeps its own."""
     code = extract_unit(text, with_summary=False)
     bodies = {block.function: block.span.start for block in code.blocks if block.kind == "body"}
     pieces, done, asked = [], 0, []
@@ -60,7 +59,7 @@ def strip_file(path: str, text: bytes) -> tuple[bytes, list[Asked]]:
 
 
 def strip_tree(tree: Path) -> list[Asked]:
-    """Take the docstrings out of all files of a folder; give what may be asked."""
+    """Remove the docstrings from all files of a folder; return the possible questions."""
     found: list[Asked] = []
     for file in sorted(tree.rglob("*.py")):
         stripped, asked = strip_file(file.relative_to(tree).as_posix(), file.read_bytes())
@@ -70,7 +69,7 @@ def strip_tree(tree: Path) -> list[Asked]:
 
 
 def choose_questions(asked: Sequence[Asked], graph: Graph, count: int) -> list[Asked]:
-    """Choose questions by hash, among those that mean one function alone."""
+    """Choose questions by hash, among those that identify a single function."""
     functions = list(graph.store.nodes([Label.FUNCTION]))
     codes = Counter(node.content_hash for node in functions)
     places = Counter((node.path, node.qualname) for node in functions if codes[node.content_hash] == 1)
@@ -81,13 +80,13 @@ def choose_questions(asked: Sequence[Asked], graph: Graph, count: int) -> list[A
 
 
 def measure_graph(address: str, questions: Sequence[Asked]) -> Figures:
-    """Ask all questions of a graph, with each ranking."""
+    """Run all questions on a graph, with each ranking."""
     with open_graph(address) as graph:
         return {ranking: measure_ranks(list(find_ranks(graph, questions, ranking))) for ranking in RANKINGS}
 
 
 def find_ranks(graph: Graph, questions: Sequence[Asked], ranking: RankingMethod) -> Iterator[int]:
-    """Give the rank of each answer; 0 where it is not among the first."""
+    """Yield the rank of each answer; 0 if it is not among the first."""
     for each in questions:
         hits = graph.query(each.text, mode="function", top_k=DEPTH, ranking=ranking, budget=0, prune=False, hops=0).hits
         wanted = each.path, each.qualname
@@ -95,7 +94,7 @@ def find_ranks(graph: Graph, questions: Sequence[Asked], ranking: RankingMethod)
 
 
 def measure_ranks(ranks: Sequence[int]) -> Figures:
-    """Sum up ranks: the mean of their reciprocals, and how many are first and among the ten."""
+    """Sum up ranks: their mean reciprocal, and how many are first and among the ten."""
     return {
         "MRR@10": round(sum(1 / rank for rank in ranks if rank) / len(ranks), 4),
         "first": round(sum(rank == 1 for rank in ranks) / len(ranks), 4),
@@ -104,7 +103,7 @@ def measure_ranks(ranks: Sequence[int]) -> Figures:
 
 
 def enhance(address: str, model: str) -> Figures:
-    """Have docstrings written and stored; give what it took."""
+    """Write and store docstrings; return the cost."""
     start, busy = time.perf_counter(), time.process_time()
     (report,) = enhance_graph(model, store=address, listener=Listener(agree=lambda text: True))
     return {
@@ -120,7 +119,7 @@ def enhance(address: str, model: str) -> Figures:
 
 
 def measure(package: Package, cache: Path, work: Path, models: Sequence[str], count: int) -> Figures:
-    """Build the graphs, with docstrings of people and without any, and enhance the second."""
+    """Build the graphs, with people's docstrings and without any, and enhance the second."""
     human, bare = (f"sqlite:///{work / name}.db" for name in ("human", "bare"))
     tree = unpack_package(package, cache, work)
     run_pkg(["build", str(tree), "--store", human], work)
@@ -131,7 +130,7 @@ def measure(package: Package, cache: Path, work: Path, models: Sequence[str], co
     found = {"human": measure_graph(human, questions), "none": measure_graph(bare, questions)}
     written: Figures = {}
     for model in models:
-        name = model.rpartition("/")[2]  # of a file: where it lies is nobody's business
+        name = model.rpartition("/")[2]  # of a model file only the name, not its folder
         written[name] = enhance(bare, model)
         found[name] = measure_graph(bare, questions)
         remove_docstrings(model, store=bare)
@@ -156,7 +155,7 @@ def main() -> None:
     with open_folder(options.cache) as (cache, work):
         os.environ["XDG_CACHE_HOME"] = str(
             options.written or work
-        )  # what an older version wrote is none of its figures
+        )  # docstrings of an older version would distort the figures
         figures = measure(package, cache, work, ["template", *options.model], options.questions)
     write_result("docstring_effect" if package is NETWORKX else f"docstring_effect_{package.name}", figures)
     for name, rankings in figures["found"].items():

@@ -1,8 +1,8 @@
-"""Questions made of docstrings: find the function, out of 20,000, whose docstring begins like this.
+"""Questions from docstrings: find the function, out of 20,000, whose docstring begins like this.
 
-The functions are drawn from the packages of evaluation_code; each stands in a file of its old path and a class of its
-old name, without its docstring, so that the product builds its graph as of any repository. Functions whose code is
-equal, or whose place is, come once.
+The functions are drawn from the packages of evaluation_code; each is written to a file of its original path and a class
+of its original name, without its docstring, so that a graph is built as of any repository. Functions of equal code or
+equal place are deduplicated.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pkg.model import CodeUnit, Function, Status
 
 FUNCTIONS = 20_000
 ASKED, FURTHER, FURTHER_BARE = slice(0, 1_000), slice(1_000, 3_500), slice(3_500, 5_000)
-"""Which questions are measured by, and which others a ranker learns from, in the order of their hashes."""
+"""Slices of the questions, in the order of their hashes: for measuring, and others for training a ranker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,37 +32,37 @@ class Documented:
     path: str
     qualname: str
     summary: str
-    code: bytes  # with the white space before its first line
+    code: bytes  # including the white space before its first line
 
     @property
     def place(self) -> str:
-        """Name the function as questions do."""
+        """Return the place as questions spell it."""
         return f"{self.path}::{self.qualname}"
 
     @property
     def indent(self) -> bytes:
-        """Give the white space before the first line."""
+        """Return the white space before the first line."""
         return self.code[: len(self.code) - len(self.code.lstrip())]
 
 
 def read_docstring_questions(cache: Path) -> QuestionSet:
-    """Give the questions, made once and kept in the cache."""
+    """Return the questions, generated once and cached."""
     return keep_set(f"docstrings-{STANDARD_LIBRARY}", cache, "function", lambda folder: _make(cache, folder))
 
 
 def read_bare_questions(cache: Path) -> QuestionSet:
-    """Give the same questions about the same functions, none of which has a class, nor a path that says anything."""
+    """Return the same questions about the same functions, without their classes and with meaningless paths."""
     return keep_set(f"bare-{STANDARD_LIBRARY}", cache, "function", lambda folder: _make_bare(cache, folder))
 
 
 def read_further_questions(cache: Path) -> QuestionSet:
-    """Give other questions about the same functions, none of the 1,000: a ranker may learn from all of them."""
+    """Return other questions about the same functions, none of the 1,000: a ranker may train on all of them."""
     name = f"further-docstrings-{STANDARD_LIBRARY}"
     return keep_set(name, cache, "function", lambda folder: _make(cache, folder, FURTHER))
 
 
 def read_further_bare_questions(cache: Path) -> QuestionSet:
-    """Give still others, about the functions without class and path."""
+    """Return further questions, about the functions without class and path."""
     name = f"further-bare-{STANDARD_LIBRARY}"
     return keep_set(name, cache, "function", lambda folder: _make_bare(cache, folder, FURTHER_BARE))
 
@@ -106,7 +106,7 @@ def _drop_equals(functions: Iterable[Documented]) -> Iterator[Documented]:
 
 
 def _list_documented(cache: Path) -> Iterator[Documented]:
-    """Find every function with a docstring and more, outside other functions."""
+    """Yield every function with a docstring and a body, outside other functions."""
     for path, text in read_files(cache):
         code = extract_unit(text, with_summary=False)
         for definition in code.definitions:
@@ -115,7 +115,7 @@ def _list_documented(cache: Path) -> Iterator[Documented]:
 
 
 def _strip(path: str, code: CodeUnit, function: Function) -> Iterator[Documented]:
-    """Yield a function without its docstring and those inside it, unless too little is left or it no longer parses."""
+    """Yield a function without its docstring and nested ones, unless too little is left or it no longer parses."""
     summary = summarise_docstring(code.text, function)
     start, end = code.text.rfind(b"\n", 0, function.span.start) + 1, function.span.end
     if not summary or code.text[start : function.span.start].strip():
@@ -129,7 +129,7 @@ def _strip(path: str, code: CodeUnit, function: Function) -> Iterator[Documented
 
 
 def _head(function: Documented) -> bytes:
-    """Write the classes that a function stands in; for one that stood in a compound statement, another of these."""
+    """Return the headers above a function: its classes, or `if True:` for an indented function outside classes."""
     owners = function.qualname.split(".")[:-1]
     if not owners and function.indent:
         return b"if True:\n"

@@ -1,19 +1,19 @@
-"""Compare the calls of a graph with those that are seen at run time, under the tests of twelve packages.
+"""Compare the calls of a graph with those observed at run time, under the tests of twelve packages.
 
     python benchmarks/dynamic_edges.py [--cache FOLDER] [--packages NAMES] [--misses FILE]
 
-A call is a pair of a function, or the code of a file, and a function, both of the package itself; trace_calls.py says
-what counts as one. Recall is the share of the seen pairs that the graph has: as certain or likely edges, and with the
-possible ones. Precision is told of the edges whose caller has run the line where the call stands: the share of their
-pairs that was seen, be it through the standard library (contextlib), or through a function inside another, as what
-decorators put around. Edges to generators and coroutines that were not seen are left out, since another function may
-drive them than the one that calls. A line that has run may hold a call that has not: the share is a lower bound.
-`overall` is of the packages that the resolver was measured with while it was written, `held_out` of those that were
-added later and that tuned nothing. `rules` has the precision for each rule of an edge and the confidence that it gave;
-an edge counts once for each rule that has a line of it.
-`misses` counts the pairs that no certain or likely edge has, by what the graph says of the caller: why a call there is
-not bound, that the calls of the line lead elsewhere, or nothing. The traced pairs stay in the cache, so that a second
-run after a change of the resolver takes seconds.
+A call is a pair of a function, or the code of a file, and a function, both of the package itself; trace_calls.py
+defines what counts as one. Recall is the share of the observed pairs that the graph has: as certain or likely edges,
+and including possible ones. Precision covers the edges whose caller has run the line of the call: the share of their
+pairs that was observed, also through the standard library (contextlib), or through a nested function, as in
+decorators. Unobserved edges to generators and coroutines are left out, since a function other than the caller may drive
+them. A line that has run may contain a call that has not: the share is a lower bound.
+`overall` covers the packages used while the resolver was written, `held_out` those that were added later and tuned
+nothing. `rules` has the precision for each rule of an edge and its confidence; an edge counts once for each rule that
+has a line of it.
+`misses` counts the pairs without a certain or likely edge, by what the graph records for the caller: why a call there
+is unbound, that the calls of the line lead elsewhere, or nothing. The traced pairs are cached, so that a second run
+after a change of the resolver takes seconds.
 """
 
 from __future__ import annotations
@@ -58,18 +58,18 @@ REQUIREMENTS = (
     "railroad-diagrams==3.0.1", "simplejson==4.3.0", "sniffio==1.3.1", "sortedcontainers==2.4.0", "trio==0.35.0",
     "click==8.5.1",
 )  # fmt: skip
-"""What the tests need; the code of the packages themselves is that of their source distributions."""
+"""Requirements of the tests; the packages' own code comes from their source distributions."""
 
 Place = tuple[str, int]
 """The file of a function and its first line; 0 for the code of the file."""
 Pair = tuple[Place, Place]
 Rule = tuple[str, str]
-"""The rule that made an edge and the confidence that it gave."""
+"""The rule that produced an edge, and its confidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """A package, where its source distribution has the code, and the arguments of pytest that run its tests."""
+    """A package, the folder of its code in the source distribution, and the pytest arguments that run its tests."""
 
     package: Package
     folder: str
@@ -77,7 +77,7 @@ class Tested:
     is_held_out: bool = False
 
 
-_REFUSED = "tests/test_syntax/extensions/test_md_in_html.py"  # by this version of pytest
+_REFUSED = "tests/test_syntax/extensions/test_md_in_html.py"  # fails on this version of pytest
 
 TESTED = (
     Tested(PLUGGY, "src/pluggy", ("testing",)),
@@ -86,18 +86,18 @@ TESTED = (
     Tested(MARSHMALLOW, "src/marshmallow", ("tests",)),
     Tested(PARSO, "parso", ("test",)),
     Tested(LARK, "lark", ("tests",)),
-    Tested(MISTUNE, "src/mistune", ("tests", "-k", "not quadratically"), is_held_out=True),  # too slow if traced
+    Tested(MISTUNE, "src/mistune", ("tests", "-k", "not quadratically"), is_held_out=True),  # too slow when traced
     Tested(TOMLKIT, "tomlkit", ("tests",), is_held_out=True),
-    Tested(PYPARSING, "pyparsing", ("tests", "-k", "not random"), is_held_out=True),  # other calls in each run
+    Tested(PYPARSING, "pyparsing", ("tests", "-k", "not random"), is_held_out=True),  # different calls in each run
     Tested(TINYDB, "tinydb", ("tests",), is_held_out=True),
     Tested(MARKDOWN, "markdown", ("tests", "--ignore", _REFUSED), is_held_out=True),
-    Tested(SQLPARSE, "sqlparse", ("tests", "-k", "not dos"), is_held_out=True),  # too slow if traced
+    Tested(SQLPARSE, "sqlparse", ("tests", "-k", "not dos"), is_held_out=True),  # too slow when traced
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What the tests of a package have shown."""
+    """Calls observed under the tests of a package."""
 
     pairs: dict[Pair, int]  # with the line of the call
     indirect: set[Pair]  # through the standard library, or through a function inside another
@@ -105,29 +105,29 @@ class Trace:
     lines: set[Place]
 
     def has_seen(self, pair: Pair) -> bool:
-        """Return whether the tests have shown a pair, directly or through others."""
+        """Return whether the tests have observed a pair, directly or indirectly."""
         return pair in self.pairs or pair in self.indirect
 
 
 @dataclass(slots=True)
 class Graph:
-    """What a graph says of the calls of a package."""
+    """The calls of a package in a graph."""
 
     lines: dict[Pair, dict[str, set[int]]] = field(default_factory=dict)  # of the calls, by confidence
     rules: dict[tuple[Pair, Rule], set[int]] = field(default_factory=dict)  # the same lines by rule
-    bound: set[Place] = field(default_factory=set)  # lines whose calls lead somewhere
+    bound: set[Place] = field(default_factory=set)  # lines with a bound call
     unbound: dict[Place, list[dict[str, Any]]] = field(default_factory=dict)  # calls, by caller
     names: dict[Place, str] = field(default_factory=dict)
 
     def find_confidence(self, pair: Pair) -> str | None:
-        """Return the best confidence of an edge; None where there is no edge."""
+        """Return the best confidence of an edge; None without an edge."""
         held = self.lines.get(pair, ())
         return next((each for each in (*SURE, POSSIBLE) if each in held), None)
 
 
 @dataclass(slots=True)
 class Score:
-    """Counts of pairs: by confidence, those that were seen, and those that were judged and right."""
+    """Counts of pairs: by confidence, those observed, and those judged and right."""
 
     seen: int = 0
     found: Counter[str] = field(default_factory=Counter)
@@ -161,7 +161,7 @@ class Score:
 
 
 def describe_rules(scores: Mapping[str, Score]) -> Figures:
-    """Return by rule and confidence how many edges were judged and the share that was seen, in each of the scores."""
+    """Return by rule and confidence the number of judged edges and the observed share, in each of the scores."""
     rules: Figures = {}
     for rule, confidence in sorted({each for score in scores.values() for each in score.judged_by_rule}):
         key = rule, confidence
@@ -174,7 +174,7 @@ def describe_rules(scores: Mapping[str, Score]) -> Figures:
 
 
 def print_rules(rules: Figures, names: Iterable[str]) -> None:
-    """Print a line for each rule and confidence: the judged edges and the share that was seen, in each score."""
+    """Print a line for each rule and confidence: the judged edges and the observed share, in each score."""
     for rule, by_confidence in rules.items():
         for confidence, found in by_confidence.items():
             shares = (
@@ -189,7 +189,7 @@ def _compare(part: int, whole: int, target: float | None) -> Figures:
 
 
 def trace_tests(tested: Tested, cache: Path, work: Path) -> tuple[Path, Trace]:
-    """Unpack a package and run its tests under the tracer, unless the cache has what they showed."""
+    """Unpack a package and run its tests under the tracer, unless the trace is cached."""
     tree = next(unpack_package(tested.package, cache, work / "tree").iterdir())
     folder = tree / tested.folder
     kept = name_trace(tested, cache)
@@ -201,13 +201,13 @@ def trace_tests(tested: Tested, cache: Path, work: Path) -> tuple[Path, Trace]:
 
 
 def name_trace(tested: Tested, cache: Path) -> Path:
-    """Return the file of the cache that keeps what the tests of a package showed."""
+    """Return the cached trace file of a package."""
     told = json.dumps((tested.package.sha256, tested.folder, tested.tests, REQUIREMENTS, TRACER.read_text("utf-8")))
     return cache / f"calls-{tested.package.name}-{hashlib.sha256(told.encode()).hexdigest()[:8]}.json"
 
 
 def make_environment(cache: Path) -> Path:
-    """Install what the tests need into an environment of the cache, and return its interpreter."""
+    """Install the requirements of the tests into a cached environment, and return its interpreter."""
     told = json.dumps((REQUIREMENTS, sys.version))
     folder = cache / f"environment-{hashlib.sha256(told.encode()).hexdigest()[:8]}"
     python, ready = folder / "bin" / "python", folder / "ready"
@@ -220,7 +220,7 @@ def make_environment(cache: Path) -> Path:
 
 
 def read_trace(path: Path) -> Trace:
-    """Read what trace_calls.py has written."""
+    """Read the output of trace_calls.py."""
     found = json.loads(path.read_text(encoding="utf-8"))
     if found["status"]:
         print(
@@ -233,7 +233,7 @@ def read_trace(path: Path) -> Trace:
 
 
 def follow_inner(pairs: set[Pair], inner: set[Place]) -> set[Pair]:
-    """Return the pairs that call each other through a nested function, as decorators put around what they decorate."""
+    """Return the pairs that call each other through a nested function, as decorators produce."""
     callees: dict[Place, list[Place]] = {}
     for caller, callee in pairs:
         callees.setdefault(caller, []).append(callee)
@@ -248,7 +248,7 @@ def read_graph(folder: Path, work: Path) -> Graph:
 
 
 def parse_graph(lines: Sequence[dict[str, Any]]) -> Graph:
-    """Parse the calls out of the lines of an export."""
+    """Parse the calls from the lines of an export."""
     graph, places, calls = Graph(), {}, {}
     for each in lines:
         if each.get("label") in ("File", "Function"):
@@ -271,7 +271,7 @@ def parse_graph(lines: Sequence[dict[str, Any]]) -> Graph:
 
 
 def judge(graph: Graph, trace: Trace) -> tuple[Score, list[Figures]]:
-    """Compare a graph with what was seen; return the counts, and the pairs that are missing or were not seen."""
+    """Compare a graph with a trace; return the counts, and the missing and the unobserved pairs."""
     score, faults = Score(seen=len(trace.pairs)), []
     for pair, line in sorted(trace.pairs.items()):
         confidence = graph.find_confidence(pair)
@@ -298,14 +298,14 @@ def judge(graph: Graph, trace: Trace) -> tuple[Score, list[Figures]]:
 
 
 def _list_run(trace: Trace, pair: Pair, lines: Iterable[int]) -> list[int]:
-    """Return the lines of an edge that have run; none where nobody can say by whom the callee was called."""
+    """Return the lines of an edge that have run; none if the trace cannot show the caller of its callee."""
     if pair[1] in trace.resumed and not trace.has_seen(pair):
         return []
     return [line for line in sorted(lines) if (pair[0][0], line) in trace.lines]
 
 
 def explain(graph: Graph, pair: Pair, line: int) -> str:
-    """Say what a graph knows of a call that it has no edge of."""
+    """Return what a graph records about a call for which it has no edge."""
     caller, callee = pair
     unbound = graph.unbound.get(caller, ())
     name = graph.names.get(callee, "").rpartition(".")[2]
@@ -328,7 +328,7 @@ def _describe(kind: str, graph: Graph, pair: Pair, line: int, cause: str) -> Fig
 
 
 def write_faults(path: Path | None, faults: Iterable[Figures]) -> None:
-    """Write the pairs that are missing or were not seen as JSON lines."""
+    """Write the missing and the unobserved pairs as JSON lines."""
     if path is not None:
         path.write_text("".join(json.dumps(each) + "\n" for each in faults), encoding="utf-8")
 
@@ -358,7 +358,7 @@ def main() -> None:
 
 
 def read_options() -> argparse.Namespace:
-    """Read the options."""
+    """Parse the options."""
     parser = make_parser(__doc__)
     names = {each.package.name: each for each in TESTED}
     parser.add_argument("--packages", nargs="+", choices=names, default=names, help="some of the packages")

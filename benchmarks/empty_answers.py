@@ -1,9 +1,9 @@
-"""Count the HumanEval and MBPP questions that get fewer hits than they ask for from the shared corpora.
+"""Count the HumanEval and MBPP questions with fewer hits than requested from the shared corpora.
 
     python benchmarks/empty_answers.py --data FOLDER [--cache FOLDER]
 
-A search that filters after ranking leaves questions without an answer; this one must leave none. The budget of tokens
-is lifted, since it cuts answers that were found; how many hits the usual budget leaves out is told beside.
+A search that filters after ranking leaves questions without an answer; this one must leave none. The token budget is
+lifted, since it cuts answers that were found; the number of hits dropped by the default budget is reported separately.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ SIZES = (1, 10)
 
 @dataclass(slots=True)
 class Answers:
-    """What became of the questions of one mode and k."""
+    """Results of the questions of one mode and k."""
 
     fewer: list[str] = field(default_factory=list)  # questions with fewer than k hits
     repeated: list[str] = field(default_factory=list)  # questions with two hits of equal content
-    shortened: int = 0  # questions of which the usual budget takes hits away
+    shortened: int = 0  # questions that lose hits to the default budget
 
 
 def build_graph(data: Path, work: Path) -> str:
-    """Put all corpora into one graph and give its address."""
+    """Build one graph of all corpora and return its address."""
     address = f"sqlite:///{work / 'corpora.db'}"
     for path in find_files(data, CORPORA):
         run_pkg(["build", str(path), "--store", address], work)
@@ -41,7 +41,7 @@ def build_graph(data: Path, work: Path) -> str:
 
 
 def ask_all(graph: Graph, questions: list[str], mode: Mode, k: int) -> Answers:
-    """Ask every question in one mode for k hits."""
+    """Run every question in one mode for k hits."""
     answers = Answers()
     for text in questions:
         try:

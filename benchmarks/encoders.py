@@ -1,10 +1,10 @@
-"""Measure what encoders cost: functions a CPU-second, peak memory, start, and how many texts are too long.
+"""Measure what encoders cost: functions per CPU second, peak memory, start-up, and the number of texts too long.
 
     python benchmarks/encoders.py [--cache FOLDER] [--functions 1000] [--rounds 3] NAME...
 
-NAME is what `pkg build --encoder` takes, such as static, minilm or st:FOLDER; each is measured in a process of its own
-on the same functions of networkx, sampled with a fixed seed. The vectors of earlier runs are not used. All encoders
-take turns, so that whatever else the machine does meets them alike; of the rounds the middle figure counts.
+NAME is a value of `pkg build --encoder`, such as static, minilm or st:FOLDER; each is measured in its own process on
+the same functions of networkx, sampled with a fixed seed, without cached vectors. Encoders alternate, so that other
+load on the machine affects all of them alike; the median of the rounds counts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SEED = 0
 
 
 def sample_functions(tree: Path, count: int) -> list[bytes]:
-    """Sample functions of a tree; equal ones are taken once."""
+    """Sample distinct functions of a tree."""
     from pkg.extract.python import extract_unit
     from pkg.model import Function
 
@@ -64,7 +64,7 @@ def measure_encoder(name: str, tree: Path, count: int) -> Figures:
 
 
 def run_encoder(name: str, tree: Path, count: int, work: Path) -> Figures:
-    """Measure one encoder in a new process with a cache of its own."""
+    """Measure one encoder in a new process with its own cache."""
     with TemporaryDirectory(dir=work) as cache:
         os.environ["XDG_CACHE_HOME"] = cache
         command = [
@@ -82,17 +82,17 @@ def run_encoder(name: str, tree: Path, count: int, work: Path) -> Figures:
 
 
 def take_middle(rounds: list[Figures]) -> Figures:
-    """Take the middle of each figure over the rounds."""
+    """Return the median of each figure over the rounds."""
     return {key: statistics.median(each[key] for each in rounds) for key in rounds[0]}
 
 
 def shorten_name(name: str) -> str:
-    """Leave the folder of a model out of the result: it is of one machine."""
+    """Return the name of a model without its folder, which is specific to one machine."""
     return re.sub(r":.*/", ":", name)
 
 
 def read_arguments() -> argparse.Namespace:
-    """Read the names and options."""
+    """Parse the names and options."""
     parser = make_parser(__doc__)
     parser.add_argument("--functions", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3, help="an odd number")
@@ -102,7 +102,7 @@ def read_arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Measure every encoder that was named."""
+    """Measure every named encoder."""
     options = read_arguments()
     if options.measure:
         print(json.dumps(measure_encoder(options.names[0], options.measure, options.functions)))

@@ -1,11 +1,11 @@
-"""Measure the docstrings that a model writes, for each form of its prompt: how many are valid, complete, at what cost.
+"""Measure the docstrings that a model writes, for each prompt template: how many are valid and complete, and the cost.
 
     python benchmarks/enhance.py gguf:FILE [--functions 48] [--forms chat,open-hole,hole] [--threads 1] [--parallel 1]
         [--cache FOLDER]
 
-The functions are some of django that have no docstring, sampled with a fixed seed; tests are left out. A docstring is
-valid when it passes all checks of pkg/enhance/checking.py, at the first or the second try. The template is measured
-beside the model: it needs none. Nothing is taken from the cache of docstrings.
+The functions are a sample of django's without docstring, drawn with a fixed seed; tests are left out. A docstring is
+valid if it passes all checks of pkg/enhance/checking.py, at the first or the second attempt. The docstring template
+without a model is measured beside it. The docstring cache is not used.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from pkg.models.registry import open_model
 
 SEED = 0
 WINDOW = 4096  # tokens; all but a few functions are far shorter
-PAPER_SECONDS = 2.69  # a function, of StarCoder2-7B on an A100 (P-07)
+PAPER_SECONDS = 2.69  # per function, of StarCoder2-7B on an A100 (P-07)
 
 
 def sample_functions(tree: Path, count: int) -> list[FunctionText]:
-    """Sample functions without docstring; equal ones are taken once."""
+    """Sample distinct functions without docstring."""
     found: dict[str, FunctionText] = {}
     for path in sorted(tree.rglob("*.py")):
         if "tests" in path.parts:
@@ -77,7 +77,7 @@ def measure(writer: DocstringWriter, functions: Sequence[FunctionText]) -> Figur
 
 
 def judge(docstring: Docstring, facts: FunctionFacts | Failure) -> list[str]:
-    """Name what a docstring is and says."""
+    """Return the properties that a docstring has."""
     assert not isinstance(facts, Failure), "what has a docstring could be read"
     states = {
         "inputs": states_inputs(docstring.text, facts),
@@ -89,7 +89,7 @@ def judge(docstring: Docstring, facts: FunctionFacts | Failure) -> list[str]:
 
 
 def read_arguments() -> argparse.Namespace:
-    """Read the model and the options."""
+    """Parse the model and the options."""
     parser = make_parser(__doc__)
     parser.add_argument("model", help="what `pkg enhance --model` takes, such as gguf:FILE")
     parser.add_argument("--functions", type=int, default=48)
@@ -100,7 +100,7 @@ def read_arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Measure every form, and the template."""
+    """Measure every prompt template, and the docstring template."""
     options = read_arguments()
     with open_folder(options.cache) as (cache, work):
         functions = sample_functions(unpack_package(DJANGO, cache, work), options.functions)

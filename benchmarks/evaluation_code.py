@@ -1,4 +1,4 @@
-"""The code that questions are asked about: 13 packages that nothing was trained on, and the standard library."""
+"""The code that questions are asked about: 13 packages excluded from training, and the standard library."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ PACKAGES = (
     TWISTED,
 )  # fmt: skip
 STANDARD_LIBRARY = f"python-{platform.python_version()}"
-"""The one part that no hash pins: it is that of the Python that runs the benchmark."""
+"""The only part not pinned by a hash: that of the Python running the benchmark."""
 
 _LEFT_OUT = {"site-packages", "dist-packages", "test", "lib-dynload"}  # of the standard library
 
 
 def read_files(cache: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield (path, text) of every Python file that is UTF-8, the packages' as they are installed, sorted."""
+    """Yield (path, text) of every UTF-8 Python file, the packages' as installed, sorted."""
     for package in PACKAGES:
         with tempfile.TemporaryDirectory(dir=cache) as work:
             yield from _read_tree(unpack_package(package, cache, Path(work)), "")
@@ -55,7 +55,7 @@ def _read_tree(root: Path, prefix: str, left_out: set[str] | None = None) -> Ite
 
 
 def is_utf8(text: bytes) -> bool:
-    """Tell whether bytes are UTF-8."""
+    """Return whether bytes are UTF-8."""
     try:
         text.decode()
     except UnicodeDecodeError:

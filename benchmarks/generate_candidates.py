@@ -1,11 +1,11 @@
-"""Sample answers to HumanEval and MBPP from a model behind an OpenAI-compatible address, for rerank.py.
+"""Sample answers to HumanEval and MBPP from a model at an OpenAI-compatible address, for rerank.py.
 
     python benchmarks/generate_candidates.py OUT.jsonl --data FOLDER [--address http://127.0.0.1:8080/v1]
         [--model NAME] [--samples 4] [--store sqlite:///corpora.db] [--only humaneval] [--tasks N]
     python benchmarks/generate_candidates.py OUT.jsonl --data FOLDER --pack benchmarks/data/candidates.jsonl.gz
 
-The server is yours to bring. It must go on with a last message of the assistant and know `n`, as that of llama.cpp
-does; with xllamacpp in an environment of its own, the few lines that start one are
+You provide the server. It must continue a last message of the assistant and support `n`, as llama.cpp's does; with
+xllamacpp in an environment of its own, these lines start one
 
     import threading, xllamacpp
     parameters = xllamacpp.CommonParams()
@@ -14,11 +14,11 @@ does; with xllamacpp in an environment of its own, the few lines that start one 
     server = xllamacpp.Server(parameters)
     threading.Event().wait()
 
-The answer of a HumanEval task goes on where its prompt ends (P-22); that of an MBPP task is a function of its own, and
-its prompt shows the first assert, which names the function. One answer is greedy, the others have temperature 0.8. With
-a store, the prompt also shows the code that the graph holds for the task (P-20), and the answers are called helped; the
-same file takes both. Lines are written as they are done; the same command again goes on where it stopped. The tasks
-come in an order that is mixed once and for all, so that the first N of them are a fair sample.
+The answer of a HumanEval task continues its prompt (P-22); that of an MBPP task is a complete function, and its prompt
+shows the first assert, which names the function. One answer is greedy, the others have temperature 0.8. With a store,
+the prompt also shows the code that the graph has for the task (P-20), and the answers are called helped; the same file
+takes both. Lines are written as they are done; repeating the command resumes an interrupted run. The tasks come in a
+fixed shuffled order, so that the first N of them are a fair sample.
 """
 
 from __future__ import annotations
@@ -44,34 +44,34 @@ from pkg.api import Graph, open_graph
 from pkg.lab.evaluation.code.benchmark_items import Item
 
 TEMPERATURE = 0.8  # answers vary, and most of them still run
-TOKENS = 320  # of an answer; enough for nearly all that stop by themselves
-TOGETHER = 4  # tasks in work at a time; a processor writes 16 answers faster at once than one by one
-SECONDS = 600.0  # of one answer; a small model on a busy core writes few tokens a second
+TOKENS = 320  # per answer; enough for nearly all that stop by themselves
+TOGETHER = 4  # concurrent tasks; a CPU writes 16 answers faster in a batch than one by one
+SECONDS = 600.0  # per answer; a small model on a busy core writes few tokens per second
 FENCE = "```python\n"
 ENDS = ["\n```", "\nif __name__", "\nprint(", "\nassert ", "\n# Test", "\n# Example", "\n# Check", "\n# Run"]
-"""What follows these is no answer but what the model does with it."""
+"""Stop strings; the text after them is not part of the answer."""
 
-NEXT = ["\ndef ", "\nclass ", "\n#"]  # also ends an answer whose function the prompt has begun
+NEXT = ["\ndef ", "\nclass ", "\n#"]  # also stops an answer whose function begins in the prompt
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a model is asked, how its answer begins, and what ends it."""
+    """The request to a model, the beginning of its answer, and its stop strings."""
 
     asked: str
-    begun: str  # the beginning of the code, which the query gives
+    begun: str  # the beginning of the code, given by the query
     ends: list[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model behind an address."""
+    """A model at an address."""
 
     address: str
     name: str
 
     def answer(self, prompt: Prompt, temperature: float, count: int) -> list[str]:
-        """Give some answers of the model to one prompt: the whole code of each."""
+        """Return several answers of the model to one prompt: the whole code of each."""
         start = FENCE + prompt.begun
         body = {
             "model": self.name,
@@ -90,11 +90,11 @@ class Model:
         with urllib.request.urlopen(request, timeout=SECONDS) as response:
             found: dict[str, Any] = json.load(response)
         told = [str(choice["message"]["content"]) for choice in found["choices"]]
-        return [prompt.begun + text.removeprefix(start) for text in told]  # servers differ in whether they repeat it
+        return [prompt.begun + text.removeprefix(start) for text in told]  # some servers repeat it
 
 
 def make_prompt(problem: Item, graph: Graph | None) -> Prompt:
-    """Write the prompt of a problem, with helper code when there is a graph to take it from."""
+    """Build the prompt of a problem, with helper code if there is a graph."""
     helper = "" if graph is None else graph.prompt(graph.query(problem.query, top_k=1)) + "\n\n"
     if problem.id.startswith("HumanEval"):
         return Prompt(helper + "Complete this Python function.", problem.query.rstrip() + "\n", ENDS + NEXT)
@@ -112,7 +112,7 @@ def sample_answers(model: Model, prompt: Prompt, kind: str, samples: int) -> lis
 
 
 def read_known(out: Path, kind: str) -> set[str]:
-    """Read which tasks are done with a kind of prompt; a last line that was cut off is taken away."""
+    """Read the tasks that are done with a kind of prompt; remove a truncated last line."""
     content = out.read_bytes() if out.exists() else b""
     whole = content[: content.rfind(b"\n") + 1]
     if len(whole) < len(content):
@@ -122,12 +122,12 @@ def read_known(out: Path, kind: str) -> set[str]:
 
 
 def generate(options: argparse.Namespace, problems: list[Item], graph: Graph | None) -> Iterator[dict[str, Any]]:
-    """Yield one line a task that is not done yet."""
+    """Yield one line for each task that is not done yet."""
     kind = "plain" if graph is None else "helped"
     known = read_known(options.out, kind)
     model = Model(options.address, options.model)
     missing = [problem for problem in problems if problem.id not in known]
-    # Not in the threads below: a graph is asked in the thread that opened it.
+    # Not in the threads below: a graph must be used in the thread that opened it.
     prompts = [make_prompt(problem, graph) for problem in missing]
     with ThreadPoolExecutor(TOGETHER) as threads:
         found = threads.map(lambda prompt: sample_answers(model, prompt, kind, options.samples), prompts)
@@ -137,12 +137,12 @@ def generate(options: argparse.Namespace, problems: list[Item], graph: Graph | N
 
 
 def mix_problems(problems: list[Item]) -> list[Item]:
-    """Put problems into an order that says nothing about them and is always the same."""
+    """Return the problems in a fixed shuffled order."""
     return sorted(problems, key=lambda problem: hashlib.sha256(problem.id.encode()).digest())
 
 
 def pack_lines(out: Path, packed: Path) -> None:
-    """Write all lines in the order of the tasks into a compressed file that is the same for the same lines."""
+    """Write all lines in the order of the tasks into a reproducible compressed file."""
     rows = sorted(map(json.loads, out.read_text(encoding="utf-8").splitlines()), key=_place_row)
     samples = max(len(row["candidates"]) for row in rows) - 1
     tasks = Counter(f"--only {_name_form(row)}{' --store GRAPH' * (row['prompt'] == 'helped')}" for row in rows)

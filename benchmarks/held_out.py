@@ -1,11 +1,11 @@
-"""Ask plain questions on packages that nothing was learned from or chosen by, and about what is in no function.
+"""Run plain questions on packages not used for training or tuning, and questions about code outside functions.
 
     python benchmarks/held_out.py [--data FOLDER] [--cache FOLDER] [--encoder static]
 
-Two sets, twenty or ten questions a package, written down with their answers before the first was asked: on seven
-packages that were kept aside (four of five questions are about functions, the others about constants, fields, classes
-and modules), and on constants, settings, enums and fields of three packages. It is the product that is asked, with its
-defaults but for the number of hits; beside it the cosine alone. A block answers for its function.
+Two sets, twenty or ten questions per package, written with their answers before any was asked: on seven held-out
+packages (four of five questions are about functions, the others about constants, fields, classes and modules), and on
+constants, settings, enums and fields of three packages. The product runs with its defaults except for the number of
+hits; the baseline is the cosine alone. A block counts as its function.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from pkg.lab.evaluation.retrieval.rank_scores import find_interval
 from pkg.model import Hit, Label
 
 DATA = Path(__file__).with_name("data")
-FIRST = 5  # hits that are looked at
+FIRST = 5  # hits examined
 SYSTEMS: dict[str, Callable[[Graph, str], tuple[Hit, ...]]] = {
     "blocks": lambda graph, text: graph.query(text, top_k=FIRST, prune="none", hops=0).hits,
     "functions": lambda graph, text: graph.query(text, mode="function", top_k=FIRST, prune="none", hops=0).hits,
     "declarations": lambda graph, text: graph.query(text, mode="declaration", top_k=FIRST, hops=0).hits,
     "cosine alone": lambda graph, text: graph.query(text, mode="function", ranking="dense", top_k=FIRST, hops=0).hits,
 }
-Ranks: TypeAlias = dict[str, list[int]]  # of the first right hit for each question, by system; 0 where there is none
+Ranks: TypeAlias = dict[str, list[int]]  # of the first right hit for each question, by system; 0 without one
 
 
 def name_place(hit: Hit) -> str:
-    """Name a hit as the questions name their answers: a path, with the qualified name of all but a module."""
+    """Return the place of a hit as answers spell it: a path, with the qualified name of all but a module."""
     return hit.path if hit.label == Label.MODULE.value else f"{hit.path}::{hit.qualname}"
 
 
 def ask_package(package: Package, rows: Iterable[dict[str, object]], encoder: str, cache: Path, work: Path) -> Ranks:
-    """Build the graph of a package and ask its questions of every system."""
+    """Build the graph of a package and ask every system its questions."""
     store = f"sqlite:///{work / package.name}.db"
     run_pkg(["build", str(fetch_package(package, cache)), "--store", store, "--encoder", encoder], work)
     ranks: Ranks = {name: [] for name in SYSTEMS}
@@ -53,7 +53,7 @@ def ask_package(package: Package, rows: Iterable[dict[str, object]], encoder: st
 
 
 def describe(of_packages: dict[str, Ranks]) -> Figures:
-    """Give the shares of right first hits and first fives, of each package and on the whole, and their spread."""
+    """Return the shares of right first hits and first fives, by package and overall, with standard deviations."""
     return {
         name: _describe_system({package: ranks[name] for package, ranks in of_packages.items()}) for name in SYSTEMS
     }

@@ -1,4 +1,4 @@
-"""Read the tasks of the benchmarks, and tell whether code passes their hidden tests, as `pkg eval` does."""
+"""Read the tasks of the benchmarks, and check whether code passes their hidden tests, as `pkg eval` does."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORMS = ("humaneval", "mbpp_one_assert", "mbpp_text_alone")
 def read_forms(data: Path, form: str) -> list[Item]:
     """Read the tasks of HumanEval, or the 500 test tasks of MBPP with one assert in the query or with none (P-32).
 
-    The query of a task of HumanEval is its whole prompt (A-07).
+    The query of a HumanEval task is its whole prompt (A-07).
     """
     if form == "mbpp_one_assert":
         return [replace(item, query=item.task) for item in read_benchmark("mbpp", data, shown=1).items]
@@ -26,21 +26,21 @@ def read_forms(data: Path, form: str) -> list[Item]:
 
 
 def judge_kinds(sandbox: Sandbox, pairs: Iterable[tuple[str, Item]], limits: Limits = LIMITS) -> list[Kind]:
-    """Tell of each pair of code and task how the hidden tests end."""
+    """Return the outcome of the hidden tests for each pair of code and task."""
     return [verdict.kind for verdict in HiddenTests(sandbox, limits).run_all(pairs)]
 
 
 def judge_all(sandbox: Sandbox, pairs: Iterable[tuple[str, Item]]) -> list[bool]:
-    """Tell of each pair of code and task whether the hidden tests pass."""
+    """Return whether the hidden tests pass for each pair of code and task."""
     return [score.passed for score in score_all(HiddenTests(sandbox, LIMITS), pairs)]
 
 
 def share_of_gap(chosen: float, mean: float, oracle: float) -> float | None:
-    """Give the share of the gap between the mean candidate and the best one that a choice captures (9.6)."""
+    """Return the share of the gap between the mean candidate and the best one that a choice captures (9.6)."""
     return None if oracle <= mean else (chosen - mean) / (oracle - mean)
 
 
 def mean(values: Iterable[float]) -> float:
-    """Give the mean of some numbers; 0 of none."""
+    """Return the mean of some numbers; 0 of none."""
     listed = list(values)
     return sum(listed) / len(listed) if listed else 0.0

@@ -1,9 +1,9 @@
-"""Count the imports of spyder as `pkg deps --imports` does, beside the published counts and the published way (Q-04).
+"""Count the imports of spyder by `pkg deps --imports`, against the published counts and the published method (Q-04).
 
     python benchmarks/imports.py [--cache FOLDER]
 
 The published method looks for a file of the imported name below the repository's root, or below the importer's folder,
-and for the artifact among all definitions and assignments of that file alone.
+and for the artifact among all definitions and assignments of that file only.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def count_by_pkg(tree: Path, work: Path) -> Figures:
-    """Count by the graph: what each import means, through re-exports, roots and alternatives."""
+    """Count by the graph: the target of each import, through re-exports, roots and alternatives."""
     store = ["--store", f"sqlite:///{work / 'spyder.db'}", "--source", SPYDER.name]
     run_pkg(["build", str(tree), *store], work)
     lines = run_pkg(["deps", "--imports", *store, "--json"], work).output.splitlines()
@@ -94,7 +94,7 @@ class Published:
 
 @cache
 def _walk(path: Path) -> tuple[ast.AST, ...]:
-    """Give all nodes of a file; none of one that Python does not parse."""
+    """Return all nodes of a file; none if Python cannot parse it."""
     try:
         return tuple(ast.walk(ast.parse(path.read_bytes())))
     except SyntaxError:

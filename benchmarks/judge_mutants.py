@@ -2,9 +2,9 @@
 
     python benchmarks/judge_mutants.py --data FOLDER [--mutants 200] [--seed 0]
 
-The reference of each task that is drawn from HumanEval and MBPP is changed in one place; the scorer judges it in the
-sandbox, and a Python process of its own runs the program with the tests behind it. Both have the same seconds of a
-processor; one that uses them up fails. The two must agree for every mutant.
+The reference of each task drawn from HumanEval and MBPP is changed in one place; the scorer judges it in the sandbox,
+and a separate Python process runs the program followed by the tests. Both have the same limit of CPU seconds; a program
+that exceeds it fails. The two must agree for every mutant.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from pkg.lab.evaluation.code.scorer import score_all
 from pkg.sandbox.protocol import Limits
 from pkg.sandbox.worker_pool import open_sandbox
 
-SECONDS = 5  # of a processor: no reference needs one
+SECONDS = 5  # of CPU time: no reference needs one
 LIMITS = Limits(cpu_seconds=float(SECONDS), wall_seconds=60.0, memory_bytes=1 << 30)
 
 Mutant = tuple[str, Item]
 
 
 def draw_mutants(items: list[Item], count: int, seed: int) -> list[Mutant]:
-    """Draw mutants of references, of each task one; tasks whose reference has no place to change are passed over."""
+    """Draw mutants of references, one for each task; tasks whose reference cannot be mutated are skipped."""
     order = items.copy()
     Random(seed).shuffle(order)
     found: list[Mutant] = []
@@ -46,7 +46,7 @@ def draw_mutants(items: list[Item], count: int, seed: int) -> list[Mutant]:
 
 
 def passes_plainly(mutant: Mutant, folder: Path) -> bool:
-    """Run a program with the tests behind it in a process of its own, and tell whether it ends well."""
+    """Run a program followed by the tests in a separate process, and return whether it succeeds."""
     code, item = mutant
     path = folder / "program.py"
     path.write_text(f"{code}\n{item.tests}\n", encoding="utf-8")
@@ -65,7 +65,7 @@ def passes_plainly(mutant: Mutant, folder: Path) -> bool:
 
 
 def measure(data: Path, count: int, seed: int) -> Figures:
-    """Judge mutants both ways, and count where the two agree."""
+    """Judge mutants both ways, and count agreements."""
     items = [item for name in ("humaneval", "mbpp") for item in read_benchmark(name, data).items]
     mutants = draw_mutants(items, count, seed)
     with open_sandbox() as sandbox:

@@ -1,7 +1,7 @@
-"""Keep runs of `pkg eval` for the record: verdicts, signals and what was retrieved by its place, no code and no text.
+"""Keep runs of `pkg eval` for the record: verdicts, signals and the places of retrieved code, without code and texts.
 
-python benchmarks/kept_runs.py RUN... writes each to benchmarks/results/runs/NAME, and of all runs there the report to
-benchmarks/results/report.md with its figures. `pkg eval report benchmarks/results/runs/*` makes the same from the runs.
+python benchmarks/kept_runs.py RUN... writes each to benchmarks/results/runs/NAME, and a report of all runs there with
+its figures to benchmarks/results/report.md. `pkg eval report benchmarks/results/runs/*` reproduces it from the runs.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from pkg.lab.evaluation.code.run_folder import COSTS, RECORDS, RUN, TASKS, Recor
 RESULTS = Path(__file__).parent / "results"
 RUNS = RESULTS / "runs"
 FIGURES = RESULTS / "figures"
-TEXTS = ("code",)  # of a record: what is no verdict
-FOLDERS = re.compile(r"(?<![\w.])/(?:[^\s/'\"]+/)+")  # of this machine, in what an exception says
+TEXTS = ("code",)  # fields of a record that are not verdicts
+FOLDERS = re.compile(r"(?<![\w.])/(?:[^\s/'\"]+/)+")  # of this machine, in exception messages
 REQUIRED = ("column", "item", "sample", "passed", "error")
 
 
 def keep_run(path: Path) -> Path:
-    """Copy what the report of a run needs, without what says nothing."""
+    """Copy the parts of a run that its report needs."""
     kept = RUNS / path.name
     kept.mkdir(parents=True, exist_ok=True)
     for name in (RUN, TASKS, COSTS):
@@ -38,7 +38,7 @@ def keep_run(path: Path) -> Path:
 
 
 def shorten_record(record: Record) -> dict[str, Any]:
-    """Give a record without its texts and without what is as by default."""
+    """Return a record without its texts and default values."""
     plain = asdict(Record("", "", 0, False, ""))
     row = asdict(replace(record, detail=FOLDERS.sub("", record.detail)))
     return {
@@ -49,7 +49,7 @@ def shorten_record(record: Record) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Keep the runs that are named, and write the report of all that are kept."""
+    """Keep the named runs, and write the report of all that are kept."""
     from pkg.lab import report_evaluation, write_report_page
     from pkg.lab.evaluation.report.markdown_report import write_markdown
 
@@ -57,7 +57,7 @@ def main() -> None:
         print(keep_run(Path(path)))
     reports = [report_evaluation(path) for path in sorted(RUNS.iterdir())]
     write_report_page(reports, None, FIGURES)
-    for each in FIGURES.glob("*.svg"):  # as large as all else together, and made anew by the command above
+    for each in FIGURES.glob("*.svg"):  # as large as all else together, and reproducible by the command above
         each.unlink()
     text = write_markdown(reports, lambda picture: f"figures/{picture.name}.png")
     (RESULTS / "report.md").write_text(text, encoding="utf-8")

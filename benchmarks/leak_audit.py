@@ -1,10 +1,10 @@
-"""Audit the corpora against HumanEval and MBPP: what leaks, how long it takes, and how often a mark is right.
+"""Audit the corpora against HumanEval and MBPP: the leaks, the time it takes, and how often a mark is right.
 
     python benchmarks/leak_audit.py --data FOLDER
 
-benchmarks/data/leak_pairs.json holds pairs of a function and a task that were read one by one: a sample of marked
-pairs, all that are nearly equal, and those of kind `below`, of which the two share 50 to 60 %. `solves` says whether
-the function does what the task asks for. By kind, the share that does is what a mark of that kind is worth.
+benchmarks/data/leak_pairs.json holds manually reviewed pairs of a function and a task: a sample of marked pairs, all
+that are nearly equal, and those of kind `below`, with 50 to 60 % in common. `solves` records whether the function does
+what the task asks for. By kind, the share that does is the precision of a mark.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def audit_corpora(data: Path) -> Figures:
 
 
 def count_judged() -> Figures:
-    """Count by kind the pairs that were read, and those of which the function does what the task asks for."""
+    """Count by kind the reviewed pairs, and those whose function solves the task."""
     counts: dict[str, Figures] = defaultdict(lambda: {"read": 0, "solve": 0})
     for row in json.loads(JUDGED.read_text("utf-8")):
         counts[row["kind"]]["read"] += 1

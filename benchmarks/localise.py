@@ -1,10 +1,10 @@
-"""Measure how well an issue leads to the files and functions that were edited for it: 65 issues of SWE-bench Lite.
+"""Measure how well an issue leads to the files and functions edited for it: 65 issues of SWE-bench Lite.
 
     python benchmarks/localise.py --data FOLDER [--cache FOLDER] [--repositories FOLDER] [--set training] [--only NAME]
 
-Each issue is asked of the graph of its repository at the commit before the edit, tests included, as it was written. An
-answer is right at k where all that was edited is among the first k. Nothing is tuned on these issues; what is tuned is
-tuned on those of SWE-bench Verified that are not in Lite (--set training).
+Each issue, unchanged, is asked of the graph of its repository at the commit before the edit, tests included. An answer
+is right at k if everything edited is among the first k. Nothing is tuned on these issues; tuning uses those of
+SWE-bench Verified that are not in Lite (--set training).
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from pkg.retrieval.query import encode_question
 from pkg.retrieval.question import parse_question
 from pkg.retrieval.search import Found, find_nodes
 
-DEPTH, FILES = 10, 5  # functions and files that are asked for
+DEPTH, FILES = 10, 5  # requested functions and files
 TARGETS = {"file@1": 0.60, "file@5": 0.84, "function@5": 0.52, "function@10": 0.60}
 
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """Where the search leads for one issue, best first, and how long it took."""
+    """Search results for one issue, best first, and the seconds they took."""
 
     files: tuple[str, ...]
     functions: tuple[str, ...]
     seconds: float
 
     def judge(self, instance: Instance) -> dict[str, bool]:
-        """Tell for each figure whether all that was edited is there."""
+        """Return for each figure whether everything edited was found."""
         return {
             "file@1": {*instance.files} <= {*self.files[:1]},
             "file@5": {*instance.files} <= {*self.files[:5]},
@@ -52,7 +52,7 @@ class Located:
 
 
 def locate(graph: Graph, text: str, *, is_whole: bool = False) -> Located:
-    """Ask the search of pkg query for functions, and then for files; the text as one bag of words, if it is whole."""
+    """Search for functions, then for files, as pkg query does; is_whole: take the text as one bag of words."""
     encoder, store, where = load_encoder(graph.store.encoder()[0]), graph.store, NodeFilter()
     start = time.perf_counter()
     question = parse_question(text)
@@ -71,7 +71,7 @@ def locate(graph: Graph, text: str, *, is_whole: bool = False) -> Located:
 
 
 def summarise_located(instances: Sequence[Instance], located: Sequence[Located]) -> Figures:
-    """Give the shares of right answers with their targets, and the seconds a question takes."""
+    """Return the shares of right answers with their targets, and the seconds per question."""
     judged = [found.judge(instance) for instance, found in zip(instances, located, strict=True)]
     shares = {name: statistics.mean(each[name] for each in judged) for name in TARGETS}
     seconds = sorted(found.seconds for found in located)
@@ -83,11 +83,11 @@ def summarise_located(instances: Sequence[Instance], located: Sequence[Located])
 
 
 def measure(instances: Sequence[Instance], repositories: Repositories, cache: Path) -> Figures:
-    """Ask every issue, as soon as its graph is built: part by part, and as one bag of words for comparison."""
+    """Search for every issue once its graph is built: part by part, and as one bag of words for comparison."""
     asked, located, whole = [], [], []
     for instance in build_graphs(instances, repositories, cache):
         with open_graph(f"sqlite:///{place_graph(instance.commit, cache)}") as graph:
-            whole.append(locate(graph, instance.text, is_whole=True))  # opens the files of the graph, too
+            whole.append(locate(graph, instance.text, is_whole=True))  # also opens the files of the graph
             located.append(locate(graph, instance.text))
         asked.append(instance)
     rows = list(zip(asked, located, strict=True))

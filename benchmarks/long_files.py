@@ -1,10 +1,10 @@
-"""Measure builds of single files that are long, each of another shape: peak memory and CPU for the bytes of the text.
+"""Measure builds of single long files of different shapes: peak memory and CPU relative to the bytes of the text.
 
     python benchmarks/long_files.py
 
-Every figure is of a whole process. What the build of one short line takes is the base; `times_bytes` is the peak above
-it, divided by the bytes of the file. Each shape is built at half its size too: CPU above the base that doubles with the
-size is linear.
+Every figure is of a whole process. The build of one short line is the base; `times_bytes` is the peak above it, divided
+by the bytes of the file. Each shape is also built at half its size: CPU above the base that doubles with the size is
+linear.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import NamedTuple
 from measure import MEGABYTE, Figures, read_line, run_pkg, write_result
 
 LIMIT = 60.0  # times the bytes of a file
-SMALL = 0.5  # megabytes; what a shorter file takes above the base is told, but says little of its growth
+SMALL = 0.5  # megabytes; the cost of a shorter file above the base is reported, but says little about its growth
 
 
 class Shape(NamedTuple):
-    """A text that repeats a part; {0} in it is the number of the repetition."""
+    """A text that repeats a part, in which {0} is the number of the repetition."""
 
     before: str
     repeated: str
@@ -28,7 +28,7 @@ class Shape(NamedTuple):
     after: str = ""
 
     def write(self, share: float) -> str:
-        """Write the text, or a share of its repetitions."""
+        """Return the text, or a share of its repetitions."""
         repeated, times = self.repeated, int(self.times * share)
         parts = map(repeated.format, range(times)) if "{0}" in repeated else [repeated] * times
         return self.before + "".join(parts) + self.after
@@ -56,12 +56,12 @@ SHAPES = {
 
 
 def indent_branches(text: str) -> str:
-    """Let every line of branches in branches stand one column further right."""
+    """Indent each line of nested branches by one more column than the last."""
     return "".join(" " * number + line for number, line in enumerate(text.splitlines(keepends=True)))
 
 
 def build(text: str) -> Figures:
-    """Build the graph of a folder with one file, and say what that took and what the build said of the file."""
+    """Build the graph of a folder with one file; return the cost and the build's report on the file."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         (folder / "source").mkdir()
@@ -83,7 +83,7 @@ def build(text: str) -> Figures:
 
 
 def measure(shape: Shape, is_nested: bool, base: Figures) -> Figures:
-    """Build a shape whole and at half its size."""
+    """Build a shape at full and at half its size."""
     half, whole = (build(indent_branches(text) if is_nested else text) for text in map(shape.write, (0.5, 1.0)))
     cpu = [max(each["cpu"] - base["cpu"], 0.0) for each in (half, whole)]
     return whole | {
@@ -94,8 +94,8 @@ def measure(shape: Shape, is_nested: bool, base: Figures) -> Figures:
 
 
 def main() -> None:
-    """Measure every shape and keep the figures."""
-    build("x = 1\n")  # compiles what was not compiled yet
+    """Measure every shape and write the figures."""
+    build("x = 1\n")  # compiles remaining modules
     base = build("x = 1\n")
     shapes = {name: measure(shape, name == "1,000 branches in branches", base) for name, shape in SHAPES.items()}
     over = sorted(name for name, each in shapes.items() if each["megabytes"] >= SMALL and each["times_bytes"] > LIMIT)

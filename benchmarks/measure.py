@@ -1,4 +1,4 @@
-"""Run whole processes and count what they cost, describe the machine, and keep the figures; all benchmarks use this."""
+"""Run processes and measure their cost, describe the machine, and write the figures; used by all benchmarks."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ RESULTS = ROOT / "benchmarks" / "results"
 MEGABYTE = 1_000_000
 PACKAGES = ("click", "numpy", "pathspec", "pystemmer", "rich", "simsimd", "tree-sitter", "tree-sitter-python")
 
-Figures: TypeAlias = dict[str, Any]  # goes into a JSON file as it is
+Figures: TypeAlias = dict[str, Any]  # written to a JSON file unchanged
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one process wrote and cost, the workers that it started and waited for included."""
+    """Output and cost of one process, including the workers that it waited for."""
 
     output: str
     cpu: float  # seconds, user and system
     wall: float  # seconds
     memory: float  # megabytes at the peak, of the largest process
-    others: float  # processor cores that other work kept busy meanwhile; 0 where the system does not tell
+    others: float  # cores kept busy by other work meanwhile; 0 if the system does not report it
 
 
 def run_process(command: Sequence[str], folder: Path) -> Run:
-    """Run a command in a folder to its end and count its cost; a command that fails ends the benchmark.
+    """Run a command in a folder and measure its cost; a command that fails ends the benchmark.
 
-    The peak that the system reports begins with the size of the process that starts the command: a benchmark that
-    reports memory must itself stay small, so this module imports nothing heavy.
+    The peak that the system reports includes the size of the process that starts the command: a benchmark that reports
+    memory must itself stay small, so this module imports nothing heavy.
     """
     with tempfile.TemporaryFile() as output:
         start, busy = time.perf_counter(), read_busy()
@@ -59,7 +59,7 @@ def run_process(command: Sequence[str], folder: Path) -> Run:
 
 
 def read_busy() -> float:
-    """Give the CPU seconds that all processes together have used; 0 where the system does not tell."""
+    """Return the CPU seconds used by all processes together; 0 if the system does not report them."""
     try:
         user, nice, system = Path("/proc/stat").read_text(encoding="ascii").split()[1:4]
     except OSError:
@@ -73,19 +73,19 @@ def run_pkg(arguments: Sequence[str], folder: Path) -> Run:
 
 
 def read_line(run: Run) -> dict[str, Any]:
-    """Read the one JSON line that a pkg command wrote."""
+    """Parse the single JSON line that a pkg command wrote."""
     line: dict[str, Any] = json.loads(run.output)
     return line
 
 
 def make_environment(folder: Path) -> dict[str, str]:
-    """Return the environment without settings of PKG and Python, but JSON; compiled modules are kept in the folder."""
+    """Return the environment with JSON output as PKG's only setting; compiled modules are kept in the folder."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PKG_", "PYTHON"))}
     return kept | {"PKG_JSON": "1", "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(folder / "pycache")}
 
 
 def summarise(values: Sequence[float], target: float | None = None) -> Figures:
-    """Give the least, the middle and the largest of a figure, and what it should not exceed."""
+    """Return the minimum, median and maximum of a figure, and its target."""
     figures: Figures = {
         "min": _round(min(values)),
         "median": _round(statistics.median(values)),
@@ -95,7 +95,7 @@ def summarise(values: Sequence[float], target: float | None = None) -> Figures:
 
 
 def compare(value: float, target: float) -> Figures:
-    """Put a figure that does not vary beside what it should not exceed."""
+    """Return a figure that does not vary, with its target."""
     return {"value": _round(value), "target": target}
 
 
@@ -104,7 +104,7 @@ def _round(value: float) -> float:
 
 
 def write_result(name: str, figures: Figures) -> None:
-    """Write the figures of a benchmark with the machine that they are of, and show those that have a target."""
+    """Write the figures of a benchmark with a description of the machine, and print those that have a target."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
     path.write_text(json.dumps({"machine": describe_machine(), **figures}, indent=1) + "\n", encoding="utf-8")
@@ -122,7 +122,7 @@ def _render(figures: Figures, prefix: str) -> Iterator[str]:
 
 
 def describe_machine() -> Figures:
-    """Name what the figures depend on: processor, cores, Python and the packages that do the work."""
+    """Describe what the figures depend on: processor, cores, Python and the versions of packages."""
     return {
         "processor": _read_processor(),
         "cores": os.cpu_count(),
@@ -149,7 +149,7 @@ def _find_version(name: str) -> str:
 
 
 def make_parser(summary: str | None) -> argparse.ArgumentParser:
-    """Make the options that all benchmarks share."""
+    """Build the parser with the options that all benchmarks share."""
     parser = argparse.ArgumentParser(description=(summary or "").splitlines()[0])
     parser.add_argument(
         "--data", type=Path, default=os.environ.get("PKG_DATA"), help="folder of the shared data; or set PKG_DATA"
@@ -159,7 +159,7 @@ def make_parser(summary: str | None) -> argparse.ArgumentParser:
 
 
 def read_options(parser: argparse.ArgumentParser) -> argparse.Namespace:
-    """Read the options; without a data folder there is nothing to measure."""
+    """Parse the options; fail without a data folder."""
     options = parser.parse_args()
     if options.data is None or not options.data.is_dir():
         parser.error(f"no folder of shared data (seen: {options.data}); give --data FOLDER or set PKG_DATA")
@@ -168,7 +168,7 @@ def read_options(parser: argparse.ArgumentParser) -> argparse.Namespace:
 
 @contextmanager
 def open_folder(cache: Path | None) -> Iterator[tuple[Path, Path]]:
-    """Give the folder that keeps downloads and one for this run, which is removed at its end."""
+    """Yield the folder of downloads and a folder for this run, which is removed afterwards."""
     if cache is not None:
         cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache, prefix="run-") as work:

@@ -1,4 +1,4 @@
-"""The tokenizer of a model, read from its GGUF file: what an agent would really pay for a text."""
+"""The tokenizer of a model, read from its GGUF file, for the true cost of a text to an agent."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _TEXT, _LIST = 8, 9
 _WORDS = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-"""How Qwen2 and its like cut a text before they look for pairs; a GGUF file only names it."""
+"""Pattern by which Qwen2 and similar models split a text before merging pairs; a GGUF file only names it."""
 
 
 def read_token_counter(path: Path) -> Callable[[str], int]:
-    """Read the tokenizer of a GGUF file, and give a function that counts tokens; a ModelError for another kind."""
+    """Read the tokenizer of a GGUF file and return a function that counts tokens; a ModelError for another kind."""
     try:
         from tokenizers import Regex, Tokenizer
         from tokenizers.models import BPE
@@ -38,7 +38,7 @@ def read_token_counter(path: Path) -> Callable[[str], int]:
 
 
 def _read_head(path: Path) -> dict[str, Any]:
-    """Read all settings of the head, the lists of words among them."""
+    """Read all settings of the header, including the lists of tokens."""
     with path.open("rb") as file:
 
         def number(code: str) -> Any:
@@ -52,6 +52,6 @@ def _read_head(path: Path) -> dict[str, Any]:
                 return [value(inner) for _ in range(length)]
             return number(_NUMBERS[kind])
 
-        file.seek(8)  # the magic, and the version
+        file.seek(8)  # after magic and version
         _, count = number("Q"), number("Q")
         return {value(_TEXT): value(number("I")) for _ in range(count)}

@@ -1,6 +1,6 @@
-"""Make wrong answers out of right ones: one operator, number, comparison or branch changed.
+"""Generate wrong answers from right ones: one operator, number, comparison or branch changed.
 
-A development set, not the benchmark: what models get wrong is of other kinds, and mostly further from the truth.
+A development set, not the benchmark: models make other kinds of errors, mostly further from the truth.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SWAPS: dict[type[ast.AST], type[ast.AST]] = {
 
 
 def list_mutants(code: str) -> list[str]:
-    """List the programs that differ from a program in one place, each once, without those that differ in layout."""
+    """Return the distinct programs that differ from a program in one place, and not only in layout."""
     tree = ast.parse(code)
     count = sum(1 for _ in ast.walk(tree))
     found = {ast.unparse(tree): None}
@@ -49,7 +49,7 @@ def _mutate_place(tree: ast.Module, place: int) -> Iterator[str]:
 
 
 def _change(node: ast.AST, variant: int) -> bool:
-    """Change a node in place; tell whether there was something to change."""
+    """Change a node in place; return whether there was something to change."""
     if isinstance(node, ast.BinOp | ast.BoolOp | ast.AugAssign) and type(node.op) in _SWAPS and not variant:
         node.op = _SWAPS[type(node.op)]()  # type: ignore[assignment]
         return True
@@ -72,6 +72,6 @@ def _change(node: ast.AST, variant: int) -> bool:
 
 
 def choose_mutants(code: str, count: int, seed: str) -> list[str]:
-    """Choose some mutants of a program, the same for the same seed."""
+    """Choose some mutants of a program, reproducibly by seed."""
     mutants = list_mutants(code)
     return Random(seed).sample(mutants, min(count, len(mutants)))

@@ -1,17 +1,17 @@
-"""Load a graph of the paper's size into a Neo4j server, stage by stage, and ask it (P-10, P-15).
+"""Load a graph of the paper's size into a Neo4j server, stage by stage, and query it (P-10, P-15).
 
     python benchmarks/neo4j_load.py --data FOLDER [--cache FOLDER] [--version 2026.08.1]
 
-The graph is of real packages in one source: at least 425,058 nodes and 434,518 relationships, fragments of text and
-what holds them not counted. Elements are nodes and relationships. The client extracts, encodes and resolves first,
-which is not counted as loading. Then the graph goes into an empty server three times: as files for `neo4j-admin
-database import`, which makes no index; with vectors cut to one number and no vector index; and with all. What was
-resolved (calls, imports, bases) follows the last of these as a stage of its own, so that questions find helpers, and is
-in no other figure. A small corpus is the second source, built while the vector indexes stand; when all is asked, django
-is the third, and two of its files change. Rates should reach their target, times and counts should not exceed it.
-Client and server take turns, so the one with more CPU seconds is the bound of a stage; `others` says how many cores
-other work kept busy meanwhile. The driver is measured with its extension, which `make bench` and PKG's extra `neo4j`
-install; `rust_extension` in the result tells whether it was there.
+The graph is of real packages in one source: at least 425,058 nodes and 434,518 relationships, not counting text
+fragments and the relationships to them. Elements are nodes and relationships. The client extracts, encodes and resolves
+first, which does not count as loading. Then the graph goes into an empty server three times: as files for `neo4j-admin
+database import`, which builds no index; with vectors cut to one number and no vector index; and in full. Resolved
+relationships (calls, imports, bases) follow the last of these as a separate stage, so that questions find helpers; no
+other figure includes them. A small corpus is the second source, built while the vector indexes exist; after the
+questions, django is the third, and two of its files change. Rates should reach their target, times and counts should
+not exceed it. Client and server alternate, so the one with more CPU seconds is the bound of a stage; `others` is the
+number of cores kept busy by other work. The driver is measured with its extension, which `make bench` and PKG's extra
+`neo4j` install; `rust_extension` in the result records its presence.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ PACKAGES = (DJANGO, SYMPY, PANDAS, SCIKIT_LEARN, NETWORKX)
 NODES, RELATIONS = 425_058, 434_518  # of the paper's graph (P-10)
 SECOND = "corpus/thealgorithms_functions.jsonl.gz"
 SOURCE, ENCODER, VERSION = "packages", "static", "2026.08.1"
-RATE, PLAIN_RATE, PAPER_RATE = 3000, 8000, 434  # elements a second: all, without vectors, the paper's
-IMPORT_RATE = 20_000  # elements a second of the import, index time left out
+RATE, PLAIN_RATE, PAPER_RATE = 3000, 8000, 434  # elements per second: all, without vectors, the paper's
+IMPORT_RATE = 20_000  # elements per second of the import, without index time
 TWO_FILES = ("django/db/models/query.py", "django/http/request.py")
 ADDED = "\n\ndef added_by_benchmark(values):\n    for value in values:\n        yield value\n"
 UPDATE = 1.0  # CPU seconds of the client for two changed files
@@ -61,35 +61,35 @@ HEAP, PAGES = "4g", "2g"
 
 
 class EnoughError(Exception):
-    """End a write that is measured up to here and not wanted."""
+    """Ends a measured write whose result is not needed."""
 
 
-# The graph: prepared once, kept in a file, and read again for each load.
+# The graph: prepared once, stored in a file, and read again for each load.
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """What is loaded: the packages, and what a build of them has written."""
+    """The packages to load, and the recorded output of their build."""
 
     tree: Path
     recorded: Path
     found: Input
     encoder: Encoder
-    figures: Figures  # what the client spent on it, and what it holds
+    figures: Figures  # the client's cost, and its contents
 
     @property
     def elements(self) -> int:
-        """Count the nodes and relationships of the texts."""
+        """Return the number of nodes and relationships from the texts."""
         return int(self.figures["nodes"] + self.figures["relations"])
 
     @property
     def links(self) -> int:
-        """Count the nodes and relationships of what was resolved."""
+        """Return the number of nodes and relationships added by resolution."""
         return int(self.figures["nodes_of_links"] + self.figures["links"])
 
 
 def prepare_graph(cache: Path, work: Path) -> Graph:
-    """Extract, encode and resolve all files of the packages; give what that cost and what the graph will hold."""
+    """Extract, encode and resolve all files of the packages; return the cost and the future contents of the graph."""
     from recorded import record_build
 
     from pkg.encode.registry import load_encoder
@@ -105,7 +105,7 @@ def prepare_graph(cache: Path, work: Path) -> Graph:
 
 
 def run_apart(work: Callable[..., Figures], *arguments: object) -> Figures:
-    """Run work in a process of its own: what a process keeps of what it has done would slow what it does next."""
+    """Run work in a separate process, because memory retained from one stage would slow the next."""
     with ProcessPoolExecutor(1, get_context("spawn")) as apart:
         return apart.submit(work, *arguments).result()
 
@@ -114,7 +114,7 @@ def run_apart(work: Callable[..., Figures], *arguments: object) -> Figures:
 
 
 def make_sizing() -> Sizing:
-    """Say what a server gets: much memory and full speed."""
+    """Return the sizing of a server: much memory and full speed."""
     from neo4j_process import Sizing
 
     return Sizing(HEAP, PAGES, quick=False)
@@ -122,7 +122,7 @@ def make_sizing() -> Sizing:
 
 @contextmanager
 def open_server(version: str, folder: Path, graph: Graph) -> Iterator[tuple[Neo4jStore, Clock]]:
-    """Start an empty server, and open a store on it that has its schema; both end here."""
+    """Start an empty server and yield a store on it with its schema; both are closed afterwards."""
     from neo4j_process import start_server
 
     from pkg.graph.neo4j.neo4j_store import Neo4jStore
@@ -156,7 +156,7 @@ def put_all(
 
 
 def load_plain(version: str, folder: Path, graph: Graph) -> Figures:
-    """Load nodes and relationships without vectors; what was loaded stays hidden."""
+    """Load nodes and relationships without vectors; the loaded data stays hidden."""
     from recorded import read_units, strip_vectors
 
     with open_server(version, folder, graph) as (store, clock), suppress(EnoughError), store.write() as writer:
@@ -192,7 +192,7 @@ def load_whole(store: Neo4jStore, clock: Clock, graph: Graph) -> Figures:
 
 
 def import_files(version: str, folder: Path, graph: Graph) -> Figures:
-    """Write the files of the graph and import them into a server that does not run; the start of Java counts."""
+    """Write the files of the graph and import them into a stopped server; the start of Java counts."""
     from neo4j_process import LaunchedServer
     from recorded import read_units
 
@@ -223,7 +223,7 @@ def import_files(version: str, folder: Path, graph: Graph) -> Figures:
 
 
 def load_second(store: Neo4jStore, clock: Clock, corpus: Path) -> Figures:
-    """Build a small corpus beside the first source, as `pkg build` does, into indexes that stand."""
+    """Build a small corpus as a second source, as `pkg build` does, into existing indexes."""
     from pkg.indexing.build import build
 
     before = store.stats()
@@ -237,7 +237,7 @@ def load_second(store: Neo4jStore, clock: Clock, corpus: Path) -> Figures:
 
 
 def update_source(address: str, pid: int, tree: Path) -> Figures:
-    """Build django as a source of its own, then again with nothing changed, and with two of its files changed."""
+    """Build django as another source, then again without changes, and with two of its files changed."""
     from pkg.graph.neo4j.neo4j_store import Neo4jStore
     from pkg.indexing.build import build
 
@@ -264,7 +264,7 @@ Stage = Callable[[str, Path, Graph], Figures]
 
 
 def measure(version: str, data: Path, cache: Path, work: Path) -> Figures:
-    """Prepare the graph, then run the stages, each on a server of its own."""
+    """Prepare the graph, then run the stages, each on its own server."""
     graph = prepare_graph(cache, work)
     stages: dict[str, Stage] = {
         "bulk_import": import_files,
@@ -278,7 +278,7 @@ def measure(version: str, data: Path, cache: Path, work: Path) -> Figures:
 
 
 def measure_whole(version: str, folder: Path, graph: Graph, data: Path) -> Figures:
-    """Load everything, then a second source; update the first, and ask both."""
+    """Load everything, then a second source; update the first, and query both."""
     with open_server(version, folder, graph) as (store, clock):
         loaded = load_whole(store, clock, graph)
         second = load_second(store, clock, find_files(data, {SECOND: CORPORA[SECOND]})[0])
@@ -292,7 +292,7 @@ def main() -> None:
     parser = make_parser(__doc__)
     parser.add_argument("--version", default=VERSION, help=f"version of the server; default: {VERSION}")
     options = read_options(parser)
-    sys.path.insert(0, str(ROOT / "tests" / "support"))  # where servers are started
+    sys.path.insert(0, str(ROOT / "tests" / "support"))  # for the module that starts servers
     with open_folder(options.cache) as (cache, work):
         figures = measure(options.version, options.data, cache, work)
     import neo4j

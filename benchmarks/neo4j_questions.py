@@ -1,4 +1,4 @@
-"""Ask a server questions: how long answers take beside a bare search, and whether they are whole (P-15)."""
+"""Query a server: the latency of answers against a bare search, and whether they are complete (P-15)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from pkg.retrieval.query_options import Mode
 
 MODES: tuple[Mode, ...] = ("block", "function")
-TIMED = 250  # questions; all others are asked before in each mode, because a server that runs on has compiled its code
+TIMED = 250  # questions; all others warm up each mode first, because a long-running server has compiled its code
 AT_REST, REST_SECONDS, PATIENCE = 0.05, 3.0, 180.0
-"""Cores that a server at rest uses, over so many seconds; what loading leaves behind may go on for a while."""
+"""Most cores used by an idle server, the seconds measured, and the longest wait: work continues after loading."""
 K = 10
 P50, P95 = 30.0, 100.0  # milliseconds
 BARE_SEARCH = """CALL db.index.vector.queryNodes('pkg_block_vector', $k, $vector) YIELD node, score
@@ -27,7 +27,7 @@ BARE_SEARCH = """CALL db.index.vector.queryNodes('pkg_block_vector', $k, $vector
 
 
 def await_rest(pid: int) -> float:
-    """Wait until the server has nothing more to do, or for three minutes; give the seconds."""
+    """Wait until the server is idle, or for three minutes; return the seconds."""
     start = time.monotonic()
     while time.monotonic() - start < PATIENCE:
         before = read_cpu(pid)
@@ -38,7 +38,7 @@ def await_rest(pid: int) -> float:
 
 
 def warm_up(store: Neo4jStore, encoder: Encoder, questions: list[str]) -> None:
-    """Ask questions of each mode before any is timed."""
+    """Run questions in each mode before any is timed."""
     from pkg.retrieval.query import QueryOptions, run_query
 
     for mode in MODES:
@@ -47,7 +47,7 @@ def warm_up(store: Neo4jStore, encoder: Encoder, questions: list[str]) -> None:
 
 
 def time_questions(store: Neo4jStore, clock: Clock, encoder: Encoder, questions: list[str], mode: Mode) -> Figures:
-    """Ask questions of one mode, pruning and call completion included, and give the percentiles."""
+    """Run questions in one mode, including pruning and call completion, and return the percentiles."""
     from pkg.retrieval.query import QueryOptions, run_query
 
     options, taken = QueryOptions(mode=mode, top_k=K), []
@@ -70,7 +70,7 @@ def time_questions(store: Neo4jStore, clock: Clock, encoder: Encoder, questions:
 
 
 def count_short(store: Neo4jStore, encoder: Encoder, questions: list[str], mode: Mode, source: str) -> Figures:
-    """Count the questions that get fewer than k hits of a source; the budget is lifted, pruning does not matter."""
+    """Count the questions with fewer than k hits from a source; the budget is lifted, pruning does not matter."""
     from pkg.retrieval.query import QueryOptions, run_query
 
     options = QueryOptions(mode=mode, top_k=K, source=source, budget=0, prune=False, hops=0)
@@ -79,7 +79,7 @@ def count_short(store: Neo4jStore, encoder: Encoder, questions: list[str], mode:
 
 
 def time_bare_searches(address: str, encoder: Encoder, questions: list[str]) -> float:
-    """Have the driver alone ask the index for the k nearest blocks, to compare with; give the median milliseconds."""
+    """Query the index for the k nearest blocks with the bare driver, as a baseline; return the median milliseconds."""
     from neo4j import GraphDatabase
 
     access = os.environ["PKG_NEO4J_USER"], os.environ["PKG_NEO4J_PASSWORD"]

@@ -1,12 +1,12 @@
-"""Measure how well "nothing fits" is told: questions that a package can answer, and others that it cannot.
+"""Measure the verdict "nothing fits" on questions that a package can answer and others that it cannot.
 
     python benchmarks/nothing_fits.py --data FOLDER [--cache FOLDER] [--encoder static]
 
-data/fit_questions.json holds 40 questions of each kind on four packages, which nothing was tuned on: they were written
-by others than those who wrote the floor. Each is put through `pkg query` as it is shipped, and judged once more by
-weights that were learned without the four packages. Precision is the share of "nothing fits" that is right, recall the
-share of strange questions that are told so. Beside them stand the questions of CoSQA's development set, which have an
-answer, asked of their corpus.
+data/fit_questions.json holds 40 questions of each kind on four packages, none of which was used for tuning: their
+authors did not write the threshold. Each goes through `pkg query` as shipped, and is judged again by weights trained
+without the four packages. Precision is the share of "nothing fits" verdicts that is right, recall the share of
+unanswerable questions with that verdict. For comparison, CoSQA's development set, whose questions have an answer, is
+asked of its corpus.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ TARGET = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One question, whether it can be answered, and what the product says of that."""
+    """One question, whether it can be answered, and the product's verdict."""
 
     text: str
     can_fit: bool
@@ -53,7 +53,7 @@ class Judged:
 
 
 def judge_package(chosen: QuestionSet, mode: Mode, encoder: str, cache: Path) -> Iterator[Judged]:
-    """Ask a package both kinds of questions, as the product does."""
+    """Run both kinds of questions on a package, as the product does."""
     rows = json.loads(QUESTIONS.read_text(encoding="utf-8"))
     with open_kept(chosen, encoder, cache) as graph:
         for kind in ("fits", "nothing_fits"):
@@ -66,7 +66,7 @@ def _judge(graph: Graph, text: str, mode: Mode, can_fit: bool) -> Judged:
     encoder = load_encoder(graph.store.encoder()[0])
     try:
         query = encode_question(encoder, text)
-    except QueryError:  # no word of it is known, and the product says that
+    except QueryError:  # no word of it is known, which the product reports
         return Judged(text, can_fit, False, None)
     with graph.store.snapshot():
         asked = parse_question(text), query, mode, HITS, NodeFilter(), "linear"
@@ -75,7 +75,7 @@ def _judge(graph: Graph, text: str, mode: Mode, can_fit: bool) -> Judged:
 
 
 def describe(judged: Sequence[Judged]) -> Figures:
-    """Give precision and recall of "nothing fits"."""
+    """Return precision and recall of "nothing fits"."""
     said = [each for each in judged if each.told is False]
     right = sum(not each.can_fit for each in said)
     strange = sum(not each.can_fit for each in judged)
@@ -88,7 +88,7 @@ def describe(judged: Sequence[Judged]) -> Figures:
 
 
 def judge_again(judged: Sequence[Judged], floor: FitWeights) -> list[Judged]:
-    """Judge what was asked by other weights."""
+    """Judge the same questions by other weights."""
     return [
         each
         if each.evidence is None or each.told is None or each.evidence.is_named
@@ -98,7 +98,7 @@ def judge_again(judged: Sequence[Judged], floor: FitWeights) -> list[Judged]:
 
 
 def measure(data: Path, cache: Path, encoder: str) -> Figures:
-    """Measure both kinds of questions, and what is learned without their packages."""
+    """Measure both kinds of questions, and weights trained without their packages."""
     sets = read_sets(data, cache)
     rows = json.loads(QUESTIONS.read_text(encoding="utf-8"))
     names = {f"{row['package']}-wheel" for kind in rows.values() for row in kind}

@@ -1,13 +1,13 @@
-"""Measure the order of answers to plain questions, by weights that were learned without the package that is asked.
+"""Measure the order of answers to plain questions, with weights trained without the package in question.
 
     python benchmarks/order.py --data FOLDER [--cache FOLDER] [--encoder static] [--packages NAMES] [--beside minilm]
 
-For each package with plain questions (benchmarks/plain_questions.py), as a wheel and, where it holds tests, as its
-source distribution: the share of questions whose first answer is right, or one of the first five, and MRR@10. Beside
-the ranker stand plain BM25 over the functions, the cosine of another encoder, and given weights. A block answers for
-its function, and a function counts once. Weights for another encoder than the static one are learned from the packages
-that are judged, and pulled towards those of the static one. The candidates are collected once and kept in the cache, so
-that a second run after a change of features or of training takes seconds.
+For each package with plain questions (benchmarks/plain_questions.py), as a wheel and, if it contains tests, as its
+source distribution: the share of questions whose first answer is right, or one of the first five, and MRR@10. Baselines
+of the ranker are plain BM25 over the functions, the cosine of another encoder, and given weights. A block counts as its
+function, and a function counts once. Weights for another encoder than the static one are trained on the judged
+packages, regularised towards those of the static one. The candidates are collected once and cached, so that a second
+run after a change of features or of training takes seconds.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ from pkg.model import Label  # noqa: E402
 from pkg.retrieval.candidate_pool import Pool, Scores  # noqa: E402
 from pkg.retrieval.features import FEATURES, measure_features  # noqa: E402
 
-GROUPS = 10  # that the packages are left out in, each with some four: a fit costs seconds
-DEEP = 10  # places that MRR looks at
-Ranks = list[int]  # of the first right answer to each question, from 1; 0 where there is none
+GROUPS = 10  # of packages left out together, some four in each: a fit takes seconds
+DEEP = 10  # ranks that MRR considers
+Ranks = list[int]  # of the first right answer to each question, from 1; 0 without one
 
 
 def find_ranks(
     lesson: Lesson, label: Label, pools: Sequence[Pool], score: Callable[[Pool], Scores], alone: bool = False
 ) -> Ranks:
-    """Order the candidates of each question by their scores, and find the first that is of a right function.
+    """Rank the candidates of each question by their scores, and return the rank of the first from a right function.
 
-    alone: declarations are no candidates.
+    alone: exclude declarations.
     """
     ranks = []
     for question, pool in zip(lesson.questions, pools, strict=True):
@@ -70,12 +70,12 @@ def find_ranks(
 
 
 def weigh(label: Label, weights: Sequence[float]) -> Callable[[Pool], Scores]:
-    """Score candidates as the product does, by weights [features]."""
+    """Return a scorer of candidates like the product's, by weights [features]."""
     return lambda pool: measure_features(pool, label) @ np.array(weights)
 
 
 def describe_ranks(ranks: Ranks) -> Figures:
-    """Give the shares of questions whose first right answer is that near to the top."""
+    """Return the shares of questions whose first right answer has at most a given rank."""
     return {
         "first": round(statistics.mean(rank == 1 for rank in ranks), 4),
         "five": round(statistics.mean(0 < rank <= 5 for rank in ranks), 4),
@@ -85,7 +85,7 @@ def describe_ranks(ranks: Ranks) -> Figures:
 
 
 def rank_plainly(chosen: QuestionSet, encoder: str, cache: Path) -> Ranks:
-    """Ask plain BM25 over the functions."""
+    """Rank with plain BM25 over the functions."""
     with open_kept(chosen, encoder, cache) as graph:
         nodes = sorted(graph.store.nodes([Label.FUNCTION]), key=lambda node: node.id)
     bm25 = PlainBM25([f"{node.path}::{node.qualname}" for node in nodes], [node.content for node in nodes])
@@ -102,12 +102,12 @@ def _ends(gold: Sequence[str]) -> tuple[str, ...]:
 
 
 class Learner:
-    """Fits rankers of a label, each without the lessons of the packages that it is judged by."""
+    """Fits rankers of a label, each without the lessons of the packages that it judges."""
 
     def __init__(
         self, lessons: Sequence[Lesson], label: Label, encoder: str, cache: Path, prior: Learner | None = None
     ) -> None:
-        """Learn corrections of what another learner fits, where one is given."""
+        """With a prior, fit only corrections to another learner's weights."""
         self._lessons = [each for each in lessons if label in each.worth]
         self._stacks = [stack_lesson(each, label, encoder, cache) for each in self._lessons]
         self._label, self._prior = label, prior
@@ -115,7 +115,7 @@ class Learner:
         self._start = self.fit(()).weights
 
     def fit(self, packages: Collection[str]) -> Ranker:
-        """Fit the ranker to all lessons that are not of some packages, from the weights of all on."""
+        """Fit the ranker to all lessons except those of some packages, starting from the weights of all."""
         kept = [stack for each, stack in zip(self._lessons, self._stacks, strict=True) if each.package not in packages]
         ranker = fit_stacks(kept, self._start, self._prior.fit(packages).weights if self._prior else None)
         return keep_bounds(ranker, self._label, ranker if self._label is Label.FUNCTION else None)
@@ -124,7 +124,7 @@ class Learner:
 def measure_label(
     learner: Learner, label: Label, judged: Sequence[Lesson], encoder: str, cache: Path
 ) -> Iterator[tuple[str, Figures]]:
-    """Judge each package and form of it by weights that were learned from none of a few packages that it is one of."""
+    """Judge each package and form of it by weights trained without its group of packages."""
     names = list(dict.fromkeys(each.package for each in judged))
     for start in range(GROUPS):
         group = names[start::GROUPS]
@@ -139,19 +139,19 @@ def measure_label(
 def measure_packages(
     lessons: Sequence[Lesson], score: Callable[[Pool], Scores], label: Label, encoder: str, cache: Path
 ) -> dict[str, Figures]:
-    """Judge one way to score what is no declaration on each package and form of it."""
+    """Judge one scorer of candidates other than declarations on each package and form of it."""
     pools = ((each, read_pools(each, label, encoder, cache)) for each in lessons)
     return {each.name: describe_ranks(find_ranks(each, label, of_lesson, score, True)) for each, of_lesson in pools}
 
 
 def read_given(path: Path, label: Label) -> list[float]:
-    """Read weights for static vectors that were given; a feature that they do not know counts nothing."""
+    """Read given weights for static vectors; a feature missing from them has weight 0."""
     weights = json.loads(path.read_text(encoding="utf-8"))[DEFAULT_ENCODER][label.value]["weights"]
     return [float(weights.get(feature.__name__, 0.0)) for feature in FEATURES[label]]
 
 
 def summarise_packages(figures: dict[str, Figures]) -> Figures:
-    """Give the mean and the standard deviation over packages."""
+    """Return the mean and the standard deviation over packages."""
     names = next(iter(figures.values())).keys()
     rows = {name: [each[name] for each in figures.values()] for name in names}
     return {
@@ -170,7 +170,7 @@ def show(system: str, form: str, summary: Figures) -> None:
 
 
 def measure(options: argparse.Namespace, cache: Path) -> dict[str, dict[str, Figures]]:
-    """Measure each system that is asked for: the figures of each package and form of it."""
+    """Measure each requested system: the figures of each package and form of it."""
     encoder, figures = options.encoder, dict[str, dict[str, Figures]]()
     plain, declared = read_plain_lessons(options.data, cache), read_declared_lessons(cache)
     everything = [*read_lessons(options.data, cache), *list_strange(plain), *plain, *declared]

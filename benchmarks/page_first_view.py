@@ -1,10 +1,10 @@
-"""Measure how long the page of a large graph takes to its first view, in Chromium, from the address to what is drawn.
+"""Measure the time to first view of the page of a large graph, in Chromium, from the address to the drawing.
 
     python benchmarks/page_first_view.py --store sqlite:///django.db
 
-Each view is opened in a page that has shown nothing before: the map of the source, and functions drawn by a seed, each
-as its code and as its graph. Times count from the start of the navigation until the view is in the page. Needs
-Chromium, the extra service and a graph of one source.
+Each view is opened in a fresh page: the map of the source, and functions drawn by a seed, each as its code and as its
+graph. Times count from the start of the navigation until the view is in the page. Needs Chromium, the extra service and
+a graph of one source.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from chromium import Page, start_page  # noqa: E402
 from serve_process import start_serve  # noqa: E402
 
 FIRST_VIEW_MS = 300.0
-NODES = 40_000  # that the graph should have at least
+NODES = 40_000  # minimum size of the graph
 FUNCTIONS, SEED = 40, 0
 ROUNDS = 10  # of the map
 SIZE = (1280, 860)
 
 
 def choose_functions(store: str) -> tuple[int, str, list[str]]:
-    """Give the number of nodes, the source, and the names of some functions of a graph, drawn by the seed."""
+    """Return the number of nodes, the source, and some functions of a graph, drawn by the seed."""
     with open_graph(store) as graph:
         (source,) = graph.store.sources()
         nodes = sum(graph.stats().nodes.values())
@@ -47,7 +47,7 @@ def choose_functions(store: str) -> tuple[int, str, list[str]]:
 
 
 def time_view(page: Page, address: str, view: str) -> float:
-    """Open a view and give the milliseconds until it was shown."""
+    """Open a view and return the milliseconds until it is shown."""
     page.open("about:blank")
     page.open(f"{address}{view}")
     page.await_true("performance.getEntriesByType('mark').length")
@@ -60,7 +60,7 @@ def time_views(page: Page, address: str, views: Sequence[str]) -> Figures:
     return {
         "views": len(times),
         "median_ms": compare(statistics.median(times), FIRST_VIEW_MS),
-        "least_ms": round(times[0], 1),  # what is left where nothing else kept the processors busy
+        "least_ms": round(times[0], 1),  # the time without other load on the processors
         "p95_ms": round(times[int(len(times) * 0.95)], 1),
         "most_ms": round(times[-1], 1),
     }
@@ -77,7 +77,7 @@ def measure(store: str) -> Figures:
         served = opened.enter_context(start_serve(folder, "--store", store))
         address = served.page
         page = opened.enter_context(start_page(*SIZE))
-        time_view(page, address, "#/map")  # the browser has started, and the map was read once
+        time_view(page, address, "#/map")  # warm-up: starts the browser and reads the map
         busy = read_busy()
         figures = {
             "map": time_views(page, address, ["#/map"] * ROUNDS),

@@ -1,7 +1,7 @@
-"""Plain questions on many packages, twenty on each, whose answers were written down before the first of them was asked.
+"""Plain questions on many packages, twenty on each, whose answers were written before the first of them was asked.
 
-Several functions may be right: a method and the function that stands for it, say. A package is asked about as it is
-installed and, where there are tests in its source distribution, as that too, with tests and examples beside the code.
+Several functions may be right, such as a method and the function that delegates to it. A package is asked about as
+installed and, if its source distribution contains tests, also as that, with tests and examples beside the code.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _LIBROSA = Path("plain_questions") / "librosa.jsonl"  # in the folder of shared 
 
 
 def read_plain_questions(cache: Path) -> Iterator[QuestionSet]:
-    """Give the questions on rich, flask and httpx in turn."""
+    """Yield the questions on rich, flask and httpx."""
     rows = _read_rows()
     for package in (RICH, FLASK, HTTPX):
         yield QuestionSet(package.name, fetch_package(package, cache), "function", rows[package.name])
 
 
 def read_package_questions(data: Path, cache: Path) -> Iterator[tuple[Package, QuestionSet]]:
-    """Give the questions on every package: first on all wheels, then on the source distributions."""
+    """Yield the questions on every package: first on all wheels, then on the source distributions."""
     rows = _read_rows() | {LIBROSA.name: _read_librosa(data)}
     for package in (*PLAIN, *SOURCES):
         form = "source" if package.is_source else "wheel"
@@ -35,7 +35,7 @@ def read_package_questions(data: Path, cache: Path) -> Iterator[tuple[Package, Q
 
 
 def read_declaration_questions(cache: Path) -> Iterator[tuple[Package, QuestionSet]]:
-    """Give questions whose answer is a constant, field or class, on wheels: a ranker may learn from all of them."""
+    """Yield questions whose answer is a constant, field or class, on wheels: a ranker may train on all of them."""
     rows = _read_rows(_DECLARATIONS)
     for package in PLAIN:
         if package.name in rows:

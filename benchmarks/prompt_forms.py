@@ -1,11 +1,11 @@
-"""Measure the forms of prompts: how many tasks of HumanEval a model solves with each, and with how many tokens.
+"""Measure prompt templates: how many HumanEval tasks a model solves with each, and with how many tokens.
 
     python benchmarks/prompt_forms.py --data FOLDER --model gguf:FILE [--tasks 24] [--forms paper,raw,brief,primed]
         [--answers FILE]
 
-No prompt holds helper code. Answers are greedy (P-22); one that is not at its end after TOKENS tokens is cut. The tasks
-are the first of an order that is mixed once and for all. With a file of answers, the same command again goes on where
-it stopped, and asks the model nothing twice. `paper` is the form of the papers for the model's family.
+No prompt contains helper code. Answers are greedy (P-22) and truncated after TOKENS tokens. The tasks are the first of
+a fixed shuffled order. With a file of answers, repeating the command resumes an interrupted run without repeated
+requests to the model. `paper` is the papers' template for the model's family.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from pkg.rerank.extraction import extract_code
 from pkg.rerank.parsed_question import parse_question
 from pkg.sandbox.worker_pool import open_sandbox
 
-TOKENS = 512  # of an answer at most, as in the papers (P-22)
-TASKS = 24  # with the papers' form, answers of a small model take about an hour of one busy core
+TOKENS = 512  # at most per answer, as in the papers (P-22)
+TASKS = 24  # with the papers' template, a small model takes about an hour on one core
 FORMS = ("paper", "raw", "brief", "primed")
 
-Answers = dict[tuple[str, str], dict[str, Any]]  # by version of the form and task
+Answers = dict[tuple[str, str], dict[str, Any]]  # by version of the template and task
 
 
 def answer_all(model: TextModel, problems: Sequence[Item], form: str, known: Answers) -> Iterator[dict[str, Any]]:
-    """Yield the answer to each task in one form, a known one as it was."""
+    """Yield the answer to each task with one template; known answers are reused."""
     prompts = [choose_template(form, model).render(make_task(problem.query)) for problem in problems]
 
     def answer(problem: Item, prompt: Prompt) -> dict[str, Any]:
@@ -55,13 +55,13 @@ def answer_all(model: TextModel, problems: Sequence[Item], form: str, known: Ans
 
 
 def read_answers(path: Path | None) -> Answers:
-    """Read the answers that are there already."""
+    """Read the existing answers."""
     lines = path.read_text(encoding="utf-8").splitlines() if path is not None and path.exists() else []
     return {(row["form"], row["id"]): row for row in map(json.loads, lines)}
 
 
 def keep_new(path: Path | None, known: Answers, answers: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Pass answers on, and add those that were not known to the file as they come."""
+    """Yield the answers unchanged, and append new ones to the file as they arrive."""
     for answer in answers:
         if path is not None and (answer["form"], answer["id"]) not in known:
             with path.open("a", encoding="utf-8") as file:
@@ -70,7 +70,7 @@ def keep_new(path: Path | None, known: Answers, answers: Iterable[dict[str, Any]
 
 
 def judge_answers(problems: Sequence[Item], answers: Sequence[dict[str, Any]]) -> Figures:
-    """Count what a form has solved, and what that cost."""
+    """Count the tasks solved with a template, and their cost."""
     codes = [
         extract_code(answer["text"], parse_question(problem.query)).code
         for problem, answer in zip(problems, answers, strict=True)

@@ -1,11 +1,11 @@
-"""Check pruning on 1,000 functions each of django and spyder: it parses, the score never falls, cuts are true.
+"""Check pruning on 1,000 functions each of django and spyder: it parses, the score never falls, cuts are recorded.
 
     python benchmarks/prune.py --data FOLDER [--cache FOLDER] [--functions 1000] [--seed 0]
 
-Every sampled function and its body block is pruned for 5 random questions: docstrings of other functions and MBPP
-texts; by the papers' rule and by the safe one. What was cut is checked against the nodes of the graph, by a way of its
-own: the syntax tree of the pruned text must be that of the whole text with the cut statements taken out. What the safe
-rule cuts must stand as a fold in the text. Failures are listed by name, and the exit code is 1.
+Every sampled function and its body block is pruned for 5 random questions, docstrings of other functions and MBPP
+texts, by the papers' rule and by the safe one. The cuts are checked against the nodes of the graph independently: the
+syntax tree of the pruned text must be that of the whole text without the cut statements. Cuts of the safe rule must
+appear as folds in the text. Failures are listed by name, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ FOLD = re.compile(r"^[ \t]*# \.\.\. lines (\d+)-(\d+) folded(?:\r?\n|\Z)", re.MU
 
 @dataclass(slots=True)
 class Tally:
-    """What was pruned, and every fault by name."""
+    """Counts of pruned texts, and every fault by name."""
 
     counts: Counter[str] = field(default_factory=Counter)
     gains: list[float] = field(default_factory=list)
@@ -76,7 +76,7 @@ def check_package(package: Package, questions: list[str], cache: Path, work: Pat
 
 
 def _list_functions(graph: Graph) -> tuple[list[str], list[tuple[str, str]]]:
-    """Give the ids of all functions, and the docstrings with the id of their function."""
+    """Return the ids of all functions, and the docstrings with the ids of their functions."""
     functions: list[str] = []
     docstrings: list[tuple[str, str]] = []
     for line in graph.export():
@@ -88,13 +88,13 @@ def _list_functions(graph: Graph) -> tuple[list[str], list[tuple[str, str]]]:
 
 
 def _list_texts(graph: Graph, node_id: str) -> list[Node]:
-    """Give what the two modes would prune: the function, and its body block (A-05)."""
+    """Return the nodes that the two modes would prune: the function, and its body block (A-05)."""
     bodies = [node for node in graph.store.subtree(node_id) if node.kind == "body" and node.label is Label.BLOCK]
     return graph.store.get([node_id]) + bodies[:1]
 
 
 def _draw_questions(encoder: Encoder, dice: random.Random, pool: list[str]) -> Iterator[tuple[str, Vectors]]:
-    """Draw questions until enough of them hold a word that the encoder knows."""
+    """Draw questions until enough of them contain a word known to the encoder."""
     found = 0
     while found < QUESTIONS:
         text = dice.choice(pool)
@@ -108,7 +108,7 @@ def _draw_questions(encoder: Encoder, dice: random.Random, pool: list[str]) -> I
 def _check_one(
     graph: Graph, encoder: Encoder, node: Node, text: str, query: Vectors, rule: PruneChoice, tally: Tally
 ) -> None:
-    """Prune one text for one question by one rule, and note every rule that the result breaks."""
+    """Prune one text for one question by one rule, and record every violation."""
     headings = [make_heading(node.path, node.qualname)]
     score = float(encoder.encode([node.content.encode()], headings)[0] @ query)
     start = time.process_time()
@@ -131,7 +131,7 @@ def _check_one(
 
 
 def _find_faults(graph: Graph, node: Node, hit: Hit, after: float) -> Iterator[str]:
-    """Name the rules of pruning (P-18, A-04) that a hit breaks."""
+    """Yield the rules of pruning (P-18, A-04) that a hit violates."""
     if hit.score_pruned < hit.score or any(cut.score_after < cut.score_before for cut in hit.pruned):
         yield f"the score fell from {hit.score} to {hit.score_pruned}"
     if abs(hit.score_pruned - after) > ROUNDING:
@@ -140,7 +140,7 @@ def _find_faults(graph: Graph, node: Node, hit: Hit, after: float) -> Iterator[s
         yield f"{len(hit.pruned)} cuts are listed, and the text has {'not ' * bool(hit.pruned)}changed"
     whole = _parse(hit.content, node.start_col)
     if whole is None:
-        return  # Python 2, say: there is nothing that could break
+        return  # such as Python 2: the whole does not parse either
     pruned = _parse(hit.pruned_content, node.start_col)
     if pruned is None:
         yield "the pruned text does not parse"
@@ -154,20 +154,20 @@ def _find_faults(graph: Graph, node: Node, hit: Hit, after: float) -> Iterator[s
 
 
 def _drop_folds(hit: Hit) -> str:
-    """Take the folds out; the first line of a text has lost its margin, and what comes to its place loses it too."""
+    """Remove the folds; the first line of a text has lost its margin, and so must a line that replaces it."""
     text = FOLD.sub("", hit.pruned_content)
     return text.lstrip(" \t\r\n") if FOLD.match(hit.pruned_content) else text.rstrip() if hit.pruned else text
 
 
 def _find_fold_faults(hit: Hit) -> Iterator[str]:
-    """Name the cuts without a fold, and the folds without a cut."""
+    """Yield the cuts without a fold, and the folds without a cut."""
     folds = [(int(first), int(last)) for first, last in FOLD.findall(hit.pruned_content)]
     if folds != [(cut.start_line, cut.end_line) for cut in hit.pruned]:
         yield f"the folds are {folds}"
 
 
 def _fill_gaps(node: Node, blocks: list[Node]) -> str:
-    """Put `pass` in the place of each cut block."""
+    """Replace each cut block by `pass`."""
     text = node.content.encode()
     for block in sorted(blocks, key=lambda block: -block.start):
         text = text[: block.start - node.start] + b"pass" + text[block.end - node.start :]
@@ -175,7 +175,7 @@ def _fill_gaps(node: Node, blocks: list[Node]) -> str:
 
 
 def _parse(text: str, column: int) -> ast.Module | None:
-    """Parse a text that stood at a column; tabs before it are tried where spaces do not fit."""
+    """Parse a text that began at a column; tabs before it are tried if spaces do not fit."""
     heads = (" " * column, "\t" * column) if column else ("",)
     for head in heads:
         try:
@@ -186,7 +186,7 @@ def _parse(text: str, column: int) -> ast.Module | None:
 
 
 def _outline(tree: ast.Module | None) -> str | None:
-    """Write a syntax tree down without places and without `pass`, which may stand in a gap."""
+    """Dump a syntax tree without positions and without `pass`, which may fill a gap."""
     if tree is None:
         return None
     for node in ast.walk(tree):

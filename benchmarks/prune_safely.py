@@ -1,10 +1,10 @@
-"""Measure what pruning breaks and what it saves, by the safe rule and by the papers': docstrings as questions.
+"""Measure what pruning breaks and saves, by the safe rule and by the papers': docstrings as questions.
 
     python benchmarks/prune_safely.py --data FOLDER [--cache FOLDER] [--questions 300] [--encoder NAME]
 
-The first lines of docstrings of two packages that nothing was tuned on are asked in both modes, and the first hits are
-pruned by each rule. What breaks is judged by broken_code, which knows nothing of the rules. The reference solutions of
-HumanEval are pruned for their own prompts, and their hidden tests run in the sandbox. The safe rule may break nothing.
+The first lines of docstrings of two packages not used for tuning are asked in both modes, and the first hits are pruned
+by each rule. Breakage is judged by broken_code, which is independent of the rules. The reference solutions of HumanEval
+are pruned for their own prompts, and their hidden tests run in the sandbox. The safe rule may break nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from pkg.sandbox import open_sandbox
 from pkg.units import find_owner
 
 PYPDF = Package("pypdf", "7.1.1", "04c5680d4b4cfa04ab505b09393fc949860c34a4dad6565284d11a2f5c3ce8b1")
-HITS = 3  # of each question
+HITS = 3  # per question
 RULES: tuple[PruneChoice, ...] = ("safe", "paper")
 MODES: tuple[Mode, ...] = ("function", "block")
 FEWEST_WORDS = 3  # of a question
@@ -41,7 +41,7 @@ FEWEST_WORDS = 3  # of a question
 
 @dataclass(slots=True)
 class Tally:
-    """What pruning did to the hits of many questions."""
+    """Effects of pruning on the hits of many questions."""
 
     counts: Counter[str] = field(default_factory=Counter)
     gains: list[float] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Tally:
 
 
 def measure_package(package: Package, cache: Path, work: Path, count: int, encoder: str) -> Figures:
-    """Ask the docstrings of a package, in both modes and by both rules."""
+    """Run the docstrings of a package as questions, in both modes and by both rules."""
     address = f"sqlite:///{work / package.name}.db"
     run_pkg(["build", str(fetch_package(package, cache)), "--store", address, "--encoder", encoder], work)
     with open_graph(address) as graph:
@@ -61,7 +61,7 @@ def measure_package(package: Package, cache: Path, work: Path, count: int, encod
 
 
 def _draw_questions(graph: Graph, count: int) -> list[str]:
-    """Draw first lines of docstrings, each once."""
+    """Draw distinct first lines of docstrings."""
     lines = (line.get("docstring") for line in graph.export() if line.get("label") == Label.FUNCTION.value)
     firsts = sorted({text.strip().splitlines()[0].strip() for text in lines if text and text.strip()})
     asked = [each for each in firsts if len(each.split()) >= FEWEST_WORDS]
@@ -109,7 +109,7 @@ def _count_hit(graph: Graph, text: str, hit: Hit, tally: Tally) -> None:
 
 
 def _read_owner(graph: Graph, hit: Hit) -> tuple[Node, Node]:
-    """Read the node of a hit, and the function that it is or stands in."""
+    """Return the node of a hit, and the function that it is or belongs to."""
     (node,) = graph.store.get([hit.id])
     (owner,) = graph.store.get([find_owner(node.id, node.label, node.name)])
     return node, owner
@@ -148,7 +148,7 @@ def measure_solutions(data: Path, work: Path, encoder: str) -> Figures:
 
 
 def _prune_solutions(graph: Graph, problems: list[Item], rule: PruneChoice) -> Iterator[tuple[str, Item]]:
-    """Give each solution that pruning changes, as it then is."""
+    """Yield each solution that pruning changes, in its pruned form."""
     for number, problem in enumerate(problems):
         path = f"p{number:03}.py"
         ask = partial(graph.query, problem.query, path=path, prune=rule, budget=0, hops=0)

@@ -1,11 +1,11 @@
-"""Resolve the calls of the PyCG micro-benchmark and compare them with its truth, category by category (A-12).
+"""Resolve the calls of the PyCG micro-benchmark and compare them with its ground truth, by category (A-12).
 
     python benchmarks/pycg.py --data FOLDER
 
-All 112 cases are run, none is left out. An edge is a pair of a caller and what it calls; those found with confidence
-certain or likely count, `possible` ones are counted apart. Calls of builtins and of methods of builtin types, which
-the truth lists as well, are compared by the names that it gives them. `inside` leaves them out: the graph has edges
-between functions of the repository alone. Every edge that is wrong or missing is listed by case.
+All 112 cases are run. An edge is a pair of a caller and a callee; those found with confidence certain or likely count,
+`possible` ones are counted separately. Calls of builtins and of methods of builtin types, which the ground truth also
+lists, are compared by its names for them. `inside` excludes them: the graph has edges only between functions of the
+repository. Every wrong or missing edge is listed by case.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Pair = tuple[str, str]
 
 @dataclass(slots=True)
 class Score:
-    """What was found of some edges."""
+    """Right, wrong and missing edges."""
 
     right: int = 0
     wrong: list[str] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Score:
         self.missing += [f"{case}: {caller} -> {callee}" for caller, callee in sorted(truth - found)]
 
     def describe(self, is_whole: bool = False) -> Figures:
-        """Give precision and recall with what they should reach, and each fault where the score is of all."""
+        """Return precision and recall with their targets, and each fault if the score covers everything."""
         figures: Figures = {
             "precision": {"value": _divide(self.right, self.right + len(self.wrong)), "target": PRECISION},
             "recall": {"value": _divide(self.right, self.right + len(self.missing)), "target": RECALL},
@@ -73,7 +73,7 @@ def find_edges(files: dict[str, str]) -> tuple[set[Pair], set[Pair]]:
             for site, found in code.outcomes.items():
                 targets, _ = settle(found, code.summary.find_kind(site) == SITE_DEFINITION)
                 for target in targets:
-                    if target.code.class_info is None:  # the making of an object counts by the constructor that runs
+                    if target.code.class_info is None:  # creating an object counts as a call of its constructor
                         pair = _name_code(code), _name_code(target.code)
                         (guessed if target.confidence == POSSIBLE else sure).add(pair)
                 for outcome in found:
@@ -83,7 +83,7 @@ def find_edges(files: dict[str, str]) -> tuple[set[Pair], set[Pair]]:
 
 
 def _name_code(code: Code) -> str:
-    """Name code by module and qualified name; a lambda by its number among those of the code around it."""
+    """Return the module and qualified name of code; a lambda has its number within the enclosing code."""
     parts: list[str] = []
     each: Code | None = code
     while each is not None and each.parent is not None:

@@ -3,9 +3,9 @@
     python benchmarks/query.py --data FOLDER [--cache FOLDER] [--runs 5] [--cold 10]
 
 The graph holds the shared corpora and real packages. 500 HumanEval prompts and MBPP texts are asked in each mode with
-pruning and call completion, each time in a process of its own, the modes by turns: a percentile is of the questions of
-one process, and of all processes the least, the middle and the largest one is given. A float scan of as many vectors
-runs beside, as a measure of the machine.
+pruning and call completion, each time in a new process, the modes alternating: a percentile is over the questions of
+one process, and the minimum, median and maximum over all processes are reported. A float scan of as many vectors
+calibrates the machine.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from shared_data import CORPORA, find_files, read_questions
 
 from pkg.retrieval.query_options import MODES, Mode
 
-NODES = 425_000  # what the paper's graph holds (P-10)
+NODES = 425_000  # size of the paper's graph (P-10)
 PACKAGES = (DJANGO, SPYDER, SYMPY, NETWORKX, SCIKIT_LEARN, PANDAS)
 QUERIES = 500
 P50, P95, MEMORY, COLD = 10.0, 25.0, 400.0, 0.4  # milliseconds, milliseconds, megabytes, seconds
@@ -51,7 +51,7 @@ print(sorted(took)[25])
 
 
 def build_graph(store: Path, data: Path, cache: Path) -> Figures:
-    """Put the corpora, then one package after the other, into a graph until it is large enough; give its stats."""
+    """Add the corpora, then package after package to a graph until it is large enough; return its stats."""
     address = f"sqlite:///{store}"
     for path in find_files(data, CORPORA):
         run_pkg(["build", str(path), "--store", address, "--json"], store.parent)
@@ -64,7 +64,7 @@ def build_graph(store: Path, data: Path, cache: Path) -> Figures:
 
 
 def ask(store: str, questions: Path, mode: Mode) -> None:
-    """Ask all questions in this process and print what each cost; the first one, which opens the graph, apart."""
+    """Run all questions in this process and print their costs; that of the first, which opens the graph, separately."""
     from pkg.api import open_graph
 
     texts: list[str] = json.loads(questions.read_text(encoding="utf-8"))
@@ -86,7 +86,7 @@ def ask(store: str, questions: Path, mode: Mode) -> None:
 
 
 def measure_modes(store: Path, questions: Path, times: int) -> Figures:
-    """Ask all questions of each mode in processes of their own, the modes by turns: a machine has slow minutes."""
+    """Run all questions of each mode in new processes, modes alternating: a machine has slow minutes."""
     runs: dict[str, list[Run]] = {mode: [] for mode in MODES}
     for _ in range(times):
         for mode in MODES:
@@ -108,7 +108,7 @@ def _describe_runs(runs: list[Run]) -> Figures:
 
 
 def _describe_latency(runs: list[list[float]]) -> Figures:
-    """Give percentiles of the milliseconds of each run, those with a target beside it."""
+    """Return percentiles of the milliseconds of each run, with targets if they have any."""
     ranked = [sorted(milliseconds) for milliseconds in runs]
 
     def summarise_share(share: float, target: float | None = None) -> Figures:
@@ -123,7 +123,7 @@ def _describe_latency(runs: list[list[float]]) -> Figures:
 
 
 def measure_cold(store: Path, times: int) -> Figures:
-    """Ask one question with the command, each time in a new process; beside it a Python that only starts."""
+    """Run one question with the command, each time in a new process; the baseline is a bare start of Python."""
     command = ["query", COLD_QUESTION, "--store", f"sqlite:///{store}", "--json"]
     run_pkg(command, store.parent)  # compiles modules and fills the page cache
     runs = [run_pkg(command, store.parent) for _ in range(times)]

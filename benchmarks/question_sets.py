@@ -1,4 +1,4 @@
-"""What all sets of questions with known answers share: the noun, the halves, and the folder that a set is kept in."""
+"""Sets of questions with known answers: their types, their halves, and their cached folders."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ DEVELOPMENT, TEST = "development", "test"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question, and the places of which each is a right answer; equal places are equal texts.
+    """One question, and its right answers, each a place; equal places are equal texts.
 
     A place is a path, path::qualname of a function, or path::qualname::place of a block inside its function.
     """
 
     text: str
     gold: tuple[str, ...]
-    lines: tuple[int, int] | None = None  # first and last line that the answer is about, where that is known
+    lines: tuple[int, int] | None = None  # first and last line of the answer, if known
 
     @property
     def half(self) -> str:
-        """Give the half that the question is in, fixed by its text: what is tuned on one is reported on the other."""
+        """Return the half of the question, fixed by its text: one is for tuning, the other for reporting."""
         return TEST if hash_text(self.text, "half") % 2 else DEVELOPMENT
 
 
@@ -35,29 +35,29 @@ class QuestionSet:
     """Questions about one folder or corpus of code."""
 
     name: str
-    code: Path  # what a graph is built of
+    code: Path  # the input of the graph
     mode: str  # of the search: function or block
     questions: tuple[Question, ...]
     is_of_units: bool = False  # a right answer is any function of a file or row
 
     def choose_half(self, half: str) -> tuple[Question, ...]:
-        """Give the questions of one half."""
+        """Return the questions of one half."""
         return tuple(question for question in self.questions if question.half == half)
 
 
 def hash_text(text: str, salt: str) -> int:
-    """Hash a text to 64 bits, the same on every machine; the salt keeps one choice apart from the next."""
+    """Hash a text to 64 bits, the same on every machine; the salt separates independent choices."""
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8, salt=salt.encode())
     return int.from_bytes(digest.digest(), "big")
 
 
 def take_lowest(keys: Iterable[str], count: int, salt: str) -> list[str]:
-    """Draw from keys without replacement: those of the lowest hash, the same on every machine."""
+    """Draw keys without replacement: those of the lowest hash, the same on every machine."""
     return sorted(keys, key=lambda key: (hash_text(key, salt), key))[:count]
 
 
 def keep_set(name: str, cache: Path, mode: str, make: Callable[[Path], Iterable[Question]]) -> QuestionSet:
-    """Make a set in the cache, or read the one that is there; a folder is in place only when it is whole."""
+    """Generate a set in the cache, or read the existing one; a folder is put in place only when complete."""
     folder = cache / f"questions-{name}"
     if not folder.is_dir():
         work = cache / f"{folder.name}.{os.getpid()}.tmp"
@@ -67,7 +67,7 @@ def keep_set(name: str, cache: Path, mode: str, make: Callable[[Path], Iterable[
         (work / "questions.jsonl").write_text("".join(lines), encoding="utf-8")
         try:
             work.rename(folder)
-        except OSError:  # another process has put its own there
+        except OSError:  # another process was faster
             if not folder.is_dir():
                 raise
             shutil.rmtree(work)

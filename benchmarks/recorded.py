@@ -1,4 +1,4 @@
-"""Build a source once, keep what the build writes in files, and read it again for each load into a server."""
+"""Build a source once, record the build's writes in files, and replay them for each load into a server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNITS, LINKS = "units.pickle", "links.pickle"
 
 
 class RecordingStore(FakeStore):
-    """Take what one build writes, and keep the units and the links in files of a folder."""
+    """Records the units and the links that one build writes in files of a folder."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -31,28 +31,28 @@ class RecordingStore(FakeStore):
 
     @contextmanager
     def write(self) -> Iterator[FakeWriter]:
-        """Keep in files what a write has put, when it has ended well."""
+        """Record what a transaction has put, once it succeeds."""
         with super().write() as writer:
             yield writer
-        units = (replace(unit, code=None) for unit in writer.state.units.values())  # code is for resolution alone
+        units = (replace(unit, code=None) for unit in writer.state.units.values())  # code is only for resolution
         _write(self._folder / UNITS, units)
         _write(self._folder / LINKS, writer.state.links.values())
 
 
 def record_build(tree: Path, source: str, folder: Path) -> Figures:
-    """Build a source into files of a folder; give the CPU seconds of the stages and the size of the graph."""
+    """Build a source into files of a folder; return the CPU seconds of the stages and the size of the graph."""
     stages = build(str(tree), RecordingStore(folder), source=source).stages
     seconds = {f"{stage}_cpu_seconds": round(stages[stage], 2) for stage in ("extract", "encode", "resolve")}
     return seconds | _count_structure(folder) | _count_links(folder)
 
 
 def read_units(folder: Path) -> Iterator[UnitGraph]:
-    """Read the units of a recorded build one by one."""
+    """Iterate over the units of a recorded build."""
     yield from _read(folder / UNITS)
 
 
 def read_links(folder: Path) -> Iterator[UnitLinks]:
-    """Read the links of a recorded build one by one."""
+    """Iterate over the links of a recorded build."""
     yield from _read(folder / LINKS)
 
 
@@ -89,7 +89,7 @@ def _count_structure(folder: Path) -> Figures:
 
 
 def _count_links(folder: Path) -> Figures:
-    """Count what resolution adds: nodes for calls that are not bound and for libraries, and the relationships."""
+    """Count what resolution adds: nodes for unbound calls and for libraries, and the relationships."""
     ends: set[str] = set()
     relations = 0
     for links in read_links(folder):

@@ -1,10 +1,9 @@
-"""Look for the right file of questions about spyder in words, by the graph, by chunks of characters, and by both.
+"""Find the right file for questions about spyder, by the graph, by chunks of characters, and by both.
 
     python benchmarks/repository_questions.py --data FOLDER [--cache FOLDER]
 
-The questions are those of SpyderCodeQA (Q-01), the ones about README and other documents among them; no text model is
-asked. How sections of documents are ordered was chosen on these questions, so their figures are not those of a
-repository that nobody has looked at.
+The questions are those of SpyderCodeQA (Q-01), including those about README and other documents; no text model is used.
+The ranking of document sections was tuned on these questions, so their figures are not those of an unseen repository.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from pkg.lab.evaluation.questions.qa_report import QaFigures, report_questions
 
 
 def ask_all(graph: Graph, items: tuple[QaItem, ...], system: System) -> Figures:
-    """Ask all questions of one system, and count by kind of question."""
+    """Run all questions on one system, and count by kind of question."""
     folder, started = QaFolder(None, {}), time.process_time()
     evaluate_questions(graph, items, folder, QaOptions((system,)))
     cost = (time.process_time() - started) / len(items)

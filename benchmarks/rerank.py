@@ -2,12 +2,12 @@
 
     python benchmarks/rerank.py --data FOLDER [--candidates benchmarks/data/candidates.jsonl.gz]
 
-The file is what generate_candidates.py wrote. HumanEval is asked with its prompt, MBPP in two forms: its text with the
-first assert, and its text alone, both with the same candidates; what is right the hidden tests say, which no stage
-sees. Tasks that were also asked with helper code in the prompt are ranked a second time, with all of their candidates.
-Beside our default stand the mean candidate, the greedy one, the paper's stages (P-23 to P-25), the default
-without one stage, and the oracle (P-27). The first half of each benchmark, by number, is where the stages may be
-developed; the second half is measured and not looked at.
+The file is the output of generate_candidates.py. HumanEval is asked with its prompt, MBPP in two variants: its text
+with the first assert, and its text alone, both with the same candidates; the hidden tests, which no stage sees, decide
+what is right. Tasks that were also asked with helper code in the prompt are ranked a second time, with all their
+candidates. Compared with the default are the mean candidate, the greedy one, the paper's stages (P-23 to P-25), the
+default without one stage, and the oracle (P-27). The first half of each benchmark, by number, is for developing the
+stages; the second half is only measured.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from pkg.sandbox.protocol import Sandbox
 from pkg.sandbox.worker_pool import open_sandbox
 
 SHARES = {"humaneval": 0.70, "mbpp_one_assert": 0.60, "mbpp_text_alone": 0.30}  # of the gap, at least
-PAPER_SHARES = {"humaneval": 0.29, "mbpp": 0.81}  # of the gap to the best single method, in the paper's own tables
-RATE, P95 = 60.0, 500.0  # candidates a second at least, milliseconds for one task at most
+PAPER_SHARES = {"humaneval": 0.29, "mbpp": 0.81}  # of the gap to the best single method, in the paper's tables
+RATE, P95 = 60.0, 500.0  # least candidates per second, most milliseconds for one task
 
-LAST = {"humaneval": 81, "mbpp_one_assert": 260, "mbpp_text_alone": 260}  # task of the first half
-SAMPLES = 2000  # of the bootstrap; its bounds then vary by a hundredth
+LAST = {"humaneval": 81, "mbpp_one_assert": 260, "mbpp_text_alone": 260}  # last task of the first half
+SAMPLES = 2000  # of the bootstrap; its bounds then vary by .01
 CANDIDATES = Path(__file__).parent / "data" / "candidates.jsonl.gz"
 
 Ranked = list[tuple[Item, Ranking]]
@@ -43,9 +43,9 @@ Judged = dict[str, dict[Name, bool]]  # by task and candidate
 
 
 def read_candidates(path: Path, kind: str) -> Candidates:
-    """Read the candidates of each task that one kind of prompt gave, plain or helped.
+    """Read the candidates of each task for one kind of prompt, plain or helped.
 
-    A line that a run of pkg rerank wrote with hidden tests is refused.
+    A line written by a run of pkg rerank with hidden tests is rejected.
     """
     found: Candidates = {}
     for number, row in enumerate(read_rows(path), 1):
@@ -59,7 +59,7 @@ def read_candidates(path: Path, kind: str) -> Candidates:
 def rank_problems(
     sandbox: Sandbox, problems: list[Item], candidates: Candidates, options: RerankOptions
 ) -> tuple[Ranked, Figures]:
-    """Rank the candidates of every problem, one after the other; give the rankings and what they cost."""
+    """Rank the candidates of every problem in turn; return the rankings and their cost."""
     reranker = Reranker(options, sandbox)
     ranked: Ranked = []
     took = []
@@ -77,7 +77,7 @@ def rank_problems(
 
 
 def judge_rankings(sandbox: Sandbox, ranked: Ranked) -> Judged:
-    """Tell for each problem which of its candidates pass the hidden tests; equal code is judged once."""
+    """Return for each problem which of its candidates pass the hidden tests; equal code is judged once."""
     pairs = [(each.code, problem) for problem, ranking in ranked for each in ranking.candidates if each.same_as is None]
     verdicts = iter(judge_all(sandbox, pairs))
     judged: Judged = {}
@@ -90,7 +90,7 @@ def judge_rankings(sandbox: Sandbox, ranked: Ranked) -> Judged:
 
 
 def score_variants(chosen: dict[str, dict[str, bool]], judged: Judged, form: str) -> Figures:
-    """Give the figures of some tasks: what each variant chooses right, and what that is of the gap."""
+    """Return the figures of some tasks: the right choices of each variant, and their share of the gap."""
     base = mean(mean(judged[task].values()) for task in chosen)
     best = mean(any(judged[task].values()) for task in chosen)
     scores = {name: mean(row[name] for row in chosen.values()) for name in next(iter(chosen.values()))}
@@ -108,7 +108,7 @@ def score_variants(chosen: dict[str, dict[str, bool]], judged: Judged, form: str
 
 
 def bound_share(chosen: dict[str, dict[str, bool]], judged: Judged) -> list[float]:
-    """Bound the share of the default: between which values 95 of 100 samples of the same tasks lie (bootstrap)."""
+    """Return the bounds of the default's share within which 95 % of resampled tasks lie (bootstrap)."""
     random = Random(0)
     rows = [(row["default"], mean(judged[task].values()), any(judged[task].values())) for task, row in chosen.items()]
     shares = []
@@ -121,7 +121,7 @@ def bound_share(chosen: dict[str, dict[str, bool]], judged: Judged) -> list[floa
 
 
 def make_variants() -> dict[str, RerankOptions]:
-    """Name the ways to rank: ours, without each stage, and the paper's."""
+    """Return the ranking variants: the default, without each stage, and the paper's."""
     default = RerankOptions()
     lacking = {name: tuple(stage for stage in STAGES if stage != name) for name in STAGES[1:]}
     ablations = {f"without_{name}": replace(default, stages=stages) for name, stages in lacking.items()}
@@ -129,7 +129,7 @@ def make_variants() -> dict[str, RerankOptions]:
 
 
 def measure_form(sandbox: Sandbox, problems: list[Item], candidates: Any, form: str) -> Figures:
-    """Measure one form of the tasks with all stages, the paper's, and each stage left out, on all tasks and halves."""
+    """Measure one variant of the tasks with all stages, the paper's, and each stage left out; on all and on halves."""
     runs = {name: rank_problems(sandbox, problems, candidates, options) for name, options in make_variants().items()}
     ranked, cost = runs["default"]
     judged = judge_rankings(sandbox, ranked)

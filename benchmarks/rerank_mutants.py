@@ -2,10 +2,10 @@
 
     python benchmarks/rerank_mutants.py --data FOLDER [--tasks 100] [--inputs 12,24,48]
 
-Each task has the canonical answer of HumanEval or MBPP among mutants of it that hidden tests refuse, at a place that
-the seed decides; mutants that never end are left out. Mutants are wrong in one place, so they are harder to tell apart
-than what models write, and no majority is right: agreement starts from one vote each. The figures choose constants and
-find regressions; they say nothing of the answers of a model.
+Each task has the canonical answer of HumanEval or MBPP among mutants of it that fail hidden tests, at a position chosen
+by the seed; mutants that never end are left out. Mutants are wrong in one place, so they are harder to distinguish than
+what models write, and no majority is right: agreement starts from one vote each. The figures choose constants and
+detect regressions; they say nothing about the answers of a model.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from pkg.rerank.reranker import Reranker, make_candidates
 from pkg.sandbox.protocol import Kind, Limits, Sandbox
 from pkg.sandbox.worker_pool import open_sandbox
 
-WRONG = 3  # mutants a task
-RIGHT = 2  # answers that pass: the canonical one in two layouts would be folded, so a harmless mutant when there is one
+WRONG = 3  # mutants per task
+RIGHT = 2  # answers that pass: the canonical one and a harmless mutant if there is one, since layouts are deduplicated
 
 LIMITS = Limits(cpu_seconds=3.0, wall_seconds=10.0, memory_bytes=1 << 30)
 
@@ -36,7 +36,7 @@ Pool = list[tuple[Item, list[tuple[str, bool]]]]
 
 
 def make_pool(sandbox: Sandbox, problems: Sequence[Item]) -> Pool:
-    """Give each problem its canonical answer, mutants that fail, and one that passes where there is one."""
+    """Return each problem with its canonical answer, failing mutants, and a passing one if there is any."""
     pool: Pool = []
     for problem in problems:
         mutants = choose_mutants(problem.reference, 4 * WRONG, problem.id)
@@ -54,7 +54,7 @@ def make_pool(sandbox: Sandbox, problems: Sequence[Item]) -> Pool:
 
 
 def measure_options(sandbox: Sandbox, pool: Pool, options: RerankOptions) -> Figures:
-    """Rank every task with some options; give how often the choice is right, and what that is of the gap."""
+    """Rank every task with some options; return how often the choice is right, and its share of the gap."""
     reranker = Reranker(options, sandbox)
     start, right = time.perf_counter(), 0
     latencies = []
@@ -74,7 +74,7 @@ def measure_options(sandbox: Sandbox, pool: Pool, options: RerankOptions) -> Fig
 
 
 def measure(data: Path, count: int, inputs: Sequence[int]) -> Figures:
-    """Measure all stages, each stage left out, and other numbers of inputs, on every form of the tasks."""
+    """Measure all stages, each stage left out, and other numbers of inputs, on every variant of the tasks."""
     figures: Figures = {}
     with open_sandbox() as sandbox:
         for kind in FORMS:

@@ -1,10 +1,10 @@
-"""Count the work of a resolution, in numbers that no machine changes: django, four shapes at two sizes, three edits.
+"""Count the work of a resolution in machine-independent numbers: django, four shapes at two sizes, three edits.
 
     python benchmarks/resolution_work.py [--cache FOLDER] [--check]
 
-Counted are operations evaluated, evaluations of frames, rounds, values made, bytes of records for each byte of code,
-and for edits of django the files that are resolved again. With --check nothing is written: the command fails where any
-figure is more than 3 % above the result that is kept. Whoever raises one runs it without, and says why in the commit.
+Counted are operations evaluated, evaluations of frames, rounds, values created, bytes of records per byte of code, and
+for edits of django the files that are resolved again. With --check nothing is written: the command fails if any figure
+is more than 3 % above the stored result. To accept a higher one, run it without and give the reason in the commit.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pkg.resolution.updates import Records, record_resolution, resolve_edited
 from pkg.units import UnitText, describe_code
 
 RESULT = "resolution_work"
-SLACK = 1.03  # times what is kept that a figure may be
+SLACK = 1.03  # largest ratio of a figure to the stored one
 SIZES = (100, 400)
 EDITS = {
     "comment": ("http/request.py", "class HttpRequest", "# said\n\nclass HttpRequest"),
@@ -37,30 +37,30 @@ EDITS = {
     ),
     "function renamed": ("db/models/sql/query.py", "def get_order_dir(", "def get_direction("),
 }
-"""Edits of django: the file, a text that stands in it once or more, and what takes the place of the first."""
+"""Edits of django: the file, a text that occurs in it, and the replacement of its first occurrence."""
 
 
 def make_ring(size: int) -> str:
-    """Write classes in a ring, and as many assignments in a loop that go from one to the next."""
+    """Return classes in a ring, and as many assignments in a loop that go from one to the next."""
     classes = "".join(f"class C{i}:\n    def m(self):\n        return C{(i + 1) % size}()\n" for i in range(size))
     return f"{classes}def go():\n    x = C0()\n    while True:\n" + "        x = x.m()\n" * size
 
 
 def make_recursion(size: int) -> str:
-    """Write a function with many loops that calls itself in each."""
+    """Return a function with many loops that calls itself in each."""
     loops = "".join(f"    for a{i} in x.items():\n        x = f(a{i})\n" for i in range(size))
     return f"class A:\n    def items(self):\n        return [self]\ndef f(x):\n{loops}    return x\nf(A())\n"
 
 
 def make_table(size: int) -> str:
-    """Write a table of functions that are called by a key, and what each is handed on through."""
+    """Return a table of functions called by key, whose arguments are passed on."""
     functions = "".join(f"def f{i}(x):\n    return x\n" for i in range(size))
     table = ", ".join(f"{i}: f{i}" for i in range(size))
     return f"{functions}TABLE = {{{table}}}\ndef call(key, x):\n    return TABLE[key](call(key, x))\ncall(0, call)\n"
 
 
 def make_overrides(size: int) -> str:
-    """Write many derived classes whose method is called through the base, from many places."""
+    """Return many derived classes whose method is called through the base, from many places."""
     classes = "".join(f"class N{i}(Node):\n    def value(self, x):\n        return x\n" for i in range(size))
     calls = "".join(f"def call_{i}(node: Node):\n    return node.value(node)\n" for i in range(size))
     return f"class Node:\n    def value(self, x):\n        return x\n{classes}{calls}"
@@ -77,7 +77,7 @@ def read_units(texts: dict[str, bytes]) -> dict[str, UnitText]:
 
 
 def resolve(units: dict[str, UnitText], package: str) -> tuple[Machine, Figures]:
-    """Resolve files from nothing, and count the work."""
+    """Resolve files from scratch, and count the work."""
     machine = Machine(Program(units, package, LocalErrors()))
     machine.solve()
     schedule = machine.schedule
@@ -89,7 +89,7 @@ def resolve(units: dict[str, UnitText], package: str) -> tuple[Machine, Figures]
 
 
 def count_django(tree: Path) -> Figures:
-    """Count the work of django: the whole of it, and of edits the files that are resolved again."""
+    """Count the work of django: the complete resolution, and the files resolved again after edits."""
     texts = {str(path.relative_to(tree)): path.read_bytes() for path in sorted(tree.rglob("*.py"))}
     units = read_units(texts)
     machine, figures = resolve(units, tree.name)
@@ -107,7 +107,7 @@ def count_django(tree: Path) -> Figures:
 def count_edits(
     texts: dict[str, bytes], units: dict[str, UnitText], records: Records, package: str
 ) -> Iterator[tuple[str, int]]:
-    """Yield each edit with the number of files that are resolved again for it."""
+    """Yield each edit with the number of files that are resolved again."""
     for name, (path, old, new) in EDITS.items():
         edited = texts[path].replace(old.encode(), new.encode(), 1)
         assert edited != texts[path], f"{path} has no {old!r}"
@@ -122,7 +122,7 @@ def count_shape(make: Callable[[int], str]) -> Figures:
 
 
 def find_above(found: Figures, kept: Figures, place: str = "") -> Iterator[str]:
-    """Yield a line for each figure that is above what is kept, and for each that nothing is kept for."""
+    """Yield a line for each figure above the stored one, and for each without a stored one."""
     for name, value in found.items():
         where = f"{place}{name}"
         before = kept.get(name)
@@ -133,7 +133,7 @@ def find_above(found: Figures, kept: Figures, place: str = "") -> Iterator[str]:
 
 
 def main() -> None:
-    """Count everything, and keep it or compare it with what is kept."""
+    """Count everything, and store it or compare it with the stored result."""
     parser = make_parser(__doc__)
     parser.add_argument("--check", action="store_true", help="compare with the result that is kept, and write nothing")
     options = parser.parse_args()

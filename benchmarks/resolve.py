@@ -1,10 +1,10 @@
-"""Resolve django as a build does: what is bound and why not, where calls stand, and what it costs (A-12).
+"""Resolve django as a build does: which calls are bound, reasons for the others, call places, and cost (A-12).
 
     python benchmarks/resolve.py --data FOLDER [--cache FOLDER] [--rounds 3] [--sample FILE]
 
-`sites` are call sites; those that reach a builtin or another package are counted apart, the shares are of the rest.
-`localisation` compares the pairs (file, last name of what is called) with those that the syntax trees of the standard
-library give. --sample writes 100 bound edges, drawn with a fixed seed, to be checked by hand.
+`sites` are call sites; those that reach a builtin or another package are counted separately, the shares are of the
+rest. `localisation` compares the pairs (file, last name of the callee) with those from the syntax trees of the standard
+library. --sample writes 100 bound edges, drawn with a fixed seed, for a manual check.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SAMPLE, SEED = 100, 5
 
 
 def measure_cost(tree: Path, work: Path, rounds: int) -> Figures:
-    """Build all, then nothing, then two files, and give what each costs."""
+    """Build everything, then nothing, then two files, and return the cost of each."""
     whole, memory, resolving, unchanged, updates = [], [], [], [], []
     for number in range(rounds):
         store = ["--store", f"sqlite:///{work / str(number)}.db", "--source", "django", "--json"]
@@ -71,7 +71,7 @@ def read_units(tree: Path) -> list[UnitText]:
 
 
 def count_sites(units: list[UnitText]) -> Figures:
-    """Count the call sites by what became of them, those that are not bound by reason, and the edges by rule."""
+    """Count the call sites by result, unbound ones by reason, and the edges by rule."""
     machine = Machine(Program({unit.path: unit for unit in units}, "", LocalErrors()))
     machine.solve()
     writer = LinkWriter("django", machine)
@@ -81,7 +81,7 @@ def count_sites(units: list[UnitText]) -> Figures:
     for unit in units:
         links = writer.write(unit.path)
         sites.update(asdict(writer.counts[unit.path]))
-        reasons.update(each.reason.partition(":")[0] for each in links.unbound)  # without the variable of many values
+        reasons.update(each.reason.partition(":")[0] for each in links.unbound)  # without the variable's name
         calls = (edge for edge in links.edges if edge.type is RelationType.CALLS)
         rules.update(f"{edge.confidence}: {edge.rule}" for edge in calls)
     inside = sum(sites.values()) - sites["external"]
@@ -95,7 +95,7 @@ def count_sites(units: list[UnitText]) -> Figures:
 
 
 def compare_places(units: list[UnitText]) -> Figures:
-    """Compare where names are called with what the standard library's parser says."""
+    """Compare the places of calls with those that the standard library's parser finds."""
     found: set[tuple[str, str]] = set()
     truth: set[tuple[str, str]] = set()
     for unit in units:
@@ -125,7 +125,7 @@ def _list_called(text: bytes) -> Iterator[str]:
 
 
 def write_sample(store: GraphStore, target: Path) -> None:
-    """Write bound edges for a check by hand: who calls, at which line with which text, and what is called."""
+    """Write bound edges for a manual check: the caller, the line and text of the call, and the callee."""
     edges = [edge for edge in store.edges([RelationType.CALLS]) if edge.confidence != "possible"]
     nodes = {node.id: node for node in store.nodes([Label.FILE, Label.FUNCTION, Label.CLASS])}
     drawn = random.Random(SEED).sample(sorted(edges, key=_order), SAMPLE)

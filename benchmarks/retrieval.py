@@ -3,10 +3,9 @@
     python benchmarks/retrieval.py --data FOLDER [--cache FOLDER] [--sets a,bare,b,c,d,plain] [--beside minilm]
 
 Questions: (a) docstrings, of 20,000 functions of 13 packages and the standard library, and (bare) the same without
-class and path; (b) CoSQA's, typed by people; (c) SpyderCodeQA's on the repository of spyder; (d) comments above
-blocks; and plain questions on three packages. Sets a to d are halved: the development half is what things were tuned
-on, the test half is what counts. Every system but plain BM25 is the product itself: a graph built by pkg build, asked
-through the search of pkg query.
+class and path; (b) CoSQA's, typed by people; (c) SpyderCodeQA's on the repository of spyder; (d) comments above blocks;
+and plain questions on three packages. Sets a to d are halved: the development half is for tuning, the test half is what
+counts. Every system except plain BM25 is the product itself: a graph built by pkg build and the search of pkg query.
 """
 
 from __future__ import annotations
@@ -45,16 +44,16 @@ from pkg.retrieval.search import find_nodes
 from pkg.terms.term_weights import weigh_terms
 
 RANKINGS = {"static alone": "dense", "fused by reciprocal rank": "rrf", "fused": "linear"}
-NAMED_BELOW = 50  # questions of a set whose misses are listed by name
+NAMED_BELOW = 50  # the number of questions up to which misses are listed by name
 INNER = frozenset(BLOCK_KINDS[1:])
-"""What `--blocks inner` searches: a comment stands above such a block, never above a body."""
+"""Kinds that `--blocks inner` searches: a comment is above such a block, never above a body."""
 
-FEW = 10  # answers that a person asks for; the cost of those is measured beside that of all that are judged
+FEW = 10  # answers that a user requests; their cost is measured separately from that of all judged answers
 Rank = Callable[[str, int], list[str]]  # question and k -> ids of k nodes, best first
 
 
 def read_sets(names: Sequence[str], data: Path, cache: Path) -> Iterator[QuestionSet]:
-    """Read the sets that were asked for, in that order."""
+    """Read the requested sets, in that order."""
     readers: dict[str, Callable[[], Iterable[QuestionSet]]] = {
         "a": lambda: [read_docstring_questions(cache)],
         "bare": lambda: [read_bare_questions(cache)],
@@ -70,10 +69,10 @@ def read_sets(names: Sequence[str], data: Path, cache: Path) -> Iterator[Questio
 def list_systems(
     graph: Graph, chosen: QuestionSet, nodes: dict[str, Node], where: NodeFilter
 ) -> Iterator[tuple[str, Rank]]:
-    """Name the systems that need no other encoder, each with its search among the nodes that pass a filter."""
+    """Yield the systems that need no other encoder, each with its search among the nodes that pass a filter."""
     plain = PlainBM25(list(nodes), [node.content for node in nodes.values()])
     yield "BM25 (rank-bm25)", plain.rank
-    if chosen.mode == "function":  # blocks have no terms of their own: a ranking of them is made from that of functions
+    if chosen.mode == "function":  # blocks have no terms of their own: their ranking derives from that of functions
         yield "lexical alone", lambda text, k: _list_ids(_search_words(graph, text, k))
     loaded = load_encoder(graph.store.encoder()[0])
     for name, ranking in RANKINGS.items():
@@ -81,7 +80,7 @@ def list_systems(
 
 
 def list_beside(graph: Graph, chosen: QuestionSet, name: str, cache: Path) -> Iterator[tuple[str, Rank]]:
-    """Name the systems that take the vectors of functions from another encoder, and all else from the graph."""
+    """Yield the systems with another encoder's vectors of functions, and everything else from the graph."""
     loaded = load_encoder(name)
     nodes = sorted(graph.store.nodes([Label.FUNCTION]), key=lambda node: node.id)
     kept = cache / f"vectors-{chosen.name}-{name.partition(':')[0]}-{len(nodes)}.npy"
@@ -120,7 +119,7 @@ def read_nodes(graph: Graph, mode: str) -> dict[str, Node]:
 
 
 def name_place(node: Node, chosen: QuestionSet) -> str:
-    """Name a node as the questions of a set name their answers."""
+    """Return the place of a node as the answers of a set spell it."""
     if chosen.is_of_units:
         return node.path
     place = f"{node.path}::{node.qualname}"
@@ -128,7 +127,7 @@ def name_place(node: Node, chosen: QuestionSet) -> str:
 
 
 def ask_all(rank: Rank, chosen: QuestionSet, k: int) -> tuple[list[list[str]], float]:
-    """Ask all questions of a set for k answers; give their ids, and the CPU milliseconds of the middle question."""
+    """Run all questions of a set for k answers; return their ids, and the median CPU milliseconds per question."""
     answers, took = [], []
     for question in chosen.questions:
         start = time.process_time()
@@ -138,7 +137,7 @@ def ask_all(rank: Rank, chosen: QuestionSet, k: int) -> tuple[list[list[str]], f
 
 
 def judge(answers: list[list[str]], chosen: QuestionSet, nodes: dict[str, Node]) -> list[Answered]:
-    """Find the right one among the answers to each question; of a file, the first of its functions counts."""
+    """Find the right one among the answers to each question; for a file, the first of its functions counts."""
     places = {node_id: name_place(node, chosen) for node_id, node in nodes.items()}
     wanted = min(DEPTH, len({node.content_hash for node in nodes.values()}))
     return [
@@ -148,7 +147,7 @@ def judge(answers: list[list[str]], chosen: QuestionSet, nodes: dict[str, Node])
 
 
 def describe(chosen: QuestionSet, answers: list[list[str]], nodes: dict[str, Node]) -> Figures:
-    """Give the figures of each half, and of all; with the lines that are covered where a set knows them."""
+    """Return the figures of each half, and of all; with the share of covered lines if the set has lines."""
     judged = judge(answers, chosen, nodes)
     rows = list(zip(chosen.questions, answers, judged, strict=True))
     figures: Figures = {"all": summarise_ranks(judged)}
@@ -163,7 +162,7 @@ def describe(chosen: QuestionSet, answers: list[list[str]], nodes: dict[str, Nod
 
 
 def _cover_lines(question: Question, ids: list[str], nodes: dict[str, Node]) -> float:
-    """Give the share of the lines of the right answer that the answers hold."""
+    """Return the share of the right answer's lines that the answers contain."""
     first, last = question.lines or (1, 0)
     wanted = set(range(first, last + 1))
     found = [nodes[each] for each in ids if nodes[each].path in question.gold]
@@ -189,7 +188,7 @@ def measure_set(chosen: QuestionSet, other: str | None, cache: Path, work: Path)
 
 
 def measure_system(system: str, rank: Rank, chosen: QuestionSet, nodes: dict[str, Node]) -> Figures:
-    """Ask one system all questions of a set."""
+    """Run all questions of a set on one system."""
     answers, milliseconds = ask_all(rank, chosen, DEPTH)
     _, milliseconds_of_few = ask_all(rank, chosen, FEW)
     costs = {"cpu_ms": round(milliseconds, 2), f"cpu_ms_of_{FEW}_answers": round(milliseconds_of_few, 2)}
@@ -209,7 +208,7 @@ def main() -> None:
     with open_folder(options.cache) as (cache, work):
         for chosen in read_sets(options.sets.split(","), options.data, cache):
             figures["sets"][chosen.name] = dict(measure_set(chosen, options.beside, cache, work))
-            write_result(options.result, figures)  # after each set: all of them take a quarter of an hour
+            write_result(options.result, figures)  # after each set, because all of them take a quarter of an hour
 
 
 if __name__ == "__main__":

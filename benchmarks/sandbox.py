@@ -1,9 +1,9 @@
-"""Measure the sandbox: CPU of a run, latency, and candidates a second on all cores.
+"""Measure the sandbox: CPU of a run, latency, and candidates per second on all cores.
 
     python benchmarks/sandbox.py --data FOLDER [--backend process]
 
-The trivial candidate defines one function. The typical ones are the 164 solutions of HumanEval, once loaded alone and
-once with up to three calls of the function each; every call is a process of its own that loads the code anew.
+The trivial candidate defines one function. The typical ones are the 164 solutions of HumanEval, once only loaded and
+once with up to three calls of the function each; every call is a separate process that loads the code again.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from shared_data import QUESTIONS, find_files, read_rows
 from pkg.sandbox import Kind, Program, Step, open_sandbox
 from pkg.sandbox.worker_pool import WorkerPool
 
-CPU_MS, RATE = 15.0, 60.0  # CPU milliseconds of a trivial run; candidates a second on two cores
+CPU_MS, RATE = 15.0, 60.0  # CPU milliseconds of a trivial run; candidates per second on two cores
 TRIVIAL = Program("def f(x):\n    return x + 1\n")
 RUNS = 300
 CALLS = 3
 
 
 def read_programs(data: Path) -> list[Program]:
-    """Make a program of each HumanEval solution, with calls that its test makes."""
+    """Build a program from each HumanEval solution, with calls from its test."""
     (path,) = (path for path in find_files(data, QUESTIONS) if "humaneval" in path.name)
     return [_make_program(row) for row in read_rows(path)]
 
@@ -47,19 +47,19 @@ def _make_program(row: dict[str, Any]) -> Program:
 
 
 def _names(call: str) -> list[str]:
-    """List the names in the arguments of a call: a call with any means something in its test alone."""
+    """Return the names in the arguments of a call: a call with any has a meaning only in its test."""
     (_, *others) = [node.id for node in ast.walk(ast.parse(call)) if isinstance(node, ast.Name)]
     return others
 
 
 def count_cpu() -> float:
-    """Give the CPU seconds of this process and all that it waited for, workers and candidates included."""
+    """Return the CPU seconds of this process and all it waited for, workers and candidates included."""
     usages = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def measure_latency(backend: str, programs: Sequence[Program]) -> Figures:
-    """Run programs one after the other on one worker; CPU is what is left when the worker's start is taken away."""
+    """Run programs in turn on one worker; CPU is the total minus the worker's start-up."""
     start, wall = count_cpu(), []
     with open_sandbox(backend, jobs=1) as sandbox:
         for program in programs:
@@ -78,7 +78,7 @@ def measure_latency(backend: str, programs: Sequence[Program]) -> Figures:
 
 
 def measure_rate(sandbox: WorkerPool, programs: Sequence[Program]) -> Figures:
-    """Run programs on all workers at once."""
+    """Run programs on all workers concurrently."""
     began = time.perf_counter()
     results = list(sandbox.run_all(programs))
     rate = len(programs) / (time.perf_counter() - began)
@@ -93,7 +93,7 @@ def measure_rate(sandbox: WorkerPool, programs: Sequence[Program]) -> Figures:
 
 
 def measure(backend: str, data: Path) -> Figures:
-    """Measure start, one run, and many."""
+    """Measure start-up, one run, and many."""
     typical = read_programs(data)
     loads = [Program(program.code) for program in typical]
     began = time.perf_counter()

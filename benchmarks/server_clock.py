@@ -1,4 +1,4 @@
-"""What a stage costs a client and the server that it asks: both take turns, so wall time alone does not tell."""
+"""Cost of a stage to a client and its server: both alternate, so wall time alone is not enough."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from measure import Figures, read_busy
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a stage took."""
+    """Cost of a stage."""
 
     wall: float
     client: float  # CPU seconds of this process
@@ -20,7 +20,7 @@ class Cost:
     others: float  # cores that other work kept busy
 
     def describe(self) -> Figures:
-        """Round the figures and name who used more of the processor."""
+        """Return the rounded figures and the name of the side that used more CPU."""
         bound = "client" if self.client > self.server else "server"
         figures = {"wall_seconds": self.wall, "client_cpu_seconds": self.client, "server_cpu_seconds": self.server}
         rounded = {name: round(value, 2) for name, value in (figures | {"others_cores": self.others}).items()}
@@ -28,14 +28,14 @@ class Cost:
 
 
 class Clock:
-    """Take the cost of one stage after the other."""
+    """Measures the cost of consecutive stages."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
         self._last = self._read()
 
     def lap(self) -> Cost:
-        """Give the cost since the last lap."""
+        """Return the cost since the last lap."""
         last, self._last = self._last, self._read()
         wall, client, server, busy = (new - old for new, old in zip(self._last, last, strict=True))
         return Cost(wall, client, server, max(0.0, busy - client - server) / max(wall, 0.01))
@@ -45,7 +45,7 @@ class Clock:
 
 
 def read_cpu(pid: int) -> float:
-    """Give the CPU seconds that a process has used; 0 where the system does not tell."""
+    """Return the CPU seconds that a process has used; 0 if the system does not report them."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(") ")[2].split()
     except OSError:

@@ -1,9 +1,9 @@
-"""Ask `pkg serve` for a minute by 50 clients at once: latency, errors, and the memory of the server.
+"""Load `pkg serve` for a minute with 50 concurrent clients: latency, errors, and the memory of the server.
 
     python benchmarks/service_load.py [--cache FOLDER] [--store ADDRESS] [--clients 50] [--seconds 60]
 
-The graph is that of django, or what is at the address. Each client asks one question after the other; questions are
-names and phrases of django in turn, of four operations. Memory is read of the server's own /metrics.
+The graph is that of django, or the one at the address. Each client asks one question after the other; questions are
+names and phrases of django in turn, for four operations. Memory is read from the server's own /metrics.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 def read_memory(metrics: str) -> float:
-    """Read the megabytes of the server from its metrics."""
+    """Return the server's memory in megabytes from its metrics."""
     line = next(each for each in metrics.splitlines() if each.startswith("process_resident_memory_bytes "))
     return float(line.split()[1]) / MEGABYTE
 
 
 async def ask(address: str, clients: int, seconds: float) -> Figures:
-    """Let clients ask for some seconds; give what that took, and how it ended."""
+    """Run concurrent clients for some seconds; return their latencies and results."""
     import httpx2 as httpx
 
     took, statuses, memory, turns = list[float](), Counter[str](), list[float](), count()

@@ -1,11 +1,11 @@
-"""Measure what an agent pays for the tools of `pkg mcp` and what it gets: tokens, seconds, and right places in answers.
+"""Measure the cost and value of the tools of `pkg mcp` to an agent: tokens, seconds, and right places in answers.
 
     python benchmarks/service_tools.py [--cache FOLDER] [--tokenizer MODEL.gguf]
 
 Twenty plain questions about two packages, ten each, whose right functions were written down beforehand. Each is one
-call of explore; a place is right in an answer with its code, with its head alone, or named without either. Of each
-right function show and callers are asked too. A client of the official package starts the command as an agent does.
-Tokens are those of the model's own tokenizer, where its file is given, and else the project's estimate.
+call of explore; a right place is in an answer with its code, with its head only, or named without either. Each right
+function is also passed to show and callers. A client of the official package starts the command as an agent does.
+Tokens are those of the model's own tokenizer if its file is given, otherwise the project's estimate.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from question_sets import Question
 from pkg.retrieval.token_count import count_tokens
 
 PACKAGES = (HTTPX, FLASK)
-ASKED = 10  # questions about each
-MOST_BEFORE, MOST_TYPICAL = 900, 1500  # tokens: of all that is told before the first question, of an answer
+ASKED = 10  # questions about each package
+MOST_BEFORE, MOST_TYPICAL = 900, 1500  # tokens before the first question, and of a typical answer
 KINDS = ("code", "head", "named", "missing")
 Count = Callable[[str], int]
 
 
 @dataclass(slots=True)
 class Asked:
-    """What the questions about the packages cost, and what they found."""
+    """Cost and results of the questions about the packages."""
 
     answers: dict[str, list[str]] = field(default_factory=lambda: {"explore": [], "show": [], "callers": []})
     seconds: dict[str, list[float]] = field(default_factory=lambda: {"explore": [], "show": [], "callers": []})
     found: list[Figures] = field(default_factory=list)
-    before: str = ""  # instructions and tools, as they are sent
+    before: str = ""  # instructions and tools, as sent
     first: list[float] = field(default_factory=list)  # seconds from the start to the list of tools, and to an answer
 
 
@@ -73,7 +73,7 @@ async def ask_package(store: str, questions: Sequence[Question], asked: Asked) -
 
 
 async def ask_tool(client: Client, asked: Asked, kind: str, tool: str, **arguments: str) -> str:
-    """Call a tool, keep the answer and the time, and give the text; an answer with an error ends the benchmark."""
+    """Call a tool, record the answer and the time, and return the text; an error in the answer ends the benchmark."""
     begun = time.perf_counter()
     result = await client.call_tool(tool, arguments)
     asked.seconds[kind].append(time.perf_counter() - begun)
@@ -85,7 +85,7 @@ async def ask_tool(client: Client, asked: Asked, kind: str, tool: str, **argumen
 
 
 def judge(text: str, gold: Iterable[str]) -> str:
-    """Say how the best shown of the right functions stands in an answer: code, head, named or missing."""
+    """Return how an answer shows the best of the right functions: code, head, named or missing."""
     best = "missing"
     for path, _, qualname in (each.partition("::") for each in gold):
         piece = re.search(

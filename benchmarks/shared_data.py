@@ -1,4 +1,4 @@
-"""Find the shared corpora and questions in the folder that the user names, and check that they are the pinned ones."""
+"""Find the shared corpora and questions in the user's data folder, and check that they are the pinned ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LOCALISE = {"localise/dev.jsonl": "740144b743182d40b1fdd7cf07bcf8d442c53f5f1940f
 
 
 def find_files(data: Path, pinned: dict[str, str]) -> list[Path]:
-    """Give the paths of some pinned files."""
+    """Return the paths of some pinned files."""
     paths = [data.resolve() / name for name in pinned]
     for path, sha256 in zip(paths, pinned.values(), strict=True):
         check_hash(path, sha256)
@@ -51,6 +51,6 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def read_questions(data: Path) -> list[str]:
-    """Give all HumanEval prompts, then all MBPP texts, as questions (A-07)."""
+    """Return all HumanEval prompts, then all MBPP texts, as questions (A-07)."""
     humaneval, mbpp = find_files(data, QUESTIONS)
     return [row["prompt"] for row in read_rows(humaneval)] + [row["text"] for row in read_rows(mbpp)]

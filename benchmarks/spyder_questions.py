@@ -1,4 +1,4 @@
-"""The SpyderCodeQA questions (Q-01) about Python files, over the sources of spyder that hold those files."""
+"""The SpyderCodeQA questions (Q-01) about Python files, over the sources of spyder that contain those files."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from shared_data import SPYDER_QUESTIONS, find_files
 
 
 def read_spyder_questions(data: Path, cache: Path) -> QuestionSet:
-    """Give the questions; a right answer lies in the file that the question is about.
+    """Return the questions; a right answer is in the file that the question is about.
 
-    Questions about README and other files that hold no Python are left out: there is nothing of theirs in a graph.
+    Questions about README and other files without Python are left out, because the graph has no code of them.
     """
     (questions,) = find_files(data, SPYDER_QUESTIONS)
     rows = map(json.loads, questions.read_text(encoding="utf-8").splitlines())

@@ -1,13 +1,13 @@
-"""Run the tests of a package and write which of its functions call which; dynamic_edges.py starts this in its own venv.
+"""Run the tests of a package and write its calls between functions; dynamic_edges.py starts this in its own venv.
 
     python benchmarks/trace_calls.py FOLDER OUTPUT [ARGUMENT OF PYTEST]...
 
-A function is its file below FOLDER and its first line, decorators included; 0 stands for the code of the file. Code of
-lambdas, comprehensions and classes is of the function around, and such are no callees. `pairs` are calls that one frame
-makes of the next; what calls from C, as `sorted` does its key, is of the function below. `distant` are those through
-frames of the standard library and of generated code, such as contextlib's. A generator or coroutine is called once,
-when it starts, by the function that drives it, and only where that one names it: elsewhere somebody else made it, whom
-no event tells of. `__del__` runs whenever Python likes, and is left out.
+A function is identified by its file below FOLDER and its first line, decorators included; 0 is the code of the file.
+Code of lambdas, comprehensions and classes belongs to the enclosing function, and is never a callee. `pairs` are calls
+from one frame directly to the next; a call from C, as of a key function by `sorted`, belongs to the function below.
+`distant` are calls through frames of the standard library and of generated code, such as contextlib's. A generator or
+coroutine is called once, when it starts, by the function that drives it, and only if that function names it: otherwise
+another function created it, for which there is no trace event. `__del__` runs at arbitrary times, and is left out.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERA
 
 
 class Role(Enum):
-    """Tell what code is of a function: itself, itself inside another function, or a piece such as a lambda."""
+    """Role of code in a function: the function itself, a nested function, or a piece such as a lambda."""
 
     FUNCTION = "function"
     INNER = "inner"
@@ -42,12 +42,12 @@ class Role(Enum):
 
 
 class Tracer:
-    """Note the calls between functions of a folder, and the lines that run."""
+    """Records the calls between functions of a folder, and the lines that run."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = str(folder.resolve()) + "/"
         self._library = sysconfig.get_path("stdlib") + "/"
-        self._codes: dict[int, tuple[Place | None, Role, CodeType]] = {}  # with the code, so that its id stays its own
+        self._codes: dict[int, tuple[Place | None, Role, CodeType]] = {}  # with the code, so that its id is not reused
         self.lines: set[Place] = set()
         self.resumed: set[Place] = set()  # generators and coroutines
         self.inner: set[Place] = set()  # functions inside others
@@ -55,16 +55,16 @@ class Tracer:
         self.distant: set[tuple[Place, Place]] = set()
 
     def start(self) -> None:
-        """Trace this thread and those that start from now on."""
+        """Trace this thread and those started later."""
         threading.settrace(self.trace)
         sys.settrace(self.trace)
 
     def pytest_runtest_setup(self) -> None:
-        """Start again before each test: the one before may have set a tracer of its own."""
+        """Start again before each test, because the previous one may have set its own tracer."""
         self.start()
 
     def trace(self, frame: FrameType, event: str, _: Any) -> Any:
-        """Note a call; give the tracer of the lines of the frame."""
+        """Record a call; return the line tracer of the frame."""
         code = frame.f_code
         callee, role = self._find(code)
         if callee is None:
@@ -105,7 +105,7 @@ class Tracer:
         return path.startswith((self._library, "<")) and "/site-packages/" not in path
 
     def _find(self, code: CodeType) -> tuple[Place | None, Role]:
-        """Give the function that code is of, and what it is of it."""
+        """Return the function that code belongs to, and its role in it."""
         found = self._codes.get(id(code))
         if found is None:
             place, role = None, Role.PIECE
@@ -118,7 +118,7 @@ class Tracer:
 
 @cache
 def _read_owners(path: str) -> dict[tuple[str, int], tuple[int, Role]]:
-    """Give, for all code of a file, the first line of the function that it is of, and what it is of it."""
+    """Return for all code of a file the first line of its function, and its role in it."""
     code = compile(Path(path).read_bytes(), path, "exec", dont_inherit=True)
     return {_name(code): (0, Role.PIECE), **dict(_walk(code, 0))}
 
@@ -138,7 +138,7 @@ def _name(code: CodeType) -> tuple[str, int]:
 
 
 def _starts(frame: FrameType) -> bool:
-    """Tell whether a generator or coroutine begins, and is not resumed."""
+    """Return whether a generator or coroutine starts, rather than resumes."""
     return frame.f_lasti == _find_start(frame.f_code)
 
 
@@ -148,14 +148,14 @@ def _find_start(code: CodeType) -> int:
 
 
 def _is_named(code: CodeType, driver: FrameType | None) -> bool:
-    """Tell whether the code of a driver names a generator; Python itself asks for those of special names."""
+    """Return whether the code of a driver names a generator; Python itself calls those of special names."""
     if code.co_name.startswith("__"):
         return True
     while driver is not None:
         own = driver.f_code
         if code.co_name in own.co_names + own.co_varnames + own.co_cellvars + own.co_freevars:
             return True
-        driver = driver.f_back if own.co_name.startswith("<") else None  # of a comprehension, the function around
+        driver = driver.f_back if own.co_name.startswith("<") else None  # for a comprehension, the enclosing function
     return False
 
 

@@ -1,9 +1,9 @@
-"""Count how many queries of HumanEval and MBPP show examples that are read, and how many of those are true.
+"""Count the queries of HumanEval and MBPP whose examples are parsed, and how many of these are true.
 
     python benchmarks/visible_examples.py --data FOLDER
 
-An example is true when the canonical answer does what it says; a wrong one would speak for wrong candidates. MBPP is
-asked with its first assert, which a query may show.
+An example is true if the canonical answer satisfies it; a wrong one would favour wrong candidates. MBPP is asked with
+its first assert, which a query may show.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from pkg.sandbox.protocol import Limits, Sandbox
 from pkg.sandbox.worker_pool import open_sandbox
 
 LIMITS = Limits(cpu_seconds=10.0, wall_seconds=30.0, memory_bytes=1 << 30)
-TRUE = 0.99  # of the examples, at least
+TRUE = 0.99  # least share of true examples
 
 
 def measure_form(sandbox: Sandbox, problems: list[Item]) -> Figures:
-    """Read the examples of every query and try them on the canonical answer."""
+    """Parse the examples of every query and run them on the canonical answer."""
     found = [find_examples(parse_question(problem.query)) for problem in problems]
     requests = [tuple(map(make_request, examples)) for examples in found]
     batches = [RequestBatch(problem.reference, each) for problem, each in zip(problems, requests, strict=True)]
@@ -45,7 +45,7 @@ def measure_form(sandbox: Sandbox, problems: list[Item]) -> Figures:
 
 
 def describe(problems: list[Item], found: list[tuple[Example, ...]], wrong: list[str]) -> Figures:
-    """Count queries and examples, and name those that do not hold."""
+    """Count queries and examples, and name the examples that fail."""
     count = sum(map(len, found))
     return {
         "queries": len(problems),

@@ -1,9 +1,9 @@
-"""Run every hostile program on a backend, kill its user at random moments, and print the figures as JSON.
+"""Run every hostile program on a backend, kill its client at random moments, and print the figures as JSON.
 
     python checks/check_sandbox.py [--backend process|docker|none] [--image NAME] [--kills 200] [--seed 0]
 
-Ends with status 1 if anything escaped, was judged wrongly or was left behind. The backend none has no walls: hostile
-programs are not run on it.
+Exits with status 1 if a program escaped, got a wrong verdict or left something on the machine. The backend none has no
+isolation: hostile programs are not run on it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SECRET = "what nobody inside may ever see"
 
 
 def check_cases(sandbox: Sandbox, home: Path) -> dict[str, list[str]]:
-    """Run each program alone; name those that were judged wrongly, escaped, or left or changed something."""
+    """Run each program alone; return those with wrong verdicts, escapes, or changes to the machine."""
     found: dict[str, list[str]] = {"wrong": [], "escaped": [], "left": []}
     for case in CASES:
         before, family = describe_machine(home), find_family(os.getpid())
@@ -43,7 +43,7 @@ def check_cases(sandbox: Sandbox, home: Path) -> dict[str, list[str]]:
 
 
 def check_hostile(backend: str, image: str | None) -> dict[str, object]:
-    """Open a sandbox, run all programs and close it; give what was found."""
+    """Open a sandbox, run all programs and close it; return the findings."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         (home / "diary.txt").write_text(SECRET, encoding="utf-8")
@@ -57,14 +57,14 @@ def check_hostile(backend: str, image: str | None) -> dict[str, object]:
 
 
 def check_kills(backend: str, times: int, seed: int) -> dict[str, object]:
-    """Kill the user of a sandbox at random moments; give how often something lived on."""
+    """Kill the client of a sandbox at random moments; return how often a process survived."""
     moments = random.Random(seed)
     left = [len(kill_client(backend, moments.uniform(0.0, LIFE))) for _ in range(times)]
     return {"kills": times, "alive_after_kills": sum(left)}
 
 
 def main() -> None:
-    """Check one backend as the options say."""
+    """Check one backend according to the options."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--backend", default="process", choices=("process", "docker", "none"))
     parser.add_argument("--image", help="image of the docker backend")

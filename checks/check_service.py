@@ -1,9 +1,9 @@
-"""Ask `pkg serve` what schemathesis makes up of its OpenAPI description; ends with status 1 where that finds faults.
+"""Test `pkg serve` with requests that schemathesis generates from its OpenAPI description; exits 1 on failures.
 
     python checks/check_service.py [--schemathesis COMMAND] [--code FOLDER] [--examples 100] [--seed 0] [--token]
 
-Needs schemathesis (pip install schemathesis, in an environment of its own). A graph is built of the folder, by default
-of PKG itself, and served with all that can be allowed, so that building is asked for too.
+Needs schemathesis (pip install schemathesis, in an environment of its own). Builds a graph of the folder, by default of
+PKG itself, and serves it with all permissions, so that building is tested too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PHASES = "examples,coverage,fuzzing"
 
 
 def run_check(command: str, code: Path, examples: int, seed: int, has_token: bool) -> int:
-    """Build, serve, and let schemathesis ask; give its status."""
+    """Build, serve and run schemathesis; return its exit status."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         store = f"sqlite:///{folder / 'graph.db'}"
@@ -42,7 +42,7 @@ def run_check(command: str, code: Path, examples: int, seed: int, has_token: boo
 
 
 def main() -> None:
-    """Read the options, run the check, and end with its status."""
+    """Parse the options, run the check, and exit with its status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--schemathesis", default="schemathesis", metavar="COMMAND")
     parser.add_argument("--code", type=Path, default=ROOT / "pkg", metavar="FOLDER")

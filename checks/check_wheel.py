@@ -1,4 +1,4 @@
-"""Build the sdist and from it the wheel, check the content, install it in an empty environment and use it there."""
+"""Build the sdist and from it the wheel, check the contents, and install and use it in an empty environment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from subprocess import DEVNULL, PIPE
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-SIZE_LIMIT = 136_000_000  # bytes of PKG with all that it depends on, 8 MB of weights among them
+SIZE_LIMIT = 136_000_000  # bytes of PKG with its dependencies, including 8 MB of weights
 NOT_SOURCE = shutil.ignore_patterns(".*", "dist", "*.egg-info", "__pycache__")
 INSTALLER = ("pip", "setuptools", "pkg_resources", "_distutils_hack", "distutils-precedence.pth", "wheel")
 
@@ -36,7 +36,7 @@ class Distributions(NamedTuple):
 
 
 def run(command: list[str | Path], where: Path, settings: dict[str, str] | None = None) -> str:
-    """Run a command to its end and give what it printed; a failure ends the check."""
+    """Run a command and return its output; a failure ends the check."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PKG_", "PYTHON"))}
     environment = inherited | (settings or {})
     done = subprocess.run(command, cwd=where, env=environment, stdin=DEVNULL, stdout=PIPE, text=True)
@@ -57,7 +57,7 @@ def build_distributions(scratch: Path) -> Distributions:
 
 
 def check_content(wheel: Path) -> None:
-    """Compare the wheel with the package folder: all of it, its metadata, and nothing else."""
+    """Compare the wheel with the package folder: all its files and the metadata, nothing else."""
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     files = (path for path in (ROOT / "pkg").rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     expected = {path.relative_to(ROOT).as_posix() for path in files}
@@ -67,7 +67,7 @@ def check_content(wheel: Path) -> None:
 
 
 def install(wheel: Path, scratch: Path) -> Path:
-    """Install the wheel with its pinned dependencies in an empty environment; give the environment's folder."""
+    """Install the wheel with pinned dependencies in an empty environment; return the environment's folder."""
     environment = scratch / "environment"
     venv.create(environment, with_pip=True)
     pins = ROOT / "requirements" / "run.txt"
@@ -76,7 +76,7 @@ def install(wheel: Path, scratch: Path) -> Path:
 
 
 def measure(environment: Path) -> int:
-    """Add up the bytes of an environment's packages, the installer's own left out."""
+    """Return the total bytes of an environment's packages, without the installer."""
     packages = next(environment.glob("lib/python*/site-packages"))
     ours = (entry for entry in packages.iterdir() if not entry.name.startswith(INSTALLER))
     files = (file for entry in ours for file in (entry.rglob("*") if entry.is_dir() else (entry,)))
@@ -84,7 +84,7 @@ def measure(environment: Path) -> int:
 
 
 def check_size(environment: Path) -> None:
-    """Refuse an installation that has grown too large, and print its size."""
+    """Print the size of an installation, and fail if it exceeds the limit."""
     size = measure(environment)
     print(f"wheel check: installed size {size / 1e6:.1f} MB (limit {SIZE_LIMIT / 1e6:.0f} MB)")
     if size > SIZE_LIMIT:
@@ -92,7 +92,7 @@ def check_size(environment: Path) -> None:
 
 
 def check_use(environment: Path, scratch: Path) -> None:
-    """Build a graph of a tiny repository with the installed command and ask it a question."""
+    """Build a graph of a tiny repository with the installed command and query it."""
     repository = scratch / "repository"
     repository.mkdir()
     for name, text in TINY_REPOSITORY.items():
@@ -118,7 +118,7 @@ def check_distributions(scratch: Path) -> Distributions:
 
 
 def main() -> None:
-    """Run every check in a temporary folder; keep the distributions in the folder that --out names."""
+    """Run every check in a temporary folder; copy the distributions to the folder named by --out."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="where the distributions are kept")
     out: Path | None = parser.parse_args().out
@@ -129,7 +129,7 @@ def main() -> None:
 
 
 def keep(built: Distributions, out: Path) -> None:
-    """Copy the distributions into an empty folder, which is made again."""
+    """Copy the distributions into a folder, which is cleared first."""
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     for path in built:

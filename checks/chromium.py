@@ -1,4 +1,4 @@
-"""Drive a Chromium without a window, by its own protocol over a pair of pipes; no driver and no package is needed."""
+"""Drive a headless Chromium by its own protocol over a pair of pipes; no driver or package is needed."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ PATIENCE = 60  # seconds for one thing on a page
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
-    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # a page that asks elsewhere gets no answer
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # requests to other hosts fail
     "--remote-debugging-pipe",
 )  # fmt: skip
 
-# Chromium reads orders from descriptor 3 and answers on descriptor 4; copies above these cannot be overwritten first.
+# Chromium reads commands from descriptor 3 and answers on descriptor 4; copies above these cannot be overwritten first.
 TAKE_PIPES = """import fcntl, os, sys
 orders, answers = (fcntl.fcntl(int(each), fcntl.F_DUPFD, 10) for each in sys.argv[1:3])
 os.dup2(orders, 3), os.dup2(answers, 4)
@@ -37,12 +37,12 @@ _KEYS = {
     "Home": ("Home", 36, ""), "ArrowLeft": ("ArrowLeft", 37, ""), "ArrowUp": ("ArrowUp", 38, ""),
     "ArrowRight": ("ArrowRight", 39, ""), "ArrowDown": ("ArrowDown", 40, ""), " ": ("Space", 32, " "),
 }  # fmt: skip
-"""Keys that are no letters: the code, the number and the text of each."""
+"""Non-character keys: the code, the number and the text of each."""
 _CONTROL = 2  # the bit of the key in the modifiers of an event
 
 
 class Page:
-    """One page: go to an address, run scripts, take pictures."""
+    """One page: navigate, run scripts, take pictures."""
 
     def __init__(self, orders: BinaryIO, answers: BufferedReader, width: int, height: int) -> None:
         self._orders, self._answers = orders, answers
@@ -54,18 +54,18 @@ class Page:
         self._call("Emulation.setDeviceMetricsOverride", **size)
 
     def open(self, address: str) -> None:
-        """Go to an address."""
+        """Navigate to an address."""
         self._call("Page.navigate", url=address)
 
     def run(self, script: str) -> Any:
-        """Run a script on the page and give its value; the page tells what is wrong with it."""
+        """Evaluate a script on the page and return its value; a script error is raised."""
         answer = self._call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{answer['exceptionDetails']['exception']['description']} in the script: {script}")
         return answer["result"].get("value")
 
     def await_true(self, script: str) -> None:
-        """Wait until a script gives something true."""
+        """Wait until a script returns a true value."""
         deadline = time.monotonic() + PATIENCE
         while not self._holds(script):
             if time.monotonic() > deadline:
@@ -76,16 +76,16 @@ class Page:
     def _holds(self, script: str) -> bool:
         try:
             return self.run(f"Boolean({script})") is True
-        except RuntimeError:  # the page is still being loaded
+        except RuntimeError:  # the page is still loading
             return False
 
     def click(self, selector: str) -> None:
-        """Click what a selector finds first, once it is there."""
+        """Click the first match of a selector, once it exists."""
         self.await_true(f"document.querySelector({json.dumps(selector)})")
         self.run(f"document.querySelector({json.dumps(selector)}).click()")
 
     def point(self, selector: str, at: float = 0.5) -> None:
-        """Move the mouse to what a selector finds first, at a share of its width, and press its left button there."""
+        """Press the left mouse button on the first match of a selector, at a fraction of its width."""
         self.await_true(f"document.querySelector({json.dumps(selector)})?.checkVisibility()")
         x, y = self.run(
             f"""(() => {{
@@ -100,29 +100,29 @@ class Page:
             self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, buttons=buttons, clickCount=1)
 
     def press(self, key: str, control: bool = False) -> None:
-        """Press a key and let it go, such as 7, n, Enter or ArrowLeft, where the focus is."""
+        """Press and release a key, such as 7, n, Enter or ArrowLeft, in the focused element."""
         code, number, text = _KEYS.get(key, ("", ord(key.upper()[0]), key))
         pressed = {"key": key, "code": code, "windowsVirtualKeyCode": number, "modifiers": _CONTROL * control}
         self._call("Input.dispatchKeyEvent", type="keyDown", text="" if control else text, **pressed)
         self._call("Input.dispatchKeyEvent", type="keyUp", **pressed)
 
     def type(self, text: str) -> None:
-        """Write a text where the focus is."""
+        """Type a text into the focused element."""
         self._call("Input.insertText", text=text)
 
     def reload(self) -> None:
-        """Load the page again."""
+        """Reload the page."""
         self._call("Page.reload")
 
     def fill(self, selector: str, text: str) -> None:
-        """Write a text into the field that a selector finds first, in the place of what it holds."""
+        """Replace the value of the first field that matches a selector."""
         self.await_true(f"document.querySelector({json.dumps(selector)})")
         self.run(f"document.querySelector({json.dumps(selector)}).focus()")
         self.run(f"document.querySelector({json.dumps(selector)}).select()")
         self._call("Input.insertText", text=text)
 
     def paste(self, selector: str, text: str) -> None:
-        """Paste a text into what a selector finds first, once it is there."""
+        """Paste a text into the first match of a selector, once it exists."""
         self.await_true(f"document.querySelector({json.dumps(selector)})")
         self.run(
             f"""(() => {{
@@ -149,11 +149,11 @@ class Page:
         )
 
     def prefer_scheme(self, scheme: str) -> None:
-        """Tell the page that its reader prefers light or dark."""
+        """Emulate the colour scheme preference light or dark."""
         self._call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def save_picture(self, path: Path) -> None:
-        """Write what the page shows, as the kind of picture that the name says: .png or .webp."""
+        """Save a screenshot in the format of the file name's suffix: .png or .webp."""
         kind = path.suffix.removeprefix(".")
         path.write_bytes(base64.b64decode(self._call("Page.captureScreenshot", format=kind)["data"]))
 
@@ -165,7 +165,7 @@ class Page:
         self._orders.write(json.dumps(order).encode() + b"\0")
         self._orders.flush()
         while (answer := self._read()).get("id") != self._number:
-            pass  # an event, which nobody waits for
+            pass  # an event that no caller waits for
         if "error" in answer:
             raise RuntimeError(f"{method}: {answer['error']['message']}")
         result: dict[str, Any] = answer["result"]
@@ -183,7 +183,7 @@ class Page:
 
 
 def find_chromium() -> str:
-    """Find the program, or say how to get it."""
+    """Return the path of the program, or raise with an install hint."""
     found = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if found is None:
         sys.exit(f"no Chromium found (looked for {', '.join(PROGRAMS)}); run: apt install chromium")
@@ -192,7 +192,7 @@ def find_chromium() -> str:
 
 @contextmanager
 def start_page(width: int, height: int) -> Iterator[Page]:
-    """Start a Chromium with nothing remembered and give its page; both are gone afterwards."""
+    """Start a Chromium with an empty profile and yield its page; both are removed afterwards."""
     program = find_chromium()
     with TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True) as folder:
         theirs, orders = os.pipe()

@@ -1,7 +1,7 @@
-"""Run all checks of a clean checkout: sections that share nothing beside each other, then seconds by section and test.
+"""Run all checks of a clean checkout: independent sections in parallel, then report seconds by section and test.
 
-Each section is one command; its output is printed whole when it ends. A section waits for those that it needs, and
-is left out where one of them failed; the others run to their end. Ends with 1 when a section failed. Run by .ci/run.
+Each section is one command; its output is printed whole when it ends. A section waits for its prerequisites and is
+skipped if one of them failed; the others run to their end. Exits with 1 if a section failed. Run by .ci/run.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LANES = 3  # sections at a time: one more than the smallest machine has processors, for many wait
-SLOWEST = 30  # tests that the summary names
-LEAST_RUN = 10  # modules that the summary names
+LANES = 3  # sections at a time: one more than the processors of the smallest machine, because sections often wait
+SLOWEST = 30  # tests listed in the summary
+LEAST_RUN = 10  # modules listed in the summary
 COVERAGE = "coverage.json"  # in the scratch folder
 LEFT_OUT = "long random searches, the commands of docs/generate.md, one of two versions of Neo4j where others ask both"
 
-# What depends on the version of Python: parsing and running code, tracing calls, processes, signals, terminals, and
-# packages whose pins differ by version. The rest computes the same on each.
+# Tests that depend on the version of Python: parsing and running code, tracing calls, processes, signals, terminals,
+# and packages whose pins differ by version. All others compute the same result on each.
 VERSIONED = (
     "tests/unit/extract tests/unit/sandbox tests/unit/rerank tests/lab/evaluation/code tests/unit/trace"
     " tests/lab/console tests/unit/console tests/unit/encode tests/unit/vectors tests/unit/test_api.py"
@@ -43,7 +43,7 @@ OWN_SERVERS = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One command of the checks, with the names of the sections that must have passed before it starts."""
+    """One command of the checks, with the names of its prerequisites."""
 
     name: str
     command: tuple[str, ...]
@@ -63,7 +63,7 @@ class TimedTest:
 
 @dataclass(slots=True)
 class Outcome:
-    """How a section ended: its exit status (None where it did not run), seconds, counts and tests."""
+    """Result of a section: its exit status (None if it did not run), seconds, counts and tests."""
 
     section: Section
     status: int | None
@@ -78,7 +78,7 @@ def make(target: str, *variables: str) -> tuple[str, ...]:
 
 
 def list_sections(scratch: Path, python: str, pyenv: Path) -> list[Section]:
-    """Return all sections, those that take longest first among those that can start together."""
+    """Return all sections, the longest first among those that can start together."""
     ready = ("install", "system packages")
     fetched = (*ready, "environments")
     return [
@@ -100,7 +100,7 @@ def list_sections(scratch: Path, python: str, pyenv: Path) -> list[Section]:
 
 
 def list_servers(after: tuple[str, ...]) -> list[Section]:
-    """Return the sections of Neo4j: tests that start servers of their own, and tests that share one of each version."""
+    """Return the Neo4j sections: tests that start their own servers, and tests that share one of each version."""
     shared = " ".join(["tests", *(f"--ignore={path}" for path in OWN_SERVERS)])
     return [
         Section(name, make("test-servers", "SERVER_JOBS=0", f"TESTS={tests}"), after, is_test=True)
@@ -124,7 +124,7 @@ def find_python(version: str, pyenv: Path) -> str | None:
 
 
 def read_version(python: str) -> str:
-    """Return the version of an interpreter, such as 3.10; an empty text where it does not start."""
+    """Return the version of an interpreter, such as 3.10; an empty text if it does not start."""
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
     done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
     return done.stdout.strip()
@@ -149,7 +149,7 @@ def run_section(section: Section, scratch: Path) -> Outcome:
 
 
 def read_report(section: str, path: Path) -> tuple[str, list[TimedTest]]:
-    """Read a report of pytest: the counts as one line, and the tests."""
+    """Parse a pytest report into the counts as one line, and the tests."""
     root = ElementTree.parse(path).getroot()
     counts = {"failed": 0, "errors": 0, "skipped": 0, "tests": 0}
     for suite in root.iter("testsuite"):
@@ -165,7 +165,7 @@ def read_report(section: str, path: Path) -> tuple[str, list[TimedTest]]:
 
 
 def run_all(sections: Iterable[Section], run: Callable[[Section], Outcome], lanes: int = LANES) -> list[Outcome]:
-    """Run sections in their order, so many at a time, each after those that it needs; return outcomes as they ended."""
+    """Run sections in order, `lanes` at a time, each after its prerequisites; return outcomes as they finish."""
     waiting, outcomes = list(sections), list[Outcome]()
     running: set[Future[Outcome]] = set()
     with ThreadPoolExecutor(lanes) as pool:
@@ -182,7 +182,7 @@ def run_all(sections: Iterable[Section], run: Callable[[Section], Outcome], lane
 
 
 def drop_stranded(waiting: list[Section], outcomes: list[Outcome]) -> tuple[list[Section], list[Outcome]]:
-    """Return the sections that can still run, and outcomes for those that need one that did not pass."""
+    """Return the sections that can still run, and outcomes of those whose prerequisites did not pass."""
     stranded = {each.section.name for each in outcomes if each.status != 0}
     left_out: list[Outcome] = []
     for section in list(waiting):
@@ -207,7 +207,7 @@ def render_summary(outcomes: list[Outcome], seconds: float) -> str:
 
 
 def render_coverage(report: Path) -> str:
-    """Return the branch coverage of the section "tests" and the modules that run least; nothing without a report.
+    """Return the branch coverage of the section "tests" and its least covered modules; an empty text without a report.
 
     Only the processes of the tests are measured, not the commands and candidates that they start.
     """
@@ -221,7 +221,7 @@ def render_coverage(report: Path) -> str:
 
 
 def main() -> int:
-    """Run all sections and print the summary; return 1 when one failed."""
+    """Run all sections and print the summary; return 1 if one failed."""
     python = os.environ.get("PYTHON", "python3")
     if not read_version(python):
         sys.exit(f"no interpreter '{python}'; run: PYTHON=python3.12 .ci/run")

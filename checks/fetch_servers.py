@@ -1,4 +1,4 @@
-"""Fetch the Neo4j servers that tests start into the user's cache folder, where they are not there yet."""
+"""Fetch missing Neo4j test servers into the user's cache folder."""
 
 from __future__ import annotations
 

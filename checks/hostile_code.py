@@ -1,6 +1,6 @@
-"""Programs that mean harm, and what a sandbox has to say of each: used by the quick tests and by check_sandbox.py.
+"""Hostile programs and the expected verdicts of a sandbox: used by the quick tests and by check_sandbox.py.
 
-A program that gets what it should not prints ESCAPED. A table; each entry says what it tries.
+A program that succeeds in what it tries prints ESCAPED. A table; each entry names its attempt.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MEMORY, EXIT, OTHER = Kind.MEMORY, Kind.EXIT, Kind.OTHER
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One program: what it tries, its text, and the kinds of verdict that are right for its load."""
+    """One program: its attempt, its text, and the acceptable kinds of verdict for its load."""
 
     name: str
     code: str
@@ -37,7 +37,7 @@ def attempt(name, act):
     if not (isinstance(result, int) and result == -1):
         print("ESCAPED", name, result)
 """
-"""Tries several things in one program and tells which of them worked."""
+"""Tries several things in one program and prints which of them worked."""
 
 
 def _attempts(*lines: str) -> str:
@@ -56,7 +56,7 @@ def shout(data):
         except OSError:
             pass
 """
-"""Writes what the process would report, on every descriptor that it has."""
+"""Writes a forged process report on every descriptor that it has."""
 
 USE_UP = [
     Case("fork bomb", "import os\nwhile True:\n    os.fork()", (FORBIDDEN,)),
@@ -161,7 +161,7 @@ for _ in range(6):
         time.sleep(60)
 held = fill_sockets()
 """
-"""Opens as many sockets as can be had in many processes, and fills them."""
+"""Opens as many sockets as possible in many processes, and fills them."""
 
 SEND_SOCKETS = """
 import os, socket, time
@@ -185,7 +185,7 @@ try:
 except OSError:
     pass
 """
-"""Sends full sockets in messages of sockets, where no descriptor of a process stands for them."""
+"""Sends full sockets in messages of sockets, which no descriptor of a process refers to."""
 
 GIVE_UP = """
 import mmap, os
@@ -197,7 +197,7 @@ def give_up(descriptor, flags):
             held[-1].write(b"x" * (1 << 20))
             held[-1].madvise(mmap.MADV_DONTNEED)
 """
-"""Writes on shared memory and lets it go: it stays, and no process is seen to hold it."""
+"""Writes to shared memory and drops its pages: they stay allocated, and no process is seen to hold them."""
 
 HIDE = [
     Case(
@@ -229,7 +229,7 @@ HIDE = [
         (MEMORY,),
     ),
 ]
-"""Memory that is in no process's resident set."""
+"""Memory that is outside every process's resident set."""
 
 REACH_OUT = [
     Case("writing at the root", "open('/escaped', 'w').write('x')", (FORBIDDEN,)),
@@ -399,9 +399,9 @@ class Anything:
 def f(n):
     return Anything()
 """
-"""Equals everything inside: outside, its value is the text of an object of its own kind."""
+"""Compares equal to everything in the sandbox; outside, its value is the text of an object of its own kind."""
 
 FORGERY = FRAME + "def f(n):\n    return 1\nshout(frame() + frame(value='4'))\nos._exit(0)\n"
-"""Claims a load that went well and a value of the step, without running it: no more than to return 4."""
+"""Forges a successful load and the value of the step without running it: no better than returning 4."""
 
 QUESTION = Step("f(2)", is_expression=True)

@@ -1,8 +1,8 @@
-"""Drive every tool of `pkg mcp` by the MCP Inspector's command line, and print what came of each call as JSON.
+"""Call every tool of `pkg mcp` with the MCP Inspector's command line, and print the result of each call as JSON.
 
     python checks/inspect_tools.py [--inspector "npx -y @modelcontextprotocol/inspector"]
 
-Ends with status 1 if a call fails that should not, or the other way round. Needs Node.js; the graph is made for it.
+Exits with status 1 if a call fails that should succeed, or the reverse. Needs Node.js; builds its own graph.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ CALLS: tuple[tuple[str, dict[str, str], str], ...] = (
     ("show", {"name": "nothing_like_it"}, "expected a name"),
     ("grep", {}, "expected one of: explore"),
 )
-"""A tool, its arguments as the Inspector takes them, and a part of the answer."""
+"""A tool, its arguments in the Inspector's syntax, and a part of the answer."""
 
 
 def run_inspector(inspector: str, store: str, words: list[str]) -> str:
-    """Run the Inspector once, and give all that it wrote."""
+    """Run the Inspector once, and return its output."""
     server = [sys.executable, "-m", "pkg.cli", "mcp", "--store", store]
     command = [*shlex.split(inspector), "--cli", *server, *words]
     run = subprocess.run(command, capture_output=True, text=True, timeout=300, env=dict(os.environ), check=False)
@@ -56,14 +56,14 @@ def run_inspector(inspector: str, store: str, words: list[str]) -> str:
 
 
 def check_call(inspector: str, store: str, tool: str, arguments: dict[str, str], part: str) -> dict[str, Any]:
-    """Call a tool, and tell whether the answer holds what it should."""
+    """Call a tool, and return whether the answer contains the expected part."""
     given = [word for name, value in arguments.items() for word in ("--tool-arg", f"{name}={value}")]
     said = run_inspector(inspector, store, ["--method", "tools/call", "--tool-name", tool, *given])
     return {"tool": tool, "arguments": arguments, "is_right": part in said, "characters": len(said)}
 
 
 def main() -> None:
-    """Make a graph, list the tools and call each of them."""
+    """Build a graph, list the tools and call each of them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--inspector", default="npx -y @modelcontextprotocol/inspector", help="how it is started")
     inspector: str = parser.parse_args().inspector

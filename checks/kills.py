@@ -1,4 +1,4 @@
-"""Kill a process that runs code in a sandbox, at any moment of its life, and see what is left of it."""
+"""Kill a process that runs code in a sandbox at any moment, and find its surviving processes."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ with open_sandbox(sys.argv[1], jobs=2) as sandbox:
     for result in sandbox.run_all(map(Program, itertools.cycle(CODE)), Limits(wall_seconds=0.3)):
         pass
 """
-"""Runs code without end."""
+"""Runs code in an endless loop."""
 
 
 def kill_client(backend: str, seconds: float) -> set[int]:
-    """Start a client, kill it after some seconds, and give the processes that have not ended a few seconds later.
+    """Start a client, kill it after some seconds, and return the processes that survive a few seconds longer.
 
-    It is stopped first, so that its processes can be listed while none of them is on its way.
+    It is stopped first, so that its processes can be listed while none of them is being started.
     """
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     client = subprocess.Popen([sys.executable, "-c", CLIENT, backend], env=environment, stderr=subprocess.DEVNULL)

@@ -1,4 +1,4 @@
-"""List the benchmarks with the first line of what each says of itself."""
+"""List the benchmarks with the first lines of their docstrings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 
 
 def read_summary(path: Path) -> str:
-    """Take the first line of a module's docstring."""
+    """Return the first line of a module's docstring."""
     docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
     return docstring.splitlines()[0] if docstring else ""
 

@@ -1,6 +1,6 @@
 """Write requirements/*.txt: exact versions that install on every Python given, such as those that PKG is tested with.
 
-The first Python leads: one that can have the same versions gets them, so that the type checker reads the same stubs.
+The first Python leads: others get the same versions where possible, so that the type checker reads the same stubs.
 A Python newer than all of them gets the versions of the newest.
 Example: python checks/lock_versions.py python3.11 python3.10 python3.12 python3.13
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = "programming-knowledge-graph"
-BUILD_BACKEND = "setuptools>=77"  # as in [build-system]; an editable install then needs no download of its own
+BUILD_BACKEND = "setuptools>=77"  # as in [build-system]; an editable install then needs no further download
 INSTALLER = "uv>=0.9,<1"  # fills an environment from its cache in seconds
 PIP_REPORT = ("pip", "install", "--dry-run", "--ignore-installed", "--quiet", "--report", "-")
 
@@ -24,7 +24,7 @@ Locks = dict[str, Versions]  # Python version, such as 3.10 -> what it installs
 
 
 def resolve(python: str, requirements: list[str], preferred: Versions) -> Versions:
-    """Return what the pip of one interpreter would install; nothing if it cannot install the preferred versions."""
+    """Return what one interpreter's pip would install; nothing if it cannot install the preferred versions."""
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as constraints:
         constraints.writelines(f"{name}=={version}\n" for name, version in preferred.items())
         constraints.flush()
@@ -48,18 +48,18 @@ def resolve_everywhere(pythons: dict[str, str], *requirements: str) -> Locks:
 
 
 def split_version(python: str) -> list[int]:
-    """Make versions of Python comparable: 3.9 comes before 3.10."""
+    """Return a Python version as comparable numbers: 3.9 sorts before 3.10."""
     return [int(part) for part in python.split(".")]
 
 
 def parse_version(python: str) -> str:
-    """Ask an interpreter for its version, such as 3.10."""
+    """Return the version that an interpreter reports, such as 3.10."""
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
     return subprocess.run([python, "-c", code], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
 def subtract(locks: Locks, known: Locks) -> Locks:
-    """Leave out what another lock already pins."""
+    """Remove what another lock already pins."""
     return {
         python: {name: version for name, version in lock.items() if name not in known[python]}
         for python, lock in locks.items()
@@ -67,7 +67,7 @@ def subtract(locks: Locks, known: Locks) -> Locks:
 
 
 def render(locks: Locks) -> list[str]:
-    """Write one line for each version of each distribution, with a marker where the Pythons differ."""
+    """Render one line for each version of each distribution, with a marker where the Pythons differ."""
     lines, newest = [], max(locks, key=split_version)
     for name in sorted({name for lock in locks.values() for name in lock}):
         wanted = {python: lock.get(name) for python, lock in locks.items()}
@@ -81,13 +81,13 @@ def render(locks: Locks) -> list[str]:
 
 
 def write(name: str, lines: list[str]) -> None:
-    """Write one file of pins with a header that tells how it was made."""
+    """Write a file of pins with a header that states the command."""
     header = "# Made by checks/lock_versions.py; change pyproject.toml and run it again."
     (ROOT / "requirements" / name).write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
 
 
 def main(interpreters: list[str]) -> None:
-    """Lock what it takes to build, run, develop and measure PKG, and to test it with servers, models and frameworks."""
+    """Lock the requirements to build, run, develop and measure PKG, and those of tests with servers and models."""
     pythons = {parse_version(python): python for python in interpreters}
     run = resolve_everywhere(pythons, ".")
     write("build.txt", render(resolve_everywhere(pythons, BUILD_BACKEND, INSTALLER)))

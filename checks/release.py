@@ -1,10 +1,10 @@
-"""Check that a release may be made, build and check its distributions, and write the tag where --tag asks for it.
+"""Check that a release can be made, build and check its distributions, and write the tag with --tag.
 
     python checks/release.py [--tag] [--expect v0.2.0]
 
-The version stands in pkg/__init__.py. A release needs a committed tree, a section of CHANGELOG.md for the version with
-a date, and a tag of that version that is new or leads to the commit at hand. The distributions are left in dist/.
-Without --tag nothing else is written. Publishing is left to .github/workflows/release.yml, which a pushed tag starts.
+The version is in pkg/__init__.py. A release needs a committed tree, a dated section of CHANGELOG.md for the version,
+and a tag of that version that is new or refers to the current commit. The distributions go to dist/. Without --tag
+nothing else is written. A pushed tag starts .github/workflows/release.yml, which publishes.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ VERSION = re.compile(r'^__version__ = "(\d+\.\d+\.\d+(?:(?:a|b|rc)\d+)?)"$', re.
 
 
 class NotReadyError(Exception):
-    """A reason why the release cannot be made, with what to do."""
+    """Reason why the release cannot be made, with what to do."""
 
 
 def read_version(text: str) -> str:
-    """Return the version that the text of pkg/__init__.py assigns; raise NotReadyError where there is none."""
+    """Return the version assigned in the text of pkg/__init__.py; raise NotReadyError without one."""
     found = VERSION.search(text)
     if not found:
         raise NotReadyError('pkg/__init__.py assigns no version such as __version__ = "1.2.3"')
@@ -35,7 +35,7 @@ def read_version(text: str) -> str:
 
 
 def read_notes(changelog: str, version: str) -> str:
-    """Return the section of a version in the changelog; raise NotReadyError where it is missing, undated or empty."""
+    """Return the section of a version in the changelog; raise NotReadyError if it is missing, undated or empty."""
     head = re.search(rf"^## {re.escape(version)}(.*)$", changelog, re.MULTILINE)
     if not head:
         raise NotReadyError(f"CHANGELOG.md has no section '## {version} (YYYY-MM-DD)'; rename 'Unreleased'")
@@ -48,7 +48,7 @@ def read_notes(changelog: str, version: str) -> str:
 
 
 def git(*arguments: str) -> str:
-    """Return the output of a git command in the project; raise NotReadyError where it fails."""
+    """Return the output of a git command in the project; raise NotReadyError if it fails."""
     done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
         raise NotReadyError(f"git {' '.join(arguments)}: {done.stderr.strip()}")
@@ -56,7 +56,7 @@ def git(*arguments: str) -> str:
 
 
 def check_commit(tag: str) -> None:
-    """Raise NotReadyError where files are not committed, or where the tag belongs to another commit."""
+    """Raise NotReadyError if files are not committed, or the tag belongs to another commit."""
     if changed := git("status", "--porcelain"):
         raise NotReadyError(f"files are not committed; commit or remove them:\n{changed}")
     if git("tag", "--list", tag) and git("rev-list", "-n", "1", tag) != git("rev-parse", "HEAD"):
@@ -64,7 +64,7 @@ def check_commit(tag: str) -> None:
 
 
 def release(expected: str | None, write_tag: bool) -> None:
-    """Check, build and, where asked, tag the release; raise NotReadyError where it cannot be made."""
+    """Check, build and optionally tag the release; raise NotReadyError if it cannot be made."""
     version = read_version((ROOT / "pkg" / "__init__.py").read_text(encoding="utf-8"))
     tag = f"v{version}"
     if expected not in (None, tag):
@@ -85,7 +85,7 @@ def release(expected: str | None, write_tag: bool) -> None:
 
 
 def main() -> None:
-    """Read the options and make the release; say what is missing where it cannot be made."""
+    """Parse the options and make the release, or print the reason why it cannot be made."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tag", action="store_true", help="write the annotated tag")
     parser.add_argument("--expect", metavar="TAG", help="fail where the version is another one")

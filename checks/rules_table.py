@@ -17,7 +17,7 @@ SETS = ("overall", "held_out")
 
 
 def render_table(rules: dict[str, dict[str, dict[str, dict[str, Any]]]]) -> str:
-    """Render a row for each rule: its grade, and of each confidence the share of the judged edges that was seen."""
+    """Render a row for each rule: its grade, and the observed share of the judged edges for each confidence."""
     lines = ["| rule | grade | certain | likely | possible |", "|---|---|---|---|---|"]
     for rule, found in sorted(rules.items()):
         cells = (_render_cell(found.get(each, {})) for each in (CERTAIN, LIKELY, POSSIBLE))
@@ -31,7 +31,7 @@ def _render_cell(found: dict[str, dict[str, Any]]) -> str:
 
 
 def split_page(page: str) -> tuple[str, str, str]:
-    """Split the page into what stands before the table, the table, and what stands after it."""
+    """Split the page into the text before the table, the table, and the text after it."""
     before, _, rest = page.partition(BEGIN)
     table, _, after = rest.partition(END)
     return before + BEGIN, table, END + after

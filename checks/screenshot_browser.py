@@ -1,9 +1,9 @@
-"""Take the pictures of docs/browser.md: build a graph on a server of the tests and look at it in the Neo4j Browser.
+"""Take the pictures of docs/browser.md: build a graph on a test server and display it in the Neo4j Browser.
 
 Usage: python checks/screenshot_browser.py --output docs/images
 
-Needs Chromium, and what the tests with servers need (neo4j_servers.py). The graph is that of click, which PKG
-is installed with; --package takes another folder, file or archive, which needs other parameters in VIEWS.
+Needs Chromium and the requirements of the server tests (neo4j_servers.py). The graph is of click, a dependency of PKG;
+--package takes another folder, file or archive, which needs other parameters in VIEWS.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ LIST_PLACES = f"[...document.querySelectorAll('{FRAME} g.node')].map((each) => e
 
 @contextmanager
 def serve_graph(package: str, version: str) -> Iterator[LaunchedServer]:
-    """Start a server and build the graph of a package on it; all is gone afterwards."""
+    """Start a server with the graph of a package; both are removed afterwards."""
     with TemporaryDirectory(prefix="neo4j-browser-", ignore_cleanup_errors=True) as folder:
         server = start_server(version, Path(folder))
         try:
@@ -72,7 +72,7 @@ def log_in(page: Page, server: LaunchedServer) -> None:
 
 
 def show_view(page: Page, query: SavedQuery, parameter: str) -> None:
-    """Run a query with its parameter and draw what it finds on all of the page; the first one stands in the editor."""
+    """Run a query with its parameter and show its result full-screen; the editor already contains the first."""
     for text in filter(None, (parameter, query.text if query.name != START else "")):
         page.paste(EDITOR, text)
         if text is parameter:
@@ -85,21 +85,21 @@ def show_view(page: Page, query: SavedQuery, parameter: str) -> None:
 
 
 def run_editor(page: Page, expected: str) -> None:
-    """Run what stands in the editor in the place of all that was run before; wait for what is expected to be shown."""
+    """Run the editor's content with earlier results closed; wait until the expected text is shown."""
     close_frames(page)
     page.click('[data-testid="editor-Run"]')
     page.await_true(expected)
 
 
 def close_frames(page: Page) -> None:
-    """Close the results that are shown."""
+    """Close the displayed results."""
     while page.run(f"document.querySelectorAll('{FRAME}').length"):
         page.click(f'{FRAME} [title="Close"]')
         time.sleep(0.2)
 
 
 def await_rest(page: Page) -> None:
-    """Wait until the nodes have come to rest."""
+    """Wait until the nodes stop moving."""
     deadline, last = time.monotonic() + PATIENCE, ""
     while (places := page.run(LIST_PLACES)) != last:
         if time.monotonic() > deadline:
@@ -109,7 +109,7 @@ def await_rest(page: Page) -> None:
 
 
 def save_picture(page: Page, path: Path) -> None:
-    """Write a picture of the page; too large a one is refused."""
+    """Save a picture of the page; fail if it is too large."""
     page.save_picture(path)
     size = path.stat().st_size
     if size > LARGEST:

@@ -1,8 +1,8 @@
-"""Take the pictures of docs/page.md: look at a graph on the page of `pkg serve` in Chromium.
+"""Take the pictures of docs/page.md: display a graph on the page of `pkg serve` in Chromium.
 
 Usage: python checks/screenshot_page.py --store sqlite:///flask.db --output docs/images
 
-Needs Chromium, the extra service, and a graph of flask, which the names are of.
+Needs Chromium, the extra service, and a graph of flask, whose names the addresses contain.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SYMBOL = "#/symbol?name=flask/app.py::Flask.full_dispatch_request&source=flask"
 
 
 class View(NamedTuple):
-    """One picture: its name, the address of what it shows, and the colours."""
+    """One picture: its name, the address of the page, and the colour scheme."""
 
     name: str
     address: str
@@ -41,7 +41,7 @@ VIEWS = (
 
 
 def take_pictures(store: str, output: Path) -> None:
-    """Serve a graph, and take each picture; one that is too large ends it."""
+    """Serve a graph and take each picture; fail if one is too large."""
     with TemporaryDirectory() as folder, start_serve(Path(folder), "--store", store) as served:
         address = served.page
         for view in VIEWS:

@@ -47,7 +47,7 @@ ANSWERS = {
 
 
 class View(NamedTuple):
-    """One picture: the rows, how they are rated, and what is done before it is taken."""
+    """One picture: the rows, the rating mode, and the actions before it is taken."""
 
     name: str
     row: Mapping[str, object]
@@ -85,7 +85,7 @@ def list_views() -> Iterator[View]:
 
 
 def take_picture(view: View, output: Path) -> None:
-    """Serve one row, act as a rater, and take the picture; ends where it is larger than it may be."""
+    """Serve one row, act as a rater, and take the picture; fail if it is too large."""
     with TemporaryDirectory(prefix="rate-") as folder:
         (Path(folder) / "rows.jsonl").write_text(json.dumps(dict(view.row)) + "\n", encoding="utf-8")
         with start_rate(Path(folder), "rows.jsonl", "--rater", "ana", *view.options) as rate, start_page(*SIZE) as page:

@@ -1,4 +1,4 @@
-"""See what a sandbox leaves on the machine: processes by session and namespace, mounts, files, the parent itself."""
+"""Find what a sandbox leaves on the machine: processes by session and namespace, mounts, files, parent state."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-DEAD = ("Z", "X", "")  # ended and not yet waited for; being taken away; gone
+DEAD = ("Z", "X", "")  # a zombie; being removed; gone
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The processes that came from one process, and by what others of them would be known."""
+    """The descendants of a process, and the sessions and namespaces that identify others."""
 
     processes: frozenset[int]
     sessions: frozenset[int]
@@ -23,9 +23,9 @@ class Family:
 
 
 def find_family(ancestor: int, others: Collection[int] = ()) -> Family:
-    """List the descendants of a process with their sessions and process namespaces, its own left out.
+    """Return the descendants of a process with their sessions and process namespaces, except its own.
 
-    `others` are descendants of before, which do not count, nor do theirs.
+    Descendants that existed before are passed as `others`; they and their descendants are excluded.
     """
     parents = {number: parent for number in _list_processes() if (parent := _read_parent(number)) is not None}
     parents = {number: parent for number, parent in parents.items() if number not in others}
@@ -40,7 +40,7 @@ def find_family(ancestor: int, others: Collection[int] = ()) -> Family:
 
 
 def find_remains(family: Family) -> set[int]:
-    """List the processes of the family that live still, and others of its sessions and namespaces."""
+    """Return the living processes of the family, and others in its sessions and namespaces."""
     return {number for number in _list_processes() if _is_of(number, family) and _read_state(number) not in DEAD}
 
 
@@ -50,7 +50,7 @@ def _is_of(number: int, family: Family) -> bool:
 
 
 def wait_for_end(family: Family, seconds: float = 5.0) -> set[int]:
-    """Wait until nothing of a family is left; give what is left after that time."""
+    """Wait until no process of a family is left; return those left after that time."""
     end = time.monotonic() + seconds
     while (remains := find_remains(family)) and time.monotonic() < end:
         time.sleep(0.01)
@@ -59,7 +59,7 @@ def wait_for_end(family: Family, seconds: float = 5.0) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What must be the same before and after: mounts, the folder of temporary files, the parent's own state."""
+    """State that must be the same before and after: mounts, temporary files, and the parent's own state."""
 
     mounts: str
     files: tuple[str, ...]
@@ -70,7 +70,7 @@ class Machine:
 
 
 def describe_machine(*folders: Path) -> Machine:
-    """Look at mounts, at all files below some folders, and at this process."""
+    """Record the mounts, all files below some folders, and the state of this process."""
     return Machine(
         Path("/proc/self/mountinfo").read_text(encoding="utf-8"),
         tuple(sorted(f"{path} {path.stat().st_size}" for folder in folders for path in folder.rglob("*"))),
@@ -86,7 +86,7 @@ def _list_processes() -> list[int]:
 
 
 def _read_fields(number: int) -> list[str]:
-    """Read the fields of a process behind its name: state, parent, group, session and more; none if it is gone."""
+    """Return the fields after the name of a process: state, parent, group, session and more; none if it is gone."""
     try:
         return Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     except OSError:

@@ -1,12 +1,12 @@
-"""Let a text model answer questions about code with the tools of `pkg mcp`, as an agent does.
+"""Run a text model that answers questions about code with the tools of `pkg mcp`, as an agent does.
 
     python examples/agent_loop.py --model gguf:coder.gguf --store sqlite:///graph.db "where is the retry decided?"
     python examples/agent_loop.py --model gguf:coder.gguf --store sqlite:///graph.db --questions questions.jsonl
 
-The model reads the tools in its first message, and asks for one by a line of JSON; the official client of the Model
-Context Protocol calls it, and the answer is the next message. Each line of FILE is {"text": QUESTION, "gold": [PLACE]},
-gold is optional: places, path::qualname, of which one should stand in the answer. Prints a JSON line for each question
-and one that sums up.
+The first message lists the tools, and the model requests one by a line of JSON; the official client of the Model
+Context Protocol calls it, and the answer is the next message. Each line of FILE is {"text": QUESTION, "gold": [PLACE]};
+gold is optional: places, path::qualname, one of which the answer should name. Prints a JSON line for each question and
+a summary.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from pkg.models.registry import open_model
 from pkg.models.text_model import Decoding, Message, TextModel, Usage
 
 MOST_CALLS = 4  # of tools for one question
-TOOL_BUDGET = 700  # tokens of a tool's answer: several of them have to fit into the window of a small model
+TOOL_BUDGET = 700  # tokens of a tool's answer: several of them must fit into the window of a small model
 ANSWER_TOKENS = 250
 FIRST_WORDS, NEXT_WORDS, LAST_WORDS = '{"tool": "', '{"', '{"answer": "'
-"""How the model's texts begin, where it can be made to: a small one would rather answer from memory than look, and then
-rather look again than answer."""
+"""Beginnings of the model's messages, if it supports prefixes: a small model would rather answer from memory than use
+a tool, and then rather use another tool than answer."""
 _PLACE = re.compile(r"[\w./-]+\.py:\d+")
 
 RULES = """\
@@ -57,26 +57,26 @@ OpenClient = Callable[[], AbstractAsyncContextManager[Client]]
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of a question."""
+    """Result of one question."""
 
     question: str
     answer: str = ""
     places: list[str] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
     seen: list[str] = field(default_factory=list)
-    """Places that stood in the answers of tools."""
+    """Places in the answers of tools."""
     is_right: bool | None = None
-    """Whether a right place was named, where one is known."""
+    """True if a right place was named, None if none is known."""
     usage: Usage = field(default_factory=Usage)
 
     @property
     def unseen(self) -> list[str]:
-        """List places of the answer that no tool has given."""
+        """Return the places of the answer that no tool has shown."""
         return [place for place in self.places if place not in self.seen]
 
 
 def read_json(text: str) -> dict[str, Any] | None:
-    """Find the first JSON object in what a model wrote; None without one."""
+    """Parse the first JSON object in a model's message; None without one."""
     decoder = json.JSONDecoder()
     for match in re.finditer(r"\{", text):
         try:
@@ -88,20 +88,20 @@ def read_json(text: str) -> dict[str, Any] | None:
 
 
 def list_tools(tools: Iterable[Tool]) -> str:
-    """Write the tools for a prompt."""
+    """Describe the tools for a prompt."""
     return "\n".join(
         f"- {each.name}({', '.join(_list_arguments(each.input_schema))}): {each.description}" for each in tools
     )
 
 
 def _list_arguments(schema: Mapping[str, Any]) -> Iterator[str]:
-    """List the arguments of a tool, with a mark at those that may be left out."""
+    """Yield the arguments of a tool, with a mark for optional ones."""
     for name in schema.get("properties", {}):
         yield name if name in schema.get("required", ()) else f"{name}?"
 
 
 async def answer_question(client: Client, model: TextModel, question: str) -> Outcome:
-    """Let the model call tools until it answers, or has called enough."""
+    """Run the model with tools until it answers or reaches the limit."""
     tools = (await client.list_tools()).tools
     rules = RULES.format(instructions=client.instructions, tools=list_tools(tools))
     messages = [Message("system", rules), Message("user", f"Question: {question}")]
@@ -131,7 +131,7 @@ async def answer_question(client: Client, model: TextModel, question: str) -> Ou
 
 
 async def call_tool(client: Client, name: str, arguments: object) -> str:
-    """Call a tool, and give what it says, errors too: the model may mend them."""
+    """Call a tool, and return its answer or its error, which the model may correct."""
     given = dict(arguments) if isinstance(arguments, Mapping) else {}
     if name in ("explore", "show", "deps"):
         given.setdefault("budget", TOOL_BUDGET)
@@ -143,12 +143,12 @@ async def call_tool(client: Client, name: str, arguments: object) -> str:
 
 
 def list_places(text: str) -> list[str]:
-    """List the places that stand in a text, of a range of lines the first."""
+    """Return the places in a text; of a range of lines the first."""
     return list(dict.fromkeys(_PLACE.findall(text)))
 
 
 def judge(outcome: Outcome, gold: Sequence[str], store: str) -> bool | None:
-    """Tell whether the answer names a right function, or a place inside of one; None where none is known."""
+    """Return whether the answer names a right function, or a place inside one; None if none is known."""
     if not gold:
         return None
     with pkg.open_graph(store) as graph:
@@ -163,7 +163,7 @@ def judge(outcome: Outcome, gold: Sequence[str], store: str) -> bool | None:
 async def ask_all(
     open_client: OpenClient, model: TextModel, questions: Sequence[Mapping[str, Any]], store: str
 ) -> list[Outcome]:
-    """Ask one question after another over one connection, and print a line for each."""
+    """Run one question after another over one connection, and print a line for each."""
     outcomes = []
     async with open_client() as client:
         for each in questions:
@@ -176,7 +176,7 @@ async def ask_all(
 
 
 def sum_up(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Count what all questions took, and how many were answered with places, with seen ones, and rightly."""
+    """Count the total cost, and the questions answered with places, with seen ones, and correctly."""
     usage = sum((each.usage for each in outcomes), Usage())
     return {
         "type": "summary",
@@ -199,7 +199,7 @@ def read_questions(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def start_server(store: str) -> OpenClient:
-    """Say how the server for a graph is started, once for each use."""
+    """Return a function that starts the server for a graph, for each use."""
     command = StdioServerParameters(
         command=sys.executable, args=["-m", "pkg.cli", "mcp", "--store", store], env=dict(os.environ)
     )
@@ -207,7 +207,7 @@ def start_server(store: str) -> OpenClient:
 
 
 def main() -> None:
-    """Ask the questions of the command line or of a file."""
+    """Run the questions of the command line or of a file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("question", nargs="*")
     parser.add_argument("--model", required=True, help="such as gguf:coder.gguf")

@@ -2,7 +2,7 @@
 
     python examples/ask.py FOLDER "parse a date from a string"
 
-The graph is kept in the file ask.db where the program is started: the second question is answered at once.
+The graph is stored in the file ask.db of the current folder: the second question is answered at once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ STORE = "sqlite:///ask.db"
 
 
 def main(folder: str, question: str) -> None:
-    """Print the three best functions: where they stand, what they call, what pruning left of them."""
+    """Print the three best functions: their places, their callees, and their pruned code."""
     report = pkg.build_graph(folder, store=STORE)
     with pkg.open_graph(STORE) as graph:
         result = graph.query(question, mode="function", top_k=3, source=report.source)

@@ -14,7 +14,7 @@ import pkg
 
 
 def main(question: str, *files: str) -> None:
-    """Print the files, the best one first, each with what was said against it."""
+    """Print the files, the best one first, each with the objections to it."""
     answers = [{"id": file, "text": Path(file).read_text(encoding="utf-8")} for file in files]
     ranking = pkg.rank_candidates(question, answers)
     found = {each.id: each for each in ranking.candidates}

@@ -25,7 +25,7 @@ def measure_depths(lines: Iterable[str]) -> dict[tuple[str, str], int]:
 
 
 def main() -> None:
-    """Print the deepest first, equal ones by their place."""
+    """Print the deepest first, ties by place."""
     depths = measure_depths(sys.stdin)
     for (path, qualname), depth in sorted(depths.items(), key=lambda item: (-item[1], item[0]))[:SHOWN]:
         print(f"{depth} {path} {qualname}")

@@ -1,4 +1,4 @@
-"""Ask a graph on a server through the retrievers of the package neo4j-graphrag.
+"""Query a graph on a server through the retrievers of the package neo4j-graphrag.
 
     pip install 'programming-knowledge-graph[graphrag]'
     pkg build FOLDER --store bolt://localhost
@@ -27,16 +27,16 @@ from pkg.terms.words import split_words
 
 FUNCTIONS, WORDS = name_vector_index(Label.FUNCTION), name_text_index(Label.FUNCTION)
 TOP_K = 3
-LOOKED_AT = 100  # candidates of the index for each one asked for; with few the approximate index misses the nearest
-VECTOR_SHARE = 0.97  # of a hybrid score: (1 + cosine) / 2 differs little, so that words would soon decide alone
+LOOKED_AT = 100  # index candidates per requested result; with few the approximate index misses the nearest
+VECTOR_SHARE = 0.97  # of a hybrid score: (1 + cosine) / 2 varies little, so that words alone would soon decide
 
 WITH_BLOCKS = """RETURN node.path AS path, node.qualname AS qualname, node.content AS content, score,
     COLLECT { MATCH (node)-[:HAS_BODY]->()-[:CHILD*]->(b:Block) RETURN b.caption ORDER BY b.start } AS blocks"""
-"""What VectorCypherRetriever fetches around each function that it finds."""
+"""Columns that VectorCypherRetriever fetches around each function that it finds."""
 
 
 class PkgEmbedder(Embedder):
-    """Let neo4j-graphrag encode questions as PKG encoded the functions."""
+    """Encodes questions for neo4j-graphrag as PKG encoded the functions."""
 
     def __init__(self, encoder: Encoder) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class PkgEmbedder(Embedder):
 
 
 def format_function(record: Record) -> RetrieverResultItem:
-    """Show a function by its place; 2 * score - 1 is the cosine."""
+    """Format a function by its place; 2 * score - 1 is the cosine."""
     return RetrieverResultItem(
         content=f"{record['path']} {record['qualname']}",
         metadata={"cosine": 2 * record["score"] - 1, "blocks": record["blocks"], "content": record["content"]},
@@ -57,7 +57,7 @@ def format_function(record: Record) -> RetrieverResultItem:
 
 
 def search_vectors(driver: Driver, embedder: Embedder, question: str) -> list[RetrieverResultItem]:
-    """Find functions by their vectors, each with the blocks below it."""
+    """Find functions by their vectors, each with the blocks inside it."""
     retriever = VectorCypherRetriever(driver, FUNCTIONS, WITH_BLOCKS, embedder, result_formatter=format_function)
     return list(retriever.search(query_text=question, top_k=TOP_K, effective_search_ratio=LOOKED_AT).items)
 
@@ -65,7 +65,7 @@ def search_vectors(driver: Driver, embedder: Embedder, question: str) -> list[Re
 def search_hybrid(driver: Driver, embedder: Embedder, question: str) -> list[str]:
     """Find functions by their vectors and by the words in their names, docstrings and bodies."""
     retriever = HybridRetriever(driver, FUNCTIONS, WORDS, embedder, return_properties=["path", "qualname"])
-    words = " ".join(split_words(question.encode()))  # without the syntax of Lucene
+    words = " ".join(split_words(question.encode()))  # without Lucene's query syntax
     vector = embedder.embed_query(question)
     found = retriever.get_search_results(
         words,
@@ -79,7 +79,7 @@ def search_hybrid(driver: Driver, embedder: Embedder, question: str) -> list[str
 
 
 def main(address: str, question: str) -> None:
-    """Print what both retrievers find, and the answer of PKG itself."""
+    """Print the results of both retrievers, and the answer of PKG itself."""
     with pkg.open_graph(address) as graph:
         encoder = load_encoder(graph.store.encoder()[0])
         hits = graph.query(question, mode="function", top_k=1, ranking="dense").hits

@@ -1,4 +1,4 @@
-"""The command line: each command is a thin shell over a Python function; only here is anything printed or exited."""
+"""The command line: each command is a thin wrapper of a Python function; only this module prints and exits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-if __name__ == "cli":  # come in by the link at the root: every class of the package would be there twice
+if __name__ == "cli":  # imported through the link at the root: every class of the package would exist twice
     raise ImportError("cli is a link to pkg/cli.py for readers; write: import pkg.cli")
 
 # One thread for linear algebra: the products are small, and idle threads that spin would cost more than they save.
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     from pkg.retrieval.deps.answer import Answer, CallCoverage
 
 INTERRUPTED = 130  # exit code of a program that Ctrl-C ended
-NOTHING_FOUND = 3  # exit code with --exit-code; 1 and 2 are those of faults
+NOTHING_FOUND = 3  # exit code with --exit-code; 1 and 2 are for errors
 _KEPT = {
     "build": "; the graph is whole, as it was before or as it is after this build",
     "data": "; what a model has written is kept, and the same command goes on where it stopped",
@@ -92,7 +92,7 @@ _KEPT = {
     "rate": "; what was saved is kept, and the same command goes on where it stopped",
     "rerank": "; every line that was written is whole; with --resume FILE the same command goes on where it stopped",
 }
-"""What is left of a command that was interrupted."""
+"""Work that an interrupted command keeps, in words."""
 
 
 def _tell_kept(interrupt: KeyboardInterrupt, command: str) -> str:
@@ -102,10 +102,10 @@ def _tell_kept(interrupt: KeyboardInterrupt, command: str) -> str:
 
 
 class _Group(CommandGroup):
-    """Print errors that PKG foresees as one line, and set the exit code."""
+    """Prints expected PKG errors as one line, and sets the exit code."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Run with streams that can be used; an output that takes no more is a failure."""
+        """Run with usable streams; an output that accepts no more data is a failure."""
         prepare_streams()
         try:
             with plain_warnings(lambda text: click.echo(f"pkg: warning: {text}", err=True)):
@@ -118,7 +118,7 @@ class _Group(CommandGroup):
             sys.exit(1)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; failure is 1, wrong use 2, Ctrl-C 130."""
+        """Run the command; exit with 1 on failure, 2 on wrong usage, 130 on Ctrl-C."""
         try:
             with keep_interrupts():
                 return super().invoke(ctx)
@@ -133,7 +133,7 @@ class _Group(CommandGroup):
         except KeyboardInterrupt as interrupt:
             click.echo(f"pkg: interrupted{_tell_kept(interrupt, str(ctx.invoked_subcommand))}", err=True)
             ctx.exit(INTERRUPTED)
-        except BrokenPipeError:  # the reader of a pipe has seen enough
+        except BrokenPipeError:  # the reader closed the pipe
             discard_output()
             ctx.exit(0)
 
@@ -160,7 +160,7 @@ def main(ctx: click.Context, debug: bool) -> None:
 def _read_settings() -> Settings:
     try:
         folder = Path.cwd()
-    except FileNotFoundError:  # it was deleted; there is nothing above it
+    except FileNotFoundError:  # the folder was deleted and has no parents
         return Settings()
     return read_settings(folder, SETTINGS)
 
@@ -234,7 +234,7 @@ def query(
     if (prompt or asked is not None) and is_by_default(ctx, "top_k"):
         options["top_k"] = PROMPT_HITS
     if asked is not None and is_by_default(ctx, "helpers"):
-        options["helpers"] = "all"  # what was measured; and an answer may take any of them
+        options["helpers"] = "all"  # as in the benchmarks; an answer may use any helper
     if asked is not None:
         if exit_code:
             raise UsageError("--exit-code is about what is found, and --generate writes an answer whatever that is")
@@ -520,7 +520,7 @@ def deps(
 
 
 def _fail_on_cycles(answer: Answer, known: str | None, form: str | None, as_json: bool) -> None:
-    """Show the cycles of imports that are not known, name each on standard error, and exit with 1 where one is."""
+    """Print the unknown import cycles, name each on standard error, and exit with 1 if there are any."""
     from pkg.retrieval.deps.answer import Cycles
     from pkg.retrieval.deps.known_cycles import format_cycle, keep_new_imports, read_known_cycles
 
@@ -662,7 +662,7 @@ def impact(
 
 
 def _list_doubts(coverage: CallCoverage) -> Iterator[str]:
-    """List why a test may reach what no test is known to reach."""
+    """Yield reasons why tests beyond the listed ones may reach the change."""
     if coverage.named is not None:
         yield coverage.named.describe()
     elif coverage.same_name:
@@ -773,9 +773,9 @@ def serve(store: str, **options: Any) -> None:
 
 
 def run() -> NoReturn:
-    """Run the command in a process of its own and leave at once.
+    """Run the command in its own process and exit immediately.
 
-    Taking what a build has made apart, object by object, would cost 3 % of its time; files are closed by then.
+    Freeing the objects of a build one by one would take 3 % of its time; all files are closed before.
     """
     code: object = 1
     listen_again()

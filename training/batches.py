@@ -12,12 +12,12 @@ from scipy import sparse
 
 SIZE = 2048
 SHARES = {"first": 1.0, "later": 0.3, "comments": 0.3, "names": 0.1, "blocks": 0.3}
-"""Of a batch, before they are brought to a sum of 1: what a question of each kind is worth."""
+"""Share of each kind of question in a batch, before normalisation to a sum of 1: its training weight."""
 
-NAME_DROPPED, PLACE_DROPPED = 0.15, 0.3  # of answers: so that the other parts learn to do without
-WORDS_DROPPED = 0.1  # of the words of each answer: those that are left learn to do without
-DOCUMENTED = 0.5  # of answers hold the later paragraphs of the docstring too, as real code does
-FILLED = 0.15  # of questions get words that people put around what they ask
+NAME_DROPPED, PLACE_DROPPED = 0.15, 0.3  # shares of answers: dropout, so that the other parts learn to suffice
+WORDS_DROPPED = 0.1  # share of the words of each answer: dropout, so that the others learn to suffice
+DOCUMENTED = 0.5  # share of answers that include the later paragraphs of the docstring, as real code does
+FILLED = 0.15  # share of questions that get the filler words of typed questions
 FILLERS = (
     "python", "python how to", "how to", "how do i", "python code to", "in python", "function to", "python check if",
     "python get", "write a function to", "what is the best way to", "code for",
@@ -25,7 +25,7 @@ FILLERS = (
 
 
 class Sampler:
-    """Draw batches; the same seed draws the same."""
+    """Draws batches, reproducibly by seed."""
 
     def __init__(self, pairs: Pairs, packages: Sequence[str], seed: int) -> None:
         self._dice = np.random.default_rng(seed)
@@ -39,7 +39,7 @@ class Sampler:
         self._sizes = {kind: int(SIZE * share / total) for kind, share in SHARES.items()}
 
     def draw(self) -> Batch:
-        """Draw one batch; a function comes at most once for each kind of question."""
+        """Draw one batch; a function occurs at most once for each kind of question."""
         pairs = self._pairs
         drawn = [
             self._ask(pairs.first, "first"),
@@ -53,7 +53,7 @@ class Sampler:
         return Batch(self._fill(questions), *parts)
 
     def _choose(self, owners: Numbers, count: int) -> Numbers:
-        """Choose some of the rows that functions own, by the worth of these, each function once."""
+        """Choose some of the rows owned by functions, by the functions' weights, each function once."""
         limits = np.cumsum(self._worth[owners])
         rows = np.unique(np.searchsorted(limits, self._dice.random(count) * limits[-1], "right"))
         _, firsts = np.unique(owners[rows], return_index=True)
@@ -68,7 +68,7 @@ class Sampler:
         return questions.words[rows], self._drop_words(code), *self._place(functions)
 
     def _ask_names(self) -> tuple[Matrix, ...]:
-        """Ask for functions by their names, which their code and headings then lack."""
+        """Draw questions that are functions' names, which are removed from their code and headings."""
         functions = self._named[self._choose(self._named, self._sizes["names"])]
         known: Functions = self._pairs.functions
         names = known.names[functions]
@@ -83,7 +83,7 @@ class Sampler:
         return self._pairs.blocks.words[rows], self._drop_words(self._pairs.block_code[rows]), *placed
 
     def _place(self, functions: Numbers) -> tuple[Matrix, Matrix]:
-        """Give names and places of functions, some of them left out."""
+        """Return names and places of functions, some of them dropped."""
         known = self._pairs.functions
         return self._drop(known.names[functions], NAME_DROPPED), self._drop(known.places[functions], PLACE_DROPPED)
 
@@ -98,7 +98,7 @@ class Sampler:
         return kept
 
     def _fill(self, questions: Matrix) -> Matrix:
-        """Put words of people around some questions."""
+        """Add filler words to some questions."""
         rows = np.flatnonzero(self._dice.random(questions.shape[0]) < FILLED)
         chosen = [self._fillers[number] for number in self._dice.integers(0, len(self._fillers), len(rows))]
         owners = np.repeat(rows, [len(words) for words in chosen])
@@ -110,7 +110,7 @@ class Sampler:
 
 
 def _join(questions: Questions, functions: int) -> Matrix:
-    """Put all texts about a function into one row: [functions, words]."""
+    """Join all texts about a function into one row: [functions, words]."""
     numbers = np.arange(len(questions.functions))
     shape = functions, len(numbers)
     owners = sparse.csr_matrix((np.ones(len(numbers), np.float32), (questions.functions, numbers)), shape)

@@ -1,4 +1,4 @@
-"""Write the model card: what was learned from what, how well it does, what it cannot do, and which files it is."""
+"""Write the model card: training data, scores, limitations, and files."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ TEMPLATE = Path(__file__).with_name("card_template.md")
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a card tells beside the files."""
+    """Contents of a card besides the files."""
 
     packages: Sequence[TrainingPackage]
     pairs: Pairs
     scores: Sequence[Scores]
-    runs: int  # whose rows were averaged
+    runs: int  # number of averaged runs
     cpu: int  # seconds
 
 
 def write_card(card: Card, weights: Path, target: Path) -> None:
-    """Write the card of the weights in a folder."""
+    """Write the card for the weights in a folder."""
     counts = card.pairs.counts
     rows = np.load(weights / "static.npy", mmap_mode="r")
     text = TEMPLATE.read_text("utf-8").format(

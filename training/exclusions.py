@@ -1,4 +1,4 @@
-"""What must not be learned from: every function and every text of the sets that answers are measured on."""
+"""Code and texts excluded from training: every function and every text of the evaluation sets."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Exclusions:
 
 
 def normalise_text(text: str) -> str:
-    """Bring a text to its terms: the same words make the same text, whatever their form."""
+    """Return the terms of a text: the same words give the same result, whatever their form."""
     return " ".join(split_terms(text.encode("utf-8", "ignore")))
 
 
 def read_exclusions(cache: Path, data: Path, work: Path) -> Exclusions:
-    """Collect what is excluded, once for each list of words; it is kept in the work folder."""
+    """Collect the exclusions, once for each list of words; they are stored in the work folder."""
     target = work / f"exclusions-{blake2b(read_weights(WEIGHTS, FILE), digest_size=6).hexdigest()}.json"
     if not target.exists():
         keys, texts = set[str](), {normalise_text(text) for text in _list_questions(cache, data)}
@@ -50,7 +50,7 @@ def read_exclusions(cache: Path, data: Path, work: Path) -> Exclusions:
 
 
 def _list_questions(cache: Path, data: Path) -> Iterator[str]:
-    """Give the questions of all sets: docstrings, comments, CoSQA, HumanEval, MBPP, SpyderCodeQA."""
+    """Yield the questions of all sets: docstrings, comments, CoSQA, HumanEval, MBPP, SpyderCodeQA."""
     for found in (read_docstring_questions(cache), read_comment_questions(cache), read_cosqa_questions(data)):
         yield from (question.text for question in found.questions)
     yield from read_questions(data)
@@ -59,7 +59,7 @@ def _list_questions(cache: Path, data: Path) -> Iterator[str]:
 
 
 def _list_rows(data: Path) -> Iterator[tuple[str, bytes]]:
-    """Give the code of the rows of CoSQA, HumanEval and MBPP."""
+    """Yield the code of the rows of CoSQA, HumanEval and MBPP."""
     for row in read_rows(read_cosqa_questions(data).code):
         yield "", row["code"].encode()
     humaneval, mbpp = find_files(data, QUESTIONS)

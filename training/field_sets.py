@@ -1,4 +1,4 @@
-"""Questions over functions whose terms are counted by field: what the weights of fields are tuned on."""
+"""Questions over functions whose terms are counted by field, for tuning the weights of fields."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ QUESTIONS = 1500
 
 @dataclass(frozen=True, slots=True)
 class FieldSet:
-    """Questions with the numbers of the functions that answer each, and the terms of all functions."""
+    """Questions with the numbers of their right functions, and the term counts of all functions."""
 
     name: str
     counts: FieldCounts
@@ -32,13 +32,13 @@ class FieldSet:
 
 
 class _Collector:
-    """Collect the fields of many files, to count their terms in one pass."""
+    """Collects the fields of many files, to count their terms in one pass."""
 
     def __init__(self) -> None:
         self._joined = JoinedFields()
 
     def add(self, path: str, code: CodeUnit, left_out: Sequence[Field] = ()) -> Iterator[tuple[int, Function]]:
-        """Add the functions of a file, without some of their fields; give each with its number."""
+        """Add the functions of a file, without some of their fields; yield each with its number."""
         fields = FieldSpans(code.text, 0, path, code.blocks, code.comments)
         for index, definition in enumerate(code.definitions):
             if isinstance(definition, Function):
@@ -49,7 +49,7 @@ class _Collector:
         self._joined.add(fields)
 
     def count(self) -> FieldCounts:
-        """Count the terms of everything collected."""
+        """Count the terms of all collected functions."""
         return self._joined.count(FieldReader())
 
 
@@ -76,7 +76,7 @@ def _list_files(chosen: QuestionSet) -> Iterator[tuple[str, bytes]]:
 
 
 def read_training_set(wheels: Iterable[Path], exclusions: Exclusions) -> FieldSet:
-    """Read a share of the training packages: docstrings as questions, which the functions then lack."""
+    """Read a share of the training packages: docstrings as questions, removed from the functions."""
     collector, asked = _Collector(), dict[str, int]()
     for wheel in wheels:
         for path, text in read_wheel(wheel):

@@ -1,4 +1,4 @@
-"""Tune how much the fields of a function count in lexical search, on several sets of questions at once."""
+"""Tune the weights of a function's fields in lexical search, on several sets of questions at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pkg.terms.inverted_index import LexicalIndex
 from pkg.terms.term_weights import Field, FieldRow, FieldWeights
 from pkg.terms.words import split_terms
 
-START = FieldWeights(  # where an earlier run ended
+START = FieldWeights(  # the result of an earlier run
     weights=np.array([8, 2, 0.5, 2.5, 0.15, 0.3]),
     lengths=np.array([0.8, 1.0, 0.5, 0.8, 0.8, 1.0]),
     averages=np.ones(len(Field)),
@@ -24,11 +24,11 @@ START = FieldWeights(  # where an earlier run ended
 )
 STEPS = (1.6, 1.25)  # factors by which a value is moved up and down, one round each
 MOST_WEIGHT = 100.0
-LEAST_GAIN = 0.0005  # of the mean over the sets: less is noise
+LEAST_GAIN = 0.0005  # of the mean over the sets; smaller gains are noise
 
 
 def tune_fields(sets: Sequence[FieldSet], terms: TermWeights, tell: Callable[[str], None]) -> FieldWeights:
-    """Move one value at a time while the mean over the sets of the reciprocal rank grows."""
+    """Change one value at a time while the mean reciprocal rank over the sets grows."""
     best = replace(START, averages=measure_averages(sets))
     score = score_fields(sets, best, terms)
     for step in STEPS:
@@ -42,7 +42,7 @@ def tune_fields(sets: Sequence[FieldSet], terms: TermWeights, tell: Callable[[st
 
 
 def measure_averages(sets: Sequence[FieldSet]) -> FieldRow:
-    """Give the terms that each field has on average where it is not empty."""
+    """Return the average number of terms in each field, over functions where it is not empty."""
     lengths = np.concatenate([each.counts.lengths for each in sets])
     averages = lengths.sum(axis=0) / np.maximum((lengths > 0).sum(axis=0), 1)
     return np.array([round(float(each), 1) for each in averages])
@@ -60,7 +60,7 @@ class _Move:
         return f"{self.field.name.lower() if self.field is not None else ''} {self.value} * {self.factor:.2f}".strip()
 
     def apply(self, now: FieldWeights) -> FieldWeights:
-        """Give the weights after the change."""
+        """Return the weights after the change."""
         if self.field is None:
             return replace(now, saturation=round(now.saturation * self.factor, 3))
         if self.value == "weight":
@@ -81,7 +81,7 @@ def _scale(values: FieldRow, field: Field, factor: float, most: float) -> FieldR
 
 
 def score_fields(sets: Sequence[FieldSet], weights: FieldWeights, terms: TermWeights) -> list[float]:
-    """Give the mean reciprocal rank within ten for each set."""
+    """Return the mean reciprocal rank within ten for each set."""
     return [_score(each, weights, terms) for each in sets]
 
 

@@ -1,4 +1,4 @@
-"""Keep the learned rows in the work folder, so that a run that was cut off goes on behind them."""
+"""Store the learned rows in the work folder, so that an interrupted run resumes after them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ MADE_BY = (
     "rows.py",
     "learning.py",
 )
-"""What the rows depend on: when one of these files changes, they are learned anew."""
+"""Files that determine the rows: when one of them changes, the rows are learned again."""
 
 
 def keep_model(work: Path, dimension: int, seed: int, learn: Callable[[], Learned]) -> Learned:
-    """Give the rows that are kept, or learn and keep them."""
+    """Return the stored rows, or learn and store them."""
     recipe = b"\0".join([(HERE / name).read_bytes() for name in MADE_BY] + [f"{dimension} {seed}".encode()])
     target = work / f"rows-{blake2b(recipe, digest_size=6).hexdigest()}.npz"
     if not target.exists():

@@ -1,4 +1,4 @@
-"""Collect the candidates of many questions once, and keep them: searches take minutes, measuring them seconds."""
+"""Collect the candidates of many questions once, and store them: searches take minutes, measuring them seconds."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _GRAPH = (
     "extract", "indexing", "encode", "enhance", "resolve", "graph/embedded/sql.py", "units.py", "terms/packed_terms.py",
     "terms/words.py", "terms/compounds.py", "weights/static.json", "weights/lexical.json",
 )  # fmt: skip
-"""What decides what stands in a graph."""
+"""Code that determines the contents of a graph."""
 _POOL = (
     "retrieval/candidate_pool.py", "retrieval/pool_words.py", "retrieval/question.py", "terms", "vectors", "weights",
 )  # fmt: skip
-"""What decides, with the graph, which candidates there are and what is known of them."""
+"""Code that determines, with the graph, the candidates and their features."""
 
 
 def keep_pools(
     chosen: QuestionSet, questions: Sequence[Question], label: Label, encoder: str, answers: int, cache: Path
 ) -> list[Pool]:
-    """Read the pools of questions that an earlier run has kept for the same code, or collect and keep them."""
+    """Read the pools of questions stored by an earlier run of the same code, or collect and store them."""
     asked = sha256("\n".join(question.text for question in questions).encode()).hexdigest()[:8]
     folder = cache / f"pools-{_hash_code(_GRAPH + _POOL)}"
     file = folder / f"{chosen.name}-{label.value}-{encoder.partition(':')[0]}-{answers}-{asked}.pickle"
@@ -50,7 +50,7 @@ def keep_pools(
 
 
 def open_kept(chosen: QuestionSet, encoder: str, cache: Path) -> Graph:
-    """Open the graph of a set, and build it unless it is there."""
+    """Open the graph of a set; build it if it is missing."""
     folder = cache / f"graphs-{_hash_code(_GRAPH)}"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{chosen.name}-{encoder.partition(':')[0]}.db"
@@ -84,9 +84,9 @@ def collect_pools(graph: Graph, questions: Sequence[Question], label: Label, ans
 
 
 def find_right(pool: Pool, chosen: QuestionSet, question: Question, of_function: bool = False) -> npt.NDArray[np.bool_]:
-    """Tell which candidates are right: bool [candidates]; where functions are, their bodies are.
+    """Return which candidates are right: bool [candidates]; the body of a right function is right.
 
-    of_function: any block of a right function counts.
+    of_function: any block of a right function is right.
     """
     right = [_is_right(pool, row, chosen, question, of_function) for row in range(len(pool.outlines))]
     same = {each.content_hash for each, is_right in zip(pool.outlines, right, strict=True) if is_right}
@@ -103,7 +103,7 @@ def _is_right(pool: Pool, row: int, chosen: QuestionSet, question: Question, of_
 
 
 def _is_place(owner: Outline, chosen: QuestionSet, place: str) -> bool:
-    """Tell whether a function stands at a place; a source distribution may have it in a folder more."""
+    """Return whether a function is at a place; a source distribution may have it one folder deeper."""
     if chosen.is_of_units:
         return owner.path == place
     path, _, qualname = place.partition("::")

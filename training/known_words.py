@@ -1,7 +1,7 @@
-"""What is known of words before anything is learned: where a small language model places each of them.
+"""Prior knowledge about words: the vectors of a small language model.
 
-Pairs tell little of a rare word; a model that has read more knows what it is akin to (`decompress` to `zip`). Each stem
-takes the vector of its commonest form, alone, so nothing of the model is left in the package but a better start.
+Training pairs say little about a rare word; a model trained on more text knows its relatives (`decompress` and `zip`).
+Each stem takes the vector of its most frequent form, in isolation; the package contains no other trace of the model.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ AT_ONCE = 64
 
 
 def find_forms(files: Iterable[Iterator[Mined]]) -> dict[str, str]:
-    """Give for each stem the form that it is written in most often."""
+    """Return the most frequent form of each stem."""
     counts = Counter[str]()
     for functions in files:
         for each in functions:
@@ -34,7 +34,7 @@ def find_forms(files: Iterable[Iterator[Mined]]) -> dict[str, str]:
 
 
 def embed_words(words: Sequence[str], forms: Mapping[str, str]) -> Floats:
-    """Embed the commonest form of each stem by all-MiniLM-L6-v2: [len(words), its dimension]."""
+    """Embed the most frequent form of each stem with all-MiniLM-L6-v2: [len(words), its dimension]."""
     model = MiniLM("minilm", *find_files(None))
     written = [forms.get(word, word) for word in words]
     batches = [model.embed(written[at : at + AT_ONCE], is_query=False) for at in range(0, len(written), AT_ONCE)]

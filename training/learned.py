@@ -1,4 +1,4 @@
-"""What is learned: rows of words, and what the parts of a vector weigh."""
+"""Learned parameters: rows of words, and the weights of the parts of a vector."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from matrices import Floats
 
 
 class Learned(NamedTuple):
-    """What was learned: rows of words in texts, names and places [words, dimension], and what the parts weigh [3]."""
+    """Learned rows of words in texts, names and places [words, dimension], and the weights of these parts [3]."""
 
     text: Floats
     name: Floats
@@ -19,5 +19,5 @@ class Learned(NamedTuple):
 
 
 def average_rows(runs: Sequence[Learned]) -> Learned:
-    """Average what was learned from one start with other draws: what each has by chance alone nearly goes."""
+    """Average runs from one start with other draws, which nearly cancels the noise of each."""
     return Learned(*(np.mean(parts, axis=0) for parts in zip(*runs, strict=True)))

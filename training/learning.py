@@ -15,12 +15,12 @@ from start_rows import Known, make_start
 STEPS, WARM_UP = 600, 20
 RATE, LAST_RATE = 0.03, 1e-4
 TEMPERATURE = 0.05
-FEWEST = 3  # texts that a word must stand in to have a row of its own; others keep their signs
+FEWEST = 3  # texts that a word must occur in to get a learned row; other words keep their signs
 LEAST_RARITY = 0.3
 
 
 def measure_rarity(pairs: Pairs) -> tuple[Floats, Floats]:
-    """Give for each word its rarity, 1 on average, and the number of texts that it stands in."""
+    """Return the rarity of each word, 1 on average, and the number of texts that contain it."""
     functions, first = pairs.functions, pairs.first
     counts = np.asarray((functions.code > 0).sum(axis=0)).ravel() + np.asarray(first.words.sum(axis=0)).ravel()
     rarity = np.maximum(np.log(functions.code.shape[0] / (counts + 1)), LEAST_RARITY)
@@ -28,7 +28,7 @@ def measure_rarity(pairs: Pairs) -> tuple[Floats, Floats]:
 
 
 def know_words(pairs: Pairs, forms: Mapping[str, str]) -> Known:
-    """Ask the language model about all words that get rows of their own."""
+    """Return the language model's vectors of all words that get learned rows."""
     _, counts = measure_rarity(pairs)
     chosen = np.flatnonzero(counts >= FEWEST)
     return Known(chosen, embed_words([pairs.words[number] for number in chosen.tolist()], forms))
@@ -42,7 +42,7 @@ def learn_rows(
     seed: int,
     tell: Callable[[str], None],
 ) -> Learned:
-    """Learn; the rate falls to nearly nothing, so that the last steps change little."""
+    """Learn the rows; the rate decays to nearly 0, so that the last steps change little."""
     rarity, counts = measure_rarity(pairs)
     model = Model(make_start(pairs.words, rarity, known, dimension), counts + 1 >= FEWEST)
     sampler = Sampler(pairs, packages, seed)

@@ -1,4 +1,4 @@
-"""The questions that a ranker learns from, with what they count, and their candidates with all features measured."""
+"""Questions for training a ranker, with their weights, and their candidates with all features measured."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ from pkg.model import Label
 from pkg.retrieval.candidate_pool import Pool
 from pkg.retrieval.features import FEATURES, measure_features
 
-FURTHER = 700  # docstrings of a set that are learned from: with all of them the same is learned
-ANSWERS = 10  # that are asked for: as many as a person asks for
+FURTHER = 700  # docstrings of a set used for training: using all of them changes nothing
+ANSWERS = 10  # requested per question, as by a user
 PLAIN = {Label.FUNCTION: 9.0, Label.BLOCK: 4.0}
-"""What the plain questions on all packages count together: each package alike, whatever the forms it is asked in."""
+"""Total weight of the plain questions on all packages: equal for each package, whatever the number of its forms."""
 DECLARED = {Label.FUNCTION: 1.5, Label.BLOCK: 0.8}
-"""What the questions about constants, fields and classes count together."""
+"""Total weight of the questions about constants, fields and classes."""
 STRANGE = 0.3
-"""What questions that a package cannot answer count, beside those that it can: they teach the rate of right answers."""
+"""Weight of questions that a package cannot answer, relative to its own: they teach the rate of right answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """Questions about one package or corpus, and what all of them together count for the ranker of each label."""
+    """Questions about one package or corpus, and their total weight for the ranker of each label."""
 
-    package: str  # whose plain questions they are; nothing where they are of another kind
+    package: str  # package of plain questions; empty for other kinds
     chosen: QuestionSet
     questions: tuple[Question, ...]
     worth: dict[Label, float]
     answers: int = ANSWERS
-    form: str = ""  # what is said of the package: nothing where the set's own name says it
+    form: str = ""  # form of the package; empty if the set's own name includes it
 
     @property
     def name(self) -> str:
-        """Name the lesson as results do."""
+        """Return the name of the lesson in results."""
         return f"{self.package}-{self.form}" if self.form else self.chosen.name
 
 
 def read_lessons(data: Path, cache: Path) -> Iterator[Lesson]:
-    """Give the questions that are not of plain packages: people's own count for most.
+    """Yield the questions other than plain ones; those typed by people have the highest weight.
 
-    Comments are the only ones to teach that an inner block may be the answer, and count for more than another set.
+    Comments are the only ones to teach that an inner block may be the answer, and have more weight than other sets.
     """
     for further, worth in (
         (read_further_questions(cache), {Label.FUNCTION: 3.0, Label.BLOCK: 1.0}),
@@ -66,7 +66,7 @@ def read_lessons(data: Path, cache: Path) -> Iterator[Lesson]:
 
 
 def read_plain_lessons(data: Path, cache: Path) -> list[Lesson]:
-    """Give the plain questions on each package and form of it; each package counts alike."""
+    """Return the plain questions on each package and form of it; packages have equal weights."""
     sets = list(read_package_questions(data, cache))
     names = [package.name for package, _ in sets]
     return [
@@ -76,7 +76,7 @@ def read_plain_lessons(data: Path, cache: Path) -> list[Lesson]:
 
 
 def read_declared_lessons(cache: Path) -> list[Lesson]:
-    """Give the questions about constants, fields and classes; each package counts by their number."""
+    """Return the questions about constants, fields and classes; packages are weighted by their number."""
     sets = list(read_declaration_questions(cache))
     total = sum(len(chosen.questions) for _, chosen in sets)
     shares = [len(chosen.questions) / total for _, chosen in sets]
@@ -93,7 +93,7 @@ def read_declared_lessons(cache: Path) -> list[Lesson]:
 
 
 def list_strange(lessons: Sequence[Lesson]) -> Iterator[Lesson]:
-    """Ask the packages what they cannot answer: the questions on the one after the next."""
+    """Yield unanswerable questions: each package is asked the questions on another one."""
     for lesson, other in zip(lessons, (*lessons[2:], *lessons[:2]), strict=True):
         nobody = tuple(Question(question.text, ()) for question in other.questions)
         worth = {label: STRANGE * each for label, each in lesson.worth.items()}
@@ -105,36 +105,36 @@ def _share_worth(parts: int) -> dict[Label, float]:
 
 
 def read_pools(lesson: Lesson, label: Label, encoder: str, cache: Path) -> list[Pool]:
-    """Give the candidates for each question."""
+    """Return the candidates for each question."""
     return keep_pools(lesson.chosen, lesson.questions, label, encoder, lesson.answers, cache)
 
 
 def judge_pools(lesson: Lesson, label: Label, pools: Sequence[Pool]) -> Iterator[Judged]:
-    """Measure all features of the candidates for each question, and find out which are right."""
+    """Measure all features of the candidates for each question, and determine which are right."""
     for question, pool in zip(lesson.questions, pools, strict=True):
         right = find_right(pool, lesson.chosen, question)
         yield Judged(measure_features(pool, label), right, lesson.worth[label] / len(lesson.questions))
 
 
 def stack_lesson(lesson: Lesson, label: Label, encoder: str, cache: Path) -> Stack:
-    """Put the questions of a lesson together."""
+    """Stack the questions of a lesson."""
     return stack_judged(list(judge_pools(lesson, label, read_pools(lesson, label, encoder, cache))))
 
 
 LEAST = {"asked_name": 1.5, "asked_scope": 0.1, "asked_file": 1.0}
-"""Weights of what a question names, at least: more than the words of a name can bring together. With 3 for names,
+"""Least weights of features of what a question names: more than the words of a name can add up to. With 3 for names,
 docstrings, which name other functions than their own, lose .009 of MRR@10, and no question gains."""
 
 MOST = {"in_test": -0.5, "in_foreign": -0.05}
-"""Weights of code that is rarely meant, at most: docstrings are drawn from tests as from other code, questions less.
+"""Greatest weights of code that is rarely meant: docstrings are drawn from tests as from other code, questions less.
 With -.8 for tests, source distributions gain .015 of first places, and docstrings lose .011 of MRR@10."""
 
 
 def keep_bounds(ranker: Ranker, label: Label, of_functions: Ranker | None) -> Ranker:
-    """Let what a question names count for it, and for blocks as for functions; and tests never for themselves.
+    """Bound the weights: names in a question favour what they name, in blocks as in functions; tests gain nothing.
 
     Prose names other functions than the one that it describes: from docstrings alone a ranker would learn to avoid
-    what is named, and no set asks for blocks by name.
+    named ones, and no set asks for blocks by name.
     """
     functions = [feature.__name__ for feature in FEATURES[Label.FUNCTION]]
     weights = ranker.weights.copy()

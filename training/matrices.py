@@ -1,4 +1,4 @@
-"""What is learned from, as matrices of word counts: functions, what is asked about them, and what packages count."""
+"""Training data as matrices of word counts: functions, questions about them, and weights of packages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-CROWDED = {"homeassistant": 0.3}  # packages whose functions repeat one another, and how much each of them counts
+CROWDED = {"homeassistant": 0.3}  # packages of repetitive functions, and the weight of each function
 
 Matrix: TypeAlias = Any  # scipy.sparse.csr_matrix, float32 [texts, words]: scipy has no types
 Numbers: TypeAlias = npt.NDArray[np.int64]
@@ -19,7 +19,7 @@ Floats: TypeAlias = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Functions:
-    """The parts of n functions, each a matrix [n, words]; code counts words, the others only tell which there are."""
+    """The parts of n functions, each a matrix [n, words]; code has word counts, the others only presence."""
 
     code: Matrix
     names: Matrix
@@ -37,7 +37,7 @@ class Questions:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """All that is learned from: first paragraphs, later ones, comments; and comments with the blocks under them."""
+    """All training data: first paragraphs, later ones, comments; and comments with the blocks below them."""
 
     words: list[str]
     functions: Functions
@@ -45,10 +45,10 @@ class Pairs:
     later: Questions
     comments: Questions
     blocks: Questions
-    block_code: Matrix  # of the block that each of `blocks` is about
-    counts: Counter[str]  # what was left out, and why
+    block_code: Matrix  # the block for each of `blocks`
+    counts: Counter[str]  # functions and texts left out, by reason
 
 
 def weigh_packages(packages: Sequence[str]) -> npt.NDArray[np.float64]:
-    """Give what a function of each package counts."""
+    """Return the weight of a function of each package."""
     return np.array([CROWDED.get(name, 1.0) for name in packages])

@@ -1,4 +1,4 @@
-"""Read what can be learned from a package: functions with their names, their identifiers, and the prose about them."""
+"""Extract training data from a package: functions with their names, their identifiers, and the prose about them."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 @dataclass(frozen=True, slots=True)
 class Mined:
-    """A function as it is learned from: where it stands, the prose about it, and its distinct identifiers.
+    """A function as training data: its place, the prose about it, and its distinct identifiers.
 
-    ``blocks`` are comments with the identifiers of the block right under them; ``key`` is the same for functions
-    that differ by layout, comments and docstrings alone.
+    ``blocks`` are comments with the identifiers of the block directly below; ``key`` is equal for functions that differ
+    only in layout, comments and docstrings.
     """
 
     path: str
@@ -45,7 +45,7 @@ class Mined:
 
 
 def read_wheel(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield (path, text) of the Python files of a wheel that are UTF-8, its own and no tests, sorted."""
+    """Yield (path, text) of the UTF-8 Python files of a wheel, sorted, without tests and vendored code."""
     with zipfile.ZipFile(path) as archive:
         for name in sorted(archive.namelist()):
             if name.endswith(".py") and not _SKIPPED.search(name) and _is_utf8(text := archive.read(name)):
@@ -61,7 +61,7 @@ def _is_utf8(text: bytes) -> bool:
 
 
 def mine_file(path: str, text: bytes) -> Iterator[Mined]:
-    """Yield the functions of a file, methods included and functions inside functions left out."""
+    """Yield the functions of a file, including methods but not nested functions."""
     code = extract_unit(text, with_summary=False)
     blocks = _find_commented(code)
     for index, definition in enumerate(code.definitions):
@@ -100,7 +100,7 @@ def _strip_docstring(text: bytes, span: Span, docstring: Span | None) -> bytes:
 
 
 def read_paragraphs(text: bytes, docstring: Span | None) -> list[str]:
-    """Give the paragraphs of a docstring, each on one line."""
+    """Return the paragraphs of a docstring, each on one line."""
     if docstring is None:
         return []
     try:
@@ -112,19 +112,19 @@ def read_paragraphs(text: bytes, docstring: Span | None) -> list[str]:
 
 
 def is_question(text: str) -> bool:
-    """Tell whether a text has enough words to search by, and not too many."""
+    """Return whether a text has enough words for a search, and not too many."""
     words = set(_WORD.findall(text.lower()))
     return len(words) >= FEWEST_WORDS and len(text.split()) <= MOST_WORDS and not _MARK.match(text)
 
 
 def list_identifiers(text: bytes) -> str:
-    """List the distinct identifiers of a text with spaces between."""
+    """Return the distinct identifiers of a text, separated by spaces."""
     found = list(dict.fromkeys(blank_separators(text).split()))[:MOST_IDENTIFIERS]
     return b" ".join(found).decode("utf-8", "ignore")
 
 
 def hash_code(bare: bytes) -> str:
-    """Hash code by its identifiers in their order: layout and punctuation do not count."""
+    """Hash the sequence of identifiers of code, ignoring layout and punctuation."""
     return blake2b(b" ".join(blank_separators(bare).split()), digest_size=8).hexdigest()
 
 
@@ -141,7 +141,7 @@ def _read_comments(text: bytes) -> Iterator[str]:
 
 
 def _find_commented(code: CodeUnit) -> dict[int, list[tuple[str, str]]]:
-    """Give for each function the comments that stand right above a block, with the identifiers of the block."""
+    """Return for each function the comments directly above a block, with the identifiers of the block."""
     found: dict[int, list[tuple[str, str]]] = {}
     for block in code.blocks:
         comment = "" if block.kind == "body" else _read_above(code.text, block.span.start)
@@ -152,7 +152,7 @@ def _find_commented(code: CodeUnit) -> dict[int, list[tuple[str, str]]]:
 
 
 def _read_above(text: bytes, position: int) -> str:
-    """Give the comment lines right above the line of a position, of the same indentation, as one text."""
+    """Return the comment lines directly above the line of a position, of the same indentation, as one text."""
     first = text.rfind(b"\n", 0, position) + 1
     start, indent = first, text[first:position]
     while start and not indent.strip():

@@ -1,7 +1,7 @@
-"""Learn what things are called: how many times likelier a word of a question makes a word of a function's name.
+"""Learn how functions are named: how much likelier a word of a question makes a word of a function's name.
 
-Each word of a name is taken to come from one word of the question, or from none of them; which one is learned from all
-pairs together, by expectation and maximisation (model 1 of Brown et al., 1993, there for words of two languages).
+Each word of a name is assumed to come from one word of the question, or from none of them; which one is learned from
+all pairs jointly, by expectation maximisation (model 1 of Brown et al., 1993, there for translation).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pkg.terms.term_weights import NAME_GAIN
 from pkg.terms.words import hash_term
 
 ROUNDS = 5  # more change little
-SUPPORT = 3.0  # times that a word is taken to be asked for without a name behind it: rare words promise less
-LEAST_CHANCE = 0.005  # of a word of a name, given a word of the question: lower ones are left out
+SUPPORT = 3.0  # pseudo-count of questions with a word but without its name: rare words gain less
+LEAST_CHANCE = 0.005  # of a name word given a question word: lower ones are left out
 START_CHANCE = 0.001
 
 Chances = npt.NDArray[np.float64]
@@ -32,11 +32,11 @@ class _Links:
     named: Numbers  # [links]
     slots: Numbers  # [links]
     slot_words: Numbers  # [slots]
-    worth: Chances  # [slots], of their packages
+    worth: Chances  # [slots], the weights of their packages
 
 
 def learn_name_gains(pairs: Pairs, packages: list[str]) -> npt.NDArray[np.void]:
-    """Give the table of gains, sorted as pkg.terms.term_weights reads it."""
+    """Return the table of gains, sorted as pkg.terms.term_weights reads it."""
     links, size = _link(pairs, packages), len(pairs.words)
     counts = np.bincount(links.slot_words, links.worth, minlength=size)
     usual: Chances = counts / links.worth.sum()
@@ -70,7 +70,7 @@ def _count_up(amounts: Numbers) -> Numbers:
 
 
 def _learn_chances(links: _Links, usual: Chances) -> tuple[Numbers, Numbers, Chances]:
-    """Give pairs of words, of a question and of a name, with the chance of the second where the first is asked."""
+    """Return pairs of a question word and a name word, with the probability of the second given the first."""
     size = len(usual)
     keys, pair = np.unique(links.asked * size + links.named, return_inverse=True)
     asked = keys // size
@@ -84,5 +84,5 @@ def _learn_chances(links: _Links, usual: Chances) -> tuple[Numbers, Numbers, Cha
 
 
 def write_name_gains(gains: npt.NDArray[np.void], path: Path) -> None:
-    """Write the table where questions are read."""
+    """Write the table for the product."""
     np.save(path, gains)

@@ -1,4 +1,4 @@
-"""Turn mined functions into matrices of word counts: what is asked, and what is to be found."""
+"""Convert mined functions into matrices of word counts: questions and their answers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pkg.encode.static import split_heading
 from pkg.encode.word_table import MAX_WORDS
 from pkg.terms.words import split_terms, stem_cached
 
-FEWEST_TERMS = 4  # of a function's code: shorter ones say nothing
+FEWEST_TERMS = 4  # least terms in a function's code: shorter functions carry no information
 
 
 class _Rows:
-    """Rows of word numbers, as they grow."""
+    """A growing list of rows of word numbers."""
 
     def __init__(self, vocabulary: dict[str, int]) -> None:
         self._vocabulary = vocabulary
@@ -32,7 +32,7 @@ class _Rows:
         self._ends.append(len(self._numbers))
 
     def build(self) -> Matrix:
-        """Make the matrix, as wide as the vocabulary has become."""
+        """Build the matrix, as wide as the vocabulary has become."""
         counts = np.ones(len(self._numbers), np.float32)
         shape = len(self._ends) - 1, len(self._vocabulary)
         matrix = sparse.csr_matrix((counts, self._numbers, self._ends), shape)
@@ -41,7 +41,7 @@ class _Rows:
 
 
 class PairMaker:
-    """Collect functions and questions; equal code counts once, and what is excluded not at all."""
+    """Collects functions and questions, without duplicate code and exclusions."""
 
     def __init__(self, exclusions: Exclusions) -> None:
         self._exclusions = exclusions
@@ -54,7 +54,7 @@ class PairMaker:
         self._counts: Counter[str] = Counter()
 
     def add(self, mined: Mined, package: int) -> None:
-        """Take in a function with what is asked about it."""
+        """Add a function and the questions about it."""
         words = list_code_words(mined.code)
         verdict = self._judge(mined, words)
         self._counts[verdict] += 1
@@ -92,7 +92,7 @@ class PairMaker:
         self._owners[kind].append(number)
 
     def _is_fresh(self, text: str, is_first: bool) -> bool:
-        """Tell whether a text may be learned from; of equal first paragraphs, the first one alone."""
+        """Return whether a text may be used: it is not excluded, nor a repeated first paragraph."""
         normal = normalise_text(text)
         if normal in self._exclusions.texts:
             self._counts["texts of evaluation sets"] += 1
@@ -105,7 +105,7 @@ class PairMaker:
         return True
 
     def build(self) -> Pairs:
-        """Make the matrices."""
+        """Build the matrices."""
         built = {name: rows.build() for name, rows in self._rows.items()}
         asked = {kind: Questions(_mark(built[kind]), np.array(owners)) for kind, owners in self._owners.items()}
         parts = built["code"], _mark(built["names"]), _mark(built["places"])
@@ -123,18 +123,18 @@ class PairMaker:
 
 
 def list_code_words(identifiers: str) -> list[str]:
-    """List the words of identifiers as the encoder adds them up: repeats of a word in other identifiers count."""
+    """Return the words of identifiers as the encoder sums them: a word repeated in other identifiers counts again."""
     return [word for each in identifiers.encode().split() for word in stem_cached(each)[:MAX_WORDS]]
 
 
 def _mark(matrix: Matrix) -> Matrix:
-    """Tell which words there are, however often."""
+    """Return the matrix with 1 in place of every count."""
     matrix.data[:] = 1
     return matrix
 
 
 def make_pairs(files: Iterable[Iterator[Mined]], exclusions: Exclusions) -> Pairs:
-    """Make the pairs of all packages, in their order."""
+    """Build the pairs of all packages, in their order."""
     maker = PairMaker(exclusions)
     for package, functions in enumerate(files):
         for mined in functions:

@@ -1,4 +1,4 @@
-"""Fit a linear ranker: the weights under which right candidates outweigh the others of their question."""
+"""Fit a linear ranker: weights by which right candidates outscore the others of their question."""
 
 from __future__ import annotations
 
@@ -11,18 +11,16 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-DECAY = (
-    0.01  # pull of every weight towards 0 or a prior one, in standard deviations of its feature; .003 to .1 score alike
-)
-STEPS, NEAR = 30, 1e-3  # of the fit of the weights: it ends where no weight moves by more, in the same unit
-LOWEST = -50.0  # of a sum, beside the highest of its question: a share that is less than nothing is none
+DECAY = 0.01  # regularisation of every weight to 0 or a prior, in deviations of its feature; .003 to .1 score alike
+STEPS, NEAR = 30, 1e-3  # steps of the fit, and the largest change of a weight at which it ends, in the same unit
+LOWEST = -50.0  # lower bound of a sum relative to the highest of its question: its share is then 0
 
 NEWTON_STEPS, FLATNESS = 30, 1e-3
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The candidates of one question: their features [candidates, features], which are right, what it counts."""
+    """The candidates of one question: features [candidates, features], which are right, and the question's weight."""
 
     features: Floats
     right: npt.NDArray[np.bool_]
@@ -31,16 +29,16 @@ class Judged:
 
 @dataclass(frozen=True)
 class Stack:
-    """The candidates of many questions, one after another."""
+    """The concatenated candidates of many questions."""
 
     features: Floats  # [candidates, features]
     right: npt.NDArray[np.bool_]  # [candidates]
-    starts: npt.NDArray[np.int64]  # [questions]: its first candidate
+    starts: npt.NDArray[np.int64]  # [questions]: first candidate of each
     worth: Floats  # [questions]
 
     @cached_property
     def answered(self) -> Stack:
-        """Give the questions that have a right candidate."""
+        """Return the questions that have a right candidate."""
         counts = np.diff(self.starts, append=len(self.right))
         has_right = np.logical_or.reduceat(self.right, self.starts)
         kept, counts = np.repeat(has_right, counts), counts[has_right]
@@ -49,14 +47,14 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class Ranker:
-    """A fitted ranker; with the offset, a sum squeezed between 0 and 1 is the rate at which first hits are right."""
+    """A fitted ranker; the logistic function of a sum plus the offset is the rate at which first hits are right."""
 
     weights: Floats
     offset: float
 
 
 def stack_judged(judged: Sequence[Judged]) -> Stack:
-    """Put questions together; one without candidates is left out."""
+    """Concatenate questions; those without candidates are left out."""
     kept = [each for each in judged if len(each.right)]
     counts = np.array([len(each.right) for each in kept], np.int64)
     return Stack(
@@ -68,28 +66,28 @@ def stack_judged(judged: Sequence[Judged]) -> Stack:
 
 
 def fit_ranker(judged: Sequence[Judged]) -> Ranker:
-    """Fit weights and offset; questions without a right candidate teach the offset alone."""
+    """Fit weights and offset; questions without a right candidate affect only the offset."""
     return fit_stacks([stack_judged(judged)])
 
 
 def fit_stacks(stacks: Sequence[Stack], start: Floats | None = None, prior: Floats | None = None) -> Ranker:
-    """Fit weights and offset to all questions of some stacks, from other weights [features] on where there are any.
+    """Fit weights and offset to all questions of some stacks, starting from given weights [features] if any.
 
-    prior: weights [features] that the questions only correct, where these are few.
+    prior: weights [features] to regularise towards, if the questions are few.
     """
     weights = _fit_weights([each.answered for each in stacks if each.right.any()], start, prior)
     return Ranker(*fit_offset(stacks, weights))
 
 
 def fit_offset(stacks: Sequence[Stack], weights: Floats) -> tuple[Floats, float]:
-    """Scale weights [features] and find an offset, so that their sum tells how often a first hit is right."""
+    """Scale weights [features] and fit an offset, so that sums predict how often a first hit is right."""
     sums, right, worth = zip(*(_list_firsts(each, weights) for each in stacks), strict=True)
     scale, offset = _fit_rate(np.concatenate(sums), np.concatenate(right), np.concatenate(worth))
     return weights * scale, offset
 
 
 def _list_firsts(stack: Stack, weights: Floats) -> tuple[Floats, Floats, Floats]:
-    """Give the sum of the first candidate of each question, whether it is right, and what the question counts."""
+    """Return for each question the sum of its first candidate, whether that is right, and the question's weight."""
     sums = stack.features @ weights
     ends = np.append(stack.starts[1:], len(sums))
     first = np.array([low + np.argmax(sums[low:high]) for low, high in zip(stack.starts, ends, strict=True)], np.int64)
@@ -97,11 +95,10 @@ def _list_firsts(stack: Stack, weights: Floats) -> tuple[Floats, Floats, Floats]
 
 
 def _fit_weights(stacks: Sequence[Stack], start: Floats | None, prior: Floats | None) -> Floats:
-    """Raise the softmax share of the right candidates of each question, by Newton's method with halved steps.
+    """Maximise the softmax share of the right candidates of each question, by Newton's method with halved steps.
 
-    Every weight is pulled towards the prior one, or 0.
-
-    The curve is that of the shares of all candidates alone, which is never less than the true one.
+    Every weight is regularised towards the prior one, or 0. The curvature is that of the shares of all candidates
+    alone, an upper bound of the true one.
     """
     size = stacks[0].features.shape[1]
     total, spread = sum(float(each.worth.sum()) for each in stacks), _measure_spread(stacks)
@@ -125,7 +122,7 @@ def _fit_weights(stacks: Sequence[Stack], start: Floats | None, prior: Floats | 
 
 
 def _measure_spread(stacks: Sequence[Stack]) -> Floats:
-    """Give the variance of each feature [features]."""
+    """Return the variance of each feature [features]."""
     count = sum(len(each.features) for each in stacks)
     mean = sum(each.features.sum(axis=0) for each in stacks) / count
     squares = sum(np.square(each.features - mean).sum(axis=0) for each in stacks)
@@ -133,7 +130,7 @@ def _measure_spread(stacks: Sequence[Stack]) -> Floats:
 
 
 def _measure_slope(stack: Stack, weights: Floats) -> tuple[float, Floats, Floats]:
-    """Give what is to be made small, its slope [features] and its curve [features, features]."""
+    """Return the loss, its gradient [features] and its curvature [features, features]."""
     counts = np.diff(stack.starts, append=len(stack.right))
     worth = np.repeat(stack.worth, counts)
     sums = stack.features @ weights
@@ -150,9 +147,9 @@ def _measure_slope(stack: Stack, weights: Floats) -> tuple[float, Floats, Floats
 
 
 def _fit_rate(sums: Floats, right: Floats, worth: Floats) -> tuple[float, float]:
-    """Fit scale and offset of a logistic curve by Newton's method: how often a first hit of this sum is right.
+    """Fit scale and offset of a logistic curve by Newton's method: the rate at which a first hit of a sum is right.
 
-    The sums are centred, and a slight pull to a flat curve keeps the steps small.
+    The sums are centred, and slight regularisation to a flat curve keeps the steps small.
     """
     centre, spread = float(sums.mean()), float(sums.std()) or 1.0
     inputs, worth = np.stack(((sums - centre) / spread, np.ones(len(sums))), axis=1), worth / worth.sum()

@@ -1,4 +1,4 @@
-"""List for each word that has a trained row those whose rows point the same way: pkg.terms.related reads them."""
+"""List the words with the most similar rows for each word that has a trained row: read by pkg.terms.related."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from pkg.encode.word_table import NAME, PLACE, TEXT, WordTable
 from pkg.terms.related import FILE, FULL, MOST, RELATED, WORDS
 
-LEAST = 0.25  # likeness below which two words have nothing to do with each other
+LEAST = 0.25  # cosine below which two words are unrelated
 _AT_ONCE = 1000
 
 

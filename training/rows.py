@@ -1,4 +1,4 @@
-"""The rows that are learned, and how vectors are made of them: forward, and backward for the gradients."""
+"""The learned rows, and how vectors are computed from them: forward, and backward for the gradients."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from matrices import Floats, Matrix
 from scipy import sparse
 
 TINY = 1e-6
-NAME_SCALE, PLACE_SCALE = 1.5, 0.7  # of the rows of names and places at the start, over those of texts
+NAME_SCALE, PLACE_SCALE = 1.5, 0.7  # initial scale of the rows of names and places, relative to those of texts
 START_WEIGHTS = (1.0, 1.0, 0.5)  # of text, name and place
-WEIGHT_RATE = 0.3  # of the rate at which rows are learned
+WEIGHT_RATE = 0.3  # relative to the learning rate of rows
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Questions and what answers them, row by row: matrices [size, words]; a part that is left out is empty."""
+    """Questions and their answers, row by row: matrices [size, words]; a dropped part is empty."""
 
     questions: Matrix
     code: Matrix
@@ -35,7 +35,7 @@ class _Table:
         self._squares = np.full_like(rows, TINY)
 
     def learn(self, counts: Matrix, gradients: Floats, rate: float, is_learned: npt.NDArray[np.bool_]) -> None:
-        """Move the rows of the words that occur against the gradients of the texts that they occur in."""
+        """Update the rows of the words in the texts from the gradients of the texts."""
         words, places = np.unique(counts.indices, return_inverse=True)
         narrow = sparse.csr_matrix((counts.data, places, counts.indptr), (counts.shape[0], len(words)))
         sums = np.asarray(narrow.T @ gradients)[is_learned[words]]
@@ -56,11 +56,11 @@ class Model:
         self._is_learned = is_learned
 
     def freeze(self) -> Learned:
-        """Give what was learned."""
+        """Return the learned parameters."""
         return Learned(self.text.rows, self.name.rows, self.place.rows, self.weights)
 
     def learn(self, batch: Batch, rate: float, temperature: float) -> float:
-        """Take one step: each question must find its own answer among all of the batch. Gives the loss."""
+        """Take one step: each question must find its own answer among all of the batch. Return the loss."""
         asked, asked_length = _scale(batch.questions @ self.text.rows)
         tables = self.text, self.name, self.place
         counts = batch.code, batch.names, batch.places
@@ -86,18 +86,18 @@ class Model:
 
 
 def _scale(sums: Any) -> tuple[Floats, Floats]:
-    """Bring rows to length 1; give them and their lengths [n, 1]."""
+    """Normalise rows to length 1; return them and their lengths [n, 1]."""
     lengths = np.sqrt((sums * sums).sum(axis=1, keepdims=True)) + TINY
     return sums / lengths, lengths
 
 
 def _unscale(slopes: Floats, units: Floats, lengths: Floats) -> Floats:
-    """Give the slopes of rows from those of the same rows at length 1."""
+    """Return the gradients of rows from those of the normalised rows."""
     return np.asarray((slopes - units * (slopes * units).sum(axis=1, keepdims=True)) / lengths, np.float32)
 
 
 def _compare(asked: Floats, found: Floats, temperature: float) -> tuple[float, Floats]:
-    """Give the cross entropy of finding row i for question i, and its slopes by the cosines [size, size]."""
+    """Return the cross entropy of finding row i for question i, and its gradient by the cosines [size, size]."""
     scores = asked @ found.T / temperature
     shares = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)

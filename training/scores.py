@@ -1,4 +1,4 @@
-"""Score an encoder alone on the development halves: how far up the right function comes among all of a set."""
+"""Score an encoder alone on the development halves: the rank of the right function among all of a set."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RECALL_DEPTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """One function of a question set: where it is, its heading, and its text."""
+    """One function of a question set: its place, its heading, and its text."""
 
     place: str
     heading: str
@@ -30,7 +30,7 @@ class Code:
 
 
 def list_code(chosen: QuestionSet) -> Iterator[Code]:
-    """Give the functions that a set asks for: of a folder each function, of a corpus the first one of each row."""
+    """Yield the candidate functions of a set: every function of a folder, the first one of each row of a corpus."""
     if chosen.code.is_dir():
         for file in sorted(chosen.code.rglob("*.py")):
             path = file.relative_to(chosen.code).as_posix()
@@ -50,7 +50,7 @@ def _list_functions(text: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 class Scores(NamedTuple):
-    """What a system reached on a development half: mean reciprocal rank within ten, recall within a hundred."""
+    """Result of a system on a development half: mean reciprocal rank within ten, recall within a hundred."""
 
     system: str
     questions: str
@@ -63,7 +63,7 @@ class Scores(NamedTuple):
 
 
 def score_encoder(encoder: Encoder, chosen: QuestionSet, has_places: bool = True) -> Scores:
-    """Ask the development half, with whole headings or with the names of functions alone."""
+    """Run the development half, with complete headings or with the names of functions only."""
     code = list(list_code(chosen))
     headings = [each.heading if has_places else each.heading.rpartition(".")[2].split(" ")[-1] for each in code]
     vectors = encoder.encode([each.text for each in code], headings)
@@ -76,13 +76,13 @@ def score_encoder(encoder: Encoder, chosen: QuestionSet, has_places: bool = True
 
 
 def average_reciprocals(ranks: npt.ArrayLike) -> float:
-    """Give the mean reciprocal rank within ten; ranks count from 1."""
+    """Return the mean reciprocal rank within ten; ranks count from 1."""
     found = np.asarray(ranks)
     return float(np.where(found <= DEPTH, 1 / found, 0).mean())
 
 
 def _rank(encoder: Encoder, vectors: Vectors, text: str, gold: list[int]) -> int:
-    """Give the rank of the best right answer; ties count against it."""
+    """Return the rank of the best right answer; ties count against it."""
     scores = vectors @ encoder.encode_query(text)
     best = scores[gold].max() if gold else np.inf
     return max(1, int((scores >= best).sum()))

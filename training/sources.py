@@ -1,4 +1,4 @@
-"""The packages that are learned from: fetched, checked and mined, each into one file of the work folder."""
+"""The training packages: fetched, checked and mined, each into one file of the work folder."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class TrainingPackage:
-    """A pinned release, and the licence under which its code may be learned from."""
+    """A pinned release, and the licence that permits training on its code."""
 
     package: Package
     licence: str
 
     @property
     def name(self) -> str:
-        """Give the name of the package."""
+        """Return the name of the package."""
         return self.package.name
 
 
@@ -46,7 +46,7 @@ def list_packages() -> list[TrainingPackage]:
 
 
 def mine_package(chosen: TrainingPackage, cache: Path, work: Path) -> Path:
-    """Mine a package unless the work folder has it; give the file of its functions, one a line."""
+    """Mine a package unless the work folder has it; return the file of its functions, one per line."""
     package = chosen.package
     target = work / f"{package.name}-{package.version}.jsonl.gz"
     if not target.exists():
@@ -59,7 +59,7 @@ def mine_package(chosen: TrainingPackage, cache: Path, work: Path) -> Path:
 
 
 def read_mined(file: Path) -> Iterator[Mined]:
-    """Read the functions of a package back."""
+    """Read the mined functions of a package."""
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         for line in lines:
             yield Mined(**json.loads(line))

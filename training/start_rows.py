@@ -1,4 +1,4 @@
-"""Where the rows of words begin: near those of words alike, with some signs of their own, as long as they are rare."""
+"""Initial rows of words: near those of similar words, plus random signs of their own, as long as the words are rare."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from matrices import Floats, Numbers
 
 from pkg.encode.word_table import spell_signs
 
-KNOWN, SIGNS = 1.5, 0.15  # what each of both counts; without signs, 1 for both, and .3 for signs score less or alike
-WHITENED = 0.6  # power of each direction's deviation that it is divided by: few directions hold most of the model
+KNOWN, SIGNS = 1.5, 0.15  # weights of both parts; no signs, 1 for both, and .3 for signs score lower or alike
+WHITENED = 0.6  # exponent of the deviation by which each direction is divided: few directions hold most of the variance
 TURN = 1  # seed
 
 
 class Known(NamedTuple):
-    """What a language model knows: the numbers of words, and their vectors [len(words), its dimension]."""
+    """Knowledge of a language model: the numbers of words, and their vectors [len(words), its dimension]."""
 
     words: Numbers
     vectors: Floats
 
 
 def make_start(words: list[str], rarity: Floats, known: Known, dimension: int) -> Floats:
-    """Give a row for each word, those that the model does not know from their signs alone: [words, dimension]."""
+    """Return a row for each word, from its signs alone if the model does not know it: [words, dimension]."""
     signs = spell_signs(words, dimension).astype(np.float32)
     start = signs * np.float32(SIGNS / np.sqrt(dimension))
     start[known.words] += np.float32(KNOWN) * narrow(known.vectors, dimension)
@@ -31,7 +31,7 @@ def make_start(words: list[str], rarity: Floats, known: Known, dimension: int) -
 
 
 def narrow(vectors: Floats, dimension: int) -> Floats:
-    """Bring vectors to fewer dimensions: their main directions, evened out, turned at random, each to length 1."""
+    """Reduce the dimension of vectors: main directions, partially whitened, rotated at random, normalised."""
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     centred = (units - units.mean(axis=0)).astype(np.float64)
     spreads, directions = np.linalg.eigh(centred.T @ centred)
@@ -42,5 +42,5 @@ def narrow(vectors: Floats, dimension: int) -> Floats:
 
 
 def _make_turn(dimension: int) -> npt.NDArray[np.float64]:
-    """Give a random turn: after it all numbers are alike in size, so that none is lost when they become bytes."""
+    """Return a random rotation: it makes all components similar in size, so that quantisation to bytes loses none."""
     return np.asarray(np.linalg.qr(np.random.default_rng(TURN).normal(size=(dimension, dimension)))[0], np.float64)

@@ -1,4 +1,4 @@
-"""Write the learned rows as the encoder reads them: signed bytes, the words that they belong to, and the manifest."""
+"""Write the learned rows in the encoder's format: signed bytes, the words that they belong to, and the manifest."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from matrices import Floats, Matrix, Pairs
 from pkg.encode.word_table import FILES, NAME, PLACE, ROWS, TEXT, WORDS
 from pkg.trained import MANIFEST
 
-CLIPPED = 1e-5  # of all numbers: the largest, which would cost all others their precision
-FEWEST_HEADINGS = 3  # names or places that a word must stand in to have a row of its own there
+CLIPPED = 1e-5  # share of the numbers to clip: the largest would cost all others their precision
+FEWEST_HEADINGS = 3  # names or places that a word must occur in to have a row there
 LARGEST = 127
-VERSION = 1  # of how a vector is made of the rows: another one makes another encoder of the same weights
+VERSION = 1  # of the computation of vectors from rows: a new version is a new encoder
 
 
 def write_static(learned: Learned, pairs: Pairs, folder: Path) -> None:
@@ -49,7 +49,7 @@ def write_static(learned: Learned, pairs: Pairs, folder: Path) -> None:
 
 
 def round_rows(values: Floats, scale: float) -> npt.NDArray[np.int8]:
-    """Round numbers to signed bytes."""
+    """Quantise numbers to signed bytes."""
     rounded: npt.NDArray[np.int8] = np.clip(np.rint(values * scale), -LARGEST, LARGEST).astype(np.int8)
     return rounded
 

@@ -1,4 +1,4 @@
-"""Learn how much a word of a question counts in lexical search: by how often it really stands in what is asked for."""
+"""Learn the weight of a question word in lexical search: how often it really occurs in the answer."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from matrices import Pairs
 from pkg.terms.term_weights import TERM_WEIGHT
 from pkg.terms.words import hash_term
 
-SUPPORT = 10.0  # questions that the rate of a rare word stands for, beside those that hold the word
-RARE = 5  # questions with a word, at most, for it to tell of words that were never seen
-POWER = 0.6  # of the rate, tuned on development halves: 0 would take all words alike
-FEWEST = 3  # questions that a word must stand in to have a weight of its own
-UNCHANGED = 0.02  # weights this near to 1 are left out: 1 is what a word has that was never learned
+SUPPORT = 10.0  # pseudo-count of questions at the rate of a rare word, added to those with the word
+RARE = 5  # most questions with a word for it to represent unseen words
+POWER = 0.6  # of the rate, tuned on development halves: 0 would weigh all words alike
+FEWEST = 3  # questions that a word must occur in to have its own weight
+UNCHANGED = 0.02  # weights this near to 1 are left out: 1 is the default weight
 
 TermWeights = dict[str, float]
 
 
 def learn_term_weights(pairs: Pairs) -> TermWeights:
-    """Give the weights of words, over that of a rare word, which is 1."""
+    """Return the weights of words, relative to that of a rare word, which is 1."""
     functions, first = pairs.functions, pairs.first
     holds = ((functions.code + functions.names + functions.places) > 0).astype(np.float32)[first.functions]
     asked = np.asarray(first.words.sum(axis=0)).ravel()
@@ -34,7 +34,7 @@ def learn_term_weights(pairs: Pairs) -> TermWeights:
 
 
 def write_term_weights(weights: TermWeights, path: Path) -> None:
-    """Write the weights as lexical search reads them: ascending by the number of the term."""
+    """Write the weights in the format of lexical search: ascending by the number of the term."""
     rows = sorted((hash_term(term), weight) for term, weight in weights.items())
     table: npt.NDArray[np.void] = np.array(rows, TERM_WEIGHT)
     np.save(path, table[np.append(True, np.diff(table["term"].astype(np.int64)) > 0)])

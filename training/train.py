@@ -1,9 +1,9 @@
-"""Learn all weights of PKG from real packages, and write them with their model card where the package reads them.
+"""Learn all weights of PKG from real packages, and write them with their model card into the package.
 
     python training/train.py --data FOLDER [--cache FOLDER] [--work FOLDER]
 
-Needs training/requirements.txt. FOLDER holds the evaluation sets (benchmarks/shared_data.py), of which nothing is
-learned. Each long step keeps what it made in the work folder, and is not done again while that is there.
+Needs training/requirements.txt. FOLDER holds the evaluation sets (benchmarks/shared_data.py), which are excluded from
+training. Each long step stores its result in the work folder, and is skipped while that exists.
 """
 
 from __future__ import annotations
@@ -50,19 +50,19 @@ from pkg.trained import WEIGHTS  # noqa: E402
 
 DIMENSION = 256
 SEEDS = (0, 1, 2)
-"""Of the runs whose rows are averaged: one alone has .007 less MRR@10 on docstrings by the cosine."""
+"""Seeds of the runs whose rows are averaged: a single run has .007 less MRR@10 on docstrings by the cosine."""
 
 CARD = Path(__file__).with_name("MODEL_CARD.md")
 
 
 def main() -> None:
-    """Run all steps: fetch and mine, leave out, learn, tune, score, describe."""
+    """Run all steps: fetch and mine, exclude, learn, tune, score, write the card."""
     options, start = read_options(), time.process_time()
     options.work.mkdir(parents=True, exist_ok=True)
     packages = list_packages()
     files = [mine_package(package, options.cache, options.work) for package in packages]
     write_words(list_words(map(read_mined, files)), WEIGHTS / COMPOUNDS)
-    forget_stems()  # all that follows splits words by the new list
+    forget_stems()  # later steps split words by the new list
     exclusions = read_exclusions(options.cache, options.data, options.work)
     pairs = make_pairs(map(read_mined, files), exclusions)
     tell(f"{dict(pairs.counts)}")
@@ -90,7 +90,7 @@ def main() -> None:
 
 
 def fit_ranker(options: argparse.Namespace) -> None:
-    """Fit the ranker on graphs that are built with the weights just written; a process of its own reads them anew."""
+    """Fit the ranker on graphs built with the weights just written; a separate process loads them again."""
     script = Path(__file__).with_name("train_ranker.py")
     folders = ["--data", str(options.data), "--cache", str(options.cache)]
     environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'benchmarks'}"}
@@ -123,12 +123,12 @@ def tune_lexical(
 
 
 def tell(line: str) -> None:
-    """Tell how far the run is."""
+    """Print the progress of the run."""
     print(line, file=sys.stderr, flush=True)
 
 
 def read_options() -> argparse.Namespace:
-    """Read the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder of the evaluation sets")
     parser.add_argument("--cache", type=Path, default=Path("~/.cache/pkg-benchmarks").expanduser(), help="downloads")

@@ -1,11 +1,11 @@
-"""Fit the floor of pkg query, below which nothing fits, and write its weights.
+"""Fit the score threshold of pkg query, below which nothing fits, and write its weights.
 
     PYTHONPATH=benchmarks python training/train_floor.py --data FOLDER [--cache FOLDER] [--encoders static]
 
-The plain questions on each package are asked of that package, and of others, which cannot answer them but by chance. A
-logistic model separates the two by measurements of the candidates (pkg.retrieval.question_fit); both count alike. Its
-offset is then set so that, judged by models that were fitted without their package, few of the questions that a package
-can answer lie below the threshold (MISSED).
+The plain questions on each package are asked of that package, and of others, which can answer them only by chance. A
+logistic model separates the two by measurements of the candidates (pkg.retrieval.question_fit), with equal weight. Its
+offset is then set so that few answerable questions, judged by models fitted without their package, are below the
+threshold (MISSED).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from pkg.retrieval.question_fit import MEASURES, WEIGHTS, Evidence, FitWeights, 
 from pkg.retrieval.ranking import OTHER
 
 MISSED = 0.07
-"""Of the questions that a package can answer, the share that may be told that nothing fits: the questions of other
-packages are found ever more slowly with more of them."""
-STRANGE = 60  # questions of other packages that each package is asked, three times as many as its own
-ANSWERS = 10  # that are asked for
-LABELS = (Label.FUNCTION, Label.BLOCK)  # one floor for both
+"""Tolerated share of answerable questions with the verdict "nothing fits": the detection of other packages' questions
+improves ever more slowly with a higher one."""
+STRANGE = 60  # other packages' questions asked of each package, three times as many as its own
+ANSWERS = 10  # requested per question
+LABELS = (Label.FUNCTION, Label.BLOCK)  # one threshold for both
 RIDGE = 1.0  # of the standardised weights
 OF_COSINES = [MEASURES.index(name) for name in ("cosine", "both")]
 
@@ -40,7 +40,7 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, the package that it is on, the one that it was asked of, and what that tells of it."""
+    """A question, its own package, the package that was asked, and the resulting evidence."""
 
     on: str
     of: str
@@ -48,12 +48,12 @@ class Asked:
 
     @property
     def fits(self) -> bool:
-        """Tell whether the package can answer it."""
+        """Return whether the package can answer it."""
         return self.on == self.of
 
 
 def ask_all(sets: Sequence[QuestionSet], encoder: str, cache: Path) -> list[Asked]:
-    """Ask each package its own questions and a sample of the others'."""
+    """Run each package's own questions and a sample of the others' on it."""
     return [asked for chosen in sets for asked in _ask(chosen, sets, encoder, cache)]
 
 
@@ -71,7 +71,7 @@ def _ask(chosen: QuestionSet, sets: Sequence[QuestionSet], encoder: str, cache: 
 
 
 def fit_floor(asked: Sequence[Asked], by_words: bool = False) -> FitWeights:
-    """Fit the weights by Newton's method, both kinds of questions counting alike; by_words: without the cosine."""
+    """Fit the weights by Newton's method, with equal weight for both kinds; by_words: without the cosine."""
     measured = np.array([each.evidence.measures for each in asked])
     if by_words:
         measured[:, OF_COSINES] = 0.0
@@ -92,21 +92,21 @@ def fit_floor(asked: Sequence[Asked], by_words: bool = False) -> FitWeights:
 
 
 def lower_floor(asked: Sequence[Asked], by_words: bool = False) -> FitWeights:
-    """Fit the weights, and set the offset by questions that were judged without their package."""
+    """Fit the weights, and set the offset by questions judged without their package."""
     scores = [score for each, score in judge_left_out(asked, by_words) if each.fits]
     floor = fit_floor(asked, by_words)
     return floor._replace(offset=floor.offset - float(np.quantile(scores, MISSED)))
 
 
 def judge_left_out(asked: Sequence[Asked], by_words: bool = False) -> Iterator[tuple[Asked, float]]:
-    """Score each question by weights that know neither the package that it was asked of nor its own questions."""
+    """Score each question by weights fitted without the asked package and without the question's own."""
     for package in sorted({each.of for each in asked}):
         floor = fit_floor([each for each in asked if package not in (each.of, each.on)], by_words)
         yield from ((each, floor.score(each.evidence)) for each in asked if each.of == package)
 
 
 def describe_left_out(asked: Sequence[Asked], by_words: bool = False) -> dict[str, float]:
-    """Tell how many questions of each kind lie below the floor when their package was left out."""
+    """Return the shares of questions of each kind below the threshold, judged without their package."""
     judged = list(judge_left_out(asked, by_words))
     least = float(np.quantile([score for each, score in judged if each.fits], MISSED))
     below = {kind: np.mean([score < least for each, score in judged if each.fits == kind]) for kind in (True, False)}
@@ -114,7 +114,7 @@ def describe_left_out(asked: Sequence[Asked], by_words: bool = False) -> dict[st
 
 
 def read_sets(data: Path, cache: Path) -> list[QuestionSet]:
-    """Give the plain questions on wheels: one form of each package."""
+    """Return the plain questions on wheels: one form of each package."""
     return [chosen for package, chosen in read_package_questions(data, cache) if not package.is_source]
 
 

@@ -1,9 +1,9 @@
-"""Fit the ranker of long questions on issues and the functions that were edited for them, and write its weights.
+"""Fit the ranker of long questions on issues and the functions edited for them, and write its weights.
 
     PYTHONPATH=benchmarks python training/train_long_ranker.py --data FOLDER [--cache FOLDER] [--repositories FOLDER]
 
-Issues are those of SWE-bench Verified that are not in Lite, where few functions were edited. Weights fitted without the
-issues of a repository are judged by those of them that are like Lite's, and said; those that are written are fitted to
+Issues are those of SWE-bench Verified that are not in Lite, with few edited functions. Weights fitted without a
+repository are evaluated, and reported, on those of its issues that are like Lite's; the weights written are fitted to
 all.
 """
 
@@ -29,8 +29,8 @@ from pkg.retrieval.long.long_search import WEIGHTS, collect_long_pool, encode_pa
 from pkg.retrieval.query import encode_question
 from pkg.retrieval.question import parse_question
 
-MOST_FUNCTIONS = 5  # edited for an issue that is learned from; where more were, the issue tells of few of them
-MOST_IN_LITE = 3  # the same where nearly all issues of Lite have no more, all in one file
+MOST_FUNCTIONS = 5  # edited for a training issue; an issue with more edits describes few of them
+MOST_IN_LITE = 3  # the same for an issue like those of Lite, nearly all of which have no more, in one file
 ANSWERS = 20
 DIGITS = 4  # of a weight
 
@@ -60,7 +60,7 @@ def read_lessons(instances: Sequence[Instance], repositories: Repositories, cach
 
 
 def judge_left_out(lessons: Sequence[Lesson]) -> dict[str, float]:
-    """Judge each repository's issues by weights that were fitted to those of the others."""
+    """Judge each repository's issues by weights fitted to those of the others."""
     found: dict[str, list[bool]] = {"file@1": [], "file@5": [], "function@5": [], "function@10": []}
     for name in sorted({each.instance.repository for each in lessons}):
         ranker = fit_ranker([each.judged for each in lessons if each.instance.repository != name])

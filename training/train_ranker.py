@@ -1,14 +1,14 @@
-"""Fit the ranker of pkg query on questions that nothing is measured by but development halves, and write its weights.
+"""Fit the ranker of pkg query on questions outside the evaluation except for development halves, and write its weights.
 
     PYTHONPATH=benchmarks python training/train_ranker.py --data FOLDER [--cache FOLDER] [--encoder minilm]
 
-Functions are ranked for docstrings, with class and path and without, of which there are others than those that are
-measured by, for the development halves of CoSQA's questions and SpyderCodeQA's, and for plain questions on many
-packages; blocks for comments above them, for plain questions, and for docstrings and CoSQA's, whose right block is the
-body of the function. benchmarks/order.py fits the same without the package that it judges.
+Functions are ranked for docstrings, with class and path and without, other than those of the evaluation, for the
+development halves of CoSQA's questions and SpyderCodeQA's, and for plain questions on many packages; blocks for
+comments above them, for plain questions, and for docstrings and CoSQA's, whose right block is the body of the function.
+benchmarks/order.py fits the same without the package that it judges.
 
-A model encodes some twenty functions a second, so the weights for the encoders other than the static one are learned
-with minilm from plain questions on a few packages alone, and pulled towards those of the static one.
+A model encodes some twenty functions per second, so the weights for encoders other than the static one are fitted with
+minilm to plain questions on a few packages only, and regularised towards those of the static one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from pkg.retrieval.ranking import OTHER, WEIGHTS, load_weights
 
 
 def write_weights(name: str, rankers: dict[Label, Ranker]) -> None:
-    """Write the weights for some encoders where the product reads them."""
+    """Write the weights for some encoders into the package."""
     row = {
         label.value: {
             "offset": round(ranker.offset, 4),
@@ -53,7 +53,7 @@ def write_weights(name: str, rankers: dict[Label, Ranker]) -> None:
 
 
 def fit_label(lessons: Sequence[Lesson], label: Label, encoder: str, cache: Path) -> Ranker:
-    """Fit the ranker of a label to lessons that are asked of graphs with vectors of an encoder."""
+    """Fit the ranker of a label to lessons, on graphs with vectors of an encoder."""
     learned = [stack_lesson(each, label, encoder, cache) for each in lessons if label in each.worth]
     prior = None if encoder == DEFAULT_ENCODER else np.array(load_weights(DEFAULT_ENCODER)[label].values)
     return fit_stacks(learned, prior=prior)

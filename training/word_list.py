@@ -1,7 +1,7 @@
-"""List the words that names are made of, the commonest first: by them pkg.terms.compounds splits words.
+"""List the words that names consist of, most frequent first: pkg.terms.compounds splits words by them.
 
-Words of prose are those that documentation and comments write as words; words of code, shorter ones such as `fmt`,
-those that stand between underscores. Packages count alike, whatever their size.
+Words of prose are those in documentation and comments; words of code, shorter ones such as `fmt`, those between
+underscores. Packages have equal weight, whatever their size.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from mining import Mined
 
 from pkg.terms.compounds import MADE, SHORTEST_PIECE, Compounds
 
-FEWEST_PROSE, FEWEST_CODE = 4, 8  # packages that use a word: a name or a slip of one project is no word
-MOST_SHORT = 1500  # of the commonest words, among which those of two letters count: rarer ones are in everything
+FEWEST_PROSE, FEWEST_CODE = 4, 8  # packages that must use a word, to exclude one project's names and typing errors
+MOST_SHORT = 1500  # most frequent words, among which two-letter words count: rarer ones occur in everything
 _PROSE = re.compile(r"(?<![\w.])[A-Za-z][a-z]*(?![\w(]|\.\w)")
 _CODE = re.compile(r"[a-z]+")
 _REPEATED = re.compile(r"(.)\1*")  # such as xxx
 
 
 def list_words(packages: Iterable[Iterator[Mined]]) -> list[str]:
-    """Give the words of all packages, those that come in the largest share of functions first."""
+    """Return the words of all packages, those in the largest share of functions first."""
     prose, code = Counter[str](), Counter[str]()
     shares: dict[str, float] = defaultdict(float)
     for functions in packages:
@@ -40,7 +40,7 @@ def list_words(packages: Iterable[Iterator[Mined]]) -> list[str]:
 
 
 def _count_words(functions: Iterator[Mined]) -> tuple[Counter[str], Counter[str]]:
-    """Count the functions whose prose, and those whose code, has each word."""
+    """Count the functions whose prose, and those whose code, contains each word."""
     said, written = Counter[str](), Counter[str]()
     for each in functions:
         said.update({word.lower() for text in (*each.paragraphs, *each.comments) for word in _PROSE.findall(text)})
@@ -50,7 +50,7 @@ def _count_words(functions: Iterator[Mined]) -> tuple[Counter[str], Counter[str]
 
 
 def write_words(words: list[str], target: Path) -> None:
-    """Write the list, a word a line, with a mark behind those that are split themselves."""
-    compounds = Compounds([word + MADE for word in words])  # so that each is looked at
+    """Write the list, one word per line, with a mark after those that are split themselves."""
+    compounds = Compounds([word + MADE for word in words])  # so that each is examined
     lines = (word + MADE if len(compounds[word]) > 1 else word for word in words)
     target.write_text("\n".join(lines) + "\n", encoding="utf-8")

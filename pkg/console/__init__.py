@@ -1,1 +1,1 @@
-"""What a terminal needs: options, streams, tables, trees, progress."""
+"""Terminal input and output: options, streams, tables, trees, progress."""

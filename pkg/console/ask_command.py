@@ -1,4 +1,4 @@
-"""What `pkg ask` does: answer one question about a repository, or several as a conversation (Q-14, Q-16)."""
+"""Run `pkg ask`: answer one question about a repository, or several as a conversation (Q-14, Q-16)."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from pkg.generation.ask.repository_answer import Citation, RepositoryAnswer, Statement
     from pkg.retrieval.evidence.evidence import Evidence
 
-PREVIEW_LINES = 12  # of a piece of evidence that a person is shown; the JSON form has all
+PREVIEW_LINES = 12  # shown of each piece of evidence in a terminal; JSON output is complete
 NO_MODEL = "for a written answer give --model gguf:FILE, openai:NAME@URL or hf:FOLDER"
 
 
 def run_ask(text: str | None, store: str, as_json: bool, asked: dict[str, Any]) -> bool:
-    """Answer one question, or with chat each line of standard input; tell whether all were answered.
+    """Answer one question, or each line of standard input with --chat; return whether every question was answered.
 
-    A UsageError where neither or both are asked for.
+    Raises UsageError unless exactly one of the two is requested.
     """
     from pkg.console.freshness_notes import open_answering
     from pkg.models.registry import use_model
@@ -50,7 +50,7 @@ def run_ask(text: str | None, store: str, as_json: bool, asked: dict[str, Any]) 
 
 
 def make_options(asked: dict[str, Any]) -> AskOptions:
-    """Make the options of an answer from those of the command line."""
+    """Build the answer options from the command line's options."""
     from pkg.generation.ask.ask_options import AskOptions
     from pkg.retrieval.evidence.evidence_options import EvidenceOptions
 
@@ -77,7 +77,7 @@ def _answer(answerer: QuestionAnswerer, text: str, as_json: bool) -> bool:
 
 
 def _chat(answerer: QuestionAnswerer, as_json: bool) -> bool:
-    """Answer each line until the end of standard input; a question that cannot be asked ends nothing."""
+    """Answer each line until the end of standard input; continue after a question that fails."""
     is_seen = sys.stdin.isatty() and sys.stdout.isatty()
     if is_seen:
         click.echo("pkg: ask; an empty line or Ctrl-D ends", err=True)
@@ -121,7 +121,7 @@ def _say_usage(answer: RepositoryAnswer) -> None:
 
 
 def view_answer(answer: RepositoryAnswer) -> Iterator[RenderableType]:
-    """Show an answer with its places; without a model, and where it was refused, the evidence."""
+    """Render an answer with its places; render the evidence if there is no model or the answer was rejected."""
     if not answer.model:
         yield from _view_evidence(answer)
     elif answer.is_refused:

@@ -1,4 +1,4 @@
-"""What `pkg build` does: build once, or go on building whenever files change, and show the report of each build."""
+"""Run `pkg build`: build once or on every file change, and print a report of each build."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run_build(
     options: dict[str, Any],
     enhancement: dict[str, Any] | None = None,
 ) -> None:
-    """Build or remove once, and show what was done; then write docstrings as `pkg enhance` does, where it is wanted."""
+    """Build or remove once and print the report; then write docstrings like `pkg enhance` if requested."""
     is_agreed = options["yes"]
     if enhancement is not None:
         from pkg.console.enhance_command import check_model
@@ -61,7 +61,7 @@ def run_build(
 
 
 def _check_errors(reports: Iterable[BuildReport]) -> None:
-    """Raise a LocalErrorsFound where a build has local errors."""
+    """Raise LocalErrorsFound if a build has local errors."""
     count = sum(len(report.errors) for report in reports)
     if count:
         raise LocalErrorsFound(
@@ -71,7 +71,7 @@ def _check_errors(reports: Iterable[BuildReport]) -> None:
 
 
 def run_watch(path: str, store: str, poll: bool, as_json: bool, options: dict[str, Any]) -> None:
-    """Build now and after each change; each round that changes anything is shown."""
+    """Build now and after each change; print a report of each round that changes anything."""
     with listen_to_build(options.pop("yes")) as (listener, close_bar):
 
         def say_fault(fault: PkgError) -> None:
@@ -85,7 +85,7 @@ def run_watch(path: str, store: str, poll: bool, as_json: bool, options: dict[st
 
 @contextmanager
 def listen_to_build(is_agreed: bool) -> Iterator[tuple[Listener, Callable[[], None]]]:
-    """Give who listens to a build at this terminal, and what takes the bar of progress away."""
+    """Yield the build listener of this terminal and a function that removes its progress bar."""
     choose = choose_ask()
     ask = cache(choose) if choose else None  # the store may be opened several times; a password is asked for once
     with closing(ProgressBar()) as bar:
@@ -104,6 +104,6 @@ def _show(report: BuildReport, store: str, as_json: bool, listener: Listener) ->
 
 
 def _view(report: BuildReport, store: str, listener: Listener) -> Iterator[Any]:
-    """Show a report with what the graph holds now, which a pipe is not told."""
+    """Render a report with the current contents of the graph, which output to a pipe omits."""
     with open_graph(store, ask=listener.ask) as graph:
         yield from tables.view_build(report, graph.stats())

@@ -1,4 +1,4 @@
-"""Show code that was asked for by its name or place, as text for a person."""
+"""Render code that was requested by name or place as text for a person."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def view_show(shown: Shown) -> Iterator[RenderableType]:
-    """Show each definition with its place and numbered lines, then what needs it and what it needs as a tree."""
+    """Render each definition with its place and numbered lines, then its callers and dependencies as a tree."""
     for definition in shown.definitions:
         yield from _view_definition(definition)
     yield from view_deps(shown.links)
@@ -32,13 +32,13 @@ def _view_definition(definition: Definition) -> Iterator[RenderableType]:
     yield title.append("  stale", "yellow") if definition.is_stale else title
     if definition.class_header:
         yield style_words(f"{HEAD_MARGIN}{definition.class_header}", "dim")
-    if definition.docstring and definition.docstring_source in WRITTEN:  # that of a person stands in the code
+    if definition.docstring and definition.docstring_source in WRITTEN:  # one from the source is part of the code
         yield style_words(f"{definition.docstring}\n({definition.docstring_source})", "dim italic")
     yield number_code(definition.content, definition.start_line)
 
 
 def view_outline(outline: CodeOutline) -> Iterator[RenderableType]:
-    """Show folders, files and definitions as the lines that the budget was counted by."""
+    """Render folders, files and definitions as the lines that were counted against the budget."""
     for folder in outline.folders:
         yield style_words(format_folder(folder), "bold")
     for file in outline.files:

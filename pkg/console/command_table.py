@@ -1,4 +1,4 @@
-"""The table of commands: the headings under which help lists them, and where those above the console are found."""
+"""The table of commands: the headings of the help, and the modules of commands above the console."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEADINGS = {
 
 
 class Place(NamedTuple):
-    """Where a command is that is imported by name, because its package imports this one and may be absent."""
+    """Location of a command imported by name, because its package imports this one and may be absent."""
 
     package: str
     module: str
@@ -49,17 +49,17 @@ PLACES = {
     "judge": _place("judge", "Judge answers of systems to questions, and measure the judge."),
     "rate": _place("rate", "Let people rate questions and answers on a page of this machine, or write them."),
 }
-"""The commands of the laboratory."""
+"""Commands of the lab."""
 
 
 class CommandTable(MutableMapping[str, click.Command]):
-    """The commands by name; one of PLACES is imported when it is first looked up."""
+    """The commands by name; a command of PLACES is imported on first access."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, click.Command] = {}
 
     def __getitem__(self, name: str) -> click.Command:
-        """Return a command; raises KeyError for an unknown one."""
+        """Return a command; raises KeyError if it is unknown."""
         if name not in self._loaded:
             place = PLACES[name]
             if not place.is_there():
@@ -82,20 +82,20 @@ class CommandTable(MutableMapping[str, click.Command]):
         return sum(1 for _ in self)
 
     def summarise(self, name: str, limit: int) -> str:
-        """Return a line of help for a command, of so many characters at most, without importing one of PLACES."""
+        """Return one line of help of at most `limit` characters, without importing a command of PLACES."""
         command = click.Command(name, help=PLACES[name].summary) if name in PLACES else self._loaded[name]
         return command.get_short_help_str(limit)
 
 
 class CommandGroup(click.Group):
-    """A group of the commands of the table, whose help lists them under their headings."""
+    """A group of the table's commands, whose help lists them under their headings."""
 
     def __init__(self, **options: Any) -> None:
         self._table = CommandTable()
         super().__init__(commands=self._table, **options)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands of each heading, with a line of help for each."""
+        """Write each heading with its commands and one line of help for each."""
         known = set(self._table)
         width = max(map(len, known))
         limit = formatter.width - 6 - width

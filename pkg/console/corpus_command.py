@@ -1,4 +1,4 @@
-"""What `pkg corpus` does: write the rows, and tell what they are of and what was left out."""
+"""Run `pkg corpus`: write the rows, and report their sources and the rows left out."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
     from pkg.extract.recipe.corpus_recipe import CorpusReport
 
-SHOWN = 20  # sources in the table; the JSON form has all
+SHOWN = 20  # sources in the table; JSON output lists all
 
 
 def run_corpus(paths: Sequence[str], output: str, as_json: bool, options: dict[str, Any]) -> None:
-    """Make a corpus, and report on it."""
+    """Build a corpus and print a report."""
     report = write_corpus(paths, output, **options)
     emit(as_json, [{"type": "corpus", "output": output, **asdict(report)}], lambda: view_corpus(report, output))
 
 
 def view_corpus(report: CorpusReport, output: str) -> Iterator[RenderableType]:
-    """Show how many rows came from where, and what was left out for which reason."""
+    """Render the number of rows by source, and of rows left out by reason."""
     yield style_words(f"{count_things(report.rows, 'row')} in {output}", "bold")
     sources, licences = (
         sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])) for counts in (report.sources, report.licences)

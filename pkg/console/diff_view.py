@@ -1,4 +1,4 @@
-"""Show how two graphs of code differ: as JSON-ready lines for a program, in words for a person. Nothing here prints."""
+"""Render the differences of two code graphs: JSON-ready lines for programs, text for people. Nothing here prints."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WORDS = {"CALLS": "calls", "INHERITS": "inherits from", "OVERRIDES": "overrides
 
 
 def diff_lines(found: CodeDiff) -> Iterator[dict[str, Any]]:
-    """Give one line a definition that differs, one a link, and one with the counts."""
+    """Yield one line for each changed definition, one for each changed link, and one with the counts."""
     for definition in found.definitions:
         yield {"type": "definition", **asdict(definition)}
     for link in found.links:
@@ -29,7 +29,7 @@ def diff_lines(found: CodeDiff) -> Iterator[dict[str, Any]]:
 
 
 def view_diff(found: CodeDiff, limit: int) -> Iterator[RenderableType]:
-    """Show what differs file by file, then the links, as many of each as allowed; 0 for all."""
+    """Render the changes file by file, then the links, at most `limit` of each; 0 for all."""
     shown, ties = _cut(found.definitions, limit), _cut(found.links, limit)
     yield from _view_definitions(shown)
     for how, links in groupby(ties, key=lambda each: each.how):

@@ -1,4 +1,4 @@
-"""Draw answers about dependencies as graphs: Graphviz, Mermaid, and GraphML through networkx. Nothing here prints."""
+"""Draw dependency answers as graphs: Graphviz, Mermaid, and GraphML through networkx. Nothing here prints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DOT = {ord("\\"): "\\\\", ord('"'): '\\"', ord("\n"): "\\n"}
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What is drawn of an answer: its places and the links between them, each once, and its line of coverage."""
+    """Contents of a drawing: the distinct places and links of an answer, and its line of coverage."""
 
     places: tuple[Place, ...]
     links: tuple[Link, ...]
@@ -25,13 +25,13 @@ class Drawing:
 
 
 def draw_deps(answer: Answer, form: str) -> str:
-    """Draw an answer as text of the form dot, mermaid or graphml."""
+    """Render an answer as dot, mermaid or graphml text."""
     drawing = make_drawing(answer)
     return {"dot": draw_dot, "mermaid": draw_mermaid, "graphml": draw_graphml}[form](drawing)
 
 
 def make_drawing(answer: Answer) -> Drawing:
-    """Collect the places and links of an answer; what is unused has no links."""
+    """Collect the places and links of an answer; unused definitions have no links."""
     links, alone = _list_links(answer)
     merged = {(link.type, link.start.id, link.end.id, link.rule): link for link in links}
     places = {place.id: place for link in merged.values() for place in (link.start, link.end)}
@@ -40,7 +40,7 @@ def make_drawing(answer: Answer) -> Drawing:
 
 
 def _list_links(answer: Answer) -> tuple[Iterable[Link], Iterable[Place]]:
-    """Give the links of an answer, and places that are drawn even without one."""
+    """Return the links of an answer, and places that are drawn even without a link."""
     match answer:
         case Dependencies(target=target, found=found):
             return [each.link for each in found], [target]
@@ -57,7 +57,7 @@ def _list_links(answer: Answer) -> tuple[Iterable[Link], Iterable[Place]]:
 
 
 def _list_imports(table: ImportTable) -> list[Link]:
-    """Make links of the table's rows: from file to file or library, by artifact type."""
+    """Build links from the rows of the table: from file to file or library, by artifact type."""
     links = []
     for row in table.records:
         start = Place(f"{row.source}:{row.file_name}", "File", row.source, row.file_name, 0, row.file_name)
@@ -76,7 +76,7 @@ def _list_imports(table: ImportTable) -> list[Link]:
 
 
 def draw_dot(drawing: Drawing) -> str:
-    """Write Graphviz: solid links are certain, dashed ones likely, dotted ones possible."""
+    """Render Graphviz: solid links are certain, dashed ones likely, dotted ones possible."""
     lines = ["digraph dependencies {", "  rankdir=LR;", "  node [shape=box];"]
     lines += [f'  "{_quote(place.id)}" [label="{_quote(_label(place))}"];' for place in drawing.places]
     for link in drawing.links:
@@ -86,7 +86,7 @@ def draw_dot(drawing: Drawing) -> str:
 
 
 def draw_mermaid(drawing: Drawing) -> str:
-    """Write Mermaid: full links are certain, dotted ones likely or possible, and say which."""
+    """Render Mermaid: solid links are certain; dotted ones are labelled likely or possible."""
     numbers = {place.id: f"n{number}" for number, place in enumerate(drawing.places)}
     lines = ["graph LR"]
     for place in drawing.places:
@@ -100,7 +100,7 @@ def draw_mermaid(drawing: Drawing) -> str:
 
 
 def draw_graphml(drawing: Drawing) -> str:
-    """Write GraphML, with the coverage as an attribute of the graph."""
+    """Render GraphML, with the coverage as an attribute of the graph."""
     import networkx
 
     graph = networkx.MultiDiGraph(coverage=_clean(drawing.coverage))
@@ -134,5 +134,5 @@ def _join(lines: Sequence[int]) -> str:
 
 
 def _clean(text: str) -> str:
-    """Spell what XML cannot hold."""
+    """Escape characters that XML does not allow."""
     return spell_hidden(text)

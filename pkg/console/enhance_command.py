@@ -1,4 +1,4 @@
-"""What `pkg enhance` does: write docstrings, estimate, list, show, undo, or export a patch."""
+"""Run `pkg enhance`: write docstrings, estimate, list, show, undo, or export a patch."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 TEMPLATE = "template"
 ACTIONS = ("estimate", "list", "diff", "undo", "export_patch", "dry_run")
-"""Options that ask for something else than to write and store, one at a time."""
+"""Options that replace the default action, writing and storing; at most one at a time."""
 
 
 def run_enhance(store: str, as_json: bool, options: dict[str, Any]) -> None:
-    """Do the one thing that was asked for; a UsageError where it was more than one."""
+    """Run the requested action; raises UsageError if there are several."""
     chosen = [name for name in ACTIONS if options[name]]
     if len(chosen) > 1:
         raise UsageError(f"--{' and --'.join(chosen).replace('_', '-')} exclude each other; give one of them")
@@ -48,7 +48,7 @@ def run_enhance(store: str, as_json: bool, options: dict[str, Any]) -> None:
 
 
 def check_model(options: dict[str, Any]) -> str:
-    """Return the name of the model; a UsageError where none is named."""
+    """Return the name of the model; raises UsageError without one."""
     model: str | None = options["model"]
     if model is None:
         raise UsageError(
@@ -58,7 +58,7 @@ def check_model(options: dict[str, Any]) -> str:
 
 
 def run_writing(store: str, as_json: bool, options: dict[str, Any]) -> None:
-    """Write docstrings and store them, after a build; a UsageError where no model is named."""
+    """Write and store docstrings after a build; raises UsageError without a model."""
     _Command(store, as_json, options).write()
 
 
@@ -71,7 +71,7 @@ class _Command:
         self._ask = choose_ask()
 
     def write(self) -> None:
-        """Write docstrings and store them; each is told in a pipe as soon as it is there."""
+        """Write and store docstrings; a pipe receives each as soon as it is written."""
         check_model(self._options)
         reports = self._run(_tell if self._as_json else None)
         lines = map(enhance_tables.report_line, reports)
@@ -100,7 +100,7 @@ class _Command:
         return Listener(say=say, agree=Consent(self._options["yes"]), ask=self._ask)
 
     def estimate(self) -> None:
-        """Tell what writing takes."""
+        """Print the estimated time and cost of writing."""
         wanted = {name: self._options[name] for name in ("form", "limit", "price")}
         model = check_model(self._options)
         found = estimate_enhancement(
@@ -109,7 +109,7 @@ class _Command:
         emit(self._as_json, [enhance_tables.estimate_line(found)], lambda: enhance_tables.view_estimate(found))
 
     def list_written(self) -> None:
-        """List what was written by which model, and with a model named, what that has failed at."""
+        """List the stored docstrings by model and, if a model is named, its failures."""
         with open_graph(self._store, ask=self._ask) as graph:
             counts = graph.docstrings(self._source)
         failures: list[tuple[str, str, str]] = []
@@ -123,7 +123,7 @@ class _Command:
         )
 
     def undo(self) -> None:
-        """Take out what a model has written."""
+        """Remove the docstrings that a model has written."""
         removed = remove_docstrings(
             self._options["undo"], store=self._store, source=self._source, listener=self._listener()
         )
@@ -134,12 +134,12 @@ class _Command:
         emit(self._as_json, lines, lambda: (f"{count:,} docstrings taken out of {s}" for s, count in removed.items()))
 
     def show_diff(self) -> None:
-        """Show what was written as a diff of the code."""
+        """Print the written docstrings as a diff of the code."""
         with open_graph(self._store, ask=self._ask) as graph:
             self._show(graph.patches(self._source))
 
     def show_dry_run(self) -> None:
-        """Show what would be stored; it is written into the cache alone, and costs what writing costs."""
+        """Print what would be stored; results go to the cache only, at the same cost as a real run."""
         fresh: dict[str, Docstring] = {}
 
         def keep(outcome: Outcome) -> None:

@@ -1,4 +1,4 @@
-"""Show what documenting functions did: as JSON-ready lines for a program, as text for a person."""
+"""Render the results of `pkg enhance`: JSON-ready lines for programs, text for people."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from pkg.indexing.enhancement_estimate import EnhanceEstimate
 
 Failed = Sequence[tuple[str, str, str]]
-"""Path, qualified name and reason of functions that a model has failed at."""
+"""Path, qualified name and reason of each function on which a model has failed."""
 
 
 def outcome_line(outcome: Outcome) -> dict[str, Any]:
-    """Give what became of one code as one line."""
+    """Return the outcome of one function as a line."""
     target, result, is_new = outcome
     place = {name: getattr(target, name) for name in ("id", "path", "qualname", "calls", "functions")}
     if isinstance(result, Failure):
@@ -35,12 +35,12 @@ def outcome_line(outcome: Outcome) -> dict[str, Any]:
 
 
 def report_line(report: EnhanceReport) -> dict[str, Any]:
-    """Give the report of a run as one line; what failed has had its own."""
+    """Return the report of a run as one line; failures have lines of their own."""
     return {"type": "enhance", **asdict(report), "failed": len(report.failed)}
 
 
 def view_report(report: EnhanceReport) -> Iterator[RenderableType]:
-    """Tell in a few lines what a run did."""
+    """Render a summary of a run."""
     more = f", for {count_things(report.functions, 'function')}" if report.functions != report.written else ""
     yield style_words(
         f"{report.source}: {count_things(report.written, 'docstring')} of {report.model} stored{more},"
@@ -58,7 +58,7 @@ def view_report(report: EnhanceReport) -> Iterator[RenderableType]:
 
 
 def describe_usage(report: EnhanceReport) -> str:
-    """Say what a run has cost."""
+    """Return the cost of a run in words."""
     usage = report.usage
     tokens = f"{usage.prompt_tokens:,} tokens read and {usage.completion_tokens:,} written"
     cost = "" if report.cost is None else f", {report.cost:,.4f} at this price"
@@ -66,12 +66,12 @@ def describe_usage(report: EnhanceReport) -> str:
 
 
 def estimate_line(estimate: EnhanceEstimate) -> dict[str, Any]:
-    """Give an estimate as one line."""
+    """Return an estimate as one line."""
     return {"type": "estimate", **asdict(estimate)}
 
 
 def view_estimate(estimate: EnhanceEstimate) -> Iterator[RenderableType]:
-    """Tell what writing takes."""
+    """Render the estimated time and cost of writing."""
     yield style_words(f"{estimate.model}: {estimate.describe()}")
     if estimate.seconds is not None:
         yield style_words(f"  {_show_time(estimate.seconds)}")
@@ -86,7 +86,7 @@ def _show_time(seconds: float) -> str:
 
 
 def list_lines(counts: Sequence[DocstringCount], failures: Failed) -> Iterator[dict[str, Any]]:
-    """Give one line for each model and prompt, then one for each failure."""
+    """Yield one line for each model and prompt, then one for each failure."""
     for each in counts:
         yield {"type": "docstrings", **asdict(each)}
     for path, qualname, reason in failures:
@@ -94,7 +94,7 @@ def list_lines(counts: Sequence[DocstringCount], failures: Failed) -> Iterator[d
 
 
 def view_list(counts: Sequence[DocstringCount], failures: Failed) -> Iterator[RenderableType]:
-    """Show which docstrings a graph holds, and what a model failed at."""
+    """Render the docstrings in a graph by model, and the failures of a model."""
     rows = [(each.source, each.model, each.prompt, f"{each.functions:,}", each.first, each.last) for each in counts]
     if not rows:
         yield "no docstring was written"
@@ -105,7 +105,7 @@ def view_list(counts: Sequence[DocstringCount], failures: Failed) -> Iterator[Re
 
 
 def patch_line(patch: FilePatch | Skip) -> dict[str, Any]:
-    """Give the diff of one file as one line, or why there is none."""
+    """Return the diff of one file, or the reason why it has none, as one line."""
     if isinstance(patch, Skip):
         return {"type": "skip", **asdict(patch)}
     diff = patch.diff.decode("utf-8", "replace")
@@ -113,7 +113,7 @@ def patch_line(patch: FilePatch | Skip) -> dict[str, Any]:
 
 
 def view_patch(file: str, files: int, docstrings: int, skipped: Sequence[Skip]) -> Iterator[RenderableType]:
-    """Tell what a patch holds, and how it is applied."""
+    """Render the contents of a patch and the command that applies it."""
     counts = f"{count_things(docstrings, 'docstring')} in {count_things(files, 'file')}"
     yield style_words(f"{counts}; put them in with: git apply {file}")
     for skip in skipped:

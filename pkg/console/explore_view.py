@@ -1,4 +1,4 @@
-"""Show explorations as one text for a person. Nothing here prints."""
+"""Render explorations as text for a person. Nothing here prints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def view_exploration(found: Exploration) -> Iterator[RenderableType]:
-    """Show the text of an exploration, and what is to be said of it."""
+    """Render the text of an exploration and its notes."""
     if found.pieces and found.fits is False:
         yield "[bold yellow]nothing fits[/]; nearest, unlikely to help:"
     yield style_words(write_exploration(found) or "nothing found")

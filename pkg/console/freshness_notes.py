@@ -1,4 +1,4 @@
-"""Tell a person which files of an answer have changed since the build, and bring a graph up to date before that."""
+"""Report files of an answer that have changed since the build, and update a graph before a query."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from pkg.model import Skip, Stale
 if TYPE_CHECKING:
     from pkg.api import Graph
 
-SHOWN_FILES = 5  # of one source; the JSON form lists all
+SHOWN_FILES = 5  # of one source; JSON output lists all
 _STATES = {"changed": "changed", "gone": "is gone", "unreadable": "cannot be read"}
 
 
 ALL = "all"
-"""What --source says for all sources, also in the folder of one; a source that bears this name is meant by it."""
+"""Value of --source that selects all sources even inside a source's folder; a source of this name takes precedence."""
 
 
 @contextmanager
 def open_answering(store: str, fresh: bool, source: str | None) -> Iterator[tuple[Graph, str | None]]:
-    """Open a graph to answer from, with the source that is asked about, None for all.
+    """Open a graph for queries, with the name of the selected source, or None for all.
 
-    With fresh what has changed is built first, of all sources or of the one that is asked about.
+    With `fresh`, first rebuild what has changed in the selected source, or in all.
     """
     from pkg.api import open_graph
 
@@ -40,9 +40,9 @@ def open_answering(store: str, fresh: bool, source: str | None) -> Iterator[tupl
 
 
 def choose_asked(graph: Graph, source: str | None) -> str | None:
-    """Choose which source is asked about: the one that was named, else that of the current folder; None for all.
+    """Return the named source, otherwise the source of the current folder; None for all.
 
-    Where the folder decides between several sources, standard error says so.
+    If the folder selects one of several sources, a note goes to standard error.
     """
     known = graph.store.sources()
     if source is not None:
@@ -59,7 +59,7 @@ def choose_asked(graph: Graph, source: str | None) -> str | None:
 
 
 def refresh_graph(graph: Graph, source: str | None) -> None:
-    """Build what has changed, of all sources or of one; tell what was done, and what cannot be read."""
+    """Rebuild changes of all sources or of one; report what was done and what cannot be read."""
     from pkg.console.build_command import listen_to_build
 
     with listen_to_build(False) as (listener, close_bar):
@@ -73,13 +73,13 @@ def refresh_graph(graph: Graph, source: str | None) -> None:
 
 
 def say_stale(stale: Sequence[Stale]) -> None:
-    """Tell on standard error what of an answer is not what the graph was built from any more; nothing where all is."""
+    """Report on standard error the parts of an answer that have changed since the build, if any."""
     for line in describe_stale(stale):
         say(line)
 
 
 def describe_stale(stale: Sequence[Stale]) -> Iterator[str]:
-    """Give one line a source: what has changed, and the command that brings it up to date."""
+    """Yield one line for each source: what has changed, and the command that updates it."""
     by_source: dict[str, list[Stale]] = defaultdict(list)
     for each in stale:
         by_source[each.source].append(each)

@@ -1,4 +1,4 @@
-"""What `pkg query --generate` does: have a model answer, tell each decision, show the answer and what it stands on."""
+"""Run `pkg query --generate`: have a model answer, report each decision, print the answer and its evidence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pkg.generation.samples import Sample, WrittenAnswer
 
-ORACLE = "ORACLE"  # said in all output of a run that hidden tests were seen in
+ORACLE = "ORACLE"  # in all output of a run that has seen hidden tests
 
 _NAMES = (
     "generate", "model", "form", "frame", "context", "no_context", "gate", "samples", "rerank", "attempts", "link",
@@ -29,9 +29,9 @@ _NAMES = (
 
 
 def split_options(options: dict[str, Any], prompt: bool) -> dict[str, Any] | None:
-    """Take the options of an answer out of those of a query; None where no answer is asked for.
+    """Remove the options of an answer from those of a query and return them; None if no answer is requested.
 
-    A UsageError says which of them go together.
+    Raises UsageError for options that do not go together.
     """
     asked = {name: options.pop(name) for name in _NAMES}
     if not asked.pop("generate"):
@@ -50,7 +50,7 @@ def split_options(options: dict[str, Any], prompt: bool) -> dict[str, Any] | Non
 
 
 def _refuse_alone() -> None:
-    """Refuse options of an answer where none is asked for; what a variable or a file sets is for when it is."""
+    """Reject answer options without a request for an answer; values from variables and settings files are ignored."""
     ctx = click.get_current_context()
     given = [name for name in _NAMES if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE]
     if given:
@@ -88,7 +88,7 @@ def run_generate(
 
 
 class _Echo:
-    """Writes the text of an answer to the terminal as it comes."""
+    """Writes the text of an answer to the terminal as it arrives."""
 
     has_written = False
 
@@ -102,7 +102,7 @@ def _say(text: str) -> None:
 
 
 def _read_tests(path: str) -> Iterator[str]:
-    """Read hidden tests, one a line; a PathError where the file cannot be read."""
+    """Read hidden tests, one per line; raises PathError if the file cannot be read."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as fault:
@@ -111,7 +111,7 @@ def _read_tests(path: str) -> Iterator[str]:
 
 
 def _write_trace(path: Path, answer: WrittenAnswer) -> None:
-    """Write one line for each sample (U-10); a PathError where the file cannot be written."""
+    """Write one line for each sample (U-10); raises PathError if the file cannot be written."""
     try:
         with path.open("w", encoding="utf-8") as file:
             for line in trace_lines(answer):
@@ -121,7 +121,7 @@ def _write_trace(path: Path, answer: WrittenAnswer) -> None:
 
 
 def trace_lines(answer: WrittenAnswer) -> Iterator[dict[str, Any]]:
-    """Give one line for each sample: what was sent, what came back, and what was found out about it."""
+    """Yield one line for each sample: its prompt, its reply, and the verdicts on it."""
     oracle = {"oracle": ORACLE} if answer.oracle else {}
     for number, sample in enumerate(answer.samples):
         chosen = {"chosen": number == answer.chosen}
@@ -129,7 +129,7 @@ def trace_lines(answer: WrittenAnswer) -> Iterator[dict[str, Any]]:
 
 
 def answer_lines(answer: WrittenAnswer) -> Iterator[dict[str, Any]]:
-    """Give the hits and the coverage of the search, then the answer, as docs/generate.md describes it."""
+    """Yield the hits and the coverage of the search, then the answer, as described in docs/generate.md."""
     from pkg.service.operations.answer_lines import query_lines
 
     if answer.result is not None:
@@ -172,7 +172,7 @@ def _describe_sample(sample: Sample) -> dict[str, Any]:
 
 
 def view_answer(answer: WrittenAnswer, is_told: bool) -> Iterator[RenderableType]:
-    """Show the answer, where that has not been told while it was written, and what it stands on."""
+    """Render the answer, unless it was streamed to the terminal, and its evidence."""
     from rich.syntax import Syntax
 
     best = answer.best

@@ -1,7 +1,7 @@
-"""Write what may break as Markdown for a comment on a change: bounded, the surest first. Nothing here prints.
+"""Render an impact as Markdown for a comment on a change: bounded, the surest first. Nothing here prints.
 
-Every name of the analysed code stands in a code span or a fence that is longer than any run of backticks inside it, so
-that no name can open a tag, a link, a mention or a list.
+Every name from the analysed code is in a code span or in a fence longer than any run of backticks inside it, so that
+no name can open a tag, a link, a mention or a list.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from pkg.quoting.hidden_characters import spell_hidden
 from pkg.retrieval.deps.answer import WHOLE_FILE, Affected, Change, Impact, Place
 from pkg.retrieval.deps.reached_tests import list_tests
 
-SECTION_CHARACTERS = 10_000  # of each of six sections: together below the 65,536 that GitHub takes of a comment
+SECTION_CHARACTERS = 10_000  # of each of six sections: their sum stays below GitHub's limit of 65,536 for a comment
 
 
 def write_impact_markdown(answer: Impact, limit: int, link: str | None = None) -> str:
-    """Write an impact as Markdown; every section has the same limit of lines (0: no limit) and says what it lacks.
+    """Render an impact as Markdown; each section has the same limit of lines (0: no limit) and counts those left out.
 
-    link: the address below which the files of the source stand, such as https://host/owner/name/blob/REVISION.
+    link: URL of the source's root, such as https://host/owner/name/blob/REVISION.
     """
     writer = _Writer(answer, limit, link)
     return "\n".join(writer.write()) + "\n"
 
 
 class _Writer:
-    """Write the sections of one comment."""
+    """Writes the sections of one comment."""
 
     def __init__(self, answer: Impact, limit: int, link: str | None) -> None:
         self._answer = answer
@@ -70,7 +70,7 @@ class _Writer:
             yield from ("", "</details>")
 
     def _write_tests(self, names: Sequence[str]) -> Iterator[str]:
-        """Write the tests as words of a shell, for a run of pytest."""
+        """Write the tests as shell words for a pytest run."""
         if not names:
             yield from ("", "No test reaches it.")
             return
@@ -126,7 +126,7 @@ class _Writer:
 
 
 def _fit(lines: Sequence[str], limit: int) -> tuple[list[str], int]:
-    """Keep whole lines within the limits of lines and characters; give how many are left out."""
+    """Keep whole lines within the limits of lines and characters; return them and the number left out."""
     kept: list[str] = []
     room = SECTION_CHARACTERS
     for line in lines[: limit or None]:
@@ -138,7 +138,7 @@ def _fit(lines: Sequence[str], limit: int) -> tuple[list[str], int]:
 
 
 def _write_code(text: str) -> str:
-    """Write a text as a code span, in which nothing is markup."""
+    """Render a text as a code span, in which no markup is interpreted."""
     plain = _flatten(text)
     fence = choose_fence([plain], 1)
     return f"{fence} {plain} {fence}" if len(fence) > 1 or plain != plain.strip() else f"{fence}{plain}{fence}"

@@ -1,4 +1,4 @@
-"""Show the map of a source as a table of its folders: what each imports, and what lies on a cycle."""
+"""Render the map of a source as a table of its folders: their imports, and their cycles."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from pkg.retrieval.deps.package_map import MapImport, PackageMap
 
-SHOWN_IMPORTS = 6  # folders that are named beside one; the JSON form has all
+SHOWN_IMPORTS = 6  # imports listed for each folder; JSON output lists all
 
 
 def view_map(found: PackageMap, with_files: bool = False) -> Iterator[RenderableType]:
-    """Show folders, or files, with what they import, then what was counted."""
+    """Render folders, or files, with their imports, then the counts."""
     level = found.files if with_files else found.folders
     imported = level.rank_imports()
     yield make_table(
@@ -41,7 +41,7 @@ def view_map(found: PackageMap, with_files: bool = False) -> Iterator[Renderable
 
 
 def _name_imports(found: Sequence[MapImport]) -> str:
-    """Name what one place imports, most first."""
+    """Render the imports of one place, most frequent first."""
     named = [f"{spell_line(each.end)}{'*' if each.cycle else ''}" for each in found[:SHOWN_IMPORTS]]
     more = len(found) - SHOWN_IMPORTS
     return ", ".join(named) + (f" and {more:,} more" if more > 0 else "")

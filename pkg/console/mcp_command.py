@@ -1,4 +1,4 @@
-"""What `pkg mcp` does: serve agents, or write into their configuration how they start it."""
+"""Run `pkg mcp`: serve agents, or write the command that starts the server into their configuration."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _INSTALLING = {"scope": "--scope", "is_written": "--write"}
 
 
 def run_mcp(store: str, as_json: bool, given: dict[str, Any]) -> None:
-    """Serve until the client leaves, or Ctrl-C; or show, or write, what an agent has to be told.
+    """Serve until the client disconnects or Ctrl-C; with --install, show or write an agent's configuration.
 
-    Raises UsageError for options that exclude each other, another PkgError for what cannot be served or written.
+    Raises UsageError for options that exclude each other, another PkgError if serving or writing fails.
     """
     _check(given)
     if given["agent"] is not None:
@@ -45,12 +45,12 @@ def run_mcp(store: str, as_json: bool, given: dict[str, Any]) -> None:
 
 
 def _name_shared(store: str, scope: Scope) -> str:
-    """Return the store to write into the configuration: not that of a variable of this user, in a project."""
+    """Return the store to write into the configuration; a project's omits a store from the user's environment."""
     return default_store() if scope == "project" and is_by_environment(get_current_context(), "store") else store
 
 
 def _name_model(model: str | None, scope: Scope) -> str | None:
-    """Name a model so that an agent finds its file, wherever it starts the command."""
+    """Return a model name that resolves to the same file in whatever folder an agent starts the command."""
     if model is None:
         return None
     located = locate_model(model)
@@ -107,7 +107,7 @@ def _serve(store: str, given: dict[str, Any]) -> None:
 
 
 def _watch(service: GraphService) -> None:
-    """Build in the background what changes; a graph that is not there yet is no reason not to start."""
+    """Build changes in the background; the server starts even if the graph does not exist yet."""
     from pkg.service.source_watcher import watch_sources
 
     try:

@@ -38,4 +38,4 @@ mcp_options = combine(
     ),
     click.option("--write", "is_written", is_flag=True, help="With --install: add it to the file, and keep the rest."),
 )
-"""What is served, how, and for which agent."""
+"""Options that select what is served, how, and for which agent."""

@@ -1,4 +1,4 @@
-"""Options of the commands, and what they mean together; a command gets one store address, however it was given."""
+"""Command options and their combined meaning; a command receives one store address however it was given."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ _STORE_HELP = """Where the graph lives, such as sqlite:///graph.db or neo4j://ho
 Default: your data folder."""
 _DATABASE_HELP = "Database of the Neo4j server of --store; PKG_NEO4J_DATABASE sets it too. Default: the server's own."
 
-# Whose defaults are those of the commands.
+# Source of the commands' default values.
 QUERY, DEPS, GENERATE, EXPLORE = QueryOptions(), DepsOptions(), GenerateOptions(), ExploreOptions()
 ASK = AskOptions()
 
 
-_NO_WRITING = ("diff", "undo", "export_patch")  # options of pkg enhance that ask no model
+_NO_WRITING = ("diff", "undo", "export_patch")  # options of pkg enhance that call no model
 _ENHANCE = (
     model_setting(
         help="Who writes: gguf:FILE, openai:NAME@URL or hf:FOLDER, or template, which asks no model and puts together"
@@ -94,7 +94,7 @@ _ENHANCE = (
     ),
     click.option("--retry-failed", is_flag=True, help="Ask again for functions at which the model has failed before."),
 )
-"""Who writes docstrings, and what that may take."""
+"""Options for the model that writes docstrings, and its limits."""
 
 build_options = combine(
     source_setting(help="Name of the source; default: the name of the folder or file."),
@@ -139,7 +139,7 @@ build_options = combine(
     ),
     *_ENHANCE,
 )
-"""The options of `pkg build`, but for the store."""
+"""Options of `pkg build` except the store."""
 
 enhance_options = combine(
     source_setting(help="Write for one source only."),
@@ -157,17 +157,17 @@ enhance_options = combine(
         help="Write a patch that puts the docstrings into the files, which are not touched; - for standard output.",
     ),
 )
-"""The options of `pkg enhance`, but for the store."""
+"""Options of `pkg enhance` except the store."""
 
 
 fresh_option = click.option(
     "--fresh", is_flag=True, help="Bring the graph up to date first: build again what changed since the last build."
 )
-"""Whether to build before an answer."""
+"""Option to build before answering."""
 
 
 def _prune_nothing(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
-    """Let --no-prune mean --prune none."""
+    """Translate --no-prune to --prune none."""
     if value:
         ctx.params["prune"] = "none"
 
@@ -188,7 +188,7 @@ where_options = combine(
         help="Hold tests back unless TEXT asks for them, search tests alone, or never.",
     ),
 )
-"""Which files a question is put to."""
+"""Options that restrict a question to some files."""
 
 query_options = combine(
     setting(
@@ -237,7 +237,7 @@ query_options = combine(
         default=QUERY.prune,
         is_flag=False,
         flag_value="safe",
-        is_eager=True,  # so that --no-prune, which is heard later, has the last word
+        is_eager=True,  # so that --no-prune, which is processed later, takes precedence
         help="Cut branches that do not help: what nothing else depends on, anything by the papers' rule, or nothing.",
     ),
     click.option(
@@ -279,7 +279,7 @@ query_options = combine(
     click.option("--explain", is_flag=True, help="Tell every decision: scores, cuts, folds, helpers, budget."),
     click.option("--prompt", is_flag=True, help="Write the augmented prompt for a model instead."),
 )
-"""The options of `pkg query` for what is found, but for the store."""
+"""Search options of `pkg query` except the store."""
 
 generate_options = combine(
     click.option("--generate", is_flag=True, help="Have a text model answer TEXT with the code that was found."),
@@ -349,11 +349,11 @@ generate_options = combine(
         help="Write every prompt, answer and verdict to FILE, one JSON line each.",
     ),
 )
-"""The options of `pkg query` for an answer in words or code."""
+"""Options of `pkg query` for a generated answer."""
 
 
 def _split_relations(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> tuple[RelationKind, ...]:
-    """Take kinds of links that are written behind commas, once or several times."""
+    """Parse relation kinds separated by commas or given several times."""
     found = [word.strip() for value in values for word in value.split(",")]
     chosen = tuple(kind for kind in RELATION_KINDS if kind in found)
     wrong = sorted(set(found) - set(chosen))
@@ -412,7 +412,7 @@ impact_options = combine(
         help="With --format markdown: the address below which the files stand, for links to places.",
     ),
 )
-"""The options of `pkg impact`, but for the store."""
+"""Options of `pkg impact` except the store."""
 
 _page_option = click.option(
     "--html",
@@ -428,7 +428,7 @@ map_options = combine(
     click.option("--files", "with_files", is_flag=True, help="Show files and what they import, instead of folders."),
     _page_option,
 )
-"""The options of `pkg map`, but for the store."""
+"""Options of `pkg map` except the store."""
 
 deps_options = combine(
     source_setting(help="Look in one source only."),
@@ -465,7 +465,7 @@ deps_options = combine(
     ),
     _page_option,
 )
-"""The options of `pkg deps`, but for the store."""
+"""Options of `pkg deps` except the store."""
 
 explore_options = combine(
     click.option(
@@ -480,7 +480,7 @@ explore_options = combine(
     fresh_option,
     where_options,
 )
-"""The options of `pkg explore`, but for the store."""
+"""Options of `pkg explore` except the store."""
 
 evidence_budget_option = click.option(
     "--budget",
@@ -490,7 +490,7 @@ evidence_budget_option = click.option(
     show_default=True,
     help="Tokens of all evidence; 0 for no limit.",
 )
-"""How long the evidence for an answer may be."""
+"""Token budget of the evidence for an answer."""
 
 answer_tokens_option = click.option(
     "--max-tokens",
@@ -500,7 +500,7 @@ answer_tokens_option = click.option(
     show_default=True,
     help="Tokens of an answer.",
 )
-"""How long an answer in words may be."""
+"""Token limit of an answer in words."""
 
 ask_options = combine(
     model_setting(help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER; without it, the evidence is shown."),
@@ -540,7 +540,7 @@ ask_options = combine(
     click.option("--chat", is_flag=True, help="Answer each line of standard input; later ones may go on with earlier."),
     click.option("--exit-code", is_flag=True, help="End with exit code 3 when a question is not answered."),
 )
-"""The options of `pkg ask`, but for the store."""
+"""Options of `pkg ask` except the store."""
 
 show_options = combine(
     source_setting(help="Look in one source only."),
@@ -549,7 +549,7 @@ show_options = combine(
         "--limit", type=click.IntRange(0), default=SHOWN_LINKS, show_default=True, help="Links of one kind; 0 for all."
     ),
 )
-"""The options of `pkg show`, but for the store."""
+"""Options of `pkg show` except the store."""
 
 outline_options = combine(
     source_setting(help="Outline this source."),
@@ -562,7 +562,7 @@ outline_options = combine(
         help="Tokens that the outline may take; 0 for no limit.",
     ),
 )
-"""The options of `pkg outline`, but for the store."""
+"""Options of `pkg outline` except the store."""
 
 diff_options = combine(
     click.option(
@@ -575,11 +575,11 @@ diff_options = combine(
     ),
     _limit_option,
 )
-"""The options of `pkg diff`."""
+"""Options of `pkg diff`."""
 
 
 def name_side(side: str) -> str:
-    """Take what is no address and no path for a git revision of the current folder."""
+    """Return a side unchanged if it is an address or a path; otherwise as a git revision of the current folder."""
     return side if "://" in side or "@" in side or os.path.lexists(side) else f".@{side}"
 
 
@@ -594,7 +594,7 @@ export_options = combine(
         help="Write CSV files for neo4j-admin database import into a new or empty folder instead.",
     ),
 )
-"""The options of `pkg export`, but for the store."""
+"""Options of `pkg export` except the store."""
 
 browser_options = combine(
     click.option(
@@ -611,7 +611,7 @@ browser_options = combine(
         help="Write the saved queries and the style sheet into a folder instead; needs no store.",
     ),
 )
-"""The options of `pkg browser`, but for the store."""
+"""Options of `pkg browser` except the store."""
 
 
 _store_setting = setting(
@@ -624,7 +624,7 @@ _store_setting = setting(
 
 
 def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --store and --database; the command takes `store`, the address with the database in it."""
+    """Add --store and --database; the command receives `store`, the address with the database in it."""
 
     @_store_setting
     @click.option("--database", metavar="NAME", help=_DATABASE_HELP)
@@ -636,7 +636,7 @@ def store_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def verify_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of `pkg verify`; the command takes `stores`, two addresses, or one with --trace."""
+    """Add the options of `pkg verify`; the command receives `stores`: two addresses, or one with --trace."""
 
     @combine(
         click.option(
@@ -677,16 +677,16 @@ def _check_verify_options(ctx: click.Context, traced: bool, vectors: bool) -> No
 
 
 ENHANCE_NAMES = ("model", "form", "comments", "limit", "minutes", "max_cost", "price", "retry_failed")
-"""The names of the options that tell who writes docstrings, and what that may take."""
+"""Names of the options for the model that writes docstrings, and its limits."""
 
 
 def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --json and --no-json: JSON lines instead of text, by the same rule for a terminal, a file and a pipe."""
+    """Add --json and --no-json; the default is text on a terminal, in a file and in a pipe alike."""
     return setting("--json/--no-json", "as_json", default=False, help="Write JSON lines instead of text.")(command)
 
 
 def name_database(address: str, database: str) -> str:
-    """Put the name of a database into a server's address; a UsageError where there is no place for it."""
+    """Insert the name of a database into a server's address; raises UsageError if the address cannot hold one."""
     from pkg.graph.neo4j.address import is_server
 
     if not is_server(address):
@@ -703,7 +703,7 @@ def name_database(address: str, database: str) -> str:
 
 
 def _find_database(address: str) -> str:
-    """Give the database that a server's address names, or ""; what is no address is refused before it is shown."""
+    """Return the database in a server's address, or ""; an invalid address is rejected before it is shown."""
     from pkg.graph.neo4j.address import parse_address
 
     parse_address(address)
@@ -729,9 +729,9 @@ def _name_databases(stores: tuple[str, ...], database: str | None, expected: int
 def check_build_options(
     is_watched: bool, poll: bool, from_export: bool, remove: bool, is_enhanced: bool, is_strict: bool
 ) -> None:
-    """Refuse options of `pkg build` that exclude each other.
+    """Reject options of `pkg build` that exclude each other.
 
-    A UsageError names the two.
+    Raises UsageError, which names the two.
     """
     if remove and from_export:
         raise UsageError("--remove and --from-export exclude each other; give one of them")
@@ -748,9 +748,9 @@ def check_build_options(
 def choose_question(
     name: str | None, ends: tuple[str, str] | None, options: dict[str, Any]
 ) -> tuple[QuestionKind, str | None, str | None]:
-    """Give the one question that was asked, what it is about, and the end of a path.
+    """Return the requested question, its subject, and the end of a path.
 
-    A UsageError where several were asked, or a path has a third name.
+    Raises UsageError for several questions, or for a path with a third name.
     """
     flags: tuple[QuestionKind, ...] = ("impact", "cycles", "unused", "imports")
     asked: list[QuestionKind] = [each for each in flags if options.pop(each)]
@@ -765,7 +765,7 @@ def choose_question(
 
 
 def check_failing(question: QuestionKind, fail: bool, known: str | None) -> None:
-    """Refuse --fail and --known without what they are about, with a UsageError."""
+    """Reject --fail and --known without the question they apply to; raises UsageError."""
     if fail and question != "cycles":
         raise UsageError("--fail is about cycles of imports; write: pkg deps --cycles --fail")
     if known is not None and not fail:
@@ -778,7 +778,7 @@ _BEYOND_PAGE = ("depth", "direction", "relations", "limit", "doubtful")
 
 
 def check_page_options(ctx: click.Context) -> None:
-    """Refuse options of `pkg deps` that its page does not use, with a UsageError."""
+    """Reject options of `pkg deps` that its page does not use; raises UsageError."""
     given = [
         parameter.opts[0]
         for parameter in ctx.command.params
@@ -790,9 +790,9 @@ def check_page_options(ctx: click.Context) -> None:
 
 
 def open_output(output: str | None, store: str, is_binary: bool = False) -> AbstractContextManager[IO[Any]]:
-    """Open the file to export to; the store itself would be lost before it is read.
+    """Open the file to export to, but not the store itself, which would be overwritten before it is read.
 
-    A UsageError where it is the store, a PathError where it cannot be written.
+    Raises UsageError if the file is the store, PathError if it cannot be written.
     """
     scheme, _, place = store.partition(":///")
     if output and scheme == "sqlite" and _is_same_file(Path(output), Path(place)):
@@ -857,7 +857,7 @@ rerank_options = combine(
         help="For research: rank by hidden tests; every line of the output says ORACLE.",
     ),
 )
-"""The options of `pkg rerank`."""
+"""Options of `pkg rerank`."""
 
 
 corpus_options = combine(
@@ -875,7 +875,7 @@ corpus_options = combine(
         "--licence", callback=decode_option, metavar="NAME", help="Licence of rows that name none; else: unknown."
     ),
 )
-"""The options of `pkg corpus`."""
+"""Options of `pkg corpus`."""
 
 serve_options = combine(
     source_setting(help="Serve this source alone; default: all."),
@@ -915,4 +915,4 @@ serve_options = combine(
         help="Requests worked on at once; others wait. Default: two for each processor.",
     ),
 )
-"""The options of `pkg serve`."""
+"""Options of `pkg serve`."""

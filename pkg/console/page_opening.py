@@ -1,4 +1,4 @@
-"""Open a page in the system's browser for a command that goes on serving it."""
+"""Open a page in the system's browser for a command that continues to serve it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pkg.console.progress import say
 
 
 def open_page(address: str) -> None:
-    """Open an address beside what the command does: some browsers return only when they are closed."""
+    """Open an address in a background thread, because some browsers return only when they are closed."""
     import webbrowser
 
     def open_it() -> None:

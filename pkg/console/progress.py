@@ -1,4 +1,4 @@
-"""Tell on standard error how far a command is, and ask there before code leaves the machine."""
+"""Report progress on standard error, and ask for consent before code leaves the machine."""
 
 from __future__ import annotations
 
@@ -15,41 +15,41 @@ if TYPE_CHECKING:
 
 
 class ProgressBar:
-    """Show one bar at a time, from the moment on that there is something to tell."""
+    """Shows one bar at a time, from the first report on."""
 
     def __init__(self) -> None:
         self._bar: Bar | None = None
         self._shown = ""
 
     def read(self, done: int, total: int) -> None:
-        """Show that `done` of `total` bytes were read; 0 stands for a total that is not known."""
+        """Show that `done` of `total` bytes were read; a total of 0 is unknown."""
         from rich.progress import DownloadColumn, TimeElapsedColumn
 
         bar = self._switch("reading", DownloadColumn(), TimeElapsedColumn())
         bar.update(bar.task_ids[0], completed=done, total=total or None)
 
     def enter(self, stage: str) -> None:
-        """Show what is being done, and for how long already, where nobody knows how much there is to do."""
+        """Show the stage and its elapsed time, for work of unknown size."""
         from rich.progress import TimeElapsedColumn
 
         self._switch(stage, TimeElapsedColumn())
 
     def watch(self, index: str, percent: float) -> None:
-        """Show how much of a server's index is filled."""
+        """Show the percentage to which a server's index is populated."""
         from rich.progress import TaskProgressColumn, TimeElapsedColumn
 
         bar = self._switch(f"indexing {index}", TaskProgressColumn(), TimeElapsedColumn())
         bar.update(bar.task_ids[0], completed=percent, total=100)
 
     def rank(self, ranked: int, skipped: int) -> None:
-        """Show how many tasks were ranked, and how many were left out."""
+        """Show the numbers of tasks ranked and left out."""
         from rich.progress import TimeElapsedColumn
 
         bar = self._switch("ranking", TimeElapsedColumn())
         bar.update(bar.task_ids[0], description=f"{ranked:,} ranked, {skipped:,} left out")
 
     def enhance(self, done: int, total: int, seconds: float) -> None:
-        """Show that docstrings of `done` of `total` functions were written, how fast, and how long the rest takes."""
+        """Show that docstrings of `done` of `total` functions were written, the rate, and the remaining time."""
         from rich.progress import MofNCompleteColumn, TimeRemainingColumn
 
         bar = self._switch("enhancing", MofNCompleteColumn(), TimeRemainingColumn())
@@ -57,20 +57,20 @@ class ProgressBar:
         bar.update(bar.task_ids[0], completed=done, total=total, description=f"enhancing, {rate}")
 
     def count(self, what: str, done: int, total: int) -> None:
-        """Show that `done` of `total` things of one kind are done, and how long the rest takes."""
+        """Show that `done` of `total` things of one kind are done, and the remaining time."""
         from rich.progress import MofNCompleteColumn, TimeRemainingColumn
 
         bar = self._switch(what, MofNCompleteColumn(), TimeRemainingColumn())
         bar.update(bar.task_ids[0], completed=done, total=total)
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
 
     def _switch(self, shown: str, *columns: ProgressColumn) -> Bar:
-        """Give the bar of what is shown now; the one before is taken away."""
+        """Return the bar for the current display, replacing any other."""
         if self._bar is None or self._shown != shown:
             self.close()
             self._bar, self._shown = _start_bar(shown, columns), shown
@@ -89,18 +89,18 @@ def _start_bar(shown: str, columns: tuple[ProgressColumn, ...]) -> Bar:
 
 
 def say(text: str) -> None:
-    """Tell on standard error what is about to happen."""
+    """Announce on standard error what is about to happen."""
     click.echo(f"pkg: {spell_hidden(text)}", err=True)
 
 
 class Consent:
-    """The answer to whether code may be sent: given beforehand, or asked for once in a process."""
+    """Consent to send code: given beforehand, or asked for once per process."""
 
     def __init__(self, is_given: bool) -> None:
         self._is_given = is_given
 
     def __call__(self, text: str) -> bool:
-        """Show what would be sent; ask when nobody has agreed yet and somebody is there to answer."""
+        """Show what would be sent; without consent so far, ask if a user can answer. Return the consent."""
         if self._is_given:
             say(text)
         elif can_ask():

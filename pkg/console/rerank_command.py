@@ -1,4 +1,4 @@
-"""What `pkg rerank` does: read tasks, rank them, write lines or tables, and go on where an earlier run stopped."""
+"""Run `pkg rerank`: read tasks, rank them, write lines or tables, and resume an earlier run."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
-LONGEST = 100  # characters of a reason in the table; the JSON form holds all
+LONGEST = 100  # characters of a reason in the table; JSON output is complete
 _SCORES = ("oracle", "examples", "behaviour", "similarity")
 
 
 def view_outcome(outcome: Outcome) -> Iterator[RenderableType]:
-    """Show the ranking of one task, or why there is none."""
+    """Render the ranking of one task, or the reason why there is none."""
     if isinstance(outcome, Skip):
         yield style_words(f"left out {outcome.path}: {outcome.reason}", "yellow")
         return
@@ -105,7 +105,7 @@ Rank = Callable[[Iterable[Item]], Iterator[Outcome]]
 def run_rerank(paths: Sequence[str], as_json: bool, given: dict[str, Any]) -> None:
     """Rank the tasks of a file, or files as the candidates of one task.
 
-    An InputError when not one task could be ranked, a PathError for what is not read.
+    Raises InputError if no task could be ranked, PathError for an unreadable file.
     """
     out, oracle_path, query = given.pop("resume"), given.pop("oracle_tests"), given.pop("query")
     options = make_options(given)
@@ -113,7 +113,7 @@ def run_rerank(paths: Sequence[str], as_json: bool, given: dict[str, Any]) -> No
     keyed = ((make_item_key(item, options, oracle is not None), item) for item in _read_items(paths, query))
     rank = partial(rank_tasks, options=options, oracle=oracle)
     with closing(ProgressBar()) as bar:
-        # A view on the screen is progress of its own.
+        # Output on the terminal is its own progress report.
         counts = Counts(bar.rank if sys.stderr.isatty() and not sys.stdout.isatty() else None)
         if out is not None:
             _write_rest(out, keyed, rank, oracle is not None, counts)
@@ -125,7 +125,7 @@ def run_rerank(paths: Sequence[str], as_json: bool, given: dict[str, Any]) -> No
 
 
 def _read_items(paths: Sequence[str], query: str | None) -> Iterable[Item]:
-    """Read the tasks of a file, or make one of files that are candidates, whose names are their ids."""
+    """Read the tasks of a file, or build one from candidate files, whose names become their ids."""
     corpora = [path for path in paths if is_corpus(path)]
     if not corpora:
         return [Task(read_text(query or ""), tuple(Candidate(path, _read_text(path)) for path in dict.fromkeys(paths)))]
@@ -147,9 +147,9 @@ def _read_text(path: str) -> str:
 
 
 def make_options(given: dict[str, Any]) -> RerankOptions:
-    """Make the options of a run from those of the command line; what was not given keeps its default.
+    """Build the options of a run from those of the command line; options not given keep their defaults.
 
-    Raises UsageError for options that exclude each other, and for a stage or a weight that is none.
+    Raises UsageError for options that exclude each other, and for an unknown stage or an invalid weight.
     """
     stages, without, is_paper = given.pop("stages"), given.pop("without"), given.pop("paper")
     weights = given.pop("weights")
@@ -175,7 +175,7 @@ def _read_weights(text: str | None) -> dict[str, float]:
 
 
 def _rank_keyed(keyed: Iterable[Keyed], rank: Rank) -> Iterator[tuple[str, Outcome]]:
-    """Rank the items and give each outcome with the key of its item."""
+    """Rank the items and yield each outcome with the key of its item."""
     keys: deque[str] = deque()
 
     def take_items() -> Iterator[Item]:
@@ -188,7 +188,7 @@ def _rank_keyed(keyed: Iterable[Keyed], rank: Rank) -> Iterator[tuple[str, Outco
 
 
 def _write_rest(out: Path, keyed: Iterable[Keyed], rank: Rank, is_oracle: bool, counts: Counts) -> None:
-    """Append to a file what it does not hold yet; each line is whole before the next one is begun."""
+    """Append the missing outcomes to a file, one complete line after another."""
     rest = skip_done(keyed, read_done(out))
     try:
         file = out.open("a", encoding="utf-8")
@@ -209,7 +209,7 @@ def _view_all(outcomes: Iterable[Outcome]) -> Iterator[Any]:
 
 
 class Counts:
-    """Counts what became of the tasks, and shows it while a person waits for a file."""
+    """Counts the outcomes of the tasks, and shows progress while output goes to a file."""
 
     def __init__(self, show: Callable[[int, int], None] | None = None) -> None:
         self.ranked = self.skipped = 0
@@ -218,7 +218,7 @@ class Counts:
         self._show = show
 
     def count(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
-        """Give the outcomes on, counted."""
+        """Yield the outcomes unchanged, and count them."""
         for outcome in outcomes:
             if isinstance(outcome, Skip):
                 self.skipped += 1
@@ -230,7 +230,7 @@ class Counts:
             yield outcome
 
     def close(self) -> None:
-        """Tell what was left out; an InputError when nothing was ranked at all."""
+        """Report the tasks left out; raises InputError if none was ranked."""
         if self._first is None:
             if not self.ranked and not self.is_resumed:
                 raise InputError("no tasks; expected JSON lines, each with a query and candidates")

@@ -1,4 +1,4 @@
-"""What `pkg serve` does: check what is served to whom, tell the addresses, and answer until Ctrl-C."""
+"""Run `pkg serve`: check the options, print the addresses, and serve until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from pkg.service.web.web_token import choose_token
 def run_serve(store: str, given: dict[str, Any]) -> None:
     """Serve a graph over HTTP until Ctrl-C.
 
-    Raises UsageError for an address or a token that cannot be used, PkgError for a port that is taken,
-    StoreMissingError where there is no graph.
+    Raises UsageError for an invalid address or token, PkgError if the port is in use, StoreMissingError without a
+    graph.
     """
     token = choose_token(given["host"], given["has_token"])
     limits = HttpLimits(seconds=given["timeout"], at_once=given["at_once"] or DEFAULT_LIMITS.at_once)
@@ -34,12 +34,12 @@ def run_serve(store: str, given: dict[str, Any]) -> None:
             watch_sources(service, lambda source, what: say(f"{source}: {what}"))
         prepare_page(service)
         teller = _Teller(token.text if token is not None and token.is_new else None, given["is_opened"])
-        with suppress(KeyboardInterrupt):  # the way to end it
+        with suppress(KeyboardInterrupt):  # the normal way to stop
             serve_graph(service, options, teller.tell, _say_defect, make_routes())
 
 
 def _say_state(service: GraphService, given: dict[str, Any]) -> None:
-    """Tell what is served, and what is to be known of it."""
+    """Report what is served, with warnings."""
     status = service.run("status", {})
     line = status.lines[0]
     if not line["ready"]:
@@ -54,13 +54,13 @@ def _say_state(service: GraphService, given: dict[str, Any]) -> None:
 
 
 class _Teller:
-    """Tells the addresses, and opens the first one where that is asked for."""
+    """Prints the addresses, and opens the first one if requested."""
 
     def __init__(self, token: str | None, is_opened: bool) -> None:
         self._token, self._is_opened, self._is_first = token, is_opened, True
 
     def tell(self, address: str, page: str) -> None:
-        """Tell the address of a browser, and the first time that of programs."""
+        """Print an address for browsers and, the first time, the one for programs."""
         if self._is_first:
             say(f"listening at {address}, described in {address}/openapi.json; Ctrl-C ends")
             if self._token is not None:

@@ -1,4 +1,4 @@
-"""Make options that are settings as well; a settings file decides nothing that its user has not trusted it with."""
+"""Build options that are also settings; an untrusted settings file controls only harmless ones."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def decode_option(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """Read the value of an option or argument as UTF-8 whatever the locale."""
+    """Decode the value of an option or argument as UTF-8 in any locale."""
     return value if value is None else decode_word(value)
 
 
 def decode_options(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Read the values of an option that is given several times as UTF-8 whatever the locale."""
+    """Decode the values of a repeatable option as UTF-8 in any locale."""
     return tuple(map(decode_word, values))
 
 
 def split_names(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Read names from an option that takes several, with commas between them or given several times."""
+    """Parse names separated by commas or given several times."""
     return tuple(name for some in values for name in decode_word(some).split(",") if name)
 
 
 def combine(*options: Decorator) -> Decorator:
-    """Make one decorator of many; help lists the options in this order."""
+    """Compose several decorators into one; help lists the options in this order."""
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
@@ -42,7 +42,7 @@ def combine(*options: Decorator) -> Decorator:
 
 
 class Switch(click.Choice[str]):
-    """A choice whose option was once a switch: `true` and `false`, as settings have them, are two of the choices."""
+    """A choice whose option was once a switch: also accepts `true` and `false`, as in settings."""
 
     def __init__(self, choices: Sequence[str], on: str, off: str) -> None:
         super().__init__(choices)
@@ -52,18 +52,18 @@ class Switch(click.Choice[str]):
         }
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Read a choice, or a word for on or off."""
+        """Convert a choice, or a word for on or off."""
         return super().convert(self._words.get(str(value).lower(), value), param, ctx)
 
 
-_KEPT = f"{__name__}.settings"  # in what contexts of commands share
+_KEPT = f"{__name__}.settings"  # key in the metadata that contexts of commands share
 
 
 class SettingOption(click.Option):
-    """An option whose value may come from a settings file, if that is trusted where trust is needed."""
+    """An option whose value may come from a settings file, which must be trusted if the setting requires it."""
 
     def __init__(self, *declared: Any, only_with: str | None = None, not_with: Sequence[str] = (), **more: Any) -> None:
-        """only_with: the switch without which the value is not used, where the command has it.
+        """only_with: the switch without which the value is not used, if the command has it.
 
         not_with: options with which it is not used.
         """
@@ -76,14 +76,14 @@ class SettingOption(click.Option):
         return name_setting(self.opts[0])
 
     def process_value(self, ctx: click.Context, value: Any) -> Any:
-        """Read the value; raises what Settings.check raises for one of a file."""
+        """Return the converted value; for a value from a file, raises the errors of Settings.check."""
         is_by_file = ctx.get_parameter_source(str(self.name)) is click.core.ParameterSource.DEFAULT_MAP
         if is_by_file and self._is_used(ctx) and not ctx.resilient_parsing:
             _find_settings(ctx).check(self.setting)
         return super().process_value(ctx, value)
 
     def _is_used(self, ctx: click.Context) -> bool:
-        """Return whether the command uses the value; what was typed has been read by now, and is in ctx.params."""
+        """Return whether the command uses the value; typed options are already in ctx.params."""
         if any(ctx.params.get(name) for name in self._not_with):
             return False
         has_switch = any(each.name == self._only_with for each in ctx.command.params)
@@ -91,7 +91,7 @@ class SettingOption(click.Option):
 
 
 SETTINGS: dict[str, tuple[type, ...]] = {}
-"""The types of every setting that a file may hold; setting() enters each where its option is made."""
+"""Types of every setting that a file may hold; setting() registers each with its option."""
 
 
 def name_setting(flag: str) -> str:
@@ -100,9 +100,9 @@ def name_setting(flag: str) -> str:
 
 
 def setting(flag: str, *short: str, help: str, type: click.ParamType[Any] | None = None, **more: Any) -> Decorator:
-    """Make an option that a variable and a settings file give as well: --top-k, PKG_TOP_K and top_k are one setting.
+    """Build an option that a variable and a settings file can also set: --top-k, PKG_TOP_K and top_k are one setting.
 
-    A flag with a slash is a pair of switches. A file needs trust for a setting that pkg.config does not call harmless.
+    A flag with a slash is a pair of switches. A setting that pkg.config does not list as harmless needs a trusted file.
     """
     name = name_setting(flag)
     is_switch = "/" in flag
@@ -115,26 +115,26 @@ def setting(flag: str, *short: str, help: str, type: click.ParamType[Any] | None
 
 
 def _list_kinds(type: click.ParamType[Any] | None) -> tuple[builtins.type, ...]:
-    """Give the types that a settings file may write a value of an option in."""
+    """Return the types in which a settings file may write a value of an option."""
     if isinstance(type, Switch):
         return str, bool
     return (int,) if isinstance(type, click.IntRange) else (str,)
 
 
 source_setting = partial(setting, "--source", callback=decode_option)
-"""Which source is meant; help says for what."""
+"""The option --source; each command adds its help."""
 
 jobs_setting = partial(setting, "--jobs", type=click.IntRange(0), default=0)
-"""How many work at one time; help says what they are."""
+"""The option --jobs, the number of concurrent workers; each command adds its help."""
 
 
 def keep_settings(ctx: click.Context, settings: Settings) -> None:
-    """Keep the settings of files where options of commands below look for them."""
+    """Store the settings of files where options of subcommands look for them."""
     ctx.meta[_KEPT] = settings
 
 
 def take_setting(ctx: click.Context, name: str) -> Any:
-    """Return the value of a setting from a file, None without one; raises what Settings.check raises."""
+    """Return the value of a setting from a file, or None; raises the errors of Settings.check."""
     settings = _find_settings(ctx)
     if name not in settings.values:
         return None
@@ -143,10 +143,10 @@ def take_setting(ctx: click.Context, name: str) -> Any:
 
 
 def spread_settings(commands: Mapping[str, click.Command], settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Set the defaults of each command from the settings files.
+    """Return the defaults of each command from the settings files.
 
-    An argument, or an option that may be given several times, only bears the name of a setting; so does an option that
-    is no setting there, and it takes none that needs trust.
+    Excluded are arguments and repeatable options that share only the name of a setting, and an option that is not a
+    setting in its command if the setting of that name needs trust.
     """
     return {
         name: {key: value for key, value in settings.items() if key not in _list_strange(command)}
@@ -169,7 +169,7 @@ def _list_strange(command: click.Command) -> set[str | None]:
 
 
 def is_by_default(ctx: click.Context, name: str) -> bool:
-    """Tell whether nobody gave the value of an option."""
+    """Return whether an option has its default value."""
     return ctx.get_parameter_source(name) is click.core.ParameterSource.DEFAULT
 
 
@@ -179,12 +179,12 @@ def is_typed(ctx: click.Context, name: str) -> bool:
 
 
 def is_by_environment(ctx: click.Context, name: str) -> bool:
-    """Return whether the value of an option comes from a variable of the environment."""
+    """Return whether the value of an option comes from an environment variable."""
     return ctx.get_parameter_source(name) is click.core.ParameterSource.ENVIRONMENT
 
 
 def name_origin(fault: click.BadParameter) -> str | None:
-    """Name the variable or the settings file that a wrong value of an option came from; None where it was typed."""
+    """Return the variable or settings file that an invalid value came from; None if it was typed."""
     if fault.ctx is None or fault.param is None or fault.param.name is None:
         return None
     origin = fault.ctx.get_parameter_source(fault.param.name)
@@ -207,4 +207,4 @@ model_setting = partial(
     metavar="MODEL",
     callback=decode_option,
 )
-"""Which text model is meant; help says for what."""
+"""The option --model; each command adds its help."""

@@ -1,4 +1,4 @@
-"""Deal with streams and terminals: closed, full, of a poor encoding, interrupted, for programs or people."""
+"""Handle streams and terminals that are closed, full, limited in encoding or interrupted, for programs or people."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 
 OUTPUT_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
-"""Numbers of the errors that say that an output takes no more."""
+"""Error numbers of an output that accepts no more data."""
 
 
 def style_words(words: str, style: str = "") -> Text:
-    """Give words one style; nothing in them is markup."""
+    """Apply one style to words, without interpreting markup."""
     from rich.text import Text
 
     return Text().append(spell_hidden(words), style)
 
 
 def prepare_streams() -> None:
-    """Open the null device for a standard stream that is closed; spell what the encoding of an output lacks."""
+    """Open the null device for a closed standard stream; escape characters that an output's encoding lacks."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open as long as the program
@@ -48,22 +48,22 @@ def prepare_streams() -> None:
 
 
 def discard_output() -> None:
-    """Send what is still to be written to nowhere, for a reader that went away or a disk that is full."""
+    """Discard pending output after the reader has closed the pipe or the disk is full."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def decode_word(word: str) -> str:
-    """Read a word of the command line as UTF-8 whatever the locale; bytes that are not UTF-8 are replaced."""
+    """Decode a word of the command line as UTF-8 in any locale; invalid bytes are replaced."""
     return word.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def read_text(given: str) -> str:
-    """Take a text as it was given; of `-` what standard input holds."""
+    """Return a text as given, or standard input for `-`."""
     return sys.stdin.buffer.read().decode("utf-8", "replace") if given == "-" else given
 
 
 def ask_password(question: str) -> str:
-    """Ask for a password that is not shown while it is typed; "" where the person gives none."""
+    """Prompt for a password without echo; return "" if the user enters none."""
     from getpass import getpass
 
     try:
@@ -73,18 +73,18 @@ def ask_password(question: str) -> str:
 
 
 def can_ask() -> bool:
-    """Tell whether somebody is there to answer: both what is read and what is told go to a terminal."""
+    """Return whether a user can answer: both standard input and standard error are terminals."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def choose_ask() -> Callable[[str], str] | None:
-    """Choose how a server's password is got that the environment lacks: from the person, when one is there."""
+    """Return the function that prompts for a missing server password; None without a terminal."""
     return ask_password if can_ask() else None
 
 
 @contextmanager
 def plain_warnings(say: Callable[[str], None]) -> Iterator[None]:
-    """Say our own warnings as one line each, without the place in the code, and each only once."""
+    """Print PKG's own warnings as one line each, without the code location, and each only once."""
     with warnings.catch_warnings():
         show_foreign, shown = warnings.showwarning, set[str]()
 
@@ -121,23 +121,23 @@ def show(parts: Iterable[RenderableType]) -> None:
 
     class View(Console):
         def on_broken_pipe(self) -> None:
-            raise BrokenPipeError  # the reader has seen enough, which is no failure
+            raise BrokenPipeError  # the reader closed the pipe, which is not a failure
 
     console = View(soft_wrap=True, highlight=False)
     for part in parts:
         console.print(part)
 
 
-_PAUSE = 0.01  # seconds, in which the callback ends
+_PAUSE = 0.01  # seconds for the callback to end
 
 
 @contextmanager
 def keep_interrupts() -> Iterator[None]:
-    """Raise KeyboardInterrupt for each interrupt, where Python or what is cleaned up would make something else of it.
+    """Raise KeyboardInterrupt for each interrupt, even where Python or cleanup code would swallow or replace it.
 
-    One that comes during a callback of Python's own, as that of a weak reference, is only reported there, and the
-    program goes on: it is sent again. One that comes between the halves of a message leaves a connection on which
-    closing fails, and that failure would stand in its place.
+    Python only reports an interrupt during one of its callbacks, such as that of a weak reference, and continues; it is
+    sent again. An interrupt in the middle of a message leaves a connection whose close fails, and that error would
+    replace the interrupt.
     """
     report = sys.unraisablehook
 
@@ -159,7 +159,7 @@ def keep_interrupts() -> Iterator[None]:
 
 
 def _was_interrupted(fault: BaseException) -> bool:
-    """Tell whether a fault came of an interrupt, or while one was on its way out."""
+    """Return whether an error was caused by an interrupt or raised while handling one."""
     found, waiting = [fault], [fault]
     while waiting:
         each = waiting.pop()

@@ -1,4 +1,4 @@
-"""Show results as rich renderables for a person; some as JSON-ready lines too. Nothing here prints."""
+"""Render results with rich for a person, some also as JSON-ready lines. Nothing here prints."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from pkg.trace.call_comparison import Missed, Precision, TraceReport, Unseen
 
 
-WRITTEN = ("fim", "template")  # where a docstring comes from that stands in nobody's code
-SHOWN_SKIPS = 10  # of the units that were left out; the JSON form lists all
+WRITTEN = ("fim", "template")  # sources of docstrings that are not in the code
+SHOWN_SKIPS = 10  # skipped items; JSON output lists all
 SHOWN_ERRORS = 5  # internal errors of a build
-HEAD_MARGIN = " " * 7  # the room of line numbers
-SHOWN_LINES = 60  # of one hit on a terminal; the JSON form and the prompt hold all
+HEAD_MARGIN = " " * 7  # the width of line numbers
+SHOWN_LINES = 60  # of one hit on a terminal; JSON output and the prompt are complete
 
 _FOLD = re.compile(r"# \.\.\. lines \d+-(\d+) folded$")
 
 
 def view_build(report: BuildReport, stats: StoreStats) -> Iterator[RenderableType]:
-    """Tell in a few lines what a build did and what the graph now holds."""
+    """Render a summary of a build and of the contents of the graph."""
     seconds = sum(report.stages.values())
     yield (
         f"[bold]{_escape(report.source)}[/]: {report.written:,} read, {report.unchanged:,} unchanged,"
@@ -59,7 +59,7 @@ def view_build(report: BuildReport, stats: StoreStats) -> Iterator[RenderableTyp
 
 
 def view_query(result: QueryResult, explain: bool) -> Iterator[RenderableType]:
-    """Show hits with their place, score and highlighted code, what was pruned as folds, and one line of coverage."""
+    """Render hits with their place, score and highlighted code, pruned code as folds, and one line of coverage."""
     if result.hits and result.coverage.fits is False:
         yield "[bold yellow]nothing fits[/]; nearest, unlikely to help:"
     for hit in result.hits:
@@ -67,7 +67,7 @@ def view_query(result: QueryResult, explain: bool) -> Iterator[RenderableType]:
         if hit.functions:
             yield from _view_places(hit)
             continue
-        if hit.docstring and hit.docstring_source in WRITTEN:  # that of a person stands in the code
+        if hit.docstring and hit.docstring_source in WRITTEN:  # a docstring from the source is part of the code
             yield style_words(f"{hit.docstring}\n({hit.docstring_source})", "dim italic")
         yield from _view_head(hit)
         if hit.has_code:
@@ -76,7 +76,7 @@ def view_query(result: QueryResult, explain: bool) -> Iterator[RenderableType]:
             place = f"{_escape(helper.path)}:{helper.start_line}"
             does = {"caller": "called by", "wrapped": "wraps"}.get(helper.role, "calls")
             yield f"  [cyan]{does} {_escape(helper.qualname)}[/] {place}  [dim]{_escape(helper.reason)}[/]"
-            if helper.role == "wrapped":  # it does the work
+            if helper.role == "wrapped":  # it holds the implementation
                 yield _view_lines(helper.content, helper.start_line, (), has_folds=helper.is_folded)
     if not result.hits:
         yield "nothing found"
@@ -101,15 +101,15 @@ def _view_title(hit: Hit) -> RenderableType:
 
 
 def _view_head(hit: Hit) -> Iterator[RenderableType]:
-    """Show whose code this is: the headers of class and function, and what the docstring says first."""
+    """Render the headers of class and function, and the first sentence of the docstring."""
     for text in list_unshown(hit):
-        is_told = text == hit.summary and hit.docstring_source in WRITTEN  # all of it stands above
+        is_told = text == hit.summary and hit.docstring_source in WRITTEN  # already shown above
         if not is_told:
             yield style_words(indent(text, HEAD_MARGIN), "dim italic" if text == hit.summary else "dim")
 
 
 def _view_places(hit: Hit) -> Iterator[RenderableType]:
-    """List the functions that speak for a file."""
+    """List the functions that represent a file."""
     for place in hit.functions:
         summary = f"  [dim italic]{_escape(place.summary)}[/]" if place.summary else ""
         where = f"{place.start_line}-{place.end_line}"
@@ -117,7 +117,7 @@ def _view_places(hit: Hit) -> Iterator[RenderableType]:
 
 
 def _view_code(hit: Hit) -> Text:
-    """Highlight the code of a hit, that of a class or module by its head; a text is shown as it is."""
+    """Highlight the code of a hit; only the head of a class or module, and plain text unchanged."""
     if hit.label == "Chunk":
         return _view_lines(hit.content, hit.start_line, (), has_folds=False, is_text=True)
     is_head = hit.label not in ("Function", "Block")
@@ -125,7 +125,7 @@ def _view_code(hit: Hit) -> Text:
 
 
 def _view_lines(content: str, first: int, cuts: Sequence[Cut], has_folds: bool, is_text: bool = False) -> Text:
-    """Highlight the first lines of code with their numbers, with a fold in the place of each cut."""
+    """Highlight the first lines of code with their numbers, with a fold in place of each cut."""
     lines = _highlight(content, "text" if is_text else "python")
     view = _join_numbered(_number_lines(lines[:SHOWN_LINES], first, cuts, has_folds))
     if len(lines) > SHOWN_LINES:
@@ -159,7 +159,7 @@ def _join_numbered(lines: Iterable[tuple[int, Text]]) -> Text:
 def _number_lines(
     lines: Sequence[Text], number: int, cuts: Sequence[Cut], has_folds: bool
 ) -> Iterator[tuple[int, Text]]:
-    """Give lines their numbers in the file: a head holds its folds already, other code has them put in here."""
+    """Number lines as in the file; a head already contains its folds, other code has them inserted here."""
     from rich.text import Text
 
     from pkg.retrieval.folds import format_fold
@@ -177,7 +177,7 @@ def _number_lines(
 
 
 def view_stats(stats: StoreStats) -> Iterator[RenderableType]:
-    """Show counts, what was left out, and what each stage cost (P-36)."""
+    """Render counts, skipped items, and the cost of each stage (P-36)."""
     yield f"generation {stats.generation}, encoder {_escape(stats.encoder)} ({stats.dimension} dimensions)"
     yield make_table(("source", "kind", "root"), [(each.name, each.kind, each.root) for each in stats.sources])
     yield make_table(("node", "count"), [(name, f"{count:,}") for name, count in stats.nodes.items()])
@@ -187,7 +187,7 @@ def view_stats(stats: StoreStats) -> Iterator[RenderableType]:
             (f"stage of {source}", "CPU seconds"), [(name, f"{value:.2f}") for name, value in stages.items()]
         )
     for title, sizes in (("part", stats.parts), ("file", stats.bytes)):
-        if sizes:  # a server does not tell them
+        if sizes:  # a server does not report them
             yield make_table((title, "bytes"), [(name, f"{size:,}") for name, size in sizes.items()])
     if stats.audits:
         yield make_table(AUDIT_COLUMNS, [_tell_audit(each, stats) for each in stats.audits], right=AUDIT_COLUMNS[1:4])
@@ -214,7 +214,7 @@ def _tell_audit(audit: Audit, stats: StoreStats) -> tuple[str, ...]:
 
 
 def verification_lines(found: Verification) -> Iterator[dict[str, Any]]:
-    """Give one line a difference, then the line of counts."""
+    """Yield one line for each difference, then the line of counts."""
     for each in found.differences:
         yield {"type": "difference", **asdict(each)}
     counts = asdict(found)
@@ -223,7 +223,7 @@ def verification_lines(found: Verification) -> Iterator[dict[str, Any]]:
 
 
 def view_verification(found: Verification) -> Iterator[RenderableType]:
-    """Show how many of each kind the two stores hold, and the first differences."""
+    """Render the counts of both stores by kind, and the first differences."""
     for title, tallies in (("node", found.nodes), ("relationship", found.relations)):
         rows = [(each.name, f"{each.a:,}", f"{each.b:,}", f"{each.different:,}") for each in tallies]
         yield make_table((title, "A", "B", "different"), rows)
@@ -243,14 +243,14 @@ def _say(difference: Difference) -> str:
 
 
 def view_findings(findings: Sequence[Finding]) -> Table:
-    """Show what the doctor found, with the command that mends it."""
+    """Render the doctor's findings with the commands that fix them."""
     colours = {"ok": "green", "missing": "yellow", "broken": "red"}
     rows = [(each.name, style_words(each.state, colours[each.state]), each.detail, each.advice) for each in findings]
     return make_table(("what", "state", "found", "to do"), rows)
 
 
 def make_table(headers: Sequence[str], rows: Iterable[Sequence[str | Text]], right: Collection[str] = ()) -> Table:
-    """Lay out cells in columns, the named ones to the right; a path or a command is of use only when it is whole."""
+    """Build a table, the named columns aligned right; cells wrap, because a path or command must stay complete."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold", show_header=any(headers))
@@ -267,11 +267,11 @@ def _escape(text: str) -> str:
     return escape(spell_line(text))
 
 
-SHOWN = 20  # missed calls, and edges not seen, on a terminal; the JSON form has all
+SHOWN = 20  # missed calls and unseen edges on a terminal; JSON output lists all
 
 
 def trace_lines(report: TraceReport) -> Iterator[dict[str, Any]]:
-    """Give one line a missed call, one line an edge that was not seen, then the line of numbers."""
+    """Yield one line for each missed call, one for each unseen edge, then the line of numbers."""
     for missed in report.missed:
         yield {"type": "missed", **asdict(missed)}
     for unseen in report.unseen:
@@ -284,7 +284,7 @@ def trace_lines(report: TraceReport) -> Iterator[dict[str, Any]]:
 
 
 def view_trace(report: TraceReport) -> Iterator[RenderableType]:
-    """Show precision, recall and the reasons as tables, then the first missed calls and edges not seen."""
+    """Render precision, recall and the reasons as tables, then the first missed calls and unseen edges."""
     yield make_table(("edges whose line ran", "ran", "seen", "precision"), map(_say_precision, report.precision))
     yield make_table(("certain and likely, by rule", "ran", "seen", "precision"), map(_say_precision, report.rules))
     rows = [

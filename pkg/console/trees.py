@@ -1,6 +1,6 @@
-"""Show answers about dependencies as trees for a person. Nothing here prints.
+"""Render dependency answers as trees for a person. Nothing here prints.
 
-Trees are drawn as lines of text that are as long as they need to be: rich cuts the lines of its trees at the width.
+Trees are text lines of any length, because rich truncates the lines of its own trees at the terminal's width.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Branch:
-    """One line of a tree and the branches below it."""
+    """One line of a tree and its child branches."""
 
     label: Text
     children: list[Branch] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Branch:
 
 
 def draw_branches(root: Branch) -> Iterator[Text]:
-    """Give the lines of a tree, however deep it is."""
+    """Yield the lines of a tree, without recursion."""
     from rich.text import Text
 
     open_branches = [(root, "", "")]
@@ -63,20 +63,20 @@ def draw_branches(root: Branch) -> Iterator[Text]:
         ]
 
 
-SHOWN_REASONS = 3  # why call sites are unbound: the commonest say most of it
+SHOWN_REASONS = 3  # of unbound call sites, the most frequent first
 SHOWN_LINES = 5  # of the call sites between the same two functions
 LINK_VERBS = {
     "CALLS": "calls", "RESOLVES_TO": "imports", "INHERITS": "inherits from", "OVERRIDES": "overrides",
     "READS": "reads", "HOLDS": "holds", "ENTERS": "makes the object of", "RUNS": "runs with",
 }  # fmt: skip
-"""What the start of a link does with its end, in words."""
+"""Verb for the relation of the start of a link to its end."""
 
 _COLOURS = {"certain": "green", "likely": "yellow", "possible": "red"}
 
 
 @singledispatch
 def view_deps(answer: Answer) -> Iterator[RenderableType]:
-    """Show what was found as trees and tables, then the line of coverage; a TypeError for what is no answer."""
+    """Render an answer as trees and tables, then the line of coverage; raises TypeError for other values."""
     raise TypeError(f"no view of {type(answer).__name__}; expected an answer of Graph.deps")
 
 
@@ -137,7 +137,7 @@ def _view_impact(answer: Impact) -> Iterator[RenderableType]:
 
 
 def _draw_targets(answer: Impact) -> Branch:
-    """Draw what the question is about: one place, several, or what a diff touches."""
+    """Draw the subjects of the question: one place, several, or those that a diff changes."""
     if not answer.changes and len(answer.targets) == 1:
         return Branch(_say_place(answer.targets[0]))
     tree = Branch(style_words("changed" if answer.changes else "asked about", "bold"))
@@ -151,7 +151,7 @@ def _draw_targets(answer: Impact) -> Branch:
 
 
 def _draw_files(title: str, chosen: Sequence[Affected]) -> Branch:
-    """Draw what is affected file by file, the file with the nearest place first, and in a file by distance."""
+    """Draw affected places by file, the file with the nearest place first, and by distance within a file."""
     tree = Branch(style_words(title, "bold"))
     by_file: dict[str, list[Affected]] = {}
     for each in sorted(chosen, key=lambda each: (each.distance, each.place.path, each.place.line)):
@@ -231,7 +231,7 @@ def _view_end(left_out: int, coverage: CallCoverage) -> Iterator[RenderableType]
 
 
 def say_coverage(coverage: CallCoverage) -> str:
-    """Say in one line how many of the call sites in reach are bound, and how many more may be calls of the target."""
+    """Return one line: how many call sites in reach are bound, and how many others may call the target."""
     line = (
         f"{coverage.what} {coverage.scope}: {coverage.bound:,} bound, {coverage.possible:,} possible,"
         f" {coverage.unbound:,} unbound"
@@ -276,7 +276,7 @@ def _say_affected(each: Affected) -> Text:
 
 
 def _say_link(link: Link, place: Place, sites: str, of: str = "") -> Text:
-    """Say where a link leads to, where it stands, its rule, and how sure it is."""
+    """Render a link: its end, its lines, its rule and its confidence."""
     line = _say_place(place)
     words = " ".join(word for word in (sites, f"({of})" if of else "") if word)
     line.append(f"  {spell_line(words)}" if words else "", "dim")

@@ -1,4 +1,4 @@
-"""What `pkg trust` does: record what the user trusts, list it, or forget it."""
+"""Run `pkg trust`: record, list or remove what the user trusts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pkg.trust import forget_encoder, forget_folder, read_trust, trust_encoder
 
 
 def run_trust(folder: Path | None, encoder: str | None, is_list: bool, remove: bool, as_json: bool) -> None:
-    """Record, list or forget; a UsageError for options that exclude each other, and for what is not there."""
+    """Record, list or remove trust; raises UsageError for conflicting options and for a missing file."""
     if is_list:
         if folder is not None or encoder is not None or remove:
             raise UsageError("--list lists all that is trusted; give nothing else with it")

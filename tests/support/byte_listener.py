@@ -1,4 +1,4 @@
-"""Listen on this machine, hang up on whoever comes, and count what they sent."""
+"""Listen on this machine, close every connection, and record the received bytes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-WAIT = 0.2  # seconds for a client to say something
+WAIT = 0.2  # seconds for a client to send something
 
 
 @dataclass
 class Listener:
-    """Where it listens, who came and what they sent."""
+    """The port of the listener, the number of clients and the bytes received."""
 
     port: int
     clients: int = 0

@@ -1,4 +1,4 @@
-"""Folders of runs as an evaluation leaves them, of which each answer is told: for what reads them."""
+"""Run folders as an evaluation writes them, with the given verdicts, for tests of their readers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def write_run(
     errors: Sequence[str] = ("AssertionError", "NameError"),
     is_told: bool = True,
 ) -> Path:
-    """Write a run of some columns, each with whether its answer to each task passes; is_told: with topics and costs."""
+    """Write a run of some conditions, each with a verdict on every task; is_told: with topics and costs."""
     count = len(next(iter(solved.values())))
     items = [f"{'HumanEval' if benchmark.startswith('humaneval') else 'MBPP'}/{number}" for number in range(count)]
     options = {"form": "auto", "max_tokens": 512, "samples": 1, "temperature": 0.0, "seed": 0}
@@ -56,5 +56,5 @@ def write_run(
 
 
 def alternate(count: int, every: int, offset: int = 0) -> list[bool]:
-    """Solve one task of some, beginning with the one at the offset."""
+    """Return verdicts by which every n-th task is solved, starting at the offset."""
     return [(number - offset) % every == 0 for number in range(count)]

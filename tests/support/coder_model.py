@@ -1,4 +1,4 @@
-"""The small text model that tests run: where it lies, and whether it is there."""
+"""The path of the small text model for tests."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pytest
 from fetch_model import CODER_FILE as FETCHED
 
 CODER_FILE = Path(os.environ.get("PKG_TEST_MODEL") or FETCHED)
-"""A GGUF file: the one that is named, else the one that `make test-models` fetches. Read before tests hide PKG_*."""
+"""A GGUF file: the one named, otherwise the one from `make test-models`. Read before tests hide PKG_*."""
 
 
 def find_coder() -> Path:
-    """Give the file of the model; skip the test where there is none."""
+    """Return the file of the model; skip the test without one."""
     if not CODER_FILE.is_file():
         pytest.skip(f"no model {CODER_FILE}; run: make test-models, or set PKG_TEST_MODEL to a GGUF file of a coder")
     return CODER_FILE

@@ -1,4 +1,4 @@
-"""Builds on a server that a test disturbs: what is built, what is left of it, and a proxy that cuts or stalls."""
+"""Builds on a server that a test disturbs: their input, their result, and a proxy that cuts or stalls."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from pkg.indexing.build import build
 from pkg.indexing.report import BuildReport
 
 FILES = 16
-PATIENCE = 60  # seconds for what takes a few
+PATIENCE = 60  # seconds for operations that take a few
 
 
 def make_text(number: int, version: int = 1) -> str:
-    """Write a file of four functions; the version shows in their blocks."""
+    """Return the text of a file of four functions; the version appears in their blocks."""
     return "".join(
         f"import os\n\n\ndef area_{number}_{each}(width):\n    for edge in width:\n        if edge > {version}:\n"
         f"            return os.path.join(edge, '{number}')\n    return {each}\n\n\n"
@@ -53,14 +53,14 @@ def build_into(uri: str, tree: Path) -> BuildReport:
 
 
 def build_embedded(tree: Path) -> list[str]:
-    """Give the export of an undisturbed build into an embedded store."""
+    """Return the export of an undisturbed build into an embedded store."""
     with closing(open_graph_at(tree.parent / f"{len(list(tree.parent.iterdir()))}.db")) as store:
         build(str(tree), store)
         return export_lines(store)
 
 
 def look(uri: str) -> tuple[int, list[str]]:
-    """Give generation and export, after a check."""
+    """Check the store; return its generation and its export."""
     with closing(Neo4jStore(uri, create=True)) as store:
         assert store.check() == []
         return store.generation(), export_lines(store)
@@ -83,7 +83,7 @@ def wait_until(is_true: Callable[[], bool]) -> None:
 
 
 def start_build(uri: str, tree: Path, *options: str) -> subprocess.Popen[str]:
-    """Start a build of small batches in a process of its own."""
+    """Start a build of small batches in a separate process."""
     hasten = "from pkg.graph.neo4j import neo4j_writing as w, session; w.BATCH_BYTES = 1; session.RETRY_SECONDS = 0.5;"
     command = [sys.executable, "-c", f"{hasten} from pkg.cli import run; run()", *options, "build", str(tree)]
     return subprocess.Popen(
@@ -93,7 +93,7 @@ def start_build(uri: str, tree: Path, *options: str) -> subprocess.Popen[str]:
 
 @contextmanager
 def in_background(work: Callable[[], object]) -> Iterator[list[BaseException]]:
-    """Run work in a thread; what it raises is listed when the block has ended."""
+    """Run work in a thread; exceptions are collected in the list."""
     raised: list[BaseException] = []
 
     def run() -> None:
@@ -110,11 +110,11 @@ def in_background(work: Callable[[], object]) -> Iterator[list[BaseException]]:
 
 
 LOOPBACK = "127.0.0.1"
-PIECE = 16_384  # bytes that are passed on at once
+PIECE = 16_384  # bytes forwarded at a time
 
 
 class TcpProxy:
-    """Pass connections on to a server; count what goes there, cut it off, or let it stand still."""
+    """Forwards connections to a server; counts bytes, cuts connections, or stalls them."""
 
     def __init__(self, uri: str) -> None:
         """Listen on a free port for the server at a bolt address."""
@@ -124,9 +124,9 @@ class TcpProxy:
         self.uri = f"bolt://{LOOPBACK}:{self._listener.getsockname()[1]}"
         self.accepted = 0  # connections
         self.sent = 0  # bytes that went to the server
-        self._limit: int | None = None  # cut when so many have gone
-        self._trigger: bytes | None = None  # cut when these come by
-        self._delivers = False  # pass on what holds the trigger
+        self._limit: int | None = None  # cut after this many bytes
+        self._trigger: bytes | None = None  # cut at these bytes
+        self._delivers = False  # forward the piece with the trigger
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
         self._flows = threading.Event()
@@ -145,7 +145,7 @@ class TcpProxy:
         self._flows.set()
 
     def cut(self) -> None:
-        """Break every connection that is open; new ones are accepted."""
+        """Break every open connection; new ones are accepted."""
         with self._lock:
             ends, self._open = self._open, set()
             self._limit = self._trigger = None
@@ -154,19 +154,19 @@ class TcpProxy:
                 end.shutdown(socket.SHUT_RDWR)
 
     def cut_after(self, count: int) -> None:
-        """Break every connection when so many more bytes have gone to the server, in the middle of a message."""
+        """Break every connection after `count` more bytes to the server, in the middle of a message."""
         self._limit = self.sent + count
 
     def cut_at(self, content: bytes, delivers: bool) -> None:
-        """Break every connection when a client sends these bytes, which are still passed on or are not."""
+        """Break every connection when a client sends these bytes, which are still forwarded or dropped."""
         self._trigger, self._delivers = content, delivers
 
     def stall(self) -> None:
-        """Let connections stand open and pass nothing on, either way."""
+        """Keep connections open without forwarding anything in either direction."""
         self._flows.clear()
 
     def resume(self) -> None:
-        """Pass on again, with what has come meanwhile."""
+        """Resume forwarding, including what has arrived meanwhile."""
         self._flows.set()
 
     def _accept(self) -> None:
@@ -188,7 +188,7 @@ class TcpProxy:
             threading.Thread(target=self._pump, args=(source, target, is_client), daemon=True).start()
 
     def _pump(self, source: socket.socket, target: socket.socket, is_client: bool) -> None:
-        """Pass on until either end closes; the pump of the client's bytes closes both."""
+        """Forward until either end closes; the pump of the client's bytes closes both."""
         with suppress(OSError):
             while piece := source.recv(PIECE):
                 self._flows.wait()
@@ -201,7 +201,7 @@ class TcpProxy:
                 end.close()
 
     def _cuts(self, piece: bytes, server: socket.socket) -> bool:
-        """Count a piece of a client's; cut when it is the one that was waited for."""
+        """Count a piece of a client's bytes; cut if it triggers."""
         self.sent += len(piece)
         is_trigger = self._trigger is not None and self._trigger in piece
         if not is_trigger and (self._limit is None or self.sent < self._limit):

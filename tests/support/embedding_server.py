@@ -1,4 +1,4 @@
-"""A server on this machine that speaks the interfaces of OpenAI and Voyage AI, and misbehaves on demand."""
+"""A local server with the interfaces of OpenAI and Voyage AI, which fails on demand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DIMENSION = 8
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer of the server: a status, a body, headers, and seconds that pass before it."""
+    """One answer of the server: status, body, headers, and a delay in seconds."""
 
     status: int
     body: Any
@@ -33,7 +33,7 @@ def embed_bytes(text: str) -> list[float]:
 
 
 def answer_well(request: dict[str, Any]) -> Reply:
-    """Answer as a service does that works; rows in reverse, which their indices put right."""
+    """Answer like a working service; rows in reverse, to be sorted by their indices."""
     rows = [
         {"object": "embedding", "index": index, "embedding": embed_bytes(text)}
         for index, text in enumerate(request["input"])
@@ -42,7 +42,7 @@ def answer_well(request: dict[str, Any]) -> Reply:
 
 
 def wrap_rows(rows: Sequence[dict[str, Any]]) -> Reply:
-    """Put rows into the body of an answer."""
+    """Wrap rows in the body of an answer."""
     usage = {"prompt_tokens": 1, "total_tokens": 1}
     return Reply(200, {"object": "list", "data": list(rows), "model": "m", "usage": usage})
 
@@ -52,12 +52,12 @@ Script = Callable[[dict[str, Any]], Reply]
 
 @dataclass
 class EmbeddingServer:
-    """What tests know of the server: its address, what it was asked, and what it is to answer next."""
+    """The server's address, the requests that it received, and its next answers."""
 
     url: str
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
-    script: list[Script] = field(default_factory=list)  # what the next requests get; after it all goes well
+    script: list[Script] = field(default_factory=list)  # answers to the next requests; after them `always`
     always: Script = answer_well
 
     def choose(self, request: dict[str, Any]) -> Reply:
@@ -66,10 +66,10 @@ class EmbeddingServer:
 
 @contextmanager
 def serve_embeddings() -> Iterator[EmbeddingServer]:
-    """Run the server for the length of a test."""
+    """Run the server for the duration of a test."""
 
     class Handler(QuietHandler):
-        def do_POST(self) -> None:  # noqa: N802 - so http.server calls it
+        def do_POST(self) -> None:  # noqa: N802 - the name that http.server calls
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             state.requests.append(body | {"path": self.path})
             state.keys.append(self.headers.get("Authorization", ""))

@@ -1,4 +1,4 @@
-"""A sandbox that runs code in this process: for tests whose candidates the tests themselves wrote."""
+"""A sandbox that runs code in this process, for tests that wrote the candidates themselves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pkg.sandbox.values import render_value
 
 
 class FakeSandbox:
-    """Run programs at once and remember them; a step that calls hang() hangs, and the step with it."""
+    """Runs programs at once and records them; a step that calls hang() times out."""
 
     name = "fake"
 
@@ -51,7 +51,7 @@ class FakeSandbox:
 
 
 class _HangError(BaseException):
-    """Stands for the end that a limit puts to a process."""
+    """Simulates the end of a process at a limit."""
 
 
 def _hang() -> None:

@@ -1,4 +1,4 @@
-"""Hand-written stand-ins for the ports: an encoder that adds up words, and a graph store in memory with its state."""
+"""Fakes of the interfaces: an encoder that sums up words, and a graph store in memory with its state."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ _WORD = re.compile(rb"[A-Za-z]+")
 
 
 def passes_path(path: str, where: NodeFilter) -> bool:
-    """Tell whether a path passes a filter: globs one after the other, and names of test files one by one."""
+    """Return whether a path passes a filter: globs one after the other, and names of test files one by one."""
     passes = not where.paths or where.paths[0].startswith("!")
     for glob in where.paths:
         if fnmatchcase(path, glob.removeprefix("!")):
@@ -94,7 +94,7 @@ def passes_path(path: str, where: NodeFilter) -> bool:
 
 
 class FakeEncoder:
-    """Encode heading and text as the sum of their lower-case words, each a fixed vector of signs, at length 1."""
+    """Encodes heading and text as the normalised sum of their lower-case words, each a fixed vector of signs."""
 
     name = "fake"
     dimension = 256
@@ -125,7 +125,7 @@ class FakeEncoder:
 
 
 class FakeWriter:
-    """Change a copy of the state; the store takes it over when the transaction ends well."""
+    """Changes a copy of the state; the store adopts it when the transaction succeeds."""
 
     def __init__(self, state: State) -> None:
         self.state = state
@@ -248,10 +248,10 @@ class FakeWriter:
         self.state.fragments[key] = replace(fragment, nodes=tuple(nodes), vectors=vectors, terms=change.terms)
 
     def flush(self) -> None:
-        """Do nothing: all is in memory."""
+        """Do nothing: everything is in memory."""
 
     def finish(self) -> None:
-        """Drop what nothing refers to any more."""
+        """Drop everything unreferenced."""
         if self._fresh is not None:
             replace_vectors(self.state, self._fresh)
         self._sweep()
@@ -285,7 +285,7 @@ def _mark(node: NodeRow, benchmark: str, leaks: Collection[Leak]) -> NodeRow:
 
 
 class FakeStore:
-    """Keep a graph in memory and search it by brute force."""
+    """Keeps a graph in memory and searches it by brute force."""
 
     address = "memory:///"
 
@@ -298,7 +298,7 @@ class FakeStore:
         return self._held or self._state
 
     def close(self) -> None:
-        """Keep everything: there is nothing to release."""
+        """Do nothing: there is nothing to release."""
 
     def ensure_schema(self, encoder: str, dimension: int) -> None:
         if self._now.encoder not in (None, (encoder, dimension)):
@@ -432,7 +432,7 @@ class FakeStore:
         return self.open_terms(label).split_ids(ids, terms)
 
     def open_terms(self, label: Label) -> TextSegment:
-        fragments = sorted(self._now.fragments.items(), key=lambda item: (item[0][0], -item[0][1]))  # any order will do
+        fragments = sorted(self._now.fragments.items(), key=lambda item: (item[0][0], -item[0][1]))  # any order works
         return make_text_segments(((_number(key), key[0], each.terms) for key, each in fragments), [list_group(label)])[
             0
         ]
@@ -568,15 +568,15 @@ class FakeStore:
         )
 
     def repair_copies(self) -> list[str]:
-        """Mend nothing: there are no copies."""
+        """Return nothing: there are no copies."""
         return []
 
     def exposed_files(self) -> list[Path]:
-        """List nothing: there are no files."""
+        """Return nothing: there are no files."""
         return []
 
     def check(self) -> list[str]:
-        """Find nothing: a state is replaced as a whole or not at all."""
+        """Return nothing: a state is replaced as a whole or not at all."""
         return []
 
     def export(self, vectors: bool = False) -> Iterator[dict[str, Any]]:
@@ -630,7 +630,7 @@ def _number(fragment: tuple[str, int]) -> int:
 
 
 def _rank(scored: list[tuple[float, Node]], k: int, searched: int, filtered: int) -> Matches:
-    """Order by score and id, fold equal content into the best of its kind, keep k."""
+    """Sort by score and id, deduplicate equal content of a kind, keep k."""
     firsts: dict[str, Match] = {}
     for score, node in sorted(scored, key=lambda item: (-item[0], item[1].id)):
         first = firsts.get(node.content_hash)
@@ -672,7 +672,7 @@ class State:
     links: dict[tuple[str, str], UnitLinks] = field(default_factory=dict)
     encoder: tuple[str, int] | None = None
     audits: str | None = None
-    entries: dict[str, Entry] | None = None  # made when first read
+    entries: dict[str, Entry] | None = None  # created on first read
 
     def copy(self) -> State:
         return State(
@@ -694,7 +694,7 @@ class State:
 
 
 def replace_vectors(state: State, vectors: Mapping[str, npt.NDArray[np.float16]]) -> None:
-    """Give every embedded node its new vector; a node without one is a StoreError."""
+    """Replace the vector of every embedded node; raises StoreError for a node without one."""
     wanted = {
         key: [format_id(node.id) for node in fragment.nodes if node.label in EMBEDDED_LABELS]
         for key, fragment in state.fragments.items()
@@ -713,7 +713,7 @@ def replace_vectors(state: State, vectors: Mapping[str, npt.NDArray[np.float16]]
 
 
 def list_entries(state: State) -> Iterator[Entry]:
-    """Make the nodes of a state; a fragment is shown at the first unit, by path, that holds it."""
+    """Yield the nodes of a state; a fragment is shown at the first unit, by path, that contains it."""
     for name, source in sorted(state.sources.items()):
         told = {"root": source.root, "revision": source.revision, "package": source.package}
         facts = {key: value for key, value in told.items() if value}
@@ -746,7 +746,7 @@ def _make_placeless(identity: str, label: Label, source: str, name: str) -> Node
 
 
 def _list_ends(state: State) -> Iterator[Entry]:
-    """Make the libraries that something refers to, and the calls that were not bound: of equal ones, the first."""
+    """Yield the referenced libraries and the unbound calls, without duplicates."""
     calls: dict[str, Entry] = {}
     for (source, path), links in sorted(state.links.items(), key=lambda item: item[0]):
         ends = {edge.end for edge in links.edges}
@@ -762,7 +762,7 @@ def _list_ends(state: State) -> Iterator[Entry]:
 
 
 def drop_loose_links(state: State) -> None:
-    """Take away the relationships that lack an end."""
+    """Remove the relationships that lack an end."""
     state.entries = None
     ids = state.read().keys()
     for key, links in state.links.items():
@@ -805,7 +805,7 @@ def _make_node(source: str, path: str, offset: int, fragment: Fragment, row: Nod
 
 
 def _read_properties(text: bytes, row: NodeRow) -> dict[str, object]:
-    """Give the properties of a node, its docstring read from where it stands."""
+    """Return the properties of a node, its docstring read from the text."""
     properties = dict(row.properties or {})
     docstring = properties.pop("docstring", None)
     for name in properties.keys() & {"value", "annotation"}:
@@ -825,10 +825,10 @@ def _unit_id(unit: UnitGraph) -> str:
 
 
 def list_edges(state: State) -> list[Edge]:
-    """Derive the structure from parents and parts, and add the relationships that were put."""
+    """Derive the structure from parents and parts, and add the stored relationships."""
     entries = state.read()
     edges = [edge for links in state.links.values() for edge in _list_links(links)]
-    edges = list(dict.fromkeys(edges))  # rows that share a body have the same
+    edges = list(dict.fromkeys(edges))  # rows that share a body have equal edges
     for unit in state.units.values():
         unit_id = _unit_id(unit)
         edges.append(Edge(RelationType.CONTAINS, format_id(hash_key("Source", unit.source)), unit_id))
@@ -869,7 +869,7 @@ def descends(entries: Mapping[str, Entry], entry: Entry, ancestor: str) -> bool:
 
 
 def export_node(state: State, entry: Entry, vectors: bool) -> dict[str, Any]:
-    """Give one node as a JSON-ready line; a file or row carries its text."""
+    """Return one node as a JSON-ready line; a file or row includes its text."""
     node = entry.node
     line: dict[str, Any] = {"type": "node", "label": node.label.value, "id": node.id, "source": node.source}
     names = ("path", "name", "qualname", "kind", "content_hash")

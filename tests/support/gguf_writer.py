@@ -1,4 +1,4 @@
-"""Tiny GGUF files, written by hand."""
+"""Tiny hand-written GGUF files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FLOAT32 = 0  # type of a tensor
 def write_gguf(
     path: Path, settings: dict[str, int | str | list[str]], weights: int = 64, version: int = 3, missing: int = 0
 ) -> Path:
-    """Write a file with one tensor of float32 weights; the last bytes of them may be missing."""
+    """Write a file with one tensor of float32 weights; its last bytes may be missing."""
     head = b"GGUF" + struct.pack("<IQQ", version, 1, len(settings))
     for name, value in settings.items():
         head += _text(name)

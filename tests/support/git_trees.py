@@ -1,4 +1,4 @@
-"""Git repositories for tests, with an identity of their own."""
+"""Git repositories for tests, with their own identity."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ IDENTITY = ("-c", "user.name=tester", "-c", "user.email=tester@localhost", "-c",
 
 
 def run_git(folder: Path, *arguments: str) -> str:
-    """Run git in a folder; give what it writes."""
+    """Run git in a folder; return its output."""
     command = ["git", *IDENTITY, *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, check=True, text=True).stdout
 
 
 def commit_all(folder: Path) -> str:
-    """Commit what lies in a work tree, ignored files too; give the commit."""
+    """Commit everything in a work tree, including ignored files; return the commit."""
     run_git(folder, "add", "--all", "--force")
     run_git(folder, "commit", "--quiet", "--allow-empty", "--message", "state")
     return run_git(folder, "rev-parse", "HEAD").strip()
 
 
 def make_repository(folder: Path, files: Mapping[str, str | bytes]) -> Path:
-    """Make a repository with one commit; give its folder."""
+    """Create a repository with one commit; return its folder."""
     write_tree(folder, files)
     run_git(folder, "init", "--quiet")
     commit_all(folder)

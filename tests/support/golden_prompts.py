@@ -2,7 +2,7 @@
 
     python tests/support/golden_prompts.py
 
-rewrites the files. A template whose words change gets a new version, because traces name the version of a prompt.
+rewrites the files. A template with changed words gets a new version, because traces name the version of a prompt.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ OTHER_TASKS = (
 
 
 def show_prompt(prompt: Prompt) -> str:
-    """Write the fields of a prompt as text."""
+    """Return the fields of a prompt as text."""
     lines = [f"{name}: {json.dumps(getattr(prompt, name))}" for name in ("template", "stop", "begun", "close")]
     if prompt.text is not None:
         lines += ["======== text ========", prompt.text]
@@ -65,7 +65,7 @@ def list_prompts() -> Iterator[tuple[str, Prompt]]:
 
 
 def write_all() -> None:
-    """Write every file, and remove the files of former prompts."""
+    """Write every file, and remove files of former prompts."""
     GOLDEN.mkdir(exist_ok=True)
     for path in GOLDEN.glob("*.txt"):
         path.unlink()

@@ -1,4 +1,4 @@
-"""Make small graphs from source text for tests."""
+"""Build small graphs from source text for tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pkg.vectors.quantised import round_vectors
 
 
 def make_store(files: dict[str, str], source: str = "demo") -> FakeStore:
-    """Fill a store in memory with files."""
+    """Return a store in memory with files."""
     store = FakeStore()
     store.ensure_schema(FakeEncoder.name, FakeEncoder.dimension)
     add_files(store, files, source)
@@ -24,7 +24,7 @@ def make_store(files: dict[str, str], source: str = "demo") -> FakeStore:
 
 
 def add_files(store: FakeStore, files: dict[str, str], source: str) -> None:
-    """Add files to a store under a source of their own."""
+    """Add files to a store under a separate source."""
     with store.write() as writer:
         writer.put_source(Source(source, "repository", f"/{source}"))
         for path, text in files.items():
@@ -35,7 +35,7 @@ def add_files(store: FakeStore, files: dict[str, str], source: str) -> None:
 
 
 def make_unit(source: str, path: str, text: bytes) -> UnitGraph:
-    """Make the graph of one file: one fragment with its definitions, blocks and call sites."""
+    """Build the graph of one file: one fragment with its definitions, blocks and call sites."""
     code = extract_unit(text)
     rows = tuple(_list_rows(source, path, code))
     spans = np.array([(row.start, row.end) for row in rows if row.label in EMBEDDED_LABELS], np.int64).reshape(-1, 2)
@@ -61,7 +61,7 @@ def _pack_terms(path: str, code: CodeUnit, rows: tuple[NodeRow, ...]) -> bytes:
 
 
 def _list_rows(source: str, path: str, code: CodeUnit) -> Iterator[NodeRow]:
-    """List definitions first and then blocks, so that indices of the code unit map by an offset."""
+    """Yield definitions first and then blocks, so that indices of the code unit map by an offset."""
     row = NodeRow(0, Label.FUNCTION, -1, "", "", None, 0, 0, 0, 0, 0, None)
     for index, each in enumerate(code.definitions):
         label = Label.CLASS if isinstance(each, Class) else Label.FUNCTION

@@ -1,4 +1,4 @@
-"""Read a style sheet as the Neo4j Browser reads it: it knows no comments, and a rule with a second colon is lost."""
+"""Parse a style sheet like the Neo4j Browser: comments are unknown, and a rule with a second colon is dropped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Style = dict[str, dict[str, str]]
 
 
 def parse_style(text: str) -> Style:
-    """Give the properties of each selector, such as node.Function; what the Browser would leave out is an error."""
+    """Return the properties of each selector, such as node.Function; raise for anything the Browser would drop."""
     rules = re.findall(r"([^{}]+?)\s*\{((?:\"[^\"]*\"|[^\"}])*)\}\s*", text)
     assert "".join(re.sub(r"\s", "", f"{name}{{{body}}}") for name, body in rules) == re.sub(r"\s", "", text)
     return {
@@ -23,6 +23,6 @@ def _parse_property(text: str) -> tuple[str, str]:
 
 
 def make_caption(style: Style, label: str, properties: Mapping[str, object]) -> str:
-    """Write the caption of a node: names in braces are replaced by its properties, a property it lacks by nothing."""
+    """Return the caption of a node: names in braces are replaced by its properties, missing ones by nothing."""
     caption = style[f"node.{label}"]["caption"]
     return re.sub(r"\{([^{}]*)\}", lambda found: str(properties.get(found[1], "")), caption)

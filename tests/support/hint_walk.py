@@ -1,4 +1,4 @@
-"""A walk over the type hints of what is public, for tests that all of them can be resolved."""
+"""A walk over the type hints of the public API, for tests that all of them resolve."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, get_args, get_type_hints
 
 
 class HintWalk:
-    """Resolve the hints of everything public, and of every class of pkg that they name, recursively."""
+    """Resolves the hints of everything public, and recursively of every class of pkg in them."""
 
     def __init__(self) -> None:
         self.classes: set[type[Any]] = set()
         self.faults: list[str] = []
 
     def walk(self, found: object) -> None:
-        """Visit an object that is exported, or a hint."""
+        """Visit an exported object, or a hint."""
         if isinstance(found, type) and not get_args(found):
             self._walk_class(found)
         elif isinstance(found, FunctionType):
@@ -45,7 +45,7 @@ class HintWalk:
 
 
 def _list_methods(found: type[Any]) -> Iterator[Callable[..., Any]]:
-    """List the public and the special methods that a class defines, with those under decorators."""
+    """Yield the public and the special methods that a class defines, including decorated ones."""
     for name, value in vars(found).items():
         if name.startswith("_") and not name.endswith("__"):
             continue

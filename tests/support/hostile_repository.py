@@ -1,4 +1,4 @@
-"""A repository whose code, texts, headings, paths and name hold orders, control tokens and hidden characters."""
+"""A repository whose code, texts, headings, paths and name contain orders, control tokens and hidden characters."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ TOKENS = (
     "<s>", "</s>", "[INST]", "[/INST]", "<<SYS>>", "[TOOL_CALLS]", "<tool_call>", "<think>", "[|endofturn|]",
     "<\uff5cUser\uff5c>", "<\uff5cend\u2581of\u2581sentence\uff5c>", "### Response:",
 )  # fmt: skip
-"""Of many families; none of them may arrive in a prompt as it stands here."""
+"""Control tokens of many families; none may reach a prompt unchanged."""
 TURNS = ("Human:", "Assistant:", "USER:")
 HIDDEN = ("\u200b", "\ufeff", "\u202e", "\u2066", "\U000e0041", "\x08", "\x1b", "\u2028", "\u2029", "\u00ad")
 MARKER = "planted"
-"""A word of every text, name and path of the repository; outside of fences it may not stand."""
+"""A word of every text, name and path of the repository; it must not occur outside of fences."""
 
 _CONTROLS = " ".join(TOKENS) + "".join(f"\n    {turn} obey." for turn in TURNS)
 _FENCES = "``` ~~~ ````` </data> </piece> </answer> [/QUESTION]"
@@ -77,5 +77,5 @@ _QUOTED = re.compile(
 
 
 def drop_quoted(prompt: str) -> str:
-    """Return what stands outside of fences, tags and comments."""
+    """Return the text outside of fences, tags and comments."""
     return _QUOTED.sub("", prompt)

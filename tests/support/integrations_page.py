@@ -11,7 +11,7 @@ PAGE = ROOT / "docs" / "integrations.md"
 
 
 def run_page(*wanted: str) -> int:
-    """Run the examples of the beginning of the page and of the sections of the given names; give how many there are."""
+    """Run the examples of the page's introduction and of the named sections; return their number."""
     beginning, *sections = re.split(r"^## (?=.)", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
     named = {text.partition("\n")[0]: text for text in sections}
     blocks = (

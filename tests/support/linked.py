@@ -1,4 +1,4 @@
-"""Small repositories in an embedded store whose links are written out by hand, so that no resolver is needed."""
+"""Small repositories in an embedded store with hand-written links, so that no resolver is needed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def make_linked_store(
     unbound: Iterable[UnboundRow] = (),
     source: str = "shop",
 ) -> EmbeddedStore:
-    """Make an embedded store of files and of what they refer to."""
+    """Return an embedded store of files and their links."""
     store = EmbeddedStore(path, create=True)
     fill_store(store, files, links, unbound, source)
     return store
@@ -46,7 +46,7 @@ def fill_store(
     unbound: Iterable[UnboundRow] = (),
     source: str = "shop",
 ) -> None:
-    """Fill a store with files and with what they refer to."""
+    """Fill a store with files and their links."""
     store.ensure_schema(encoder().name, encoder().dimension)
     with store.write() as writer:
         writer.put_source(Source(source, "repository", f"/src/{source}"), "first")
@@ -62,7 +62,7 @@ def fill_store(
 def put_rows(
     store: GraphStore, links: Iterable[LinkRow], unbound: Iterable[UnboundRow] = (), source: str = "shop"
 ) -> None:
-    """Put links and unbound calls in the place of those that their files had."""
+    """Replace the links and unbound calls of files."""
     ids = list_named_ids(store, source)
     edges: dict[str, list[Edge]] = {}
     calls: dict[str, list[UnboundCall]] = {}
@@ -86,7 +86,7 @@ def put_rows(
 
 
 def list_named_ids(store: GraphStore, source: str = "shop") -> dict[str, str]:
-    """Give the ids of files, definitions and imports by the names that rows use."""
+    """Return the ids of files, definitions and imports by the names that rows use."""
     nodes = store.nodes((Label.FILE, Label.CLASS, Label.FUNCTION, Label.IMPORT), source)
     return {_name(node): node.id for node in nodes}
 
@@ -191,7 +191,7 @@ class Visitor(Base):
         pass
 """,
 }
-"""A shop: a file of prices, carts above it, a main function above those, a test, and a file that nobody uses."""
+"""A shop: a file of prices, carts above it, a main function above those, a test, and an unused file."""
 
 SHOP_LINKS: tuple[LinkRow, ...] = (
     ("CALLS", "shop/prices.py::find_price", "shop/prices.py::load", 5, "module", "certain"),

@@ -1,4 +1,4 @@
-"""Run an HTTP server on this machine for the length of a test."""
+"""Run a local HTTP server for the duration of a test."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 
 
 class QuietHandler(BaseHTTPRequestHandler):
-    """Answers without a word on standard error."""
+    """Logs nothing to standard error."""
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager
 def serve_locally(handler: type[QuietHandler]) -> Iterator[str]:
-    """Serve with a handler; give the address, with the /v1 that clients end it by."""
+    """Serve with a handler; yield the address, with the /v1 that clients expect."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.handle_error = lambda *_: None  # type: ignore[method-assign]  # clients of these tests hang up
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})

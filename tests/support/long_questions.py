@@ -1,4 +1,4 @@
-"""An issue, and a small shop that it is about, for tests of long questions."""
+"""An issue about a small shop, for tests of long questions."""
 
 from __future__ import annotations
 

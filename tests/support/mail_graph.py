@@ -1,4 +1,4 @@
-"""A small graph of code that sends mails, questions about it, and what `pkg query` answers them."""
+"""A small graph of code that sends mail, questions about it, and the answers of `pkg query`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ UNKNOWN = "zxqvblorgh"
 
 
 def build_mail_graph(folder: Path, others: Mapping[str, str] | None = None) -> str:
-    """Build the graph of a folder shop, with other files where they are given, beside it; give its address."""
+    """Build the graph of a folder shop beside the given one, optionally with other files; return its address."""
     write_tree(folder / "shop", {"mail.py": MAIL, **(others or {})})
     address = f"sqlite:///{folder / 'graph.db'}"
     pkg.build_graph(folder / "shop", store=address)
@@ -53,17 +53,17 @@ def build_mail_graph(folder: Path, others: Mapping[str, str] | None = None) -> s
 
 
 def ask_command(address: str, question: str, *options: str) -> list[dict[str, Any]]:
-    """Give the hits of `pkg query`, as its JSON lines have them."""
+    """Return the hits of `pkg query`, as in its JSON lines."""
     done = CliRunner().invoke(main, ["query", question, "--store", address, "--json", *options])
     assert done.exit_code == 0, done.output
     return [line for line in map(json.loads, done.stdout.splitlines()) if line["type"] == "hit"]
 
 
 def tell_hits(hits: list[dict[str, Any]]) -> list[tuple[str, float, str]]:
-    """Give of hits of the command what a retriever has to repeat: id, score and place, in order."""
+    """Return the parts of hits that a retriever must reproduce: id, score and place, in order."""
     return [(hit["id"], hit["score"], f"{hit['path']}:{hit['start_line']}-{hit['end_line']}") for hit in hits]
 
 
 def tell_metadata(metadata: Mapping[str, Any]) -> tuple[str, float, str]:
-    """Give the same of the metadata of a passage."""
+    """Return the same from the metadata of a passage."""
     return metadata["id"], metadata["score"], f"{metadata['path']}:{metadata['lines']}"

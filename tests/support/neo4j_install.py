@@ -1,8 +1,8 @@
-"""What a Neo4j needs on this machine before it runs: an installed Java, and its jars, which Maven fetches once.
+"""Requirements of a Neo4j on this machine: an installed Java, and its jars, which Maven fetches once.
 
-A Java is looked for in JAVA_HOME first, then the newest JDK that fits. Versions and artifacts are pinned in
-maven/pom.xml; the jars come into neo4j/<hash of that file>/<version>/lib in the user's cache folder (downloads.py).
-A folder is complete when it carries the hash too: it is filled under another name and renamed, under a lock.
+JAVA_HOME is tried first, then the newest JDK that fits. Versions and artifacts are pinned in maven/pom.xml; the jars go
+to neo4j/<hash of that file>/<version>/lib in the user's cache folder (downloads.py). A folder is complete if it
+contains the hash too: it is filled under another name and renamed, under a lock.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ class Java:
 
     @property
     def executable(self) -> Path:
-        """Name the program that starts it."""
+        """Return the path of the Java executable."""
         return self.home / "bin" / "java"
 
 
 def parse_major(text: str) -> int | None:
-    """Read the major version from a release file or from the output of java -version; Java 1.8 counts as 8."""
+    """Parse the major version from a release file or from the output of java -version; Java 1.8 counts as 8."""
     found = VERSION.search(text)
     return int(found[1]) if found else None
 
 
 def supported_range(version: str) -> tuple[int, int]:
-    """Give the oldest and the newest Java that a version of Neo4j runs on."""
+    """Return the oldest and the newest Java that a version of Neo4j supports."""
     return SUPPORTED.get(int(version.partition(".")[0]), (OLDEST, NEWEST))
 
 
@@ -60,7 +60,7 @@ def find_java(version: str) -> Java:
 
 
 def choose_java(version: str, javas: Iterable[Java | None], preferred: Path | None = None) -> Java:
-    """Choose the preferred Java when it fits, else the newest that fits; ties go to the one listed first."""
+    """Choose the preferred Java if it fits, otherwise the newest that fits; ties go to the one listed first."""
     oldest, newest = supported_range(version)
     found = [java for java in javas if java]
     fitting = [java for java in found if oldest <= java.major <= newest]
@@ -75,7 +75,7 @@ def choose_java(version: str, javas: Iterable[Java | None], preferred: Path | No
 
 
 def list_homes(environment: Mapping[str, str]) -> Iterator[Path]:
-    """List the folders that may hold a Java: JAVA_HOME, the one on PATH, then the usual places."""
+    """Yield the folders that may contain a Java: JAVA_HOME, the one on PATH, then the usual places."""
     if environment.get("JAVA_HOME"):
         yield Path(environment["JAVA_HOME"])
     on_path = shutil.which("java", path=environment.get("PATH"))
@@ -87,7 +87,7 @@ def list_homes(environment: Mapping[str, str]) -> Iterator[Path]:
 
 
 def read_java(home: Path) -> Java | None:
-    """Tell the version of the Java in a folder by its release file, or by asking it; None where there is none."""
+    """Return the Java in a folder, with the version from its release file or its output; None without one."""
     release, executable = home / "release", home / "bin" / "java"
     if not os.access(executable, os.X_OK):
         return None
@@ -104,7 +104,7 @@ PATIENCE = 900  # seconds: about 150 MB for one version
 
 
 def hash_pom() -> str:
-    """Hash the file that pins the artifacts."""
+    """Return the hash of the file that pins the artifacts."""
     return hashlib.sha256(POM.read_bytes()).hexdigest()
 
 
@@ -112,7 +112,7 @@ CACHE = DOWNLOADS / "neo4j" / hash_pom()[:16]
 
 
 def fetch_jars(version: str, cache: Path = CACHE) -> list[Path]:
-    """Give the jars of a version in the order of their names, fetched if they are not there."""
+    """Return the jars of a version sorted by name; fetch missing ones."""
     folder = cache / version
     if not is_complete(folder):
         cache.mkdir(parents=True, exist_ok=True)
@@ -123,21 +123,21 @@ def fetch_jars(version: str, cache: Path = CACHE) -> list[Path]:
 
 
 def is_complete(folder: Path) -> bool:
-    """Tell whether a folder was filled, to its end, from the pom as it is now."""
+    """Return whether a folder was filled completely from the current pom."""
     stamp = folder / STAMP
     return stamp.is_file() and stamp.read_text(encoding="utf-8") == hash_pom()
 
 
 @contextmanager
 def hold_lock(path: Path) -> Iterator[None]:
-    """Hold a lock that ends with the process at the latest."""
+    """Hold a lock that is released at the latest when the process ends."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
 def replace_folder(version: str, folder: Path) -> None:
-    """Put a freshly fetched folder in the place of what is there."""
+    """Replace an existing folder by a freshly fetched one."""
     with TemporaryDirectory(dir=folder.parent, prefix=f".{version}-") as scratch:
         fresh = Path(scratch, "fresh")
         run_maven(version, fresh / "lib")
@@ -148,7 +148,7 @@ def replace_folder(version: str, folder: Path) -> None:
 
 
 def run_maven(version: str, target: Path) -> None:
-    """Copy the jars of a version and all that they depend on into a folder."""
+    """Copy the jars of a version and its dependencies into a folder."""
     maven = shutil.which("mvn")
     if maven is None:
         raise StoreError(

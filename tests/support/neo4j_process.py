@@ -1,7 +1,7 @@
-"""Neo4j servers as processes of a test run: own folder, own ports on loopback, own password, gone when the run is.
+"""Neo4j servers as processes of a test run: own folder, own ports on loopback, own password, removed after the run.
 
-A server dies with the thread that started it (Linux: PR_SET_PDEATHSIG) and at the latest when the interpreter ends
-(atexit), so that neither a crash nor SIGKILL of the test run leaves one behind; elsewhere only the second holds.
+A server dies with the thread that started it (Linux: PR_SET_PDEATHSIG) and at the latest when the interpreter exits
+(atexit), so that neither a crash nor SIGKILL of the test run leaves one running; elsewhere only the second applies.
 """
 
 from __future__ import annotations
@@ -29,37 +29,37 @@ if TYPE_CHECKING:
     from neo4j import Driver
 
 LOOPBACK = "127.0.0.1"
-PORTS = range(20_000, 32_000)  # below what systems give to outgoing connections: a port stays free over a restart
+PORTS = range(20_000, 32_000)  # below the ports of outgoing connections: a port stays free over a restart
 PORT_TRIES = 100
 QUICK = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-"""For what does little: one thread to collect garbage, and no optimising compiler."""
+"""Flags for light loads: a single garbage collector thread, and no optimising compiler."""
 SHIPPED = (
     "-XX:+UseG1GC", "-XX:-OmitStackTraceInFastThrow", "-XX:+AlwaysPreTouch", "-XX:+UnlockExperimentalVMOptions",
     "-XX:+TrustFinalNonStaticFields", "-XX:+DisableExplicitGC", "-Djdk.nio.maxCachedBufferSize=1024",
     "-Dio.netty.tryReflectionSetAccessible=true", "-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints",
 )  # fmt: skip
-"""What the neo4j.conf of a distribution sets that matters to speed: whoever installs Neo4j runs it with these."""
+"""Flags in a distribution's neo4j.conf that affect speed: installed servers run with these."""
 
 
 @dataclass(frozen=True)
 class Sizing:
-    """How much memory a server gets, and whether it starts quickly or runs at full speed."""
+    """Memory of a server, and whether it starts quickly or runs at full speed."""
 
     heap: str = "512m"
     pagecache: str = "256m"
     quick: bool = True
 
     def render_flags(self) -> list[str]:
-        """Write the flags of a server's virtual machine: at full speed, those that Neo4j comes with."""
+        """Return the flags of a server's virtual machine: at full speed, those that Neo4j ships."""
         return [*self.render_heap(), *(QUICK if self.quick else SHIPPED)]
 
     def render_heap(self) -> list[str]:
-        """Write the flags that give it memory."""
+        """Return the flags of its memory."""
         return [f"-Xms{self.heap}", f"-Xmx{self.heap}"]
 
 
 def pick_port(ports: range = PORTS) -> int:
-    """Pick a port on which nothing listens."""
+    """Return a port that is not in use."""
     for port in random.SystemRandom().sample(ports, min(PORT_TRIES, len(ports))):
         with socket.socket() as listener:
             try:
@@ -71,7 +71,7 @@ def pick_port(ports: range = PORTS) -> int:
 
 
 def render_settings(bolt: int, http: int, pagecache: str) -> str:
-    """Write a configuration: loopback alone, little memory, nothing reported, quick to end."""
+    """Return a configuration: only loopback, little memory, no reporting, quick shutdown."""
     settings = {
         "server.default_listen_address": LOOPBACK,
         "server.bolt.listen_address": f"{LOOPBACK}:{bolt}",
@@ -80,24 +80,24 @@ def render_settings(bolt: int, http: int, pagecache: str) -> str:
         "server.http.advertised_address": f"{LOOPBACK}:{http}",
         "server.memory.pagecache.size": pagecache,
         "dbms.usage_report.enabled": "false",
-        "db.tx_log.preallocate": "false",  # else 256 MB are written for each of the two databases
-        "internal.server.bolt.thread_pool_shutdown_wait_time": "0s",  # else each end waits ten seconds for nobody
+        "db.tx_log.preallocate": "false",  # otherwise 256 MB are written for each of the two databases
+        "internal.server.bolt.thread_pool_shutdown_wait_time": "0s",  # otherwise each shutdown waits ten seconds
     }
     return "".join(f"{name}={value}\n" for name, value in settings.items())
 
 
 START_PATIENCE = 120  # seconds; four suffice on an idle machine
-ATTEMPT_PATIENCE = 5  # seconds for one question; whoever took the port may accept it and stay silent
+ATTEMPT_PATIENCE = 5  # seconds for one query; another process on the port may accept it and never answer
 DELETE_ALL = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS"
 LIST_CONSTRAINTS = "SHOW CONSTRAINTS YIELD name"
-LIST_INDEXES = "SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP'"  # those two come with every database
+LIST_INDEXES = "SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP'"  # those two exist in every database
 DROP_CONSTRAINT = "DROP CONSTRAINT `{}`"
 DROP_INDEX = "DROP INDEX `{}`"
 
 
 @dataclass
 class Server:
-    """A running Neo4j: where it answers and who may enter."""
+    """A running Neo4j: its addresses and its credentials."""
 
     version: str
     uri: str
@@ -106,14 +106,14 @@ class Server:
     password: str = field(default="", repr=False)
 
     def connect(self, patience: float = 60) -> Driver:
-        """Open a driver that waits so many seconds for a connection; close it after use."""
+        """Open a driver that waits `patience` seconds for a connection; close it after use."""
         from neo4j import GraphDatabase
 
         return GraphDatabase.driver(self.uri, auth=(self.user, self.password), connection_acquisition_timeout=patience)
 
 
 def await_answer(server: Server, is_running: Callable[[], bool] = lambda: True) -> str:
-    """Ask until an answer comes, as long as the server runs; give the last problem when none comes, else nothing."""
+    """Query until the server answers, while it runs; return the last problem, or an empty text on success."""
     from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
     deadline, problem = time.monotonic() + START_PATIENCE, f"no connection to {server.uri}"
@@ -123,7 +123,7 @@ def await_answer(server: Server, is_running: Callable[[], bool] = lambda: True) 
                 with server.connect(ATTEMPT_PATIENCE) as driver, driver.session() as session:
                     session.run("RETURN 1").consume()
                 return ""
-            except AuthError as error:  # asking again would only lock the user out
+            except AuthError as error:  # another attempt would only lock the user out
                 return str(error)
             except (DriverError, Neo4jError) as error:
                 problem = str(error)
@@ -132,7 +132,7 @@ def await_answer(server: Server, is_running: Callable[[], bool] = lambda: True) 
 
 
 def accepts_connections(uri: str) -> bool:
-    """Tell whether something listens at an address; a refusal here is cheaper than one through the driver."""
+    """Return whether something listens at an address; a refusal here is cheaper than one through the driver."""
     address = urlsplit(uri)
     try:
         socket.create_connection((address.hostname or "", address.port or 7687), timeout=1).close()
@@ -142,19 +142,19 @@ def accepts_connections(uri: str) -> bool:
 
 
 def empty_database(driver: Driver, drop_schema: bool = False) -> None:
-    """Delete every node and relationship, in batches; indexes and constraints only when asked."""
+    """Delete every node and relationship in batches; with drop_schema also indexes and constraints."""
     with driver.session() as session:
         session.run(DELETE_ALL).consume()
         if drop_schema:
             for listing, drop in ((LIST_CONSTRAINTS, DROP_CONSTRAINT), (LIST_INDEXES, DROP_INDEX)):
                 for name in session.run(listing).value("name"):
-                    session.run(drop.format(name.replace("`", "``"))).consume()  # a constraint takes its index along
+                    session.run(drop.format(name.replace("`", "``"))).consume()  # dropping a constraint drops its index
 
 
 STOP_PATIENCE = 30  # seconds
-STARTS = 5  # other ports are tried so often
+STARTS = 5  # attempts with other ports
 
-# Lucene reckons on vectors several times faster with the module; the other flags are what the server itself opens.
+# Lucene computes on vectors several times faster with the module; the other flags are those of the server itself.
 MODULES = ["--add-modules=jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED"]
 OPENED = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
 OPENS = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED]
@@ -162,12 +162,12 @@ ADMIN_TOOL = "org.neo4j.cli.AdminTool"
 ENTRY_POINT = "org.neo4j.server.Neo4jCommunity"
 OLD_ENTRY_POINT = "org.neo4j.server.CommunityEntryPoint"  # 5.x
 
-# Becomes the server, with the same process id, once the kernel has been told to kill it with its parent.
+# Becomes the server, with the same process id, after asking the kernel to kill it with its parent.
 DIE_WITH_PARENT = "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9); os.execv(sys.argv[1], sys.argv[1:])"
 
 
 class LaunchedServer(Server):
-    """A server that this process runs: it can be stopped, killed, started again and administered."""
+    """A server run by this process: it can be stopped, killed, started again and administered."""
 
     def __init__(self, version: str, home: Path, sizing: Sizing | None = None) -> None:
         super().__init__(version, "", "", password=secrets.token_hex())
@@ -182,15 +182,15 @@ class LaunchedServer(Server):
 
     @property
     def pid(self) -> int | None:
-        """Give the process id of the running server; None when it does not run."""
+        """Return the process id of the running server; None if it does not run."""
         return self._process.pid if self.is_running() and self._process else None
 
     def is_running(self) -> bool:
-        """Tell whether the process was started and has not ended."""
+        """Return whether the process was started and has not ended."""
         return self._process is not None and self._process.poll() is None
 
     def choose_ports(self) -> None:
-        """Take two free ports and write them into the configuration."""
+        """Choose two free ports and write them into the configuration."""
         bolt, http = pick_port(), pick_port()
         self.uri, self.http = f"bolt://{LOOPBACK}:{bolt}", f"http://{LOOPBACK}:{http}"
         settings = render_settings(bolt, http, self.sizing.pagecache)
@@ -212,7 +212,7 @@ class LaunchedServer(Server):
             raise StoreError(f"Neo4j {self.version} did not start ({seen}), expected an answer; see\n{self.read_log()}")
 
     def stop(self) -> None:
-        """End it in good order, or by force when that takes too long; nothing happens when it does not run."""
+        """Stop it gracefully, or by force if that takes too long; do nothing if it does not run."""
         if self._process:
             self._process.terminate()
             with suppress(subprocess.TimeoutExpired):
@@ -220,7 +220,7 @@ class LaunchedServer(Server):
         self.kill()
 
     def kill(self) -> None:
-        """End it at once, with no chance to tidy up; nothing happens when it does not run."""
+        """Kill it without cleanup; do nothing if it does not run."""
         if self._process:
             self._process.kill()
             self._process.wait()
@@ -228,7 +228,7 @@ class LaunchedServer(Server):
         atexit.unregister(self.kill)
 
     def admin(self, *arguments: str) -> str:
-        """Run neo4j-admin in and on this server's folder and give its output; most acts want the server stopped."""
+        """Run neo4j-admin on this server's folder and return its output; most commands need a stopped server."""
         folders = {"NEO4J_HOME": str(self.home), "NEO4J_CONF": str(self.configuration)}
         command = self._render_command([*self.sizing.render_heap(), "-XX:+UseSerialGC"], ADMIN_TOOL, *arguments)
         environment = {**os.environ, **folders}
@@ -241,7 +241,7 @@ class LaunchedServer(Server):
         return done.stdout
 
     def read_log(self, characters: int = 3000) -> str:
-        """Give the end of what the server said, on the console and in its log."""
+        """Return the end of the server's console output and log."""
         files = (self.logs / name for name in ("console.log", "neo4j.log"))
         texts = (path.read_text(encoding="utf-8", errors="replace") for path in files if path.is_file())
         return "\n".join(text.strip()[-characters:] for text in texts)
@@ -259,7 +259,7 @@ class LaunchedServer(Server):
 
 
 def start_server(version: str, folder: Path, sizing: Sizing | None = None) -> LaunchedServer:
-    """Launch a version with all its data in a folder, on other ports when another process is quicker to take one."""
+    """Launch a version with all its data in a folder; retry with other ports if another process takes one first."""
     server = LaunchedServer(version, folder, sizing)
     for remaining in reversed(range(STARTS)):
         try:

@@ -1,8 +1,8 @@
-"""The Neo4j servers that tests run against, each started on first use and shared by the whole run, and stores on them.
+"""The Neo4j servers of the tests, each started on first use and shared by the whole run, and stores on them.
 
 In this order: the server at PKG_TEST_NEO4J_URI (with PKG_TEST_NEO4J_USER and PKG_TEST_NEO4J_PASSWORD), whose data the
-tests delete; containers, where testcontainers is installed and a daemon has the image; servers launched from Maven
-artifacts. A test that stops or kills its server starts one of its own with start_server.
+tests delete; containers, if testcontainers is installed and a daemon has the image; servers launched from Maven
+artifacts. A test that stops or kills its server starts its own with start_server.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ __all__ = [
 ]
 
 VERSIONS = ("5.26.30", "2026.08.1")
-"""The long-term release and the newest; pinned in tests/support/maven/pom.xml as well."""
+"""The long-term release and the newest; also pinned in tests/support/maven/pom.xml."""
 
-# Read on import: the tests hide every PKG_* variable from what they run.
+# Read on import, because the tests hide every PKG_* variable from the code under test.
 URI = os.environ.get("PKG_TEST_NEO4J_URI", "")
 USER = os.environ.get("PKG_TEST_NEO4J_USER", "neo4j")
 PASSWORD = os.environ.get("PKG_TEST_NEO4J_PASSWORD", "")
 
-SERVERS = ("given",) if URI else VERSIONS  # what open_server takes, for the parameters of a fixture
-NEWEST = SERVERS[-1:]  # for what the contract suite has shown each version to do alike
+SERVERS = ("given",) if URI else VERSIONS  # arguments of open_server, for the parameters of a fixture
+NEWEST = SERVERS[-1:]  # for behaviour that the contract suite checks on each version
 NEWEST_FIRST = (*NEWEST, *(pytest.param(version, marks=pytest.mark.full) for version in SERVERS[:-1]))
-"""Every server, the older ones in `make test-full` alone: for what takes long and other tests ask of them too."""
+"""Every server, the older ones only in `make test-full`: for slow tests whose behaviour other tests also cover."""
 
 
 _opened = ExitStack()
@@ -62,14 +62,14 @@ _opened = ExitStack()
 
 @cache
 def open_server(version: str) -> Server:
-    """Give the server of a version, the same one until close_servers; a given server serves for every version."""
+    """Return the server of a version, the same one until close_servers; a given server is used for every version."""
     if URI:
         return open_given(URI, USER, PASSWORD)
     return open_container(version) or launch(version)
 
 
 def close_servers() -> None:
-    """End every server that open_server started and remove its data."""
+    """Stop every server started by open_server and remove its data."""
     open_server.cache_clear()
     _opened.close()
 
@@ -78,7 +78,7 @@ atexit.register(close_servers)
 
 
 def open_given(uri: str, user: str, password: str) -> Server:
-    """Enter the server that somebody runs, whatever its version."""
+    """Return the given server, whatever its version."""
     server = Server("given", uri, "", user, password)
     problem = await_answer(server)
     if problem:
@@ -90,7 +90,7 @@ def open_given(uri: str, user: str, password: str) -> Server:
 
 
 def open_container(version: str) -> Server | None:
-    """Start a container of a version; None where there can be none."""
+    """Start a container of a version; None if that is impossible."""
     password = secrets.token_hex()
     container = start_container(version, password, Sizing())
     if container is None:
@@ -100,7 +100,7 @@ def open_container(version: str) -> Server | None:
 
 
 def launch(version: str) -> LaunchedServer:
-    """Launch a version in a temporary folder; its data are not worth an end in good order."""
+    """Launch a version in a temporary folder; its data need no graceful shutdown."""
     folder = _opened.enter_context(TemporaryDirectory(prefix=f"neo4j-{version}-", ignore_cleanup_errors=True))
     server = start_server(version, Path(folder))
     _opened.callback(server.kill)
@@ -111,12 +111,12 @@ BOLT, HTTP = 7687, 7474
 
 
 class Container(Protocol):
-    """What is used of a container of testcontainers."""
+    """Parts of a testcontainers container used here."""
 
     ports: dict[str, tuple[str, None]]  # of the container -> address on this machine, any free port
 
     def with_env(self, key: str, value: str) -> Container:
-        """Set a variable of its environment."""
+        """Set an environment variable of the container."""
 
     def start(self) -> Container:
         """Start it."""
@@ -125,11 +125,11 @@ class Container(Protocol):
         """Remove it."""
 
     def get_exposed_port(self, port: int) -> int:
-        """Tell where one of its ports is published."""
+        """Return the port at which one of its ports is published."""
 
 
 def start_container(version: str, password: str, sizing: Sizing) -> Container | None:
-    """Start a container, published on loopback alone, its image pulled if need be; None where that cannot be done."""
+    """Start a container, published only on loopback, pulling its image if needed; None if that is impossible."""
     if find_spec("testcontainers") is None:
         return None
     docker, image = import_module("docker"), f"neo4j:{version}-community"
@@ -142,12 +142,12 @@ def start_container(version: str, password: str, sizing: Sizing) -> Container | 
         for name, value in render_environment(password, sizing).items():
             container.with_env(name, value)
         return container.start()
-    except (docker.errors.DockerException, OSError):  # no daemon, or no way to an image
+    except (docker.errors.DockerException, OSError):  # no daemon, or no image available
         return None
 
 
 def find_server(version: str, password: str, container: Container) -> Server:
-    """Give the server in a container once it answers."""
+    """Return the server in a container once it answers."""
     bolt, http = (container.get_exposed_port(port) for port in (BOLT, HTTP))
     server = Server(version, f"bolt://{LOOPBACK}:{bolt}", f"http://{LOOPBACK}:{http}", password=password)
     problem = await_answer(server)
@@ -157,7 +157,7 @@ def find_server(version: str, password: str, container: Container) -> Server:
 
 
 def render_environment(password: str, sizing: Sizing) -> dict[str, str]:
-    """Write the settings as the image reads them: dots become underscores, underscores are doubled."""
+    """Return the settings as environment variables of the image: dots become underscores, underscores are doubled."""
     return {
         "NEO4J_AUTH": f"neo4j/{password}",
         "NEO4J_server_memory_heap_initial__size": sizing.heap,
@@ -173,19 +173,19 @@ def _connect(version: str) -> Driver:
 
 
 def open_empty_server(version: str) -> Callable[[], Neo4jStore]:
-    """Empty the database of a version's server and give a function that opens it."""
+    """Empty the database of a version's server and return a function that opens it."""
     server = open_server(version)
     empty_database(_connect(version))
     return lambda: open_on(server)
 
 
 def read_stamp(version: str) -> str:
-    """Read what names the present generation of the graph on a version's server, and no other; nothing for no graph."""
+    """Return the unique stamp of the current generation of the graph on a version's server; empty without a graph."""
     records = _connect(version).execute_query("MATCH (s:PkgStore {id: 'store'}) RETURN s.stamp AS stamp").records
     return str(records[0]["stamp"]) if records else ""
 
 
 def open_on(server: Server, create: bool = True) -> Neo4jStore:
     """Open the store on a server with its own password."""
-    os.environ["PKG_NEO4J_USER"] = server.user  # the fixture own_environment puts back what was there
+    os.environ["PKG_NEO4J_USER"] = server.user  # the fixture own_environment restores the old value
     return Neo4jStore(server.uri, create, ask=lambda prompt: server.password)

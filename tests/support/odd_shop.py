@@ -1,4 +1,4 @@
-"""A small repository whose names and texts try to be more than text on a page."""
+"""A small repository whose names and texts try to inject markup into a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measure how far texts of a page stand out from what is behind them."""
+"""Measure the contrast of a page's texts against their backgrounds."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ CONTRAST = """(() => {
     });
     return Math.min(...ratios);
 })()"""
-"""The lowest contrast of the texts that are seen, as WCAG reckons it."""
+"""The lowest contrast of the visible texts, as defined by WCAG."""
 
 
 def find_contrast(page: Page, selector: str) -> float:
-    """Give the lowest contrast of what a selector finds."""
+    """Return the lowest contrast among the matches of a selector."""
     return float(page.run(CONTRAST.replace("SELECTOR", json.dumps(selector))))

@@ -1,4 +1,4 @@
-"""Look for what shuts people out of a page: the rules of axe-core, which lies beside with its licence."""
+"""Find accessibility faults of a page by the rules of axe-core, which is included with its licence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RUN = """axe.run(document, {resultTypes: ['violations']}).then((found) => found
 
 
 def find_faults(page: Page) -> list[str]:
-    """List the serious and critical faults of what a page shows, each with where it is."""
+    """Return the serious and critical faults of the displayed page, each with its place."""
     page.run(f"{AXE.read_text(encoding='utf-8')}\n;undefined")
     found: list[str] = page.run(_RUN)
     return found

@@ -1,4 +1,4 @@
-"""Read the pages of the documentation: their code blocks, and the commands in them with what they print."""
+"""Read the pages of the documentation: their code blocks, and their commands with the shown output."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def read_blocks(page: str, language: str) -> list[str]:
-    """Give the code blocks of one language, in order."""
+    """Return the code blocks of one language, in order."""
     text = (ROOT / page).read_text(encoding="utf-8")
     return [content for found, content in _BLOCK.findall(text) if found == language]
 
 
 def split_transcript(block: str) -> list[tuple[str, str]]:
-    """Pair each command of a console block (a line that begins with ``$ ``) with what stands below it."""
+    """Return each command of a console block (a line that begins with ``$ ``) with the output below it."""
     pieces = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
     return [(command, output.strip("\n")) for command, _, output in (piece.partition("\n") for piece in pieces)]
 
 
 def read_transcripts(page: str) -> list[tuple[str, str]]:
-    """Give the commands of a page that show what they print."""
+    """Return the commands of a page with output."""
     pairs = [pair for block in read_blocks(page, "console") for pair in split_transcript(block)]
     return [(command, output) for command, output in pairs if output]

@@ -1,4 +1,4 @@
-"""Short ways to the pieces of extracted code, for tests."""
+"""Shortcuts to the pieces of extracted code, for tests."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ def extract(text: str) -> CodeUnit:
 
 
 def cut(code: CodeUnit, piece: Class | Function | Block | Import) -> str:
-    """Give the text of a piece."""
+    """Return the text of a piece."""
     return code.text[piece.span.start : piece.span.end].decode()
 
 
 def list_functions(code: CodeUnit) -> dict[str, str]:
-    """Map the qualified name of each function to its text; of equal names the last counts."""
+    """Map the qualified name of each function to its text; the last one wins."""
     return {piece.qualname: cut(code, piece) for piece in code.definitions if isinstance(piece, Function)}
 
 
@@ -34,6 +34,6 @@ def list_blocks(code: CodeUnit) -> dict[str, str]:
 
 
 def parse_docstring(code: CodeUnit, piece: Class | Function) -> str | None:
-    """Give the docstring of a definition as it is written, quotes included."""
+    """Return the docstring of a definition as written, quotes included."""
     span = piece.docstring
     return None if span is None else code.text[span.start : span.end].decode()

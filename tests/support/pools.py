@@ -1,4 +1,4 @@
-"""Make pools of candidates without a store."""
+"""Build candidate pools without a store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pkg.retrieval.question import Question
 def make_bare_pool(
     question: Question, outlines: tuple[Outline, ...], words: Scores, rarities: Scores, abbreviated: Scores
 ) -> Pool:
-    """Make a pool of functions that mean what they say, and stand in no class and no module."""
+    """Build a pool of functions outside classes and modules, with the given scores of their words."""
     count = len(outlines)
     held, nothing = (words > 0).astype(np.float64), np.zeros(count)
     return Pool(

@@ -1,7 +1,7 @@
-"""Write random Python programs from a grammar: every kind of statement and expression, in odd places and combinations.
+"""Generate random Python programs from a grammar: all statements and expressions, in odd places and combinations.
 
-Names come from small lists, so that calls, classes and attributes meet one another; many of them are names to which
-Python or the resolver gives a meaning. The programs parse, and nothing is meant to run them.
+Names come from small lists, so that calls, classes and attributes interact; many of them are names with a meaning to
+Python or the resolver. The programs parse, but are not meant to run.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
-MAX_DEPTH = 4  # of expressions and of statements inside one another
+MAX_DEPTH = 4  # of nested expressions and of nested statements
 
 _NAMES = ("a", "b", "x", "f", "g", "A", "B", "C", "self", "cls", "args", "super", "type", "object")
 _BUILTINS = (
@@ -47,12 +47,12 @@ Line = tuple[int, str]  # depth of indentation, text
 
 
 class ProgramWriter:
-    """Write programs by the choices of a random generator."""
+    """Writes programs by the choices of a random generator."""
 
     def __init__(self, random: Random, most: int) -> None:
         self._random = random
         self._depth = 0
-        self._left = most  # expressions, before those that follow are names and constants
+        self._left = most  # expressions left before only names and constants follow
         self._expressions: tuple[Callable[[], str], ...] = (
             self._write_name, self._write_constant, self._write_call, self._write_call, self._write_attribute,
             self._write_item, self._write_binary, self._write_unary, self._write_comparison, self._write_lambda,
@@ -82,7 +82,7 @@ class ProgramWriter:
     # Expressions
 
     def _write_expression(self) -> str:
-        """Return an expression in brackets or of one word, which may stand everywhere."""
+        """Return an expression in brackets or of one word, which is valid anywhere."""
         self._left -= 1
         if self._depth >= MAX_DEPTH or self._left < 0:
             return self._write_name() if self._happens() else self._write_constant()
@@ -135,7 +135,7 @@ class ProgramWriter:
         return f"({self._write_expression()}{rest})"
 
     def _write_test(self) -> str:
-        """Return a test of what something is, right or wrong."""
+        """Return a type or attribute test, right or wrong."""
         test = f"{self._pick(('isinstance', 'issubclass', 'callable', 'hasattr', 'type'))}({self._write_arguments()})"
         return self._random.choice((test, f"(not {test})", f"({test} is {self._write_expression()})"))
 
@@ -272,7 +272,7 @@ class ProgramWriter:
         yield from self._list_block(depth + 1)
 
     def _list_asked_class(self, depth: int) -> Iterator[Line]:
-        """Yield a class whose special methods are anything, and code that makes Python ask for them."""
+        """Yield a class with arbitrary special methods, and code that makes Python call them."""
         name = self._pick(("A", "B", "C"))
         yield depth, f"class {name}({', '.join(self._repeat(self._write_name, 2))}):"
         for _ in range(self._random.randint(1, 4)):
@@ -358,7 +358,7 @@ class ProgramWriter:
 
 
 def write_program(random: Random, most: int = 300) -> str:
-    """Return a program of about so many expressions that Python parses; one that does not is written again."""
+    """Return a program of about `most` expressions that Python parses; generate again until one does."""
     for _ in range(20):
         text = ProgramWriter(random, most).write()
         try:

@@ -1,4 +1,4 @@
-"""Start `pkg rate` as a process of its own, and read the addresses that it tells."""
+"""Start `pkg rate` as a separate process, and read the addresses that it prints."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ ADDRESS = re.compile(r"open (http://\S+)")
 
 
 class RateProcess(StartedCommand):
-    """A running `pkg rate`, and how it ended."""
+    """A running `pkg rate`, and its result."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         super().__init__(folder, "rate", *arguments)
 
     def wait_for_addresses(self, number: int) -> list[str]:
-        """Wait until so many addresses were told, and give them."""
+        """Wait until `number` addresses were printed, and return them."""
         return self.wait_for(ADDRESS, number)
 
     def wait(self) -> tuple[int, list[dict[str, Any]]]:
-        """Wait until it ends; give its exit code and the lines that it wrote."""
+        """Wait until it ends; return its exit code and its output lines."""
         written, _ = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, [json.loads(line) for line in written.splitlines()]
 
@@ -39,7 +39,7 @@ class RateProcess(StartedCommand):
 
 @contextmanager
 def start_rate(folder: Path, *arguments: str, port: str = "0") -> Iterator[RateProcess]:
-    """Start the command in a folder, by default on a free port; it is killed in the end if it still runs."""
+    """Start the command in a folder, by default on a free port; it is killed afterwards if it still runs."""
     started = RateProcess(folder, *arguments, "--port", port)
     try:
         yield started

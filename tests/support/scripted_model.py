@@ -1,4 +1,4 @@
-"""A text model that says what a test has told it to, and remembers what it was asked."""
+"""A text model with scripted answers, which records its prompts."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from pkg.models.text_model import Decoding, Finish, Generation, Listen, Message, Usage
 
 Asked = tuple[Message, ...]
-"""What was asked, as messages; a text to go on with is one of the user, a hole is one before and one after it."""
+"""A prompt as messages: a text to complete is one user message, a hole is one before and one after it."""
 
 Answer = str | Exception
 
 
 @dataclass
 class ScriptedModel:
-    """Give answers one after another, the last one again and again, or whatever a function makes of what was asked.
+    """Returns answers one after another, repeating the last one, or the results of a function of the prompt.
 
-    An answer longer than its tokens allow is cut, and stop strings end it, as with a real model; a token is a word.
+    An answer is truncated to its token limit and ended by stop strings, as with a real model; a token is a word.
     """
 
     answers: Sequence[Answer] | Callable[[Asked], Answer]

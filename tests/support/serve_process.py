@@ -1,4 +1,4 @@
-"""Start `pkg serve` as a process of its own, and read the address that it tells."""
+"""Start `pkg serve` as a separate process, and read the address that it prints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ADDRESS = re.compile(r"listening at (http://[^\s,]+)")
 
 
 class ServeProcess(StartedCommand):
-    """A running `pkg serve`, and where it listens."""
+    """A running `pkg serve`, and its address."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PKG_SERVE")}
@@ -26,18 +26,18 @@ class ServeProcess(StartedCommand):
 
     @property
     def page(self) -> str:
-        """Give the address of the page."""
+        """Return the address of the page."""
         return f"{self.address}/"
 
     def interrupt(self) -> int:
-        """Press Ctrl-C, and give the exit code."""
+        """Send Ctrl-C, and return the exit code."""
         self.press_ctrl_c()
         return self.process.wait(PATIENCE)
 
 
 @contextmanager
 def start_serve(folder: Path, *arguments: str, port: str = "0") -> Iterator[ServeProcess]:
-    """Start the command in a folder, by default on a free port; it is killed in the end if it still runs."""
+    """Start the command in a folder, by default on a free port; it is killed afterwards if it still runs."""
     started = ServeProcess(folder, *arguments, "--port", port)
     try:
         yield started

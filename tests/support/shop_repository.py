@@ -1,4 +1,4 @@
-"""A small repository with code and documents, that questions are asked about."""
+"""A small repository with code and documents, for questions about it."""
 
 from __future__ import annotations
 

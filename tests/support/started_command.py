@@ -1,4 +1,4 @@
-"""Start a command of PKG that goes on until it is ended, and read what it tells on standard error meanwhile."""
+"""Start a long-running command of PKG, and read its standard error meanwhile."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-PATIENCE = 60  # seconds for what takes less than one
+PATIENCE = 60  # seconds for operations that take less than one
 
 
 class StartedCommand:
-    """A running command, and what it has told so far."""
+    """A running command, and its standard error so far."""
 
     def __init__(self, folder: Path, *words: str, environment: Mapping[str, str] | None = None) -> None:
         self._said = folder / "stderr.txt"
@@ -31,11 +31,11 @@ class StartedCommand:
 
     @property
     def told(self) -> str:
-        """Give what it has told on standard error."""
+        """Return its standard error so far."""
         return self._said.read_text(encoding="utf-8", errors="replace")
 
     def wait_for(self, pattern: re.Pattern[str], number: int = 1) -> list[str]:
-        """Wait until it has told something so many times; give the group of the pattern each time."""
+        """Wait for `number` matches of a pattern; return the group of each."""
         end = time.monotonic() + PATIENCE
         while len(found := pattern.findall(self.told)) < number:
             assert self.process.poll() is None, self.told
@@ -48,7 +48,7 @@ class StartedCommand:
         self.process.send_signal(signal.SIGINT)
 
     def kill(self) -> None:
-        """End it, if it still runs."""
+        """Kill it if it still runs."""
         self.process.kill()
         if self.process.stdout is not None:
             self.process.stdout.close()

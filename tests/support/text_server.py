@@ -1,4 +1,4 @@
-"""A server on this machine that speaks the interface of OpenAI for texts, and misbehaves on demand."""
+"""A local server with the interface of OpenAI for texts, which fails on demand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STREAM = {"Content-Type": "text/event-stream"}
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer of the server: its status and headers, and its bytes, in pieces between which it waits."""
+    """One answer of the server: status and headers, and its bytes, in pieces with pauses between them."""
 
     status: int
     pieces: Sequence[bytes]
@@ -27,7 +27,7 @@ class Reply:
 
 
 def stream(texts: Sequence[str], finish: str | None = "stop", usage: Body | None = None, pause: float = 0.0) -> Reply:
-    """Answer with texts, one chunk each; without a finish the stream just ends."""
+    """Return a reply that streams texts, one chunk each; without a finish the stream just ends."""
     chunks: list[Body] = [{"choices": [{"index": 0, "delta": {"content": text}, "text": text}]} for text in texts]
     if finish:
         chunks.append({"choices": [{"index": 0, "delta": {}, "text": "", "finish_reason": finish}]})
@@ -40,7 +40,7 @@ def stream(texts: Sequence[str], finish: str | None = "stop", usage: Body | None
 
 
 def refuse(status: int, message: str, code: str | None = None, **headers: str) -> Reply:
-    """Answer with a fault, as services word it."""
+    """Return an error reply in the wording of services."""
     body = {"error": {"message": message, "code": code}}
     return Reply(status, [json.dumps(body).encode()], {name.replace("_", "-"): text for name, text in headers.items()})
 
@@ -50,17 +50,17 @@ Script = Callable[[Body], Reply]
 
 @dataclass
 class TextServer:
-    """What tests know of the server: its address, what it was asked, and what it is to answer."""
+    """The server's address, the requests that it received, and its answers."""
 
     url: str
     requests: list[Body] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
-    script: list[Script] = field(default_factory=list)  # what the next requests get; after it all goes as always
+    script: list[Script] = field(default_factory=list)  # answers to the next requests; after them `always`
     always: Script = lambda body: stream(["well"])
-    pages: dict[str, Body | Script] = field(default_factory=dict)  # beside the interface, such as /props
+    pages: dict[str, Body | Script] = field(default_factory=dict)  # other pages, such as /props
 
     def choose(self, path: str, body: Body) -> Reply:
-        """Choose what is answered."""
+        """Choose the reply."""
         if path in self.pages:
             page = self.pages[path]
             return page(body) if callable(page) else Reply(200, [json.dumps(page).encode()])
@@ -72,13 +72,13 @@ class TextServer:
 
 @contextmanager
 def serve_texts() -> Iterator[TextServer]:
-    """Run the server for the length of a test."""
+    """Run the server for the duration of a test."""
 
     class Handler(QuietHandler):
-        def do_POST(self) -> None:  # noqa: N802 - so http.server calls it
+        def do_POST(self) -> None:  # noqa: N802 - the name that http.server calls
             self._answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
 
-        def do_GET(self) -> None:  # noqa: N802 - so http.server calls it
+        def do_GET(self) -> None:  # noqa: N802 - the name that http.server calls
             self._answer({})
 
         def _answer(self, body: Body) -> None:

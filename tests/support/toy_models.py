@@ -1,4 +1,4 @@
-"""Encoders of the tests behind names of their own: one on this machine, and one behind a service that is not there."""
+"""Test encoders under their own names: one local, and one of a service that does not exist."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def embed_letters(texts: Sequence[str]) -> list[list[float]]:
 
 @dataclass
 class LetterModel:
-    """A model that counts letters, one token each, and writes down what it was asked."""
+    """A model that counts letters, one token each, and records its inputs."""
 
     answer: Answer = embed_letters
     dimension: int | None = 4
@@ -45,18 +45,18 @@ class LetterModel:
         return self.answer(texts)
 
 
-MODELS: dict[str, LetterModel] = {}  # those that were made, by the name of their encoder
+MODELS: dict[str, LetterModel] = {}  # created models, by the name of their encoder
 
 
 def make_encoder(name: str, *_: str | None) -> BatchedEncoder:
-    """Make an encoder of letters as the registry does."""
+    """Return an encoder of letters, as the registry does."""
     model = MODELS.setdefault(name, LetterModel(name=name, identity=name, window=80, max_texts=50, max_tokens=5000))
     return BatchedEncoder(model, VectorCache(find_cache_file(FILE_NAME)), lambda seconds: None)
 
 
 @contextmanager
 def register_toys() -> Iterator[dict[str, LetterModel]]:
-    """Let the registry know `fake` (adds up words), `toy:NAME` (letters, here) and `far:NAME` (letters, elsewhere)."""
+    """Register `fake` (sums up words), `toy:NAME` (letters, local) and `far:NAME` (letters, remote)."""
     kinds = {
         "fake": registry.EncoderKind("fake", "fakes", "FakeEncoder", 256),
         "toy": registry.EncoderKind("toy:NAME", "toy_models", "make_encoder", 4, "model"),

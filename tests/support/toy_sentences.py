@@ -1,4 +1,4 @@
-"""A stand-in for the package sentence-transformers, which is too large for these tests: it notes how it is used."""
+"""A stand-in for the package sentence-transformers, which is too large for these tests: it records its use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 @dataclass
 class Uses:
-    """How the package was used."""
+    """Recorded uses of the package."""
 
     loaded: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     offline: list[str | None] = field(default_factory=list)
@@ -27,7 +27,7 @@ class Uses:
 
 @contextmanager
 def install_sentences(prompts: dict[str, str] | None = None, scores: Any = None) -> Iterator[Uses]:
-    """Put the stand-in in the place of the package; models called `missing` are not there."""
+    """Replace the package by the stand-in; models called `missing` do not exist."""
     uses = Uses()
 
     def note_loading(name: str, options: dict[str, Any]) -> None:

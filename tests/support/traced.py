@@ -1,4 +1,4 @@
-"""A small project whose calls are known, its graph written out by hand, and the interpreters that can run it."""
+"""A small project with known calls, its hand-written graph, and the interpreters that can run it."""
 
 from __future__ import annotations
 
@@ -119,13 +119,13 @@ def make_traced_store(folder: Path, store: Path) -> EmbeddedStore:
 
 
 def set_root(store: EmbeddedStore, folder: Path, revision: str | None = None, name: str = "shop") -> None:
-    """Say that the source was built from a folder."""
+    """Set the folder that the source was built from."""
     with store.write() as writer:
         writer.put_source(Source(name, "repository", str(folder), revision), "first")
 
 
 def find_interpreters() -> list[str]:
-    """Give this interpreter, and of pyenv's the newest of each version from 3.8 on."""
+    """Return this interpreter, and pyenv's newest of each version from 3.8 on."""
     root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     found: dict[tuple[int, ...], Path] = {}
     for program in sorted(root.glob("versions/3.*/bin/python")):

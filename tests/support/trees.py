@@ -15,10 +15,10 @@ from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
 
 FEW_EXAMPLES = settings(max_examples=max(5, settings().max_examples // 10))
-"""A tenth of the profile's examples, for tests of which each example builds several graphs."""
+"""A tenth of the profile's examples, for tests that build several graphs per example."""
 
 STORE_FILES = ["graph.db", "graph.db-sum", "graph.db-terms", "graph.db-vectors"]
-"""What a closed store consists of, by name."""
+"""File names of a closed store."""
 
 SHOP = {
     "shop/cart.py": (
@@ -35,7 +35,7 @@ SHOP = {
 
 
 def write_tree(folder: Path, files: Mapping[str, str | bytes]) -> Path:
-    """Write files below a folder; give the folder."""
+    """Write files below a folder; return the folder."""
     for name, content in files.items():
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -66,7 +66,7 @@ def open_built(folder: Path, files: Mapping[str, str | bytes], source: str) -> I
 
 
 def change_sealed(path: Path, *statements: str, parameters: tuple[object, ...] = ()) -> None:
-    """Run statements on a store behind PKG's back, and sum up what it then holds, as if PKG had written it."""
+    """Run statements on a store outside of PKG, and update its checksum as if PKG had written it."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         for statement in statements:
             connection.execute(statement, parameters)
@@ -77,11 +77,11 @@ def change_sealed(path: Path, *statements: str, parameters: tuple[object, ...] =
 
 
 def export_lines(store: GraphStore) -> list[str]:
-    """Export a graph with its vectors, a line for each node and relationship."""
+    """Export a graph with its vectors, one line for each node and relationship."""
     return [json.dumps(line) + "\n" for line in store.export(vectors=True)]
 
 
 def list_ids(store: GraphStore, path: str | None = None) -> set[str]:
-    """List the ids of the nodes, of one file or of all."""
+    """Return the ids of the nodes, of one file or of all."""
     lines = [line for line in store.export() if line["type"] == "node"]
     return {line["id"] for line in lines if path in (None, line.get("path"))}

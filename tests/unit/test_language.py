@@ -37,6 +37,7 @@ FINISHED = (
     "docs/resolution.md",
     "docs/schema.md",
     "docs/security.md",
+    "examples",
     "pkg/__init__.py",
     "pkg/api.py",
     "pkg/api_types.py",
