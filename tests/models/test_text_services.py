@@ -143,7 +143,7 @@ def test_patience_ends(server: TextServer) -> None:
         ),
         (Reply(200, [b'{"answer": 42}']), ModelAnswerError, "did not answer with a stream"),
         (stream(["half a"], finish=None), ModelAnswerError, "broke off after 6 characters"),
-        (Reply(200, [b"data: {nonsense\n\n"], STREAM), ModelAnswerError, "no chunk"),
+        (Reply(200, [b"data: {nonsense\n\n"], STREAM), ModelAnswerError, "invalid chunk"),
         (
             Reply(200, [b'data: {"error": {"code": 400, "message": "bad"}}\n\n'], STREAM),
             ModelError,

@@ -158,7 +158,7 @@ def test_make_try_asks_for_what_is_there(shell: dict[str, str], tmp_path: Path) 
         subprocess.run(build, shell=True, env=shell | store, check=True, stdout=subprocess.DEVNULL)
     expected, found = [], []
     for number, question, path, qualname in QUESTION.findall(makefile):
-        command = ["pkg", "query", question, "--source", sources[number], "--top-k", "1"]
+        command = ["pkg", "query", question, "--source", sources[number], "--top-k", "1", "--json"]
         lines = subprocess.run(command, env=shell | store, check=True, stdout=subprocess.PIPE).stdout.splitlines()
         hit = json.loads(lines[0])
         expected.append((question, path, qualname))

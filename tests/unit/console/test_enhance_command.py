@@ -208,7 +208,7 @@ def test_failures_are_listed_where_the_model_is_named(monkeypatch: pytest.Monkey
         (["--model", "template", "--source", "other"], "no source 'other'"),
         (["--list", "--diff"], "--list and --diff exclude each other"),
         (["--undo", "nobody"], "no docstring of model 'nobody'"),
-        (["--model", "template", "--max-cost", "1"], "give the price of a million too"),
+        (["--model", "template", "--max-cost", "1"], "a limit on cost needs prices"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(words: list[str], message: str) -> None:
