@@ -72,13 +72,19 @@ class Machine:
 def describe_machine(*folders: Path) -> Machine:
     """Record the mounts, all files below some folders, and the state of this process."""
     return Machine(
-        Path("/proc/self/mountinfo").read_text(encoding="utf-8"),
+        _read_mounts(),
         tuple(sorted(f"{path} {path.stat().st_size}" for folder in folders for path in folder.rglob("*"))),
         tuple(resource.getrlimit(kind) for kind in range(resource.RLIMIT_RTPRIO + 1)),
         tuple(str(signal.getsignal(number)) for number in sorted(signal.valid_signals())),
         len(os.listdir("/proc/self/fd")),
         os.getcwd(),
     )
+
+
+def _read_mounts() -> str:
+    """Return the mounts without those of containers, which a Docker daemon makes and removes at any time."""
+    lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
+    return "\n".join(line for line in lines if line.rpartition(" - ")[2].split()[0] not in ("overlay", "nsfs"))
 
 
 def _list_processes() -> list[int]:
