@@ -11,82 +11,36 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-FINISHED = (
-    "docs/browser.md",
-    "docs/ci.md",
-    "docs/docker.md",
-    "docs/integrations.md",
-    "docs/mcp.md",
-    "docs/neo4j.md",
-    "docs/page.md",
-    "docs/serve.md",
-    "docs/ask.md",
-    "docs/encoders.md",
-    "docs/enhance.md",
-    "docs/generate.md",
-    "docs/models.md",
-    "docs/data.md",
-    "docs/judge.md",
-    "docs/rate.md",
-    "docs/prompts.md",
-    "docs/python.md",
-    "docs/contributing.md",
-    "docs/extending.md",
-    "docs/rerank.md",
-    "docs/calls.md",
-    "docs/resolution.md",
-    "docs/schema.md",
-    "docs/security.md",
-    "examples",
-    "pkg/__init__.py",
-    "pkg/api.py",
-    "pkg/api_types.py",
-    "pkg/argument_types.py",
-    "pkg/_start.py",
-    "pkg/cache_file.py",
-    "pkg/config.py",
-    "pkg/encode",
-    "pkg/enhance",
-    "pkg/doctor.py",
-    "pkg/errors.py",
-    "pkg/generation",
-    "pkg/lab/audit",
-    "pkg/lab/bench",
-    "pkg/lab/datasets",
-    "pkg/lab/evaluation/code",
-    "pkg/lab/evaluation/questions",
-    "pkg/lab/evaluation/report",
-    "pkg/lab/evaluation/retrieval",
-    "pkg/lab/evaluation/statistics",
-    "pkg/lab/judge",
-    "pkg/lab/lab_api.py",
-    "pkg/lab/rating",
-    "pkg/lazy_module.py",
-    "pkg/local_errors.py",
-    "pkg/model.py",
-    "pkg/models",
-    "pkg/private_files.py",
-    "pkg/resources.py",
-    "pkg/services.py",
-    "pkg/trained.py",
-    "pkg/trust.py",
-    "pkg/units.py",
-    "pkg/extract",
-    "pkg/graph",
-    "pkg/indexing",
-    "pkg/integrations",
-    "pkg/quoting",
-    "pkg/rerank",
-    "pkg/resolution",
-    "pkg/sandbox",
-    "pkg/retrieval",
-    "pkg/service",
-    "pkg/terms",
-    "pkg/trace",
-    "pkg/vectors",
-    "tests/unit/resolution",
+ROOMS = (
+    *("pkg", "docs", "checks", "benchmarks", "training", "examples", "tests/unit/resolution"),
+    *("README.md", "CHANGELOG.md", "SECURITY.md"),
 )
 """Folders and files whose language is checked, relative to the project."""
+
+UNFINISHED = frozenset(
+    {
+        "benchmarks/answer_forms.py",
+        "checks/check_sandbox.py",
+        "docs/commands.md",
+        "docs/decisions/service-metrics.md",
+        "docs/evaluate.md",
+        "docs/imports.md",
+        "docs/papers.md",
+        "docs/troubleshooting.md",
+        "pkg/cli.py",
+        "pkg/console/freshness_notes.py",
+        "pkg/console/options.py",
+        "pkg/lab/commands.py",
+        "pkg/lab/console/data_command.py",
+        "pkg/lab/console/lab_options.py",
+        "pkg/lab/evaluation/repository/repository_items.py",
+        "training/MODEL_CARD.md",
+        "training/README.md",
+        "training/card_template.md",
+        "training/lessons.py",
+    }
+)
+"""Files that are still to be rewritten."""
 
 FIRST_WORDS = frozenset(
     {"Give", "Tell", "Say", "Let", "Have", "Ask", "Look", "Go", "Note", "Gives", "Tells", "Says", "Lets", "Has", "Asks"}
@@ -133,7 +87,12 @@ def list_faults(path: Path) -> Iterator[str]:
                 yield f"{place}:{number}: '{found[0]}', write: {instead}"
 
 
-@pytest.mark.parametrize("room", FINISHED)
+@pytest.mark.parametrize("room", ROOMS)
 def test_language(room: str) -> None:
-    faults = [fault for path in list_files(ROOT / room) for fault in list_faults(path)]
+    files = [path for path in list_files(ROOT / room) if path.relative_to(ROOT).as_posix() not in UNFINISHED]
+    faults = [fault for path in files for fault in list_faults(path)]
     assert not faults, "\n".join(faults)
+
+
+def test_an_unfinished_file_still_has_faults() -> None:
+    assert [each for each in UNFINISHED if not any(list_faults(ROOT / each))] == []
