@@ -30,15 +30,15 @@ def open_database(path: Path, address: str, create: bool) -> sqlite3.Connection:
     StoreVersionError for one of a newer PKG, sqlite3.Error or OSError where the file cannot be used, such as
     OperationalError where other processes keep creating and deleting it.
     """
-    real = Path(os.path.realpath(path))  # a folder before ".." need not exist
+    # A folder before ".." need not exist, and SQLite would take a relative path that begins with "file:" for a URI.
+    real = Path(os.path.realpath(path))
     if not create and not real.exists():
         raise StoreMissingError(f"no graph at {address}; run: pkg build PATH (or name another with --store)")
     for _ in range(MAX_OPEN_ATTEMPTS):
         if create and not real.exists():
             _make_database(real)
         before = identify(path)
-        place = os.path.realpath(path)  # a relative path that begins with "file:" would be taken for a URI
-        connection = sqlite3.connect(place, timeout=LOCK_SECONDS, isolation_level=None)
+        connection = sqlite3.connect(real, timeout=LOCK_SECONDS, isolation_level=None)
         try:
             connection = _prepare(connection, path, address, create)
         except BaseException as fault:
