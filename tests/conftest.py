@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pkg.graph.embedded.embedded_store import EmbeddedStore
     from pkg.models.text_model import TextModel
 
-os.environ.setdefault("PKG_JSON", "1")  # most tests read what commands write; those of text say --no-json
+os.environ["PKG_JSON"] = "1"  # most tests parse the output of commands; those of text pass --no-json
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read once, when numpy is first imported
 
 # A shell starts what runs in the background deaf to Ctrl-C, and children inherit that; a program under nohup should
@@ -62,9 +62,8 @@ class FailureLines:
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Hide the caller's settings and give each test folders of its own for data, configuration and cache."""
     for name in os.environ:
-        if name.startswith(("PKG_", "OPENAI_", "VOYAGE_")):
+        if name.startswith(("PKG_", "OPENAI_", "VOYAGE_")) and name != "PKG_JSON":
             monkeypatch.delenv(name)
-    monkeypatch.setenv("PKG_JSON", "1")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
