@@ -320,7 +320,7 @@ class Program:
                 position += len(module.codes)
             else:
                 module.outline, module.is_outlined = outline, True
-                module.classes = {each.key: _outline_class(module, each) for each in outline.classes}
+                module.classes = {each.key: _restore_class(module, each) for each in outline.classes}
                 position, count = position + outline.codes, outline.operations
             self.schedule.owners += [None] * count  # type: ignore[list-item]  # until the module is placed
             self.modules[path] = module
@@ -515,7 +515,7 @@ class Program:
             vars(each).clear()
 
 
-def _outline_class(module: ModuleInfo, outline: ClassOutline) -> ClassInfo:
+def _restore_class(module: ModuleInfo, outline: ClassOutline) -> ClassInfo:
     """Create a class from its outline; its bases are set once all classes exist."""
     info = ClassInfo(module, outline.key)
     info.outline = outline
