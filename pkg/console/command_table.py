@@ -47,7 +47,7 @@ PLACES = {
     "data": _place("data", "Make sets of questions and answers about a repository, each row with where it comes from."),
     "eval": _place("evaluate", "Measure how good answers are, on benchmarks or on questions of your own."),
     "judge": _place("judge", "Judge answers of systems to questions, and measure the judge."),
-    "rate": _place("rate", "Let people rate questions and answers on a page of this machine, or write them."),
+    "rate": _place("rate", "Open a page of this machine on which people rate or write questions and answers."),
 }
 """Commands of the lab."""
 

@@ -26,7 +26,7 @@ from pkg.lab.console.lab_options import (
 @rate_options
 @json_option
 def rate(path: str, as_json: bool, **options: Any) -> None:
-    """Let people rate questions and answers on a page of this machine, or write them.
+    """Open a page of this machine on which people rate or write questions and answers.
 
     FILE holds JSON lines: pairs with question and answer get two sliders, answers of one system or of several a slider,
     answers of two systems a choice without names. The page is served on this machine alone, at an address that lets
@@ -158,7 +158,7 @@ def evaluate_mbpp(store: str, as_json: bool, **options: Any) -> None:
 @repository_evaluation_options
 @json_option
 def evaluate_repository(path: str, as_json: bool, **options: Any) -> None:
-    """Have a model write functions of a repository anew, judged by the repository's own tests.
+    """Rewrite functions of a repository with a model, judged by the tests of the repository.
 
     Functions with a docstring lose their body one by one; one counts if tests that pass now fail without it. The model
     sees header and docstring, and what the column shows of the rest of the repository: never tests, the function
@@ -213,7 +213,7 @@ def evaluate_calibrate(
 def evaluate_report(
     paths: tuple[str, ...], form: str, page: str | None, figures: str | None, data: str | None, as_json: bool
 ) -> None:
-    """Make every figure of runs anew from their records; no model is asked, and nothing runs.
+    """Compute every figure of runs from their records, without a model and without running code.
 
     Several runs stand beside each other, as in the tables of the paper, whose figures are there too.
     """
@@ -294,7 +294,7 @@ def judge_correctness(path: str, as_json: bool, **options: Any) -> None:
 @judge_report_options
 @json_option
 def judge_report(paths: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Sum up judgements that were kept with --out, each kind and judge by itself; nothing is asked anew."""
+    """Summarise judgements stored with --out by kind and judge, without asking a model."""
     from pkg.lab.console.judge_command import run_report
 
     run_report(paths, as_json, options)

@@ -25,7 +25,7 @@ judge_options = combine(
     ),
     click.option(
         "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-        help="Keep each judgement in FILE as soon as it is there; the same command goes on behind them.",
+        help="Append each judgement to FILE at once; the same command resumes after the last one.",
     ),
     _baseline_option,
     click.option(

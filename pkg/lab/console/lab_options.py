@@ -198,7 +198,7 @@ qa_options = combine(
         "--out",
         type=click.Path(file_okay=False, path_type=Path),
         metavar="FOLDER",
-        help="Keep answers, judgements and a page of both in FOLDER; the same command goes on behind them.",
+        help="Store answers, judgements and a page of both in FOLDER; the same command resumes the run.",
     ),
 )
 """The options of `pkg eval qa`, except for the store."""
