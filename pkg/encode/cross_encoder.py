@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ class SentencePairModel:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self._lock = Lock()  # a tokenizer changes its settings in each call, which other threads must not see
 
     @cached_property
     def _loaded(self) -> CrossEncoder:
@@ -56,7 +58,8 @@ class SentencePairModel:
         from torch.nn import Identity
 
         pairs = [(query, text) for text in texts]
-        answer = model.predict(pairs, batch_size=BATCH, activation_fn=Identity(), show_progress_bar=False)
+        with self._lock:
+            answer = model.predict(pairs, batch_size=BATCH, activation_fn=Identity(), show_progress_bar=False)
         logits = np.asarray(answer, np.float64)
         if logits.ndim == 2 and logits.shape[1] == 1:
             logits = logits[:, 0]

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,6 +57,7 @@ class SentenceModel:
     def __init__(self, name: str, model: str) -> None:
         self.name = name
         self._model = model
+        self._lock = Lock()  # a tokenizer changes its settings in each call, which other threads must not see
 
     @cached_property
     def identity(self) -> str:
@@ -98,17 +100,16 @@ class SentenceModel:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text."""
         tokenizer: Any = self._loaded.tokenizer
-        return [len(ids) for ids in tokenizer(list(texts), truncation=False, verbose=False)["input_ids"]]
+        with self._lock:
+            return [len(ids) for ids in tokenizer(list(texts), truncation=False, verbose=False)["input_ids"]]
 
     def embed(self, texts: Sequence[str], is_query: bool) -> npt.NDArray[np.float32]:
         """Embed texts: float32 [len(texts), dimension]."""
-        vectors: npt.NDArray[np.float32] = self._loaded.encode(
-            list(texts),
-            batch_size=len(texts),
-            prompt=self._choose_prompt(is_query),
-            show_progress_bar=False,
-            convert_to_numpy=True,
-        )
+        model, prompt = self._loaded, self._choose_prompt(is_query)
+        with self._lock:
+            vectors: npt.NDArray[np.float32] = model.encode(
+                list(texts), batch_size=len(texts), prompt=prompt, show_progress_bar=False, convert_to_numpy=True
+            )
         return np.asarray(vectors, np.float32)
 
     def _choose_prompt(self, is_query: bool) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,12 +34,13 @@ HEADING_LIMIT = 2_000  # cached headings
 
 
 class StaticEncoder:
-    """Encode code and questions by the trained rows of their words (P-09, P-13)."""
+    """Encode code and questions by the trained rows of their words (P-09, P-13); safe to use from threads."""
 
     def __init__(self, table: WordTable | None = None) -> None:
         self._table = table or load_word_table()
         self._identifiers = IdentifierTable(self._table)
         self._headings: dict[str, Vectors] = {}
+        self._lock = Lock()  # of both caches
 
     @property
     def name(self) -> str:
@@ -67,6 +69,18 @@ class StaticEncoder:
 
     def encode_spans(self, text: bytes, spans: Spans, headings: Sequence[str] = ()) -> Vectors:
         """Encode text[start:end] for each row of spans [n, 2], byte offsets: float32 [n, dimension]."""
+        with self._lock:
+            return self._encode_spans(text, spans, headings)
+
+    def encode_without(self, text: bytes, cuts: Spans, heading: str = "") -> Vectors:
+        """Encode the text without one span at a time: float32 [len(cuts), dimension] (P-18).
+
+        Only identifiers without another occurrence are subtracted from the sum.
+        """
+        with self._lock:
+            return self._encode_without(text, cuts, heading)
+
+    def _encode_spans(self, text: bytes, spans: Spans, headings: Sequence[str]) -> Vectors:
         sums = np.zeros((len(spans), self.dimension), np.float32)
         identifiers, starts = self._read_identifiers(text)
         first = np.searchsorted(starts, spans[:, 0])
@@ -78,11 +92,7 @@ class StaticEncoder:
                 sums[group] = self._sum_group(identifiers, first[group], last[group])
         return self._add_headings(sums, headings)
 
-    def encode_without(self, text: bytes, cuts: Spans, heading: str = "") -> Vectors:
-        """Encode the text without one span at a time: float32 [len(cuts), dimension] (P-18).
-
-        Only identifiers without another occurrence are subtracted from the sum.
-        """
+    def _encode_without(self, text: bytes, cuts: Spans, heading: str) -> Vectors:
         identifiers, starts = self._read_identifiers(text)
         columns, places = self._identifiers.number(identifiers)
         counts, rows = np.bincount(places), self._identifiers.rows(columns)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -242,3 +243,12 @@ def test_vectors_are_equal_in_every_process() -> None:
 def test_a_zero_row_stays_zero_when_rows_are_scaled() -> None:
     scaled = normalise(np.array([[3, 4], [0, 0], [0, -2]], np.float32))
     assert scaled.tolist() == [[np.float32(0.6), np.float32(0.8)], [0, 0], [0, -1]]
+
+
+def test_threads_get_the_vectors_of_their_own_texts() -> None:
+    texts = [" ".join(f"{word}{number}" for word in ("apple", "river", "parse")).encode() for number in range(200)]
+    expected = StaticEncoder().encode(texts)
+    shared = StaticEncoder()
+    with ThreadPoolExecutor(8) as threads:
+        vectors = list(threads.map(lambda text: shared.encode([text])[0], texts))
+    assert np.array_equal(np.stack(vectors), expected)
