@@ -30,9 +30,9 @@ LEFT_OUT = "long random searches, the commands of docs/generate.md, one of two v
 # and packages whose pins differ by version. All others compute the same result on each.
 VERSIONED = (
     "tests/unit/extract tests/unit/sandbox tests/unit/rerank tests/lab/evaluation/code tests/unit/trace"
-    " tests/lab/console tests/unit/console tests/unit/encode tests/unit/vectors tests/unit/test_api.py"
-    " tests/unit/test_cli.py tests/unit/test_project.py tests/unit/resolution/test_shapes_are_true.py"
-    " tests/unit/indexing/test_workers.py tests/e2e/test_interrupt.py"
+    " tests/lab/commands tests/unit/commands tests/unit/console tests/unit/encode tests/unit/vectors"
+    " tests/unit/test_api.py tests/unit/test_cli.py tests/unit/test_project.py"
+    " tests/unit/resolution/test_shapes_are_true.py tests/unit/indexing/test_workers.py tests/e2e/test_interrupt.py"
 )
 
 OWN_SERVERS = tuple(

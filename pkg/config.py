@@ -19,15 +19,24 @@ from pkg.trust import TrustedFile, find_user_folder, identify, read_trust, trust
 
 USER_FILE = "pkg.toml"  # in the folder of the user's configuration
 
-HARMLESS = frozenset(
-    (
-        "blocks", "budget", "context", "declarations", "field", "floor", "frame", "helpers", "hops", "jobs", "json",
-        "max_file_size", "mode", "prune", "prune_steps", "ranking", "retriever", "source", "tests", "text", "top_k",
-    )
-)  # fmt: skip
-"""The settings that any file may decide: which code is read, which results are found and how much of them is shown.
+HARMLESS: Mapping[str, tuple[type, ...]] = {
+    **dict.fromkeys(("blocks", "context", "field", "frame", "helpers", "mode", "ranking", "retriever"), (str,)),
+    **dict.fromkeys(("source", "tests"), (str,)),
+    **dict.fromkeys(("budget", "hops", "jobs", "max_file_size", "prune_steps", "top_k"), (int,)),
+    **dict.fromkeys(("declarations", "floor", "json", "text"), (bool,)),
+    "prune": (str, bool),
+}
+"""Settings that any file may decide: which code is read, which results are found and how much of them is shown."""
 
-Every other setting needs trust. Among those, attempts, max_tokens and price decide what a paid model may cost.
+SETTINGS: Mapping[str, tuple[type, ...]] = {
+    **HARMLESS,
+    **dict.fromkeys(("encoder", "gate", "model", "price", "store"), (str,)),
+    **dict.fromkeys(("attempts", "max_tokens"), (int,)),
+    "follow_links": (bool,),
+}
+"""Types of every setting that a file may hold. Those that are not harmless need trust.
+
+Among these, attempts, max_tokens and price decide what a paid model may cost.
 """
 
 
@@ -70,14 +79,14 @@ class Settings:
             )
 
 
-def read_settings(folder: Path, known: Mapping[str, tuple[type, ...]]) -> Settings:
+def read_settings(folder: Path) -> Settings:
     """Read the user's own settings and those of the nearest file at or above a folder, which win over them.
 
-    known: the types that each setting may have. A UsageError names a setting that is unknown or of another type.
+    A UsageError names a setting that is unknown or of another type.
     """
     found = Settings()
     for file in (read_user_file(), find_settings(folder)):
-        table = {} if file is None else _check(_parse(file), file.path, known)
+        table = {} if file is None else _check(_parse(file), file.path)
         found.values.update(table)
         found.files.update(dict.fromkeys(table, file))  # type: ignore[arg-type]  # no file has no names
     return found
@@ -176,13 +185,12 @@ def _parse(file: SettingsFile) -> dict[str, Any]:
     return data
 
 
-def _check(table: dict[str, Any], file: Path, known: Mapping[str, tuple[type, ...]]) -> dict[str, Any]:
+def _check(table: dict[str, Any], file: Path) -> dict[str, Any]:
     for name, value in table.items():
-        if name not in known:
-            raise UsageError(f"unknown setting '{name}' in {file}; expected one of: {', '.join(sorted(known))}")
-        if type(value) not in known[name]:
+        if name not in SETTINGS:
+            raise UsageError(f"unknown setting '{name}' in {file}; expected one of: {', '.join(sorted(SETTINGS))}")
+        if type(value) not in SETTINGS[name]:
             seen = conceal_address(str(value)) if name == "store" else repr(value)
-            raise UsageError(
-                f"setting '{name}' in {file} is {seen}; expected {' or '.join(each.__name__ for each in known[name])}"
-            )
+            expected = " or ".join(each.__name__ for each in SETTINGS[name])
+            raise UsageError(f"setting '{name}' in {file} is {seen}; expected {expected}")
     return table

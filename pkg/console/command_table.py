@@ -1,106 +1,147 @@
-"""The table of commands: the headings of the help, and the modules of commands above the console."""
+"""The table of commands, which are imported when they are used: help and completion list them without an import."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 
-HEADINGS = {
-    "Everyday": ("build", "query", "explore", "show", "deps", "impact", "outline", "ask", "diff"),
-    "Generate and choose": ("enhance", "rerank"),
-    "Serve": ("serve", "mcp"),
-    "Graph and store": (
-        *("map", "stats", "export", "verify", "corpus"),
-        *("browser", "doctor", "trust", "completion"),
+
+class Section(NamedTuple):
+    """Commands under one heading of the help, in its order."""
+
+    package: str  # of their modules, each named after its command
+    summaries: Mapping[str, str]  # the first sentence of the help of each
+
+
+SECTIONS = {
+    "Everyday": Section(
+        "pkg.commands",
+        {
+            "build": "Build or update the graph of PATH.",
+            "query": "Find the code that helps with TEXT; - reads the question from standard input.",
+            "explore": "Show how something works: the code that matters to TEXT, and how it hangs together.",
+            "show": "Show the source of NAME with its place, signature and docstring, and in short what calls it and"
+            " what it calls.",
+            "deps": "Show what depends on what: callers, callees, imports, importers, bases, subclasses, overrides, "
+            "readers.",
+            "impact": "Show what may break when code changes, file by file, and which tests reach it.",
+            "outline": "Outline PATH: the files, classes and functions of a file or folder, or of all of a source "
+            "without PATH.",
+            "ask": "Answer a question about the code and its documents in words, with places that can be opened.",
+            "diff": "Show how code differs from A to B: functions, classes and constants added, removed, changed and"
+            " moved, and links.",
+        },
     ),
-    "Measure and train": ("bench", "eval", "audit", "judge", "rate", "data"),
-}
-"""The commands in the order of help, each under one heading."""
-
-
-class Place(NamedTuple):
-    """Location of a command imported by name, because its package imports this one and may be absent."""
-
-    package: str
-    module: str
-    attribute: str
-    summary: str  # the first sentence of its help, so that listing it imports nothing
-
-    def is_there(self) -> bool:
-        """Return whether the package can be found."""
-        return find_spec(self.package) is not None
-
-
-def _place(attribute: str, summary: str) -> Place:
-    return Place("pkg.lab", "pkg.lab.commands", attribute, summary)
-
-
-PLACES = {
-    "audit": _place("audit", "Mark the functions of the graph that give solutions of a benchmark away."),
-    "bench": _place(
-        "bench", "Measure your own graph: what it finds, how fast, how large, and which encoder serves your code."
+    "Generate and choose": Section(
+        "pkg.commands",
+        {
+            "enhance": "Write docstrings for the functions that have none, into the graph alone.",
+            "rerank": "Choose the best of several answers to each query of FILE, and say why.",
+        },
     ),
-    "data": _place("data", "Make sets of questions and answers about a repository, each row with where it comes from."),
-    "eval": _place("evaluate", "Measure how good answers are, on benchmarks or on questions of your own."),
-    "judge": _place("judge", "Judge answers of systems to questions, and measure the judge."),
-    "rate": _place("rate", "Open a page of this machine on which people rate or write questions and answers."),
+    "Serve": Section(
+        "pkg.commands",
+        {
+            "serve": "Serve the graph over HTTP until Ctrl-C: questions as JSON, described by OpenAPI.",
+            "mcp": "Serve the graph to agents that write code, by the Model Context Protocol over standard input "
+            "and output.",
+        },
+    ),
+    "Graph and store": Section(
+        "pkg.commands",
+        {
+            "map": "Map PATH, or all of a source: which folder imports which others, and the cycles that they form.",
+            "stats": "Count nodes and relationships, and list skipped files and the cost of each stage.",
+            "export": "Write the whole graph as sorted JSON lines; the same graph gives the same bytes.",
+            "verify": "Compare two stores node by node and relationship by relationship.",
+            "corpus": "Make a corpus for pkg build of rows and of packages, with source and licence of each row.",
+            "browser": "Print the address of the Neo4j Browser for the graph, and write saved queries and colours.",
+            "doctor": "Check the environment, the store and the optional tools; say how to get what is missing.",
+            "trust": "Trust the settings file of FOLDER to decide where code and credentials go; default: the current "
+            "folder.",
+            "completion": "Write the script that teaches a shell to complete pkg commands and options.",
+        },
+    ),
+    "Measure and train": Section(
+        "pkg.lab.commands",
+        {
+            "bench": "Measure your own graph: what it finds, how fast, how large, and which encoder serves your code.",
+            "eval": "Measure how good answers are, on benchmarks or on questions of your own.",
+            "audit": "Mark the functions of the graph that give solutions of a benchmark away.",
+            "judge": "Judge answers of systems to questions, and measure the judge.",
+            "rate": "Open a page of this machine on which people rate or write questions and answers.",
+            "data": "Make sets of questions and answers about a repository, each row with where it comes from.",
+        },
+    ),
 }
-"""Commands of the lab."""
+"""All commands, each in one section; the last package is above this one, and may be absent."""
 
 
-class CommandTable(MutableMapping[str, click.Command]):
-    """The commands by name; a command of PLACES is imported on first access."""
+def _is_there(section: Section) -> bool:
+    """Return whether the package of a section can be found, without an import of its parent package."""
+    return find_spec(section.package.rpartition(".")[0]) is not None
+
+
+class CommandTable(Mapping[str, click.Command]):
+    """The commands by name; the module of a command is imported on first access."""
 
     def __init__(self) -> None:
+        self.sections = {heading: section for heading, section in SECTIONS.items() if _is_there(section)}
+        self._packages = {name: each.package for each in self.sections.values() for name in each.summaries}
         self._loaded: dict[str, click.Command] = {}
 
     def __getitem__(self, name: str) -> click.Command:
         """Return a command; raises KeyError if it is unknown."""
         if name not in self._loaded:
-            place = PLACES[name]
-            if not place.is_there():
-                raise KeyError(name)
-            self._loaded[name] = getattr(import_module(place.module), place.attribute)
+            module = import_module(f"{self._packages[name]}.{name}")
+            commands = [each for each in vars(module).values() if isinstance(each, click.Command)]
+            self._loaded[name] = next(each for each in commands if each.name == name)
         return self._loaded[name]
 
-    def __setitem__(self, name: str, command: click.Command) -> None:
-        self._loaded[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._loaded[name]
-
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the names of all commands, without importing one."""
-        yield from list(self._loaded)
-        yield from (name for name, place in PLACES.items() if name not in self._loaded and place.is_there())
+        """Iterate over the names of all commands."""
+        return iter(self._packages)
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def summarise(self, name: str, limit: int) -> str:
-        """Return one line of help of at most `limit` characters, without importing a command of PLACES."""
-        command = click.Command(name, help=PLACES[name].summary) if name in PLACES else self._loaded[name]
-        return command.get_short_help_str(limit)
+        return len(self._packages)
 
 
 class CommandGroup(click.Group):
     """A group of the table's commands, whose help lists them under their headings."""
 
     def __init__(self, **options: Any) -> None:
-        self._table = CommandTable()
-        super().__init__(commands=self._table, **options)
+        super().__init__(**options)
+        self.table = CommandTable()
+        self.commands = self.table  # type: ignore[assignment]  # which is not written to
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each heading with its commands and one line of help for each."""
-        known = set(self._table)
-        width = max(map(len, known))
-        limit = formatter.width - 6 - width
-        for heading, names in HEADINGS.items():
-            rows = [(name.ljust(width), self._table.summarise(name, limit)) for name in names if name in known]
-            if rows:
-                with formatter.section(heading):
-                    formatter.write_dl(rows)
+        width = max(map(len, self.table))
+        for heading, section in self.table.sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(
+                    [
+                        (name.ljust(width), shorten_summary(summary, formatter.width - 6 - width))
+                        for name, summary in section.summaries.items()
+                    ]
+                )
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands and options that begin with a word."""
+        items = [
+            CompletionItem(name, help=shorten_summary(summary))
+            for section in self.table.sections.values()
+            for name, summary in section.summaries.items()
+            if name.startswith(incomplete)
+        ]
+        return items + click.Command.shell_complete(self, ctx, incomplete)
+
+
+def shorten_summary(summary: str, limit: int = 45) -> str:
+    """Return a summary of at most `limit` characters, as click does for the help of a command."""
+    return click.Command(None, help=summary).get_short_help_str(limit)

@@ -1,11 +1,16 @@
-"""Draw dependency answers as graphs: Graphviz, Mermaid, and GraphML through networkx. Nothing here prints."""
+"""Draw dependency answers as graphs: Graphviz, Mermaid, and GraphML through networkx."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pkg.console.trees import say_coverage
+import click
+
+from pkg.console.settings import is_typed
+from pkg.console.streams import emit, show
+from pkg.console.trees import say_coverage, view_deps
+from pkg.errors import UsageError
 from pkg.quoting.hidden_characters import spell_hidden, spell_line
 from pkg.retrieval.deps.answer import Answer, Chains, Cycles, Dependencies, Impact, ImportTable, Link, Place, Unused
 
@@ -136,3 +141,17 @@ def _join(lines: Sequence[int]) -> str:
 def _clean(text: str) -> str:
     """Escape characters that XML does not allow."""
     return spell_hidden(text)
+
+
+def emit_deps(answer: Answer, form: str | None, as_json: bool) -> None:
+    """Write an answer in a format of --format, or as --json asks; raises UsageError for two formats."""
+    from pkg.service.operations.deps_lines import deps_lines
+
+    if form not in (None, "json") and as_json and is_typed(click.get_current_context(), "as_json"):
+        raise UsageError(f"--json and --format {form} are different forms; give one of them")
+    if form in (None, "json"):
+        emit(as_json or form == "json", deps_lines(answer), lambda: view_deps(answer))
+    elif form == "tree":
+        show(view_deps(answer))
+    else:
+        click.echo(draw_deps(answer, form).encode("utf-8", "replace"), nl=False)

@@ -60,7 +60,7 @@ def choose_asked(graph: Graph, source: str | None) -> str | None:
 
 def refresh_graph(graph: Graph, source: str | None) -> None:
     """Rebuild changes of all sources or of one; report what was done and what cannot be read."""
-    from pkg.console.build_command import listen_to_build
+    from pkg.console.progress import listen_to_build
 
     with listen_to_build(False) as (listener, close_bar):
         reports = graph.refresh(source, listener=listener)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import click
 
-from pkg.console.streams import can_ask
+from pkg.api import Listener
+from pkg.console.streams import can_ask, choose_ask
 from pkg.quoting.hidden_characters import spell_hidden
 
 if TYPE_CHECKING:
@@ -106,3 +112,15 @@ class Consent:
         elif can_ask():
             self._is_given = click.confirm(f"pkg: {spell_hidden(text)}.\nSend it?", err=True)
         return self._is_given
+
+
+@contextmanager
+def listen_to_build(is_agreed: bool) -> Iterator[tuple[Listener, Callable[[], None]]]:
+    """Yield the build listener of this terminal and a function that removes its progress bar."""
+    choose = choose_ask()
+    ask = cache(choose) if choose else None  # the store may be opened several times; a password is asked for once
+    with closing(ProgressBar()) as bar:
+        listener = Listener(say=say, agree=Consent(is_agreed), ask=ask)
+        if sys.stderr.isatty():
+            listener = replace(listener, progress=bar.read, index_progress=bar.watch, enter=bar.enter)
+        yield listener, bar.close

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import click
 
-from pkg.config import HARMLESS, Settings
+from pkg.config import SETTINGS, Settings
 from pkg.console.streams import decode_word
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -75,6 +75,17 @@ class SettingOption(click.Option):
         """Return the name of the setting, which is that of the flag; the parameter may have another name."""
         return name_setting(self.opts[0])
 
+    def get_default(self, ctx: click.Context, call: bool = True) -> Any:
+        """Return the value of a settings file, else the default of the option."""
+        values = _find_settings(ctx).values
+        return values[self.setting] if self.setting in values else super().get_default(ctx, call=call)
+
+    def consume_value(self, ctx: click.Context, opts: Any) -> tuple[Any, click.core.ParameterSource]:
+        """Return the value and its source, which for one of a settings file is the default map."""
+        value, source = super().consume_value(ctx, opts)
+        is_by_file = source is click.core.ParameterSource.DEFAULT and self.setting in _find_settings(ctx).values
+        return value, click.core.ParameterSource.DEFAULT_MAP if is_by_file else source
+
     def process_value(self, ctx: click.Context, value: Any) -> Any:
         """Return the converted value; for a value from a file, raises the errors of Settings.check."""
         is_by_file = ctx.get_parameter_source(str(self.name)) is click.core.ParameterSource.DEFAULT_MAP
@@ -90,10 +101,6 @@ class SettingOption(click.Option):
         return bool(ctx.params.get(str(self._only_with))) or not has_switch
 
 
-SETTINGS: dict[str, tuple[type, ...]] = {}
-"""Types of every setting that a file may hold; setting() registers each with its option."""
-
-
 def name_setting(flag: str) -> str:
     """Return the name of the setting of a flag: top_k for --top-k, prune for --prune/--no-prune."""
     return flag.partition("/")[0].strip("-").replace("-", "_")
@@ -107,7 +114,7 @@ def setting(flag: str, *short: str, help: str, type: click.ParamType[Any] | None
     name = name_setting(flag)
     is_switch = "/" in flag
     kinds = (bool,) if is_switch else _list_kinds(type)
-    assert SETTINGS.setdefault(name, kinds) == kinds, f"the setting {name} has two types"
+    assert SETTINGS[name] == kinds, f"the setting {name} is {SETTINGS[name]} in pkg.config"
     is_shown = not is_switch and isinstance(more.get("default"), str | int)
     variable = f"PKG_{name.upper()}"
     more |= {"envvar": variable, "type": type, "help": help, "show_default": is_shown}
@@ -140,32 +147,6 @@ def take_setting(ctx: click.Context, name: str) -> Any:
         return None
     settings.check(name)
     return settings.values[name]
-
-
-def spread_settings(commands: Mapping[str, click.Command], settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the defaults of each command from the settings files.
-
-    Excluded are arguments and repeatable options that share only the name of a setting, and an option that is not a
-    setting in its command if the setting of that name needs trust.
-    """
-    return {
-        name: {key: value for key, value in settings.items() if key not in _list_strange(command)}
-        | {str(each.name): settings[each.setting] for each in _list_options(command) if each.setting in settings}
-        for name, command in commands.items()
-    }
-
-
-def _list_options(command: click.Command) -> list[SettingOption]:
-    return [each for each in command.params if isinstance(each, SettingOption)]
-
-
-def _list_strange(command: click.Command) -> set[str | None]:
-    return {
-        each.name
-        for each in command.params
-        if not isinstance(each, SettingOption)
-        and (isinstance(each, click.Argument) or each.multiple or each.name not in HARMLESS)
-    }
 
 
 def is_by_default(ctx: click.Context, name: str) -> bool:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
+NOTHING_FOUND = 3  # exit code with --exit-code; 1 and 2 are for errors
 OUTPUT_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 """Error numbers of an output that accepts no more data."""
 
@@ -167,3 +168,15 @@ def _was_interrupted(fault: BaseException) -> bool:
         found += before
         waiting += before
     return any(isinstance(each, KeyboardInterrupt) for each in found)
+
+
+def view_lines(*lines: str) -> list[RenderableType]:
+    """Render lines without interpreting markup."""
+    from rich.text import Text
+
+    return [Text(line) for line in lines]
+
+
+def emit_page(page: Path, as_json: bool) -> None:
+    """Write the path of a page that was written."""
+    emit(as_json, [{"type": "file", "path": str(page)}], lambda: view_lines(str(page)))

@@ -536,7 +536,7 @@ def test_ctrl_c_that_comes_in_a_callback_of_python_ends_the_command_all_the_same
         time.sleep(5)
         raise AssertionError("nothing has interrupted the build")
 
-    monkeypatch.setattr("pkg.console.build_command.run_build", lose_interrupt)
+    monkeypatch.setattr("pkg.commands.build.run_build", lose_interrupt)
     result = run("build", str(repository), "--store", store)
     assert result.exit_code == 130, result.stderr
     assert result.stderr.startswith("pkg: interrupted; the graph is whole")

@@ -9,11 +9,9 @@ from pkg.config import default_store
 from pkg.config import read_settings as read_known_settings
 from pkg.errors import UsageError
 
-KNOWN = {"mode": (str,), "top_k": (int,), "jobs": (int,), "prune": (str, bool)}
-
 
 def read_settings(folder: Path) -> dict[str, Any]:
-    return read_known_settings(folder, KNOWN).values
+    return read_known_settings(folder).values
 
 
 def test_no_file_gives_no_settings(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 from pages import read_blocks
 
 from pkg.cli import main
-from pkg.console.settings import SETTINGS
+from pkg.config import SETTINGS
 from pkg.graph.opening import open_store
 from pkg.indexing.build import build
 

@@ -15,7 +15,6 @@ from pages import ROOT, read_blocks, read_transcripts
 
 import pkg.console.options  # noqa: F401 - each setting is entered where its option is made
 from pkg.config import read_settings
-from pkg.console.settings import SETTINGS
 
 DOCSTRINGS = "sets/docstrings-python-3.11.7"
 FIGURES = (  # what docs/benchmarks.md says, the result file, and the place of the figure in it
@@ -181,4 +180,4 @@ def test_the_python_example_runs(
 def test_the_settings_example_is_understood(tmp_path: Path) -> None:
     (example,) = read_blocks("docs/commands.md", "toml")
     (tmp_path / "pyproject.toml").write_text(example, encoding="utf-8")
-    assert set(read_settings(tmp_path, SETTINGS).values) == {"store", "prune"}
+    assert set(read_settings(tmp_path).values) == {"store", "prune"}

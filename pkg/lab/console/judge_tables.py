@@ -16,11 +16,8 @@ if TYPE_CHECKING:
 
     from pkg.lab.evaluation.judgement_report import JudgementReport, SystemReport
     from pkg.lab.evaluation.statistics.win_rates import WinRate
-    from pkg.lab.judge.judge_check import JudgeCheck
-    from pkg.lab.judge.model_judge import JudgeEstimate
 
 COLUMNS = ("items", "ours %", "base %", *OUTCOMES[2:])
-SHOWN = 5  # answers that instruct their judge; the JSON output has all
 
 
 def report_line(report: JudgementReport, check: dict[str, Any] | None, told: str) -> dict[str, Any]:
@@ -102,52 +99,3 @@ def _list_cells(each: SystemReport) -> list[str]:
         best, worst, samples = each.extremes
         extremes = [f"{100 * best / samples:.0f}", f"{100 * worst / samples:.0f}"]
     return [mean, interval, str(each.ratings), str(each.unread), *wins, *extremes]
-
-
-def view_estimate(found: JudgeEstimate) -> Iterator[RenderableType]:
-    """Yield the estimate of a run of the judge."""
-    cost = "" if found.cost is None else f", at a price of {found.cost:,.2f}"
-    yield style_words(
-        f"{count_things(found.tasks, 'judgement')} by {found.judge}, {found.known:,} of them known already: about"
-        f" {found.prompt_tokens:,} tokens to read and {found.completion_tokens:,} to write"
-        f" ({found.most_completion_tokens:,} at most){cost}"
-    )
-    if found.shortened or found.unfit:
-        yield style_words(f"too long: {found.shortened:,} would be shortened, {found.unfit:,} not judged", "yellow")
-
-
-def view_check(check: JudgeCheck) -> Iterator[RenderableType]:
-    """Yield the results of the check of a judge."""
-    rows = [
-        ("another winner in the other order", _share(check.flip_rate), f"of {check.both_orders:,} comparisons"),
-        ("wins of the answer that stands first", _share(check.first_share), "of all wins; .5 is even"),
-        ("the same said twice", _share(check.self_agreement), f"of {check.repeated:,} pairs of runs"),
-        ("correlation with the length of answers", _number(check.length_correlation), "Spearman"),
-        ("without a value", f"{check.without_value:,}", f"of {check.judgements:,} judgements"),
-    ]
-    rows += [
-        (f"planted, {each.case}: right", f"{each.right:,} of {each.judged + each.unread:,}", f"{each.unread:,} unread")
-        for each in check.cases
-    ]
-    if check.human is not None:
-        human = check.human
-        rows += [
-            (f"kappa of {each.one} and {each.other}", _number(each.kappa), f"{each.shared:,} items of both")
-            for each in human.pairs
-        ]
-        rows.append(("alpha of all raters", _number(human.alpha), f"{count_things(human.raters, 'person')}"))
-        if human.strangers:
-            rows.append(("ratings of other items", f"{human.strangers:,}", "left out"))
-    yield make_table((f"check of {check.judge}, {check.kind}", "", ""), rows, right=("",))
-    for item, system, words in check.ordering[:SHOWN]:
-        yield style_words(f"the answer of {system} to {item} orders the judge: {words}", "yellow")
-    if len(check.ordering) > SHOWN:
-        yield style_words(f"and {len(check.ordering) - SHOWN:,} more; --json lists all", "yellow")
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1%}"
-
-
-def _number(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.2f}"

@@ -15,8 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.api import Graph, diff_graphs, open_graph
-from pkg.console import code_views, diff_view, drawings, explore_view, impact_markdown, map_view, tables, trees
-from pkg.console.ask_command import view_answer
+from pkg.commands.ask import view_answer
+from pkg.commands.diff import view_diff
+from pkg.commands.explore import view_exploration
+from pkg.commands.impact import write_impact_markdown
+from pkg.commands.map import view_map
+from pkg.commands.outline import view_outline
+from pkg.commands.query import view_query
+from pkg.commands.show import view_show
+from pkg.commands.stats import view_stats
+from pkg.console import drawings, trees
 from pkg.console.streams import emit, show, style_words
 from pkg.lab.evaluation.report import answers_page, html_report, markdown_report
 from pkg.lab.evaluation.report.report_table import Table
@@ -116,18 +124,18 @@ ANSWERS: Mapping[str, Callable[[Graph], Any]] = {
 """What the commands ask a graph."""
 
 RENDERERS: list[tuple[str, Callable[[Any], Iterable[Any]]]] = [
-    ("explore", explore_view.view_exploration),
+    ("explore", view_exploration),
     ("explore", lambda found: [style_words(mark_data(answer_texts.write_explored(found)))]),
     ("ask", view_answer),
-    ("query", lambda found: tables.view_query(found, True)),
-    ("query for files", lambda found: tables.view_query(found, True)),
-    ("query for text", lambda found: tables.view_query(found, True)),
-    ("show", code_views.view_show),
-    ("outline", code_views.view_outline),
-    ("map", lambda found: map_view.view_map(found, True)),
+    ("query", lambda found: view_query(found, True)),
+    ("query for files", lambda found: view_query(found, True)),
+    ("query for text", lambda found: view_query(found, True)),
+    ("show", view_show),
+    ("outline", view_outline),
+    ("map", lambda found: view_map(found, True)),
     *((name, trees.view_deps) for name in ("links", "imports", "cycles", "unused", "path", "impact")),
-    ("stats", tables.view_stats),
-    ("diff", lambda found: diff_view.view_diff(found, 0)),
+    ("stats", view_stats),
+    ("diff", lambda found: view_diff(found, 0)),
 ]
 """The views of the commands, by their answers."""
 
@@ -141,7 +149,7 @@ WRITERS: list[tuple[str, Callable[[Any], str]]] = [
             lambda answer: mark_data(answer_texts.write_links(answer, 0)[0]),
         )
     ),
-    ("impact", lambda answer: impact_markdown.write_impact_markdown(answer, 0, "https://host/x")),
+    ("impact", lambda answer: write_impact_markdown(answer, 0, "https://host/x")),
     ("map", lambda found: _write_data(render_page({"map": list(map_lines.map_lines(found, with_files=True))}, "map"))),
 ]
 """What is written as a text that is no view."""

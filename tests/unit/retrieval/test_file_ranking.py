@@ -11,7 +11,7 @@ from graphs import make_store
 from long_questions import FILES, ISSUE
 from rich.console import Console
 
-from pkg.console.tables import view_query
+from pkg.commands.query import view_query
 from pkg.errors import UsageError
 from pkg.generation.prompt import render_prompt
 from pkg.model import QueryResult

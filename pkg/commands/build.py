@@ -1,0 +1,209 @@
+"""`pkg build`: build once or on every file change, and print a report of each build."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pkg.api import Listener, build_graph, open_graph, remove_source, restore_graph, watch_graph
+from pkg.commands.enhance import _ENHANCE, ENHANCE_NAMES, check_model, run_writing
+from pkg.console.options import json_option, store_options
+from pkg.console.progress import listen_to_build
+from pkg.console.settings import combine, decode_option, jobs_setting, setting, source_setting
+from pkg.console.streams import decode_word, emit
+from pkg.console.tables import SHOWN_SKIPS, escape_markup
+from pkg.errors import LocalErrorsFound, UsageError, count_things
+from pkg.quoting.hidden_characters import spell_hidden
+from pkg.service.operations import answer_lines
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pkg.errors import PkgError
+    from pkg.graph.store import StoreStats
+    from pkg.indexing.report import BuildReport
+
+
+SHOWN_ERRORS = 5  # internal errors of a build
+
+
+@click.command(epilog="Example:  pkg build ~/src/django   or   pkg build ~/src/django@4.2 --source django-4.2")
+@click.argument("path")
+@store_options
+@source_setting(help="Name of the source; default: the name of the folder or file.")
+@setting("--field", callback=decode_option, help="Field of a corpus row that holds code, such as output.")
+@setting(
+    "--encoder",
+    metavar="NAME",
+    help="Encoder of the vectors: static, minilm[:FOLDER], st:NAME, voyage:NAME or openai:NAME@URL; default: that"
+    " of the graph. A change of encoder encodes the whole graph again.",
+)
+@click.option(
+    "--yes",
+    is_flag=True,
+    help="Agree beforehand that code is sent to the service of --encoder or of --model, whatever it costs.",
+)
+@jobs_setting(help="Worker processes; 0 takes one for each processor when there is enough to do.")
+@setting("--max-file-size", type=click.IntRange(1), help="Bytes above which a file is left out.")
+@setting(
+    "--text/--no-text",
+    default=True,
+    help="Read text files too, such as README.md, docs/*.rst and pyproject.toml; --no-text reads code alone.",
+)
+@setting(
+    "--follow-links/--no-follow-links",
+    default=False,
+    help="Read what links lead to outside of PATH too, inside of your home at most; without it they are left out.",
+)
+@click.option(
+    "--strict",
+    "is_strict",
+    is_flag=True,
+    help="End with exit code 1 where an internal error cost a file or a call site; all else is stored.",
+)
+@click.option("--watch", "is_watched", is_flag=True, help="Go on: build again whenever files change, until Ctrl-C.")
+@click.option("--poll", is_flag=True, help="With --watch: look every second, where the system tells of no changes.")
+@click.option("--from-export", is_flag=True, help="PATH is a file that pkg export wrote; its sources are built again.")
+@click.option("--remove", is_flag=True, help="Remove the source named PATH from the graph instead.")
+@click.option("--enhance", "is_enhanced", is_flag=True, help="Write docstrings after the build, as pkg enhance does.")
+@combine(*_ENHANCE)
+@json_option
+def build(
+    path: str,
+    store: str,
+    is_watched: bool,
+    poll: bool,
+    from_export: bool,
+    remove: bool,
+    is_enhanced: bool,
+    is_strict: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Build or update the graph of PATH.
+
+    PATH is a folder, a Python file, an archive (.zip, .whl, .tar.gz), a git revision (FOLDER@REV), a corpus of rows
+    (.jsonl, .json, .csv, each also .gz, or .parquet), or - for JSON lines on standard input. Only what changed since
+    the last build is read again.
+    """
+    check_build_options(is_watched, poll, from_export, remove, is_enhanced, is_strict)
+    wanted = {name: options.pop(name) for name in ENHANCE_NAMES}
+    if is_watched:
+        run_watch(path, store, poll, as_json, options)
+    else:
+        run_build(path, store, from_export, remove, is_strict, as_json, options, wanted if is_enhanced else None)
+
+
+def run_build(
+    path: str,
+    store: str,
+    from_export: bool,
+    remove: bool,
+    is_strict: bool,
+    as_json: bool,
+    options: dict[str, Any],
+    enhancement: dict[str, Any] | None = None,
+) -> None:
+    """Build or remove once and print the report; then write docstrings like `pkg enhance` if requested."""
+    is_agreed = options["yes"]
+    if enhancement is not None:
+        check_model(enhancement)
+    with listen_to_build(options.pop("yes")) as (listener, close_bar):
+        if remove:
+            reports = [remove_source(decode_word(path), store=store, ask=listener.ask)]
+        elif from_export:
+            chosen = {name: options[name] for name in ("encoder", "jobs")}
+            reports = restore_graph(path, store=store, listener=listener, **chosen)
+        else:
+            reports = [build_graph(path, store=store, listener=listener, **options)]
+        close_bar()
+        for report in reports:
+            _show_report(report, store, as_json, listener)
+    if enhancement is not None:
+        for report in reports:
+            run_writing(store, as_json, enhancement | {"source": report.source, "yes": is_agreed})
+    if is_strict:
+        _check_errors(reports)
+
+
+def _check_errors(reports: Iterable[BuildReport]) -> None:
+    """Raise LocalErrorsFound if a build has local errors."""
+    count = sum(len(report.errors) for report in reports)
+    if count:
+        raise LocalErrorsFound(
+            f"{count_things(count, 'internal error')}, and --strict was given; everything else is stored,"
+            " pkg stats lists the errors, and --debug shows their traces"
+        )
+
+
+def run_watch(path: str, store: str, poll: bool, as_json: bool, options: dict[str, Any]) -> None:
+    """Build now and after each change; print a report of each round that changes anything."""
+    with listen_to_build(options.pop("yes")) as (listener, close_bar):
+
+        def say_fault(fault: PkgError) -> None:
+            close_bar()
+            click.echo(f"pkg: {spell_hidden(str(fault))} (still watching)", err=True)
+
+        for report in watch_graph(path, store=store, poll=poll, on_fault=say_fault, listener=listener, **options):
+            close_bar()
+            _show_report(report, store, as_json, listener)
+
+
+def _show_report(report: BuildReport, store: str, as_json: bool, listener: Listener) -> None:
+    emit(as_json, [answer_lines.build_line(report)], partial(_view_report, report, store, listener))
+    if click.get_current_context().find_root().params.get("debug"):
+        for error in report.errors:
+            if error.trace:
+                click.echo(spell_hidden(f"{error}\n{error.trace}"), err=True)
+
+
+def _view_report(report: BuildReport, store: str, listener: Listener) -> Iterator[Any]:
+    """Render a report with the current contents of the graph, which output to a pipe omits."""
+    with open_graph(store, ask=listener.ask) as graph:
+        yield from view_build(report, graph.stats())
+
+
+def check_build_options(
+    is_watched: bool, poll: bool, from_export: bool, remove: bool, is_enhanced: bool, is_strict: bool
+) -> None:
+    """Reject options of `pkg build` that exclude each other.
+
+    Raises UsageError, which names the two.
+    """
+    if remove and from_export:
+        raise UsageError("--remove and --from-export exclude each other; give one of them")
+    if is_watched and (remove or from_export):
+        raise UsageError("--watch excludes --remove and --from-export; it follows a folder or file that changes")
+    if is_enhanced and (is_watched or remove):
+        raise UsageError("--enhance excludes --watch and --remove; run pkg enhance whenever docstrings are wanted")
+    if is_strict and is_watched:
+        raise UsageError("--strict excludes --watch, which goes on whatever happens; leave one of them out")
+    if poll and not is_watched:
+        raise UsageError("--poll tells how --watch looks for changes; give both, or neither")
+
+
+def view_build(report: BuildReport, stats: StoreStats) -> Iterator[RenderableType]:
+    """Render a summary of a build and of the contents of the graph."""
+    seconds = sum(report.stages.values())
+    yield (
+        f"[bold]{escape_markup(report.source)}[/]: {report.written:,} read, {report.unchanged:,} unchanged,"
+        f" {report.removed:,} removed"
+        + (f", {report.partial:,} not fully parsed" if report.partial else "")
+        + (f", {count_things(len(report.errors), 'internal error')}" if report.errors else "")
+        + (f" ({seconds:.1f} CPU-seconds)" if seconds else "")
+    )
+    if report.reencoded:
+        yield f"  {report.reencoded:,} nodes of the graph re-encoded with {escape_markup(stats.encoder)}"
+    for skip in report.skipped[:SHOWN_SKIPS]:
+        yield f"  left out {escape_markup(skip.path)}: {escape_markup(skip.reason)}"
+    if len(report.skipped) > SHOWN_SKIPS:
+        yield f"  and {len(report.skipped) - SHOWN_SKIPS:,} more left out; pkg stats lists all"
+    for error in report.errors[:SHOWN_ERRORS]:
+        yield f"  [yellow]internal error[/] {escape_markup(str(error))}"
+    if len(report.errors) > SHOWN_ERRORS:
+        yield f"  and {len(report.errors) - SHOWN_ERRORS:,} more internal errors; pkg stats lists all"
+    counts = ", ".join(f"{count:,} {label}" for label, count in stats.nodes.items())
+    yield f"[dim]graph {escape_markup(report.store)}: {counts}[/]"

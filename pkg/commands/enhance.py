@@ -1,0 +1,344 @@
+"""`pkg enhance`: write docstrings, estimate, list, show, undo, or export a patch."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pkg.api import Listener, enhance_graph, estimate_enhancement, list_failures, open_graph, remove_docstrings
+from pkg.console.options import json_option, open_output, store_options
+from pkg.console.progress import Consent, ProgressBar, say
+from pkg.console.settings import combine, decode_option, model_setting, setting, source_setting
+from pkg.console.streams import choose_ask, emit, style_words
+from pkg.console.tables import SHOWN_SKIPS, make_table
+from pkg.enhance.writer import Failure
+from pkg.errors import UsageError, count_things
+from pkg.graph.graph_records import describe_docstring
+from pkg.model import Docstring, Skip
+from pkg.quoting.hidden_characters import spell_hidden
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pkg.indexing.code_patch import FilePatch
+    from pkg.indexing.docstring_counts import DocstringCount
+    from pkg.indexing.enhancement import EnhanceReport, Outcome, Progress
+    from pkg.indexing.enhancement_estimate import EnhanceEstimate
+
+
+Failed = Sequence[tuple[str, str, str]]
+"""Path, qualified name and reason of each function on which a model has failed."""
+
+ACTIONS = ("estimate", "list", "diff", "undo", "export_patch", "dry_run")
+"""Options that replace the default action, writing and storing; at most one at a time."""
+
+_NO_WRITING = ("diff", "undo", "export_patch")  # options of pkg enhance that call no model
+
+_ENHANCE = (
+    model_setting(
+        help="Who writes: gguf:FILE, openai:NAME@URL or hf:FOLDER, or template, which asks no model and puts together"
+        " what the code says of itself.",
+        only_with="is_enhanced",
+        not_with=_NO_WRITING,
+    ),
+    click.option("--form", metavar="FORM", help="Prompt template; default: the best for the model."),
+    click.option("--comments", is_flag=True, help="Write comments before the blocks of each function as well."),
+    click.option("--limit", type=click.IntRange(0), help="Functions to write for, the most called first."),
+    click.option("--minutes", type=click.FloatRange(0), help="Minutes to write for."),
+    click.option("--max-cost", type=click.FloatRange(0), help="What writing may cost; needs --price."),
+    setting(
+        "--price",
+        metavar="IN/OUT",
+        help="What a million tokens cost, read and written, such as 0.15/0.60.",
+        only_with="is_enhanced",
+        not_with=_NO_WRITING,
+    ),
+    click.option("--retry-failed", is_flag=True, help="Ask again for functions at which the model has failed before."),
+)
+"""Options for the model that writes docstrings, and its limits."""
+
+ENHANCE_NAMES = ("model", "form", "comments", "limit", "minutes", "max_cost", "price", "retry_failed")
+"""Names of the options for the model that writes docstrings, and its limits."""
+
+
+@click.command(epilog="Example:  pkg enhance --model gguf:coder.gguf --limit 200   or   pkg enhance --model template")
+@store_options
+@source_setting(help="Write for one source only.")
+@combine(*_ENHANCE)
+@click.option("--yes", is_flag=True, help="Agree beforehand that code is sent to another machine.")
+@click.option("--estimate", is_flag=True, help="Tell what it takes, from 20 functions that are really written.")
+@click.option("--dry-run", is_flag=True, help="Show as a diff what would be stored, and store nothing.")
+@click.option("--list", is_flag=True, help="List what was written by which model; with --model, its failures too.")
+@click.option("--diff", is_flag=True, help="Show what was written as a diff of the code.")
+@click.option("--undo", metavar="MODEL", callback=decode_option, help="Take out what a model has written.")
+@click.option(
+    "--export-patch",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Write a patch that puts the docstrings into the files, which are not touched; - for standard output.",
+)
+@json_option
+def enhance(store: str, as_json: bool, **options: Any) -> None:
+    """Write docstrings for the functions that have none, into the graph alone.
+
+    The most called functions come first. What is written is kept by the code that it is for: a second run writes
+    nothing twice, and a function that moves keeps it. Docstrings of people and your files are never touched.
+    """
+    chosen = [name for name in ACTIONS if options[name]]
+    if len(chosen) > 1:
+        raise UsageError(f"--{' and --'.join(chosen).replace('_', '-')} exclude each other; give one of them")
+    action = chosen[0] if chosen else "write"
+    command = _Command(store, as_json, options)
+    {
+        "write": command.write,
+        "estimate": command.estimate,
+        "list": command.list_written,
+        "diff": command.show_diff,
+        "undo": command.undo,
+        "export_patch": command.export_patch,
+        "dry_run": command.show_dry_run,
+    }[action]()
+
+
+def check_model(options: dict[str, Any]) -> str:
+    """Return the name of the model; raises UsageError without one."""
+    model: str | None = options["model"]
+    if model is None:
+        raise UsageError(
+            "no model is named; give --model gguf:FILE, openai:NAME@URL or hf:FOLDER, or template, which needs none"
+        )
+    return model
+
+
+def run_writing(store: str, as_json: bool, options: dict[str, Any]) -> None:
+    """Write and store docstrings after a build; raises UsageError without a model."""
+    _Command(store, as_json, options).write()
+
+
+class _Command:
+    """One call of the command."""
+
+    def __init__(self, store: str, as_json: bool, options: dict[str, Any]) -> None:
+        self._store, self._as_json, self._options = store, as_json, options
+        self._source: str | None = options["source"]
+        self._ask = choose_ask()
+
+    def write(self) -> None:
+        """Write and store docstrings; a pipe receives each as soon as it is written."""
+        check_model(self._options)
+        reports = self._run(_tell if self._as_json else None)
+        lines = map(report_line, reports)
+        emit(self._as_json, lines, lambda: (part for each in reports for part in view_report(each)))
+
+    def _run(self, tell: Callable[[Outcome], None] | None, is_stored: bool = True) -> list[EnhanceReport]:
+        wanted = {name: self._options[name] for name in ENHANCE_NAMES}
+        with closing(ProgressBar()) as bar:
+            follow = bar.enhance if sys.stderr.isatty() else None
+
+            def listen(outcome: Outcome, progress: Progress) -> None:
+                if follow is not None:
+                    follow(progress.done, progress.total, progress.seconds)
+                if tell is not None:
+                    tell(outcome)
+
+            reports = enhance_graph(
+                store=self._store, source=self._source, is_stored=is_stored, listen=listen,
+                listener=self._listener(), **wanted,
+            )  # fmt: skip
+        for report in reports:
+            say(describe_usage(report))
+        return reports
+
+    def _listener(self) -> Listener:
+        return Listener(say=say, agree=Consent(self._options["yes"]), ask=self._ask)
+
+    def estimate(self) -> None:
+        """Print the estimated time and cost of writing."""
+        wanted = {name: self._options[name] for name in ("form", "limit", "price")}
+        model = check_model(self._options)
+        found = estimate_enhancement(
+            model, store=self._store, source=self._source, listener=self._listener(), **wanted
+        )  # fmt: skip
+        emit(self._as_json, [estimate_line(found)], lambda: view_estimate(found))
+
+    def list_written(self) -> None:
+        """List the stored docstrings by model and, if a model is named, its failures."""
+        with open_graph(self._store, ask=self._ask) as graph:
+            counts = graph.docstrings(self._source)
+        failures: list[tuple[str, str, str]] = []
+        if self._options["model"] is not None:
+            model = check_model(self._options)
+            failures = list_failures(model, store=self._store, source=self._source, form=self._options["form"])
+        emit(
+            self._as_json,
+            list_lines(counts, failures),
+            lambda: view_list(counts, failures),
+        )
+
+    def undo(self) -> None:
+        """Remove the docstrings that a model has written."""
+        removed = remove_docstrings(
+            self._options["undo"], store=self._store, source=self._source, listener=self._listener()
+        )
+        lines = [
+            {"type": "undo", "source": source, "model": self._options["undo"], "functions": count}
+            for source, count in removed.items()
+        ]
+        emit(self._as_json, lines, lambda: (f"{count:,} docstrings taken out of {s}" for s, count in removed.items()))
+
+    def show_diff(self) -> None:
+        """Print the written docstrings as a diff of the code."""
+        with open_graph(self._store, ask=self._ask) as graph:
+            self._show(graph.patches(self._source))
+
+    def show_dry_run(self) -> None:
+        """Print what would be stored; results go to the cache only, at the same cost as a real run."""
+        fresh: dict[str, Docstring] = {}
+
+        def keep(outcome: Outcome) -> None:
+            if isinstance(outcome.result, Docstring):
+                fresh[outcome.target.content_hash] = outcome.result
+
+        check_model(self._options)
+        self._run(keep, is_stored=False)
+        with open_graph(self._store, ask=self._ask) as graph:
+            self._show(graph.patches(self._source, fresh))
+
+    def _show(self, patches: Iterator[FilePatch | Skip]) -> None:
+        for each in patches:
+            if self._as_json:
+                emit(True, [patch_line(each)], tuple)
+            elif isinstance(each, Skip):
+                say(f"left out {each}")
+            else:
+                text = each.diff.decode("utf-8", "replace")
+                click.echo((spell_hidden(text) if sys.stdout.isatty() else text).rstrip("\n"))
+
+    def export_patch(self) -> None:
+        """Write a patch against the files on disk, which are not touched."""
+        file: str = self._options["export_patch"]
+        files = docstrings = 0
+        skipped: list[Skip] = []
+        with open_graph(self._store, ask=self._ask) as graph:
+            repositories = [each.name for each in graph.store.sources() if each.kind != "corpus"]
+            if self._source is None and len(repositories) > 1:
+                names = ", ".join(repositories)
+                raise UsageError(f"a patch is for one folder, and {self._store} holds {names}; name one with --source")
+            with open_output(file, self._store, is_binary=True) as output:
+                for each in graph.patches(self._source):
+                    if isinstance(each, Skip):
+                        skipped.append(each)
+                    else:
+                        output.write(each.diff)
+                        files, docstrings = files + 1, docstrings + each.docstrings
+        counts = {"files": files, "docstrings": docstrings, "skipped": [asdict(each) for each in skipped]}
+        emit(
+            self._as_json,
+            [{"type": "patch", "path": file, **counts}] if file != "-" else [],
+            partial(view_patch, file, files, docstrings, skipped),
+        )
+
+
+def _tell(outcome: Outcome) -> None:
+    emit(True, [outcome_line(outcome)], tuple)
+
+
+def outcome_line(outcome: Outcome) -> dict[str, Any]:
+    """Return the outcome of one function as a line."""
+    target, result, is_new = outcome
+    place = {name: getattr(target, name) for name in ("id", "path", "qualname", "calls", "functions")}
+    if isinstance(result, Failure):
+        return {"type": "failure", **place, "is_new": is_new, "reason": result.reason}
+    return {"type": "docstring", **place, "is_new": is_new, **describe_docstring(result)}
+
+
+def report_line(report: EnhanceReport) -> dict[str, Any]:
+    """Return the report of a run as one line; failures have lines of their own."""
+    return {"type": "enhance", **asdict(report), "failed": len(report.failed)}
+
+
+def view_report(report: EnhanceReport) -> Iterator[RenderableType]:
+    """Render a summary of a run."""
+    more = f", for {count_things(report.functions, 'function')}" if report.functions != report.written else ""
+    yield style_words(
+        f"{report.source}: {count_things(report.written, 'docstring')} of {report.model} stored{more},"
+        f" {report.asked:,} written now, {len(report.failed):,} failed"
+    )
+    yield style_words(
+        f"  with one of a person: {report.human:,}, with one of a model before: {report.documented:,}", "dim"
+    )
+    if report.stopped:
+        yield style_words(f"  {count_things(report.left, 'function')} left when {report.stopped} was reached")
+    for skip in report.failed[:SHOWN_SKIPS]:
+        yield style_words(f"  failed: {skip}", "yellow")
+    if len(report.failed) > SHOWN_SKIPS:
+        yield style_words(f"  and {len(report.failed) - SHOWN_SKIPS:,} more; pkg enhance --list --model names all")
+
+
+def describe_usage(report: EnhanceReport) -> str:
+    """Return the cost of a run in words."""
+    usage = report.usage
+    tokens = f"{usage.prompt_tokens:,} tokens read and {usage.completion_tokens:,} written"
+    cost = "" if report.cost is None else f", {report.cost:,.4f} at this price"
+    return f"{report.model}: {count_things(usage.requests, 'request')}, {tokens}, {report.seconds:,.1f} seconds{cost}"
+
+
+def estimate_line(estimate: EnhanceEstimate) -> dict[str, Any]:
+    """Return an estimate as one line."""
+    return {"type": "estimate", **asdict(estimate)}
+
+
+def view_estimate(estimate: EnhanceEstimate) -> Iterator[RenderableType]:
+    """Render the estimated time and cost of writing."""
+    yield style_words(f"{estimate.model}: {estimate.describe()}")
+    if estimate.seconds is not None:
+        yield style_words(f"  {_show_time(estimate.seconds)}")
+    told = f"from a sample of {estimate.sample}, of which {estimate.failed} failed" if estimate.sample else ""
+    yield style_words(f"  {told or 'from the sizes of the functions; no model was asked'}", "dim")
+
+
+def _show_time(seconds: float) -> str:
+    if seconds < 120:
+        return f"about {seconds:.0f} seconds"
+    return f"about {seconds / 60:.0f} minutes" if seconds < 7200 else f"about {seconds / 3600:.1f} hours"
+
+
+def list_lines(counts: Sequence[DocstringCount], failures: Failed) -> Iterator[dict[str, Any]]:
+    """Yield one line for each model and prompt, then one for each failure."""
+    for each in counts:
+        yield {"type": "docstrings", **asdict(each)}
+    for path, qualname, reason in failures:
+        yield {"type": "failure", "path": path, "qualname": qualname, "reason": reason}
+
+
+def view_list(counts: Sequence[DocstringCount], failures: Failed) -> Iterator[RenderableType]:
+    """Render the docstrings in a graph by model, and the failures of a model."""
+    rows = [(each.source, each.model, each.prompt, f"{each.functions:,}", each.first, each.last) for each in counts]
+    if not rows:
+        yield "no docstring was written"
+    else:
+        yield make_table(("source", "model", "prompt", "functions", "first", "last"), rows)
+    if failures:
+        yield make_table(("failed", "reason"), [(f"{path} {name}", reason) for path, name, reason in failures])
+
+
+def patch_line(patch: FilePatch | Skip) -> dict[str, Any]:
+    """Return the diff of one file, or the reason why it has none, as one line."""
+    if isinstance(patch, Skip):
+        return {"type": "skip", **asdict(patch)}
+    diff = patch.diff.decode("utf-8", "replace")
+    return {"type": "diff", "path": patch.path, "docstrings": patch.docstrings, "diff": diff}
+
+
+def view_patch(file: str, files: int, docstrings: int, skipped: Sequence[Skip]) -> Iterator[RenderableType]:
+    """Render the contents of a patch and the command that applies it."""
+    counts = f"{count_things(docstrings, 'docstring')} in {count_things(files, 'file')}"
+    yield style_words(f"{counts}; put them in with: git apply {file}")
+    for skip in skipped:
+        yield style_words(f"  left out {skip}", "yellow")

@@ -1,0 +1,119 @@
+"""`pkg serve`: check the options, print the addresses, and serve until Ctrl-C."""
+
+from __future__ import annotations
+
+import traceback
+from contextlib import closing, suppress
+from typing import Any
+
+import click
+
+from pkg.console.options import store_options
+from pkg.console.page_opening import open_page
+from pkg.console.progress import say
+from pkg.console.settings import model_setting, source_setting
+from pkg.errors import StoreMissingError
+from pkg.service.graph_service import GraphService, ServiceOptions
+from pkg.service.http.http_options import DEFAULT_LIMITS, HttpLimits, HttpOptions
+from pkg.service.http.http_server import serve_graph
+from pkg.service.page.page_routes import make_routes, prepare_page
+from pkg.service.source_watcher import watch_sources
+from pkg.service.web.web_server import is_loopback
+from pkg.service.web.web_token import choose_token
+
+
+@click.command(epilog="Example:  pkg serve --open   or   PKG_SERVE_TOKEN=... pkg serve --host 192.168.1.20 --watch")
+@store_options
+@source_setting(help="Serve this source alone; default: all.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="ADDRESS",
+    help="Serve to others, at this address; a token is needed then.",
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65_535), default=8720, show_default=True, help="0 takes one that is free."
+)
+@click.option(
+    "--token",
+    "has_token",
+    is_flag=True,
+    help="Ask for a token on this machine too: that of PKG_SERVE_TOKEN, else a new one, which is printed.",
+)
+@model_setting(help="Who writes the answers of ask: gguf:FILE, openai:NAME@URL or hf:FOLDER; default: no model.")
+@click.option("--allow-build", is_flag=True, help="Let callers bring the graph up to date (POST /v1/build).")
+@click.option("--watch", is_flag=True, help="Build what changes on disk in the background.")
+@click.option("--open", "is_opened", is_flag=True, help="Open the address in the system's browser.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0.1, 3_600),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Work on one request, at most; a streamed answer has 600.",
+)
+@click.option(
+    "--at-once",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Requests worked on at once; others wait. Default: two for each processor.",
+)
+def serve(store: str, **given: Any) -> None:
+    """Serve the graph over HTTP until Ctrl-C: questions as JSON, described by OpenAPI.
+
+    The address is that of this machine alone, unless --host names another one; then a token is needed. Nothing is
+    changed by a caller without --allow-build. What can be asked stands in /openapi.json, how it is in /health and
+    /metrics.
+    """
+    token = choose_token(given["host"], given["has_token"])
+    limits = HttpLimits(seconds=given["timeout"], at_once=given["at_once"] or DEFAULT_LIMITS.at_once)
+    options = HttpOptions(given["host"], given["port"], None if token is None else token.text, limits)
+    service = GraphService(ServiceOptions(store, given["source"], given["model"], given["allow_build"]))
+    with closing(service):
+        _say_state(service, given)
+        if given["watch"]:
+            watch_sources(service, lambda source, what: say(f"{source}: {what}"))
+        prepare_page(service)
+        teller = _Teller(token.text if token is not None and token.is_new else None, given["is_opened"])
+        with suppress(KeyboardInterrupt):  # the normal way to stop
+            serve_graph(service, options, teller.tell, _say_defect, make_routes())
+
+
+def _say_state(service: GraphService, given: dict[str, Any]) -> None:
+    """Report what is served, with warnings."""
+    status = service.run("status", {})
+    line = status.lines[0]
+    if not line["ready"]:
+        raise StoreMissingError(str(line.get("reason") or f"no source in {service.store}; run: pkg build PATH"))
+    say(f"serving {status.text}")
+    if note := status.freshness.describe():
+        say(note)
+    if not is_loopback(given["host"]):
+        say(
+            "warning: served to other machines without encryption; the token, questions and code can be read on the way"
+        )
+
+
+class _Teller:
+    """Prints the addresses, and opens the first one if requested."""
+
+    def __init__(self, token: str | None, is_opened: bool) -> None:
+        self._token, self._is_opened, self._is_first = token, is_opened, True
+
+    def tell(self, address: str, page: str) -> None:
+        """Print an address for browsers and, the first time, the one for programs."""
+        if self._is_first:
+            say(f"listening at {address}, described in {address}/openapi.json; Ctrl-C ends")
+            if self._token is not None:
+                say(f"programs send: Authorization: Bearer {self._token}")
+        say(f"open {page}")
+        if self._is_first and self._is_opened:
+            open_page(page)
+        self._is_first = False
+
+
+def _say_defect(operation: str, fault: Exception) -> None:
+    said = "".join(traceback.format_exception(fault)).rstrip()
+    say(f"a fault of this program in {operation}, which is worth a report:\n{said}")

@@ -1,0 +1,62 @@
+"""`pkg show`: show the source of a definition with its callers and dependencies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from pkg.console.freshness_notes import open_answering, say_stale
+from pkg.console.options import fresh_option, json_option, store_options
+from pkg.console.settings import decode_option, source_setting
+from pkg.console.streams import emit, style_words
+from pkg.console.tables import HEAD_MARGIN, WRITTEN, number_code
+from pkg.console.trees import view_deps
+from pkg.quoting.hidden_characters import spell_line
+from pkg.retrieval.deps.answer import SHOWN_LINKS
+from pkg.service.operations import answer_lines
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pkg.retrieval.show import Definition, Shown
+
+
+@click.command(epilog="Example:  pkg show Cart.total   or   pkg show shop/cart.py:12 --limit 0")
+@click.argument("name", callback=decode_option)
+@store_options
+@source_setting(help="Look in one source only.")
+@fresh_option
+@click.option(
+    "--limit", type=click.IntRange(0), default=SHOWN_LINKS, show_default=True, help="Links of one kind; 0 for all."
+)
+@json_option
+def show(name: str, store: str, fresh: bool, source: str | None, limit: int, as_json: bool) -> None:
+    """Show the source of NAME with its place, signature and docstring, and in short what calls it and what it calls.
+
+    NAME is what pkg deps takes: path:line, path::Class.method, a dotted module, a qualified name or a bare one.
+    """
+    with open_answering(store, fresh, source) as (graph, source):
+        shown = graph.show(name, source=source, limit=limit)
+        say_stale(shown.links.coverage.stale)
+    emit(as_json, answer_lines.show_lines(shown), lambda: view_show(shown))
+
+
+def view_show(shown: Shown) -> Iterator[RenderableType]:
+    """Render each definition with its place and numbered lines, then its callers and dependencies as a tree."""
+    for definition in shown.definitions:
+        yield from _view_definition(definition)
+    yield from view_deps(shown.links)
+
+
+def _view_definition(definition: Definition) -> Iterator[RenderableType]:
+    title = style_words(f"{definition.path}:{definition.start_line}-{definition.end_line}", "bold")
+    title.append(f"  {definition.kind or definition.label.lower()} ", "dim")
+    title.append(spell_line(definition.qualname), "bold cyan").append(f"  {spell_line(definition.source)}", "dim")
+    yield title.append("  stale", "yellow") if definition.is_stale else title
+    if definition.class_header:
+        yield style_words(f"{HEAD_MARGIN}{definition.class_header}", "dim")
+    if definition.docstring and definition.docstring_source in WRITTEN:  # one from the source is part of the code
+        yield style_words(f"{definition.docstring}\n({definition.docstring_source})", "dim italic")
+    yield number_code(definition.content, definition.start_line)

@@ -1,0 +1,21 @@
+"""`pkg eval`, a group of commands with a module each."""
+
+from __future__ import annotations
+
+import click
+
+from pkg.lab.commands.eval_calibrate import calibrate
+from pkg.lab.commands.eval_code import humaneval, mbpp
+from pkg.lab.commands.eval_qa import qa
+from pkg.lab.commands.eval_report import report
+from pkg.lab.commands.eval_repository import repository
+from pkg.lab.commands.eval_retrieval import retrieval
+
+
+@click.group("eval")
+def evaluate() -> None:
+    """Measure how good answers are, on benchmarks or on questions of your own."""
+
+
+for _command in (qa, retrieval, humaneval, mbpp, repository, calibrate, report):
+    evaluate.add_command(_command)

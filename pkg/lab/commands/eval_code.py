@@ -1,0 +1,102 @@
+"""`pkg eval humaneval` and `mbpp`: evaluate with a progress bar, and write the results."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import Any
+
+import click
+
+from pkg.console.options import json_option, store_options
+from pkg.console.progress import ProgressBar, say
+from pkg.console.settings import combine, decode_option, jobs_setting, model_setting, source_setting, split_names
+from pkg.console.streams import choose_ask, emit
+from pkg.errors import UsageError, count_things
+from pkg.lab.console.code_tables import report_lines, view_report
+from pkg.lab.console.lab_options import out_option, solver_options
+from pkg.lab.evaluation.code.solver_options import DEFAULT_OPTIONS as SOLVER
+from pkg.lab.evaluation.code.solver_options import SolverOptions
+from pkg.lab.lab_api import evaluate_code
+
+code_evaluation_options = combine(
+    click.option(
+        "--data", required=True, callback=decode_option, metavar="PATH", help="The benchmark's file, or its folder."
+    ),
+    out_option,
+    model_setting(help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER."),
+    click.option(
+        "--columns", multiple=True, callback=split_names, metavar="NAME,...",
+        help="What to compare; without it the eight of the paper. Further: signatures, random, gold, similarity,"
+        " placebo, placebo-ideal, none:FORM.",
+    ),
+    click.option("--plus", is_flag=True, help="Judge by the tests of EvalPlus."),
+    click.option("--any-data", "is_any", is_flag=True, help="Take rows that are not the official ones."),
+    solver_options,
+    click.option(
+        "--link/--no-link", default=SOLVER.link, help="Put helpers that an answer calls into it (default), or not."
+    ),
+    source_setting(help="Look in one source of the graph only."),
+    jobs_setting(help="Answers judged at a time; 0 for one a core."),
+)  # fmt: skip
+"""The options of `pkg eval humaneval` and `mbpp`, except for the store and the number of shown tests of MBPP."""
+
+SOLVER_NAMES = ("form", "max_tokens", "samples", "temperature", "seed", "batch", "link", "source")
+
+
+@click.command(
+    "humaneval",
+    epilog="Example:  pkg eval humaneval --data HumanEval.jsonl.gz --model gguf:coder.gguf --out run --limit 40",
+)
+@store_options
+@code_evaluation_options
+@json_option
+def humaneval(store: str, as_json: bool, **options: Any) -> None:
+    """Answer HumanEval by a model without context, with what baselines find, and with what the graph finds.
+
+    All answers run in the sandbox against the hidden tests; what context fixes and what it breaks is told for each
+    column. The folder of the run keeps prompts, answers, verdicts and what was found.
+    """
+    run_code_evaluation("humaneval", store, as_json, {**options, "shown": 0})
+
+
+@click.command("mbpp", epilog="Example:  pkg eval mbpp --data mbpp.jsonl --model gguf:coder.gguf --out run --limit 200")
+@store_options
+@code_evaluation_options
+@click.option(
+    "--shown-tests",
+    "shown",
+    type=click.IntRange(0, 3),
+    default=1,
+    show_default=True,
+    help="Tests that the task shows; with 0 it names the function.",
+)
+@json_option
+def mbpp(store: str, as_json: bool, **options: Any) -> None:
+    """Answer the 500 test tasks of MBPP by a model, in the columns of `pkg eval humaneval`."""
+    run_code_evaluation("mbpp", store, as_json, options)
+
+
+def run_code_evaluation(benchmark: str, store: str, as_json: bool, given: dict[str, Any]) -> None:
+    """Run or resume an evaluation, and write the results of each column; raises UsageError without a model."""
+    options = SolverOptions(**{name: given.pop(name) for name in SOLVER_NAMES})
+    name = f"{benchmark}+" if given.pop("plus") else benchmark
+    model = check_model(given.pop("model"))
+    with closing(ProgressBar()) as bar:
+        report = evaluate_code(
+            name, model, given.pop("data"), given.pop("out"), store=store, options=options,
+            listen=lambda column, done, total, seconds: bar.count(f"answering, {column}", done, total),
+            ask=choose_ask(), **given,
+        )  # fmt: skip
+    emit(as_json, report_lines(report), lambda: view_report(report))
+    lost = sum(each.lost for each in report.columns)
+    if lost:
+        say(f"{count_things(lost, 'answer')} lost to internal errors, counted as wrong; run again to get them")
+
+
+def check_model(model: str | None) -> str:
+    """Return the name of a model; raises UsageError if it is None."""
+    if model is None:
+        raise UsageError(
+            "no model; expected --model openai:NAME@URL, gguf:FILE or hf:FOLDER, PKG_MODEL, or model in pkg.toml"
+        )
+    return model

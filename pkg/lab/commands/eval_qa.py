@@ -1,0 +1,246 @@
+"""`pkg eval qa`: ask the questions with a progress bar, judge the answers, and write the results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+
+from pkg.api import open_graph
+from pkg.console.options import answer_tokens_option, evidence_budget_option, json_option, store_options
+from pkg.console.progress import ProgressBar, say
+from pkg.console.settings import decode_option, model_setting, source_setting, split_names
+from pkg.console.streams import choose_ask, emit, style_words
+from pkg.console.tables import make_table
+from pkg.errors import InputError, PathError, UsageError
+from pkg.lab.console import judge_tables
+from pkg.lab.datasets.dataset_rows import draw
+from pkg.lab.evaluation.questions.qa_items import QaItem, read_questions
+from pkg.lab.evaluation.questions.qa_options import QaOptions
+from pkg.lab.evaluation.questions.qa_records import QaFolder, make_judged
+from pkg.lab.evaluation.questions.qa_report import DEPTHS, QaFigures, QaReport, report_questions
+from pkg.lab.judge.judge_tasks import JudgeOptions, Orders
+from pkg.lab.lab_api import evaluate_questions
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pkg.lab.evaluation.judgement_report import JudgementReport
+    from pkg.lab.judge.items import JudgedItem
+    from pkg.lab.judge.judgements import Judgement
+
+
+SHOWN = 3  # invalid rows named in a message
+
+ORACLE = "ORACLE FILE"  # in all output of a run that searches only the right file (A-21)
+
+_NAMES = ("systems", "source", "oracle_file", "batch", "seed")
+
+
+@click.command(
+    "qa", epilog="Example:  pkg eval qa spydercodeqa.jsonl   or with answers:  --model gguf:coder.gguf --judge none"
+)
+@click.argument("path", metavar="FILE", callback=decode_option)
+@store_options
+@click.option(
+    "--systems",
+    multiple=True,
+    callback=split_names,
+    metavar="NAME,...",
+    help="What is compared: graph, chunks, both, and with --model none, which answers from memory; all without it.",
+)
+@model_setting(help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER; without it, the search alone is measured.")
+@click.option(
+    "--judge",
+    metavar="MODEL",
+    callback=decode_option,
+    help="Who compares the answers: a model as for --model, or none, for what can be counted.",
+)
+@click.option(
+    "--baseline",
+    default="",
+    callback=decode_option,
+    metavar="SYSTEM",
+    help="The system that the others are compared with; none where it is asked, else every two.",
+)
+@click.option(
+    "--runs", type=click.IntRange(1), default=3, show_default=True, help="Times that the judge compares everything."
+)
+@click.option(
+    "--orders",
+    type=click.Choice(get_args(Orders)),
+    default="random",
+    show_default=True,
+    help="Show the judge each two answers in an order that is drawn, as the paper does, or in both.",
+)
+@source_setting(help="Ask about one source only.")
+@evidence_budget_option
+@click.option(
+    "--oracle-file",
+    is_flag=True,
+    help="Search the right file alone, as the paper's evaluation does; all output says so.",
+)
+@click.option("--limit", type=click.IntRange(1), help="Questions to ask, drawn by --seed.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Draws questions and orders.")
+@answer_tokens_option
+@click.option("--batch", type=click.IntRange(0), default=0, help="Answers between two writes; 0 lets the model say.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Store answers, judgements and a page of both in FOLDER; the same command resumes the run.",
+)
+@json_option
+def qa(path: str, store: str, as_json: bool, **options: Any) -> None:
+    """Compare systems by the questions of FILE about the graph, in the format of SpyderCodeQA.
+
+    Tells how often the right file is among the first of the evidence, by kind of question; with --model what the
+    answers cite; with --judge whose answer is better, over several runs.
+    """
+    run_questions(path, store, as_json, options)
+
+
+def run_questions(path: str, store: str, as_json: bool, given: dict[str, Any]) -> None:
+    """Evaluate the questions of a file; raises InputError if it has none, UsageError for conflicting options."""
+    from pkg.models.registry import use_model
+
+    taken = {name: given[name] for name in _NAMES}
+    options = QaOptions(budget=given["tokens"], max_tokens=given["answer_tokens"], **taken)
+    model, out, judge = given["model"], given["out"], given["judge"]
+    systems = options.choose_systems(model is not None)
+    if judge is not None and (model is None or len(systems) < 2):
+        raise UsageError("--judge compares answers of a model by two systems or more; give --model, and the systems")
+    items = draw(_read_items(path), given["limit"], options.seed)
+    with open_graph(store, ask=choose_ask()) as graph, use_model(model) as opened:
+        head = {**asdict(options), "systems": list(systems), "model": opened.name if opened else ""}
+        head |= {"items": [each.item.id for each in items], "encoder": graph.store.encoder()[0]}
+        folder = QaFolder(out, {name: value for name, value in head.items() if name != "batch"})
+        with closing(ProgressBar()) as bar:
+            evaluate_questions(graph, items, folder, options, opened, listen=lambda s, d, t: bar.count(s, d, t))
+    judged = make_judged(items, folder.records, systems)
+    judgements, report, told = _judge(judged, judge, given) if judge is not None else ([], None, "")
+    found = report_questions(folder.records.values(), systems, options.oracle_file, report, told)
+    if out is not None and model is not None:
+        _write_page(out, judged, judgements)
+    emit(as_json, report_lines(found), lambda: view_report(found))
+
+
+def _read_items(path: str) -> tuple[QaItem, ...]:
+    try:
+        lines = Path(path).read_text(encoding="utf-8-sig", errors="replace").splitlines()
+    except OSError as fault:
+        raise PathError(f"cannot read {path}: {fault.strerror}; expected a file of JSON lines") from None
+    found = read_questions(lines)
+    for skip in found.bad[:SHOWN]:
+        say(f"left out: {skip}")
+    if len(found.bad) > SHOWN:
+        say(f"left out: {len(found.bad) - SHOWN:,} more rows")
+    if not found.items:
+        raise InputError(f"no question in {path}; expected JSON lines with question, answer, type and path")
+    return found.items
+
+
+def _judge(
+    items: list[JudgedItem], judge: str, given: dict[str, Any]
+) -> tuple[list[Judgement], JudgementReport | None, str]:
+    """Compare the answers of all systems with those of the baseline, or with each other."""
+    from pkg.lab.evaluation.judgement_report import report_judgements
+    from pkg.lab.evaluation.questions.qa_records import JUDGEMENTS
+    from pkg.lab.judge.judge_check import describe_check
+    from pkg.lab.judge.judge_tasks import make_tasks
+    from pkg.lab.judge.judgements import JudgementFile
+    from pkg.lab.judge.judging import find_check, judge_tasks, open_judge
+
+    systems = {system for item in items for system in item.answers}
+    baseline = given["baseline"] or ("none" if "none" in systems else "")
+    options = JudgeOptions(
+        "pairwise", runs=given["runs"], orders=given["orders"], baseline=baseline, seed=given["seed"]
+    )
+    tasks, left_out = make_tasks(items, options)
+    if left_out:
+        say(f"not judged: {len(left_out):,} questions, the first: {left_out[0]}")
+    if not tasks:
+        return [], None, ""
+    path = None if given["out"] is None else given["out"] / JUDGEMENTS
+    with open_judge(judge, options, JudgementFile(path), False) as opened, closing(ProgressBar()) as bar:
+        judgements = list(judge_tasks(opened, tasks, lambda done, total: bar.count("judging", done, total)))
+        told = describe_check(find_check(opened.name, "pairwise", path))
+    return judgements, report_judgements(judgements, baseline), told
+
+
+def _write_page(out: Path, judged: list[JudgedItem], judgements: list[Judgement]) -> None:
+    from pkg.lab.evaluation.questions.qa_records import PAGE
+    from pkg.lab.evaluation.report.answers_page import write_answers_page
+
+    (out / PAGE).write_text(write_answers_page(judged, judgements), encoding="utf-8", errors="replace")
+    say(f"answers side by side: {out / PAGE}")
+
+
+def report_lines(report: QaReport) -> Iterator[dict[str, Any]]:
+    """Yield a line for each system and type of question, then one for the judgements."""
+    oracle = {"oracle_file": ORACLE} if report.oracle_file else {}
+    for each in report.figures:
+        row = asdict(each)
+        row["hits"] = {str(depth): count for depth, count in each.hits.items()}
+        row["intervals"] = {str(depth): interval._asdict() for depth, interval in each.intervals.items()}
+        yield {"type": "questions", **oracle, "kind": row.pop("type"), **row}
+    if report.judged is not None:
+        yield judge_tables.report_line(report.judged, None, report.judge_check)
+
+
+def view_report(report: QaReport) -> Iterator[RenderableType]:
+    """Yield tables of retrieval, answers and judgements."""
+    if report.oracle_file:
+        yield style_words(f"{ORACLE}: the right file alone was searched; this measures no retrieval", "red")
+    hits = tuple(f"hit@{depth}" for depth in DEPTHS)
+    names = ("system", "questions", "count", "in the graph", *hits)
+    rows = [
+        (
+            each.system,
+            each.type,
+            str(each.questions),
+            str(each.with_gold),
+            *(_say_hits(each, depth) for depth in DEPTHS),
+        )
+        for each in report.figures
+    ]
+    yield make_table(names, rows, right=names[2:])
+    if report.has_answers:
+        names = (
+            "system",
+            "questions",
+            "answered",
+            "refused",
+            "supported",
+            "wrong citations",
+            "right file cited",
+            "tokens",
+        )
+        yield make_table(names, [_make_row(each) for each in report.figures], right=names[2:])
+        yield style_words(
+            "supported: of the statements, those that evidence says; wrong: of the model's citations", "dim"
+        )
+    if report.judged is not None:
+        yield from judge_tables.view_report(report.judged)
+        yield style_words(f"judged by {report.judged.judge}: {report.judge_check}", "dim")
+
+
+def _say_hits(each: QaFigures, depth: int) -> str:
+    interval = each.intervals[depth]
+    share = each.hits[depth] / each.questions if each.questions else 0.0
+    return f"{share:.3f} ({interval.low:.2f}-{interval.high:.2f})"
+
+
+def _make_row(each: QaFigures) -> tuple[str, ...]:
+    return (
+        each.system, each.type, str(each.answered), str(each.refused), _share(each.supported, each.statements),
+        f"{each.wrong} of {each.citations}", _share(each.cites_gold, each.questions), f"{each.tokens:,}",
+    )  # fmt: skip
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count / total:.3f}" if total else "-"

@@ -1,0 +1,94 @@
+"""`pkg eval report`: write the results of runs as tables, a page, or files of figures."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pkg.console.options import json_option
+from pkg.console.settings import decode_option, decode_options
+from pkg.console.streams import emit
+from pkg.lab.console.code_tables import report_lines, view_report
+from pkg.lab.lab_api import report_evaluation, write_report_page
+
+if TYPE_CHECKING:
+    from pkg.lab.evaluation.code.code_report import CodeReport, ColumnFigures
+
+
+@click.command("report", epilog="Example:  pkg eval report run --format markdown --html report.html > report.md")
+@click.argument("paths", metavar="FOLDER...", nargs=-1, required=True, callback=decode_options)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("table", "json", "csv", "markdown")),
+    default="table",
+    show_default=True,
+    help="A table for a person, JSON lines, comma-separated values, or the tables of the paper in Markdown.",
+)
+@click.option(
+    "--html", "page", callback=decode_option, metavar="FILE", help="Write one page that holds all, with the figures."
+)
+@click.option(
+    "--figures", callback=decode_option, metavar="FOLDER", help="Write the figures as PNG and SVG; Markdown shows them."
+)
+@click.option(
+    "--data",
+    callback=decode_option,
+    metavar="PATH",
+    help="The benchmark's file, or its folder: for topics of a run that does not tell them.",
+)
+@json_option
+def report(
+    paths: tuple[str, ...], form: str, page: str | None, figures: str | None, data: str | None, as_json: bool
+) -> None:
+    """Compute every figure of runs from their records, without a model and without running code.
+
+    Several runs stand beside each other, as in the tables of the paper, whose figures are there too.
+    """
+    reports = [report_evaluation(path, data) for path in paths]
+    if page is not None or figures is not None:
+        write_report_page(reports, page, figures)
+    if form == "markdown":
+        from pkg.lab.evaluation.report.markdown_report import write_markdown
+
+        link = None if figures is None else lambda picture: f"{Path(figures).as_posix()}/{picture.name}.png"
+        click.echo(write_markdown(reports, link), nl=False)
+    elif form == "csv":
+        click.echo(_write_csv(reports), nl=False)
+    else:
+        lines = (line for report in reports for line in report_lines(report))
+        emit(as_json or form == "json", lines, lambda: (part for report in reports for part in view_report(report)))
+
+
+def _write_csv(reports: Sequence[CodeReport]) -> str:
+    """Write a row for each column of each run, with a cell for each class of failures and each topic."""
+    rows = [_flatten(report, each) for report in reports for each in report.columns]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    written = io.StringIO()
+    writer = csv.DictWriter(written, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return written.getvalue()
+
+
+def _flatten(report: CodeReport, column: ColumnFigures) -> dict[str, object]:
+    figures = asdict(column)
+    low, high = figures.pop("interval")
+    pass_at, errors = figures.pop("pass_at"), figures.pop("errors")
+    return {
+        "benchmark": report.head["benchmark"],
+        "model": report.head["model"],
+        **figures,
+        "low": low,
+        "high": high,
+        **{f"pass@{k}": share for k, share in pass_at.items()},
+        **errors,
+        **{f"{topic.topic}: tasks": topic.items for topic in report.topics},
+        **{f"{topic.topic}: solved": topic.solved[column.column] for topic in report.topics},
+    }

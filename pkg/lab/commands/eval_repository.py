@@ -1,0 +1,111 @@
+"""`pkg eval repository`: find the items with a progress bar, answer them, and write the results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pkg.console.options import json_option
+from pkg.console.progress import ProgressBar
+from pkg.console.settings import decode_option, decode_options, jobs_setting, model_setting, split_names
+from pkg.console.streams import emit, style_words
+from pkg.lab.console.code_tables import report_lines, view_report
+from pkg.lab.console.lab_options import out_option, solver_options
+from pkg.lab.evaluation.code.solver_options import SolverOptions
+from pkg.lab.lab_api import evaluate_repository
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pkg.lab.evaluation.code.code_report import CodeReport
+    from pkg.lab.evaluation.repository.item_search import FoundItems
+
+
+SOLVER_NAMES = ("form", "max_tokens", "samples", "temperature", "seed", "batch")
+
+SHOWN = 5  # failing tests that are named; the file of items has all
+
+
+@click.command(
+    "repository",
+    epilog="Example:  pkg eval repository shop --model gguf:coder.gguf --out run --limit 40",
+)
+@click.argument("path", metavar="PATH", callback=decode_option)
+@out_option
+@click.option(
+    "--items",
+    callback=decode_option,
+    metavar="FOLDER",
+    help="Folder of the items and of the graph, which several runs may share; else that of the run.",
+)
+@model_setting(help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER; without one the items are found alone.")
+@click.option(
+    "--columns",
+    multiple=True,
+    callback=split_names,
+    metavar="NAME,...",
+    help="What to compare; without it none, none:brief, func-pkg, block-pkg, signatures, deps, random, gold.",
+)
+@click.option(
+    "--tests",
+    multiple=True,
+    callback=decode_options,
+    metavar="PATH",
+    help="What pytest is to run: files, folders or names of tests, below PATH; without it all that it finds.",
+)
+@click.option(
+    "--python",
+    callback=decode_option,
+    metavar="INTERPRETER",
+    help="The Python that has pytest and what the project needs, such as .venv/bin/python; else the running one.",
+)
+@jobs_setting(help="Runs of tests at a time; 0 for one a core.")
+@solver_options
+@json_option
+def repository(path: str, as_json: bool, **options: Any) -> None:
+    """Rewrite functions of a repository with a model, judged by the tests of the repository.
+
+    Functions with a docstring lose their body one by one; one counts if tests that pass now fail without it. The model
+    sees header and docstring, and what the column shows of the rest of the repository: never tests, the function
+    itself or a near copy of it. Tests and answers run in the sandbox on a copy; nothing is written below PATH.
+    """
+    run_repository_evaluation(path, as_json, options)
+
+
+def run_repository_evaluation(path: str, as_json: bool, given: dict[str, Any]) -> None:
+    """Run or resume an evaluation of a repository; without a model only find its items."""
+    options = SolverOptions(**{name: given.pop(name) for name in SOLVER_NAMES}, link=False)
+    with closing(ProgressBar()) as bar:
+        found, report = evaluate_repository(
+            path, given.pop("model"), given.pop("out"), options=options, count=bar.count,
+            listen=lambda column, done, total, seconds: bar.count(f"answering, {column}", done, total), **given,
+        )  # fmt: skip
+    emit(as_json, _list_lines(found, report), lambda: _view(found, report))
+
+
+def _list_lines(found: FoundItems, report: CodeReport | None) -> Iterator[dict[str, Any]]:
+    yield {
+        "type": "items",
+        "items": [each.function.id for each in found.items],
+        "tests": found.tests,
+        "failing": list(found.failing),
+        "left_out": found.left_out,
+        "python": found.python,
+    }
+    if report is not None:
+        yield from report_lines(report)
+
+
+def _view(found: FoundItems, report: CodeReport | None) -> Iterator[RenderableType]:
+    yield style_words(f"{len(found.items)} items; {found.tests} tests by Python {found.python}", "bold")
+    for reason, number in sorted(found.left_out.items()):
+        yield style_words(f"no item, {reason}: {number}", "dim")
+    for name in found.failing[:SHOWN]:
+        yield style_words(f"left out, for it does not pass as things stand: {name}", "dim")
+    if len(found.failing) > SHOWN:
+        yield style_words(f"{len(found.failing) - SHOWN} more tests do not pass", "dim")
+    if report is not None:
+        yield from view_report(report)

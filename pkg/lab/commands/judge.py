@@ -1,0 +1,377 @@
+"""`pkg judge`: read answers, judge them, check the judge, and summarise."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+
+from pkg.console.options import json_option
+from pkg.console.progress import ProgressBar, say
+from pkg.console.settings import combine, decode_option, decode_options, model_setting, setting, split_names
+from pkg.console.streams import emit, read_text, style_words
+from pkg.console.tables import make_table
+from pkg.errors import InputError, PathError, UsageError, count_things
+from pkg.lab.console.judge_tables import report_line, view_report
+from pkg.lab.evaluation.judgement_report import report_judgements
+from pkg.lab.judge.annotation_records import make_records, write_records
+from pkg.lab.judge.items import JudgedItem, read_items
+from pkg.lab.judge.judge_check import describe_check
+from pkg.lab.judge.judge_tasks import JudgeOptions, JudgeTask, Orders, make_tasks
+from pkg.lab.judge.judgements import Judgement, JudgementFile, read_judgements
+from pkg.lab.judge.judging import find_check, judge_tasks, open_judge, plan_check, run_check, write_check
+from pkg.lab.judge.model_judge import Judge, ModelJudge
+from pkg.lab.judge.planted_cases import list_planted_tasks, plant_cases
+from pkg.lab.judge.ratings import Rating, read_ratings
+from pkg.models.usage import parse_price
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pkg.lab.judge.judge_check import JudgeCheck
+    from pkg.lab.judge.model_judge import JudgeEstimate
+    from pkg.lab.judge.templates import Kind
+    from pkg.model import Skip
+
+
+JUDGE = JudgeOptions()
+
+_baseline_option = click.option(
+    "--baseline", default="", callback=decode_option, metavar="SYSTEM", help="Compare every other system with this one."
+)
+
+_zero_option = click.option(
+    "--unparsed-as-zero", is_flag=True, help="Count a rating that cannot be read as 0; it is left out otherwise."
+)
+
+judge_options = combine(
+    model_setting(
+        help="Who judges: openai:NAME@URL, gguf:FILE or hf:FOLDER; without one, or with none, what can be counted."
+    ),
+    click.option(
+        "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+        help="Append each judgement to FILE at once; the same command resumes after the last one.",
+    ),
+    _baseline_option,
+    click.option(
+        "--runs", type=click.IntRange(1), default=JUDGE.runs, show_default=True,
+        help="Times that all is judged, each with a seed of its own; 3 in the paper.",
+    ),
+    click.option(
+        "--temperature", type=click.FloatRange(0), default=JUDGE.temperature, show_default=True,
+        help="Of what the judge writes.",
+    ),
+    click.option(
+        "--top-p", type=click.FloatRange(0, 1, min_open=True), default=JUDGE.top_p, show_default=True,
+        help="Share of the likeliest tokens that are drawn from.",
+    ),
+    click.option(
+        "--max-tokens", type=click.IntRange(1), default=JUDGE.max_tokens, show_default=True,
+        help="Of one judgement; 2,500 in the paper.",
+    ),
+    click.option("--seed", type=int, default=JUDGE.seed, show_default=True, help="Of draws and judgements."),
+    click.option("--limit", type=click.IntRange(1), help="Rows to judge, the first ones of FILE."),
+    click.option("--batch", type=click.IntRange(0), default=JUDGE.batch, help="Prompts between two writes to --out."),
+    click.option("--estimate", is_flag=True, help="Tell what judging would take, and judge nothing."),
+    setting("--price", metavar="IN/OUT", help="What a million tokens cost, read and written, such as 0.15/0.60."),
+    click.option(
+        "--check", "is_checked", is_flag=True,
+        help="Measure the judge itself, on the rows of FILE and on cases that are made of them.",
+    ),
+    click.option(
+        "--human", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+        help="With --check: ratings of people, as pkg rate writes them, to compare with.",
+    ),
+    click.option("--tolerance", type=click.FloatRange(0), help="With --human: ratings so far apart agree."),
+    _zero_option,
+)  # fmt: skip
+"""The common options of all kinds of judgements."""
+
+orders_option = click.option(
+    "--orders", type=click.Choice(get_args(Orders)), default=JUDGE.orders, show_default=True,
+    help="Show each two answers in both orders, or in one that is drawn, as in the paper.",
+)  # fmt: skip
+
+preference_option = click.option(
+    "--preference", "preferences", multiple=True, callback=split_names, metavar="NAME,...",
+    help="Judge by these: instruction-following, explanation, complexity, readability, style, overall.",
+)  # fmt: skip
+
+SHOWN_ROWS = 5  # answers that instruct their judge; the JSON output has all
+
+OPTION_NAMES = ("baseline", "runs", "orders", "preferences", "temperature", "top_p", "max_tokens", "seed", "batch")
+
+SHOWN_REASONS = 3  # skipped rows named in a message
+
+
+@click.group()
+def judge() -> None:
+    """Judge answers of systems to questions, and measure the judge.
+
+    FILE holds JSON lines {"id", "question", "reference", "answers": {SYSTEM: TEXT}}, or records with "instruction" and
+    "responses"; - reads standard input. Without --model it counts: shared words, citations that lead to the evidence,
+    tests that pass.
+    """
+
+
+@judge.command(
+    "pairwise", epilog="Example:  pkg judge pairwise answers.jsonl --model gguf:coder.gguf --out judged.jsonl"
+)
+@click.argument("path", metavar="FILE", callback=decode_option)
+@orders_option
+@judge_options
+@json_option
+def judge_pairwise(path: str, as_json: bool, **options: Any) -> None:
+    """Decide which of two answers is better, for every two systems: the first, the second, both or neither.
+
+    The summary has the share of each outcome, of all judgements, with its deviation over --runs.
+    """
+    run_judge("pairwise", path, as_json, options)
+
+
+@judge.command("grade", epilog="Example:  pkg judge grade answers.jsonl --model gguf:coder.gguf --baseline plain")
+@click.argument("path", metavar="FILE", callback=decode_option)
+@preference_option
+@judge_options
+@json_option
+def judge_grade(path: str, as_json: bool, **options: Any) -> None:
+    """Grade each answer from 1 to 10 beside the reference, reasons first."""
+    run_judge("grade", path, as_json, options)
+
+
+@judge.command(
+    "annotate", epilog="Example:  pkg judge annotate answers.jsonl --model gguf:coder.gguf --preference style"
+)
+@click.argument("path", metavar="FILE", callback=decode_option)
+@preference_option
+@judge_options
+@click.option("--records", callback=decode_option, metavar="FILE", help="Write a record of annotations for each item.")
+@json_option
+def judge_annotate(path: str, as_json: bool, **options: Any) -> None:
+    """Rate all answers to a question in one prompt, each from 1 to 5 with a reason, by one preference."""
+    run_judge("annotate", path, as_json, options)
+
+
+@judge.command("correctness", epilog="Example:  pkg judge correctness answers.jsonl --model gguf:coder.gguf")
+@click.argument("path", metavar="FILE", callback=decode_option)
+@judge_options
+@json_option
+def judge_correctness(path: str, as_json: bool, **options: Any) -> None:
+    """Judge code from 1 to 10 by the tests that it has to pass, which the judge reads and does not run."""
+    run_judge("correctness", path, as_json, options)
+
+
+@judge.command("report", epilog="Example:  pkg judge report judged.jsonl --baseline plain")
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True, callback=decode_options)
+@_baseline_option
+@_zero_option
+@click.option("--seed", type=int, default=0, show_default=True, help="Of intervals.")
+@json_option
+def judge_report(paths: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Summarise judgements stored with --out by kind and judge, without asking a model."""
+    run_report(paths, as_json, options)
+
+
+def run_judge(kind: Kind, path: str, as_json: bool, given: dict[str, Any]) -> None:
+    """Judge the answers of a file, or report the estimate.
+
+    Raises InputError if there is nothing to judge, UsageError for options that exclude each other.
+    """
+    options = JudgeOptions(kind, **{name: given.pop(name) for name in OPTION_NAMES if name in given})
+    is_checked = given["is_checked"]
+    if (given["human"] or given["tolerance"] is not None) and not is_checked:
+        raise UsageError("--human and --tolerance are for the check of a judge; add --check")
+    if is_checked:
+        options = plan_check(options)
+    ratings = _read_human(given["human"]) if given["human"] else None
+    items = _read_items(path, given["limit"])
+    tasks, left_out = make_tasks(items, options)
+    _tell_left_out(left_out, "row")
+    if not tasks:
+        raise InputError(_explain_nothing(left_out, path))
+    judged = [item for item in items if item.id not in {each.path for each in left_out}]
+    kept = JudgementFile(given["out"])
+    with open_judge(given["model"], options, kept, any(item.tests for item in judged)) as judge:
+        if given["estimate"]:
+            planted = list_planted_tasks(plant_cases(judged), kind) if is_checked else []
+            _tell_estimate(judge, [*tasks, *planted], as_json, given["price"])
+            return
+        judgements = _judge(judge, tasks, as_json)
+        check = None
+        if is_checked:
+            with closing(ProgressBar()) as bar:
+                check = run_check(judge, options, judged, judgements, ratings, given["tolerance"],
+                                  lambda done, total: _show(bar, "judging planted cases", done, total))  # fmt: skip
+            if given["out"] is not None:
+                write_check(given["out"], check)
+    if given.get("records"):
+        count = write_records(Path(given["records"]), make_records(judged, judgements))
+        say(f"{count_things(count, 'record')} written to {given['records']}")
+    known = check.to_json() if check else find_check(judge.name, kind, given["out"], _name_file(path))
+    if check is not None:
+        emit(as_json, [check.to_json()], lambda: view_check(check))
+    _sum_up(judgements, as_json, options.baseline, given["unparsed_as_zero"], options.seed, known)
+
+
+def run_report(paths: Sequence[str], as_json: bool, given: dict[str, Any]) -> None:
+    """Summarise judgements of files, by kind and judge; raises InputError if there are none."""
+    found: dict[tuple[object, ...], Judgement] = {}
+    for path in paths:
+        found |= {(each.judge, each.place): each for each in read_judgements(Path(path)) if not each.case}
+    if not found:
+        raise InputError(f"no judgements in {', '.join(paths)}; expected files that pkg judge has written")
+    ordered = sorted(found.values(), key=lambda each: (each.kind, each.judge))
+    for (kind, judge), group in groupby(ordered, key=lambda each: (each.kind, each.judge)):
+        check = find_check(judge, kind, *map(Path, paths))
+        _sum_up(list(group), as_json, given["baseline"], given["unparsed_as_zero"], given["seed"], check)
+
+
+def _read_items(path: str, limit: int | None) -> list[JudgedItem]:
+    found = read_items(_read_lines(path))
+    _tell_left_out(found.bad, "row", f" of {path}")
+    if not found.items:
+        raise InputError(
+            f"no row of {path} can be judged{f'; the first: {found.bad[0]}' if found.bad else ''};"
+            " expected JSON lines with id, question, reference and answers by system"
+        )
+    return list(found.items[:limit])
+
+
+def _read_human(path: Path) -> list[Rating]:
+    found = read_ratings(_read_lines(str(path)))
+    _tell_left_out(found.bad, "rating", f" of {path}")
+    if not found.ratings:
+        raise InputError(f"no ratings in {path}; expected JSON lines with id, rater, kind, and ratings or verdict")
+    return list(found.ratings)
+
+
+def _read_lines(path: str) -> list[str]:
+    if path == "-":
+        return read_text(path).removeprefix("\ufeff").split("\n")
+    try:
+        return Path(path).read_bytes().decode("utf-8-sig", "replace").split("\n")
+    except OSError as fault:
+        raise PathError(f"cannot read {path}: {fault.strerror}; expected a file of JSON lines, or -") from None
+
+
+def _name_file(path: str) -> Path | None:
+    return None if path == "-" else Path(path)
+
+
+def _tell_left_out(left_out: Sequence[Skip], what: str, of: str = "") -> None:
+    if left_out:
+        first = "; ".join(map(str, left_out[:SHOWN_REASONS]))
+        more = f"; and {len(left_out) - SHOWN_REASONS:,} more" if len(left_out) > SHOWN_REASONS else ""
+        say(f"left out {count_things(len(left_out), what)}{of}: {first}{more}")
+
+
+def _explain_nothing(left_out: Sequence[Skip], path: str) -> str:
+    first = f"; the first: {left_out[0]}" if left_out else ""
+    return f"nothing in {path} can be judged so{first}"
+
+
+def _tell_estimate(judge: Judge, tasks: Sequence[JudgeTask], as_json: bool, price: str | None) -> None:
+    if not isinstance(judge, ModelJudge):
+        say(f"{judge.name} asks no model: {count_things(len(tasks), 'judgement')} cost nothing")
+        emit(as_json, [{"type": "estimate", "judge": judge.name, "tasks": len(tasks), "cost": 0.0}], tuple)
+        return
+    found = judge.estimate(tasks, parse_price(price) if price else None)
+    emit(as_json, [{"type": "estimate", **asdict(found)}], lambda: view_estimate(found))
+
+
+def _judge(judge: Judge, tasks: Sequence[JudgeTask], as_json: bool) -> list[Judgement]:
+    """Run the judge; in a pipe each judgement is written as soon as it is there."""
+    found: list[Judgement] = []
+
+    def listen() -> Iterator[dict[str, Any]]:
+        for each in _follow(judge, tasks):
+            found.append(each)
+            yield each.to_json()
+
+    if as_json:
+        emit(True, listen(), tuple)
+    else:
+        found += _follow(judge, tasks)
+    return found
+
+
+def _follow(judge: Judge, tasks: Sequence[JudgeTask]) -> Iterable[Judgement]:
+    with closing(ProgressBar()) as bar:
+        yield from judge_tasks(judge, tasks, lambda done, total: _show(bar, "judging", done, total))
+
+
+def _show(bar: ProgressBar, what: str, done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        bar.count(what, done, total)
+
+
+def _sum_up(
+    judgements: Sequence[Judgement],
+    as_json: bool,
+    baseline: str,
+    unparsed_as_zero: bool,
+    seed: int,
+    check: dict[str, Any] | None,
+) -> None:
+    systems = {system for each in judgements for system in each.systems}
+    if baseline and baseline not in systems:
+        raise UsageError(f"no system is called '{baseline}'; found {', '.join(sorted(systems))}")
+    report = report_judgements(judgements, baseline, unparsed_as_zero, seed)
+    told = describe_check(check)
+    emit(as_json, [report_line(report, check, told)], lambda: view_report(report))
+    say(f"judged by {report.judge}: {told}")
+
+
+def view_estimate(found: JudgeEstimate) -> Iterator[RenderableType]:
+    """Yield the estimate of a run of the judge."""
+    cost = "" if found.cost is None else f", at a price of {found.cost:,.2f}"
+    yield style_words(
+        f"{count_things(found.tasks, 'judgement')} by {found.judge}, {found.known:,} of them known already: about"
+        f" {found.prompt_tokens:,} tokens to read and {found.completion_tokens:,} to write"
+        f" ({found.most_completion_tokens:,} at most){cost}"
+    )
+    if found.shortened or found.unfit:
+        yield style_words(f"too long: {found.shortened:,} would be shortened, {found.unfit:,} not judged", "yellow")
+
+
+def view_check(check: JudgeCheck) -> Iterator[RenderableType]:
+    """Yield the results of the check of a judge."""
+    rows = [
+        ("another winner in the other order", _share(check.flip_rate), f"of {check.both_orders:,} comparisons"),
+        ("wins of the answer that stands first", _share(check.first_share), "of all wins; .5 is even"),
+        ("the same said twice", _share(check.self_agreement), f"of {check.repeated:,} pairs of runs"),
+        ("correlation with the length of answers", _number(check.length_correlation), "Spearman"),
+        ("without a value", f"{check.without_value:,}", f"of {check.judgements:,} judgements"),
+    ]
+    rows += [
+        (f"planted, {each.case}: right", f"{each.right:,} of {each.judged + each.unread:,}", f"{each.unread:,} unread")
+        for each in check.cases
+    ]
+    if check.human is not None:
+        human = check.human
+        rows += [
+            (f"kappa of {each.one} and {each.other}", _number(each.kappa), f"{each.shared:,} items of both")
+            for each in human.pairs
+        ]
+        rows.append(("alpha of all raters", _number(human.alpha), f"{count_things(human.raters, 'person')}"))
+        if human.strangers:
+            rows.append(("ratings of other items", f"{human.strangers:,}", "left out"))
+    yield make_table((f"check of {check.judge}, {check.kind}", "", ""), rows, right=("",))
+    for item, system, words in check.ordering[:SHOWN_ROWS]:
+        yield style_words(f"the answer of {system} to {item} orders the judge: {words}", "yellow")
+    if len(check.ordering) > SHOWN_ROWS:
+        yield style_words(f"and {len(check.ordering) - SHOWN_ROWS:,} more; --json lists all", "yellow")
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1%}"
+
+
+def _number(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.2f}"
