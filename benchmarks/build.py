@@ -58,9 +58,9 @@ CORPUS_NODE_BYTES = 1500.0
 
 
 def build(path: Path, store: Path, jobs: int) -> Run:
-    """Build a graph with the command line."""
+    """Build a graph of code alone with the command line, because the parse beside it reads code alone."""
     address = f"sqlite:///{store}"
-    return run_pkg(["build", str(path), "--store", address, "--jobs", str(jobs), "--json"], store.parent)
+    return run_pkg(["build", str(path), "--store", address, "--jobs", str(jobs), "--no-text", "--json"], store.parent)
 
 
 def read_stats(store: Path) -> Figures:
