@@ -40,7 +40,7 @@ def write_forms(text: str, other: str, stub: str, name: str) -> dict[str, str]:
         "behind_thoughts": f"<think>\nPerhaps\n{draft}\nNo.\n</think>\n\nHere it is:\n{fenced}\nDone.",
         "corrected": f"{draft}\nWait, that is wrong. Corrected:\n{fenced}",
         "behind_skeleton": f"Skeleton:\n{hollow}\nFilled in:\n{fenced}",
-        "before_skeleton": f"{fenced}\nIt follows what was given:\n{hollow}",
+        "before_skeleton": f"{fenced}\nIt completes this skeleton:\n{hollow}",
     }
 
 

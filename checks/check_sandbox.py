@@ -22,7 +22,7 @@ from traces import describe_machine, find_family, wait_for_end
 
 from pkg.sandbox import Program, Sandbox, open_sandbox
 
-SECRET = "what nobody inside may ever see"
+SECRET = "a secret of the host"
 
 
 def check_cases(sandbox: Sandbox, home: Path) -> dict[str, list[str]]:

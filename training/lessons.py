@@ -50,7 +50,7 @@ class Lesson:
 def read_lessons(data: Path, cache: Path) -> Iterator[Lesson]:
     """Yield the questions other than plain ones; those typed by people have the highest weight.
 
-    Comments are the only ones to teach that an inner block may be the answer, and have more weight than other sets.
+    Comments have more weight than other sets, because only they have inner blocks as answers.
     """
     for further, worth in (
         (read_further_questions(cache), {Label.FUNCTION: 3.0, Label.BLOCK: 1.0}),
@@ -66,7 +66,7 @@ def read_lessons(data: Path, cache: Path) -> Iterator[Lesson]:
 
 
 def read_plain_lessons(data: Path, cache: Path) -> list[Lesson]:
-    """Return the plain questions on each package and form of it; packages have equal weights."""
+    """Return the plain questions on each package in each of its forms; packages have equal weights."""
     sets = list(read_package_questions(data, cache))
     names = [package.name for package, _ in sets]
     return [
@@ -93,11 +93,11 @@ def read_declared_lessons(cache: Path) -> list[Lesson]:
 
 
 def list_strange(lessons: Sequence[Lesson]) -> Iterator[Lesson]:
-    """Yield unanswerable questions: each package is asked the questions on another one."""
+    """Yield unanswerable questions: for each package, those on another one."""
     for lesson, other in zip(lessons, (*lessons[2:], *lessons[:2]), strict=True):
-        nobody = tuple(Question(question.text, ()) for question in other.questions)
+        unanswerable = tuple(Question(question.text, ()) for question in other.questions)
         worth = {label: STRANGE * each for label, each in lesson.worth.items()}
-        yield Lesson(lesson.package, lesson.chosen, nobody, worth)
+        yield Lesson(lesson.package, lesson.chosen, unanswerable, worth)
 
 
 def _share_worth(parts: int) -> dict[Label, float]:

@@ -93,7 +93,7 @@ def describe_stale(stale: Sequence[Stale]) -> Iterator[str]:
         else:
             yield (
                 f"stale: {root}, from which {source} was built, {_STATES[found[0].state]}, so nothing of it can be"
-                f" checked; where it has moved, run: pkg build --remove {shlex.quote(source)}, and build it anew"
+                f" checked; if it has moved, run: pkg build --remove {shlex.quote(source)}, and build it again"
             )
 
 

@@ -43,7 +43,8 @@ def _render_purpose(function: FunctionText, facts: FunctionFacts) -> str:
     if name.startswith("__") and name.endswith("__"):
         words = [_SPECIAL.get(words[0], words[0]), *words[1:]]
     elif words[0] in _QUESTIONS:
-        words = ["tell", "whether", "it", *words]
+        subject = function.class_name or ("they" if words[0] == "are" else "it")
+        return _make_sentence(" ".join(["return whether", subject, *words]))
     link = " a new " if name == "__init__" else " of "
     owner = link + function.class_name if function.class_name else ""
     return _make_sentence(" ".join(words) + owner)

@@ -29,7 +29,7 @@ from pkg.models.text_model import TextModel, Usage
 from pkg.quoting.special_tokens import break_tokens
 
 TEMPLATE = registry.TEMPLATE
-TEMPLATE_VERSION = 1
+TEMPLATE_VERSION = 2
 _ATTEMPTS = 2  # with one retry of an invalid text
 
 

@@ -82,7 +82,7 @@ def test_what_was_written_is_listed_and_undone(place: Path) -> None:
     before = run("export", "--vectors").stdout
     run("enhance", "--model", "template")
     (listed,) = lines_of(run("enhance", "--list"))
-    assert (listed["model"], listed["prompt"], listed["functions"]) == ("template", "template/1", 2)
+    assert (listed["model"], listed["prompt"], listed["functions"]) == ("template", "template/2", 2)
     assert lines_of(run("enhance", "--undo", "template")) == [
         {"type": "undo", "source": "code", "model": "template", "functions": 2}
     ]

@@ -1,4 +1,4 @@
-"""The template is deterministic and says only what the source says."""
+"""Docstrings of the template are deterministic and contain only facts of the source."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def render(content: str, qualname: str = "f", class_name: str | None = None) -> 
     return render_template(function, find_facts(parsed, content, function.is_method))
 
 
-def test_it_has_purpose_inputs_outputs_and_errors() -> None:
+def test_a_docstring_has_purpose_inputs_outputs_and_errors() -> None:
     assert TemplateWriter(lambda: date(2026, 1, 31)).write(SAVE) == Docstring(
         dedent("""
         Save user of Store.
@@ -57,12 +57,12 @@ def test_it_has_purpose_inputs_outputs_and_errors() -> None:
         """).strip(),
         "template",
         "template",
-        "template/1",
+        "template/2",
         "2026-01-31",
     )
 
 
-def test_it_has_no_false_claim() -> None:
+def test_a_docstring_has_no_false_claim() -> None:
     parsed = parse_function(SAVE.content)
     assert parsed is not None
     facts = find_facts(parsed, SAVE.content, True)
@@ -88,7 +88,9 @@ def test_a_name_is_split_into_its_words(name: str, words: list[str]) -> None:
 @pytest.mark.parametrize(
     ("content", "qualname", "class_name", "first"),
     [
-        ("def is_open(self): return 1", "Door.is_open", "Door", "Tell whether it is open of Door."),
+        ("def is_open(self): return 1", "Door.is_open", "Door", "Return whether Door is open."),
+        ("def has_key(key): return 1", "has_key", None, "Return whether it has key."),
+        ("def are_equal(a, b): return a == b", "are_equal", None, "Return whether they are equal."),
         ("def __init__(self): self.a = 1", "Door.__init__", "Door", "Initialise a new Door."),
         ("def __len__(self): return 1", "Door.__len__", "Door", "Length of Door."),
         ("def _(text): return text", "_", None, "_."),

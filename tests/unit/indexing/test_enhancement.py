@@ -1,4 +1,4 @@
-"""Functions without a docstring are documented, most called first, and nothing is paid for twice."""
+"""Functions without a docstring are documented, most called first, and each only once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pkg.encode.registry import load_encoder
 from pkg.enhance import docstring_prompts
 from pkg.enhance.commenting import CommentingWriter
 from pkg.enhance.docstring_cache import DocstringCache
-from pkg.enhance.writer import DocstringWriter, ModelWriter, open_writer
+from pkg.enhance.writer import TEMPLATE_VERSION, DocstringWriter, ModelWriter, TemplateWriter, open_writer
 from pkg.errors import ModelError, UsageError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing import enhancement
@@ -48,6 +48,7 @@ def known(value):
 '''
 COPY = "def often(value):\n    return value + 1\n"
 MODEL_TEXT = "Work the value out."
+TEMPLATE_TEXT = "Often.\n\nArgs:\n    value\n\nReturns:\n    value + 1"
 
 
 @pytest.fixture
@@ -105,7 +106,7 @@ def export(store: EmbeddedStore) -> list[str]:
     return [json.dumps(line) for line in store.export(vectors=True)]
 
 
-def test_the_most_called_functions_come_first_and_a_person_s_docstring_stays(store: EmbeddedStore) -> None:
+def test_the_most_called_functions_come_first_and_docstrings_of_the_code_stay(store: EmbeddedStore) -> None:
     model = ScriptedModel([MODEL_TEXT])
     report, outcomes = run(store, write(model))
     assert [find_asked(asked) for asked in model.asked] == ["often", "once", "never"]
@@ -145,7 +146,7 @@ def test_a_second_run_sends_no_requests(store: EmbeddedStore, cache: DocstringCa
     assert export(store) == before
 
 
-def test_another_graph_of_the_same_code_takes_what_is_known(
+def test_another_graph_of_the_same_code_uses_cached_docstrings(
     store: EmbeddedStore, cache: DocstringCache, project: Path, tmp_path: Path
 ) -> None:
     model = ScriptedModel([MODEL_TEXT])
@@ -158,7 +159,7 @@ def test_another_graph_of_the_same_code_takes_what_is_known(
         assert export(other) == export(store)
 
 
-def test_only_a_function_that_has_changed_is_done_again(
+def test_only_a_changed_function_is_documented_again(
     store: EmbeddedStore, cache: DocstringCache, project: Path
 ) -> None:
     model = ScriptedModel([MODEL_TEXT])
@@ -220,7 +221,19 @@ def test_a_newer_prompt_of_the_same_model_replaces_a_docstring(
     assert docstrings_of(store)["often"] == "Work it out better."
 
 
-def test_what_was_written_is_stored_when_the_model_fails_for_good(store: EmbeddedStore) -> None:
+def test_a_newer_version_of_the_template_replaces_its_docstrings(
+    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as older:
+        older.setattr(TemplateWriter, "prompt", f"template/{TEMPLATE_VERSION - 1}")
+        older.setattr("pkg.enhance.writer.render_template", lambda function, facts: "Tell whether it is old.")
+        run(store, open_writer("template"))
+    _, outcomes = run(store, open_writer("template"))
+    assert (len(outcomes), docstrings_of(store)["often"]) == (3, TEMPLATE_TEXT)
+    assert run(store, open_writer("template"))[1] == []
+
+
+def test_docstrings_are_stored_when_the_model_fails_for_good(store: EmbeddedStore) -> None:
     model = ScriptedModel([MODEL_TEXT, ModelError("gone")])
     with pytest.raises(ModelError, match="gone"):
         run(store, write(model))
@@ -228,7 +241,7 @@ def test_what_was_written_is_stored_when_the_model_fails_for_good(store: Embedde
     assert docstrings_of(store)["never"] is None
 
 
-def test_what_was_written_is_stored_when_the_reader_is_interrupted(store: EmbeddedStore) -> None:
+def test_docstrings_are_stored_when_the_run_is_interrupted(store: EmbeddedStore) -> None:
     def interrupt(outcome: Outcome, progress: Progress) -> None:
         raise KeyboardInterrupt
 
@@ -252,7 +265,7 @@ def test_code_that_a_build_has_changed_meanwhile_is_left_alone(store: EmbeddedSt
     assert store.check() == []
 
 
-def test_what_is_written_is_stored_while_the_run_goes_on(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_docstrings_are_stored_during_a_run(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(enhancement, "STORE_AT_ONCE", 1)
     stored: list[object] = []
     encoder = load_encoder(store.encoder()[0])
@@ -319,7 +332,7 @@ def test_a_source_without_functions_takes_nothing(tmp_path: Path) -> None:
             assert estimate_by_sample(open_writer("template"), [missing], Budget()).codes == 0
 
 
-def test_a_docstring_that_was_written_is_one_of_the_nodes(store: EmbeddedStore) -> None:
+def test_a_written_docstring_is_a_property_of_its_node(store: EmbeddedStore) -> None:
     run(store, write(ScriptedModel([MODEL_TEXT])), budget=Budget(limit=1))
     (found,) = store.docstrings("project")
     assert found[1] == Docstring(MODEL_TEXT, "fim", "scripted", "chat/1", "2026-01-31")

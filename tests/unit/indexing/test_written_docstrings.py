@@ -47,7 +47,7 @@ def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
 
 
 def document(store: GraphStore, name: str, docstring: Docstring | None = LOOK, source: str = "project") -> None:
-    """Give all functions of a name and of one code a docstring."""
+    """Set the docstring of all functions of a name, which have equal code."""
     nodes = [node for node in store.nodes([Label.FUNCTION], source) if node.name == name]
     (hashed,) = {int(node.content_hash, 16) for node in nodes}
     storage = DocstringStorage(store, source, load_encoder(store.encoder()[0]))

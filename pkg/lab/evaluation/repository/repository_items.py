@@ -76,7 +76,7 @@ def _load(path: Path, head: dict[str, Any]) -> FoundItems:
         items = tuple(FoundItem(MaskedFunction(**each["function"]), tuple(each["tests"])) for each in kept["items"])
         found = FoundItems(kept["python"], items, kept["tests"], tuple(kept["failing"]), kept["left_out"])
     except (ValueError, KeyError, TypeError) as fault:
-        raise InputError(f"{path} holds no items ({fault}); remove it to have them searched for anew") from None
+        raise InputError(f"{path} contains no valid items ({fault}); remove it to search for them again") from None
     if differing:
         told = ", ".join(f"{name} {kept[name]!r}, not {head[name]!r}" for name in differing)
         raise UsageError(f"{path} is of {told}; give another folder with --items or --out, or remove it")
