@@ -49,12 +49,12 @@ _SAY: dict[str, Callable[[Citation], str]] = {
 @click.command(epilog="Example:  pkg ask 'where is the retry decided, and what calls it?' --model gguf:coder.gguf")
 @click.argument("text", required=False, callback=decode_option)
 @store_options
-@model_setting(help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER; without it, the evidence is shown.")
+@model_setting(help="Text model: openai:NAME@URL, gguf:FILE or hf:FOLDER. Default: none, which shows the evidence.")
 @setting(
     "--retriever",
     type=click.Choice(RETRIEVERS),
     default=ASK.evidence.retriever,
-    help="Where evidence comes from: the graph, chunks of 1,500 characters of its files, or both.",
+    help="Source of evidence: the graph, chunks of 1,500 characters of its files, or both.",
 )
 @evidence_budget_option
 @click.option(
@@ -63,32 +63,34 @@ _SAY: dict[str, Callable[[Citation], str]] = {
     "pieces",
     type=click.IntRange(0),
     default=ASK.evidence.top_k,
-    help="Pieces of evidence at most; without it, what fits into the budget.",
+    help="Maximum number of pieces of evidence. Default: as many as fit into the budget.",
 )
-@source_setting(help="Ask about one source only.")
+@source_setting(help="Search only this source.")
 @fresh_option
 @where_options
 @click.option(
     "--evidence/--no-evidence",
     default=ASK.with_evidence,
-    help="Show the model evidence (default), or have it answer from memory, to compare.",
+    help="Show the evidence to the model (default), or not, for comparison.",
 )
 @click.option(
     "--refuse/--no-refuse",
     default=ASK.refuse,
-    help="Say 'I do not know' where nothing fits, without asking the model (default), or ask it all the same.",
+    help="Answer 'I do not know' if nothing fits, without the model (default), or ask the model anyway.",
 )
 @answer_tokens_option
-@click.option("--temperature", type=click.FloatRange(0), default=ASK.temperature, help="0 takes the likeliest token.")
-@click.option("--seed", type=int, default=ASK.seed, help="Of samples, with a temperature.")
-@click.option("--chat", is_flag=True, help="Answer each line of standard input; later ones may go on with earlier.")
-@click.option("--exit-code", is_flag=True, help="End with exit code 3 when a question is not answered.")
+@click.option(
+    "--temperature", type=click.FloatRange(0), default=ASK.temperature, help="Temperature; 0 for greedy decoding."
+)
+@click.option("--seed", type=int, default=ASK.seed, help="Seed of sampling.")
+@click.option("--chat", is_flag=True, help="Answer each line of standard input as one conversation.")
+@click.option("--exit-code", is_flag=True, help="Exit with code 3 if a question is not answered.")
 @json_option
 def ask(text: str | None, store: str, as_json: bool, exit_code: bool, **options: Any) -> None:
-    """Answer a question about the code and its documents in words, with places that can be opened.
+    """Answer a question about the code and its documents in words, with citations.
 
-    Each statement cites evidence, and each citation is checked; where nothing fits, the answer is that. Without a model
-    the evidence itself is shown. - reads TEXT from standard input.
+    Each statement cites evidence, and each citation is checked. If nothing fits, the answer says so. Without a model,
+    the evidence is shown. - reads TEXT from standard input.
     """
     if not run_ask(text, store, as_json, options) and exit_code:
         sys.exit(NOTHING_FOUND)

@@ -13,14 +13,14 @@ from pkg.graph.neo4j import guide
 
 @click.command(epilog="Example:  pkg browser --store neo4j://localhost --open   or   pkg browser --export guide")
 @store_options
-@click.option("--http", metavar="PORT", help="Port or address of the page; default: port 7474 of the graph's server.")
-@click.option("--open", "is_opened", is_flag=True, help="Open the page in the system's browser, first query filled in.")
+@click.option("--http", metavar="PORT", help="Port or address of the page. Default: port 7474 of the graph's server.")
+@click.option("--open", "is_opened", is_flag=True, help="Open the page in the system's browser with the first query.")
 @click.option(
     "--export",
     "folder",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Write the saved queries and the style sheet into a folder instead; needs no store.",
+    help="Write the saved queries and the style sheet into a folder; needs no store.",
 )
 @json_option
 def browser(store: str, http: str | None, is_opened: bool, folder: Path | None, as_json: bool) -> None:

@@ -33,41 +33,45 @@ SHOWN_ERRORS = 5  # internal errors of a build
 @click.command(epilog="Example:  pkg build ~/src/django   or   pkg build ~/src/django@4.2 --source django-4.2")
 @click.argument("path")
 @store_options
-@source_setting(help="Name of the source; default: the name of the folder or file.")
-@setting("--field", callback=decode_option, help="Field of a corpus row that holds code, such as output.")
+@source_setting(help="Name of the source. Default: the name of the folder or file.")
+@setting("--field", callback=decode_option, help="Field with the code in rows of a corpus, such as output.")
 @setting(
     "--encoder",
     metavar="NAME",
-    help="Encoder of the vectors: static, minilm[:FOLDER], st:NAME, voyage:NAME or openai:NAME@URL; default: that"
-    " of the graph. A change of encoder encodes the whole graph again.",
+    help="Encoder of the vectors: static, minilm[:FOLDER], st:NAME, voyage:NAME or openai:NAME@URL. Default: that of"
+    " the graph. A new encoder encodes the whole graph again.",
 )
 @click.option(
     "--yes",
     is_flag=True,
-    help="Agree beforehand that code is sent to the service of --encoder or of --model, whatever it costs.",
+    help="Send code to the service of --encoder or --model without asking, at any cost.",
 )
-@jobs_setting(help="Worker processes; 0 takes one for each processor when there is enough to do.")
-@setting("--max-file-size", type=click.IntRange(1), help="Bytes above which a file is left out.")
+@jobs_setting(help="Worker processes; 0 for one per processor if there is enough work.")
+@setting("--max-file-size", type=click.IntRange(1), help="Skip larger files, in bytes.")
 @setting(
     "--text/--no-text",
     default=True,
-    help="Read text files too, such as README.md, docs/*.rst and pyproject.toml; --no-text reads code alone.",
+    help="Read text files too, such as README.md, docs/*.rst and pyproject.toml; --no-text reads only code.",
 )
 @setting(
     "--follow-links/--no-follow-links",
     default=False,
-    help="Read what links lead to outside of PATH too, inside of your home at most; without it they are left out.",
+    help="Follow symbolic links out of PATH, within your home folder. Default: skip them.",
 )
 @click.option(
     "--strict",
     "is_strict",
     is_flag=True,
-    help="End with exit code 1 where an internal error cost a file or a call site; all else is stored.",
+    help="Exit with code 1 if an internal error has lost a file or a call site; everything else is stored.",
 )
-@click.option("--watch", "is_watched", is_flag=True, help="Go on: build again whenever files change, until Ctrl-C.")
-@click.option("--poll", is_flag=True, help="With --watch: look every second, where the system tells of no changes.")
-@click.option("--from-export", is_flag=True, help="PATH is a file that pkg export wrote; its sources are built again.")
-@click.option("--remove", is_flag=True, help="Remove the source named PATH from the graph instead.")
+@click.option("--watch", "is_watched", is_flag=True, help="Build again whenever files change, until Ctrl-C.")
+@click.option(
+    "--poll",
+    is_flag=True,
+    help="With --watch: check the files every second, for file systems that do not report changes.",
+)
+@click.option("--from-export", is_flag=True, help="Build the sources of PATH, a file written by pkg export.")
+@click.option("--remove", is_flag=True, help="Remove the source named PATH from the graph.")
 @click.option("--enhance", "is_enhanced", is_flag=True, help="Write docstrings after the build, as pkg enhance does.")
 @combine(*_ENHANCE)
 @json_option
@@ -86,8 +90,8 @@ def build(
     """Build or update the graph of PATH.
 
     PATH is a folder, a Python file, an archive (.zip, .whl, .tar.gz), a git revision (FOLDER@REV), a corpus of rows
-    (.jsonl, .json, .csv, each also .gz, or .parquet), or - for JSON lines on standard input. Only what changed since
-    the last build is read again.
+    (.jsonl, .json, .csv, each also .gz, or .parquet), or - for JSON lines on standard input. Only files changed since
+    the last build are read again.
     """
     check_build_options(is_watched, poll, from_export, remove, is_enhanced, is_strict)
     wanted = {name: options.pop(name) for name in ENHANCE_NAMES}

@@ -27,25 +27,26 @@ SHOWN_SKIPPED = 20  # sources in the table; JSON output lists all
 @click.command(epilog="Example:  pkg corpus click rich wheels/ -o helpers.jsonl   and then:  pkg build helpers.jsonl")
 @click.argument("paths", metavar="FILE|FOLDER|NAME...", nargs=-1, required=True, callback=decode_options)
 @click.option(
-    "--output", "-o", required=True, callback=decode_option, metavar="OUT.jsonl", help="File to write the rows to."
+    "--output", "-o", required=True, callback=decode_option, metavar="OUT.jsonl", help="Output file of the rows."
 )
 @click.option(
     "--docstrings/--no-docstrings",
     default=True,
-    help="Leave the docstrings of packages in their code (default), or in the instruction of a row alone.",
+    help="Keep the docstrings of packages in the code (default), or only in the instruction of a row.",
 )
-@click.option("--documented", is_flag=True, help="Take of packages only the functions that have a docstring.")
-@click.option("--any-licence", is_flag=True, help="Take packages whatever their licence: yours to answer for.")
+@click.option("--documented", is_flag=True, help="Take only functions of packages that have a docstring.")
+@click.option("--any-licence", is_flag=True, help="Take packages of any licence, at your own responsibility.")
 @click.option(
-    "--licence", callback=decode_option, metavar="NAME", help="Licence of rows that name none; else: unknown."
+    "--licence", callback=decode_option, metavar="NAME", help="Licence of rows without one. Default: unknown."
 )
 @json_option
 def corpus(paths: tuple[str, ...], output: str, as_json: bool, **options: Any) -> None:
-    """Make a corpus for pkg build of rows and of packages, with source and licence of each row.
+    """Write a corpus for pkg build from rows and packages, with source and licence of each row.
 
-    A file of rows (.jsonl, .json, .csv, each also .gz, or .parquet), as those of PythonAlpaca with instruction, input
-    and output, loses what holds no Python. A wheel, a source distribution, a folder of such or of code, or the NAME of
-    an installed package gives a row for each function, if its licence is permissive. Equal answers are written once.
+    Rows without Python are dropped from a file of rows (.jsonl, .json, .csv, each also .gz, or .parquet), such as
+    PythonAlpaca with instruction, input and output. A wheel, a source distribution, a folder of these or of code, or
+    the NAME of an installed package gives a row for each function, if its licence is permissive. Equal answers are
+    written once.
     """
     report = write_corpus(paths, output, **options)
     emit(as_json, [{"type": "corpus", "output": output, **asdict(report)}], lambda: view_corpus(report, output))

@@ -37,35 +37,37 @@ _BEYOND_PAGE = ("depth", "direction", "relations", "limit", "doubtful")
 @click.command(epilog="Example:  pkg deps Cart.total --direction in --depth 2   or   pkg deps --path main Cart.total")
 @click.argument("name", required=False, callback=decode_option)
 @store_options
-@source_setting(help="Look in one source only.")
+@source_setting(help="Search only this source.")
 @fresh_option
 @click.option(
     "--depth",
     type=click.IntRange(1),
-    help="Steps to follow; without it 1, and 10 with --path and --impact.",
+    help="Maximum number of steps. Default: 1; 10 with --path or --impact.",
 )
 @click.option(
     "--direction",
     type=click.Choice(DIRECTIONS),
     default=DEPS.direction,
     show_default=True,
-    help="What needs NAME, what NAME needs, or both.",
+    help="Show what depends on NAME, what NAME depends on, or both.",
 )
-@click.option("--path", "ends", nargs=2, metavar="A B", help="Show the shortest chains of calls from A to B instead.")
-@click.option("--impact", is_flag=True, help="Show what may break when NAME changes, and the tests that reach it.")
-@click.option("--cycles", is_flag=True, help="Show cycles of imports and of calls; of NAME, or of all.")
-@click.option("--unused", is_flag=True, help="Show what nothing refers to, and what could make that wrong.")
-@click.option("--doubtful", is_flag=True, help="With --unused: list also what may be used in a way no link shows.")
-@click.option("--imports", is_flag=True, help="Show the table of imports; of NAME's file, or of all files.")
+@click.option("--path", "ends", nargs=2, metavar="A B", help="Show the shortest chains of calls from A to B.")
+@click.option("--impact", is_flag=True, help="Show what may break if NAME changes, and the tests that reach it.")
+@click.option(
+    "--cycles", is_flag=True, help="Show cycles of imports and of calls, through NAME or in the whole source."
+)
+@click.option("--unused", is_flag=True, help="Show unused functions and classes, and reasons to doubt it.")
+@click.option("--doubtful", is_flag=True, help="With --unused: also list definitions that may be used without a link.")
+@click.option("--imports", is_flag=True, help="Show the table of imports, of NAME's file or of all files.")
 @relation_option
 @limit_option
 @make_format_option()
-@click.option("--fail", is_flag=True, help="With --cycles: exit with code 1 where files import each other.")
+@click.option("--fail", is_flag=True, help="With --cycles: exit with code 1 if files import each other.")
 @click.option(
     "--known",
     type=click.Path(exists=True, dir_okay=False),
     metavar="FILE",
-    help="With --fail: leave out the cycles that FILE lists, JSON lines of --cycles.",
+    help="With --fail: ignore the cycles in FILE, JSON lines of --cycles.",
 )
 @page_option
 @json_option
@@ -81,11 +83,11 @@ def deps(
     known: str | None,
     **options: Any,
 ) -> None:
-    """Show what depends on what: callers, callees, imports, importers, bases, subclasses, overrides, readers.
+    """Show dependencies: callers, callees, imports, importers, bases, subclasses, overrides, readers.
 
     NAME is a function, class, constant or file: path:line, a path, path::Class.method, a dotted module, a qualified
-    name or a bare one. Each line tells its place, the rule that found it, and how sure that is; the last one tells how
-    many of the call sites in reach are bound.
+    name or a bare one. Each line has a place, the rule that found the link, and its confidence; the last line counts
+    the bound call sites.
     """
     question, name, end = choose_question(name, ends, options)
     check_failing(question, fail, known)

@@ -37,15 +37,15 @@ _WORDS = {"CALLS": "calls", "INHERITS": "inherits from", "OVERRIDES": "overrides
     multiple=True,
     callback=decode_options,
     metavar="NAME",
-    help="Which source of a graph with several; given twice, the first is that of A.",
+    help="Source to compare; given twice, those of A and of B.",
 )
 @limit_option
 @json_option
 def diff(a: str, b: str, sources: tuple[str, ...], limit: int, as_json: bool) -> None:
-    """Show how code differs from A to B: functions, classes and constants added, removed, changed and moved, and links.
+    """Show the difference of code from A to B: functions, classes, constants and links.
 
-    A and B are git revisions of the current folder, what pkg build reads (FOLDER@REV, a folder, an archive), or the
-    addresses of graphs. What is no graph yet is built for the moment, outside of your folders.
+    A and B are git revisions of the current folder, inputs of pkg build (FOLDER@REV, a folder, an archive), or
+    addresses of graphs. Graphs of revisions and inputs are built in a temporary folder.
     """
     chosen = (sources[0], sources[-1]) if sources else (None, None)
     with listen_to_build(False) as (listener, close_bar):

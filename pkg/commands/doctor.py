@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 @store_options
 @json_option
 def doctor(store: str, as_json: bool) -> None:
-    """Check the environment, the store and the optional tools; say how to get what is missing.
+    """Check the environment, the store and the optional tools, and show how to install missing ones.
 
-    Exits 1 when something that PKG needs is broken; missing optional tools are only told.
+    Exits with code 1 if a required part is broken; missing optional tools are only listed.
     """
     findings = examine(store, choose_ask())
     emit(as_json, map(asdict, findings), lambda: [view_findings(findings)])

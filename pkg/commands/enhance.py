@@ -42,24 +42,24 @@ _NO_WRITING = ("diff", "undo", "export_patch")  # options of pkg enhance that ca
 
 _ENHANCE = (
     model_setting(
-        help="Who writes: gguf:FILE, openai:NAME@URL or hf:FOLDER, or template, which asks no model and puts together"
-        " what the code says of itself.",
+        help="Text model: gguf:FILE, openai:NAME@URL or hf:FOLDER; or template, which derives docstrings from the code"
+        " without a model.",
         only_with="is_enhanced",
         not_with=_NO_WRITING,
     ),
-    click.option("--form", metavar="FORM", help="Prompt template; default: the best for the model."),
-    click.option("--comments", is_flag=True, help="Write comments before the blocks of each function as well."),
-    click.option("--limit", type=click.IntRange(0), help="Functions to write for, the most called first."),
-    click.option("--minutes", type=click.FloatRange(0), help="Minutes to write for."),
-    click.option("--max-cost", type=click.FloatRange(0), help="What writing may cost; needs --price."),
+    click.option("--form", metavar="FORM", help="Prompt template. Default: the best for the model."),
+    click.option("--comments", is_flag=True, help="Also write comments before the blocks of each function."),
+    click.option("--limit", type=click.IntRange(0), help="Maximum number of functions, most called first."),
+    click.option("--minutes", type=click.FloatRange(0), help="Maximum time in minutes."),
+    click.option("--max-cost", type=click.FloatRange(0), help="Maximum cost; needs --price."),
     setting(
         "--price",
         metavar="IN/OUT",
-        help="What a million tokens cost, read and written, such as 0.15/0.60.",
+        help="Price of a million input and output tokens, such as 0.15/0.60.",
         only_with="is_enhanced",
         not_with=_NO_WRITING,
     ),
-    click.option("--retry-failed", is_flag=True, help="Ask again for functions at which the model has failed before."),
+    click.option("--retry-failed", is_flag=True, help="Retry functions for which the model has failed before."),
 )
 """Options for the model that writes docstrings, and its limits."""
 
@@ -69,26 +69,28 @@ ENHANCE_NAMES = ("model", "form", "comments", "limit", "minutes", "max_cost", "p
 
 @click.command(epilog="Example:  pkg enhance --model gguf:coder.gguf --limit 200   or   pkg enhance --model template")
 @store_options
-@source_setting(help="Write for one source only.")
+@source_setting(help="Document only this source.")
 @combine(*_ENHANCE)
-@click.option("--yes", is_flag=True, help="Agree beforehand that code is sent to another machine.")
-@click.option("--estimate", is_flag=True, help="Tell what it takes, from 20 functions that are really written.")
-@click.option("--dry-run", is_flag=True, help="Show as a diff what would be stored, and store nothing.")
-@click.option("--list", is_flag=True, help="List what was written by which model; with --model, its failures too.")
-@click.option("--diff", is_flag=True, help="Show what was written as a diff of the code.")
-@click.option("--undo", metavar="MODEL", callback=decode_option, help="Take out what a model has written.")
+@click.option("--yes", is_flag=True, help="Send code to another machine without asking.")
+@click.option(
+    "--estimate", is_flag=True, help="Estimate the cost from 20 functions, whose docstrings are written and cached."
+)
+@click.option("--dry-run", is_flag=True, help="Show the docstrings as a diff, and store nothing.")
+@click.option("--list", is_flag=True, help="Count the docstrings of each model; with --model, also list its failures.")
+@click.option("--diff", is_flag=True, help="Show the stored docstrings as a diff of the code.")
+@click.option("--undo", metavar="MODEL", callback=decode_option, help="Remove the docstrings of a model.")
 @click.option(
     "--export-patch",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Write a patch that puts the docstrings into the files, which are not touched; - for standard output.",
+    help="Write a patch that adds the docstrings to the files; - for standard output.",
 )
 @json_option
 def enhance(store: str, as_json: bool, **options: Any) -> None:
-    """Write docstrings for the functions that have none, into the graph alone.
+    """Write missing docstrings of functions into the graph, never into files.
 
-    The most called functions come first. What is written is kept by the code that it is for: a second run writes
-    nothing twice, and a function that moves keeps it. Docstrings of people and your files are never touched.
+    The most called functions come first. Docstrings are cached by the code of the function, so that a second run writes
+    none again and a moved function keeps its own. Existing docstrings are never replaced.
     """
     chosen = [name for name in ACTIONS if options[name]]
     if len(chosen) > 1:

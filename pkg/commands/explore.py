@@ -31,17 +31,17 @@ EXPLORE = ExploreOptions()
     type=click.IntRange(0),
     default=EXPLORE.budget,
     show_default=True,
-    help="Tokens of all that is shown; 0 for no limit.",
+    help="Token budget of the output; 0 for no limit.",
 )
-@source_setting(help="Look in one source only.")
+@source_setting(help="Search only this source.")
 @fresh_option
 @where_options
 @json_option
 def explore(text: str, store: str, fresh: bool, as_json: bool, **options: Any) -> None:
-    """Show how something works: the code that matters to TEXT, and how it hangs together.
+    """Show how something works: the code relevant to TEXT, and its connections.
 
-    Functions, classes and constants with their places, the calls between them, who calls them and what they use, in one
-    text within a budget of tokens; - reads TEXT from standard input.
+    The output has functions, classes and constants with their places, the calls between them, their callers and the
+    names they use, within a token budget; - reads TEXT from standard input.
     """
     text = read_text(text)
     with open_answering(store, fresh, options["source"]) as (graph, options["source"]):

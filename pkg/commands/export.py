@@ -13,16 +13,16 @@ from pkg.console.streams import choose_ask
 from pkg.errors import UsageError
 
 
-@click.command(epilog="Example:  pkg export > graph.jsonl   and back:  pkg build graph.jsonl --from-export")
+@click.command(epilog="Example:  pkg export > graph.jsonl   and then:  pkg build graph.jsonl --from-export")
 @store_options
-@click.option("--vectors", is_flag=True, help="Write the vectors too.")
-@click.option("--output", "-o", type=click.Path(dir_okay=False), help="File to write; default: standard output.")
+@click.option("--vectors", is_flag=True, help="Include the vectors.")
+@click.option("--output", "-o", type=click.Path(dir_okay=False), help="Output file. Default: standard output.")
 @click.option(
     "--neo4j-admin",
     "bulk",
     type=click.Path(file_okay=False),
     metavar="DIR",
-    help="Write CSV files for neo4j-admin database import into a new or empty folder instead.",
+    help="Write CSV files for neo4j-admin database import into a new or empty folder.",
 )
 def export(store: str, vectors: bool, output: str | None, bulk: str | None) -> None:
     """Write the whole graph as sorted JSON lines; the same graph gives the same bytes."""

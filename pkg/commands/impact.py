@@ -42,20 +42,20 @@ SECTION_CHARACTERS = 10_000  # of each of six sections: their sum stays below Gi
 @click.command(epilog="Example:  pkg impact Cart.total shop/prices.py   or   pkg impact --diff main --tests")
 @click.argument("names", nargs=-1, metavar="[NAME]...", callback=decode_options)
 @store_options
-@source_setting(help="Look in one source only.")
+@source_setting(help="Search only this source.")
 @fresh_option
 @click.option(
     "--diff",
     metavar="REV",
     callback=decode_option,
-    help="Ask about what differs from a git revision, uncommitted changes too; REV..REV compares two.",
+    help="Use the changes since a git revision, including uncommitted ones; REV..REV compares two.",
 )
-@click.option("--staged", is_flag=True, help="Ask about what is staged; with --diff against REV, else HEAD.")
-@click.option("--depth", type=click.IntRange(1), help="Steps to follow; without it 10.")
+@click.option("--staged", is_flag=True, help="Use the staged changes, against HEAD or REV of --diff.")
+@click.option("--depth", type=click.IntRange(1), help="Maximum number of steps. Default: 10.")
 @relation_option
-@click.option("--tests", "only_tests", is_flag=True, help="Write the tests that reach it alone, as pytest takes them.")
+@click.option("--tests", "only_tests", is_flag=True, help="List only the tests to run, as arguments of pytest.")
 @click.option(
-    "--entries", is_flag=True, help="List also by which routes, commands and the like it is entered; takes longer."
+    "--entries", is_flag=True, help="Also list the routes, commands and other entry points that reach it; slower."
 )
 @limit_option
 @make_format_option("markdown")
@@ -63,7 +63,7 @@ SECTION_CHARACTERS = 10_000  # of each of six sections: their sum stays below Gi
     "--link",
     metavar="URL",
     callback=decode_option,
-    help="With --format markdown: the address below which the files stand, for links to places.",
+    help="With --format markdown: base URL of the files, for links.",
 )
 @json_option
 def impact(
@@ -76,11 +76,11 @@ def impact(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Show what may break when code changes, file by file, and which tests reach it.
+    """Show what a change of code may break, file by file, and the tests that reach it.
 
-    NAME is a function, class, constant or file, as for pkg deps; several are asked about together. With --diff or
-    --staged it is what a git diff touches: functions, classes, constants and module code that differ by more than
-    comments, docstrings and blank lines.
+    NAME is a function, class, constant or file, as for pkg deps; several are combined. With --diff or --staged, the
+    change is that of a git diff: functions, classes, constants and module code that differ by more than comments,
+    docstrings and blank lines.
     """
     asks_json = as_json and is_typed(click.get_current_context(), "as_json")
     if only_tests and (asks_json or form is not None):

@@ -31,18 +31,18 @@ SHOWN_IMPORTS = 6  # imports listed for each folder; JSON output lists all
 @click.command("map", epilog="Example:  pkg map   or   pkg map shop --files   or   pkg map --html map.html")
 @click.argument("path", required=False, callback=decode_option)
 @store_options
-@source_setting(help="Map this source.")
+@source_setting(help="Map only this source.")
 @fresh_option
-@click.option("--files", "with_files", is_flag=True, help="Show files and what they import, instead of folders.")
+@click.option("--files", "with_files", is_flag=True, help="Show files and their imports instead of folders.")
 @page_option
 @json_option
 def show_map(
     path: str | None, store: str, fresh: bool, source: str | None, with_files: bool, page: Path | None, as_json: bool
 ) -> None:
-    """Map PATH, or all of a source: which folder imports which others, and the cycles that they form.
+    """Map the imports between the folders of PATH, or of the whole source, and their cycles.
 
-    A number in the column of cycles marks folders that all import each other on some way around; what is imported
-    within a cycle has a star.
+    Folders with the same number in the column of cycles import each other directly or indirectly; imports within a
+    cycle have a star.
     """
     with open_answering(store, fresh, source) as (graph, source):
         if page is not None:

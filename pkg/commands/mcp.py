@@ -40,41 +40,43 @@ _INSTALLING = {"scope": "--scope", "is_written": "--write"}
 
 @click.command(epilog="Example:  pkg mcp   or   pkg mcp --install claude-code --write")
 @store_options
-@source_setting(help="Answer about one source of the graph only.")
+@source_setting(help="Serve only this source.")
 @click.option(
     "--here",
     is_flag=True,
-    help="Answer about the source that the current folder is in, and about all of them where it is in none.",
+    help="Serve the source of the current folder, or all sources outside of any.",
 )
 @click.option(
     "--model",
     callback=decode_option,
     metavar="MODEL",
-    help="Who writes the answers of ask: gguf:FILE, openai:NAME@URL or hf:FOLDER; without it ask gives evidence.",
+    help="Text model of ask: gguf:FILE, openai:NAME@URL or hf:FOLDER. Default: none, which shows the evidence.",
 )
-@click.option("--allow-build", is_flag=True, help="Let agents bring the graph up to date; else they only read.")
-@click.option("--watch", is_flag=True, help="Build what changes on disk in the background, while agents ask.")
-@click.option("--http", "is_http", is_flag=True, help="Serve streamable HTTP, not standard input and output.")
-@click.option("--host", callback=decode_option, metavar="ADDRESS", help="Where --http listens; default: 127.0.0.1.")
-@click.option("--port", type=click.IntRange(0, 65535), help="Port of --http; 0 takes a free one. Default: 8721.")
+@click.option("--allow-build", is_flag=True, help="Allow agents to update the graph.")
+@click.option("--watch", is_flag=True, help="Build in the background whenever files change.")
+@click.option("--http", "is_http", is_flag=True, help="Serve streamable HTTP instead of standard input and output.")
+@click.option("--host", callback=decode_option, metavar="ADDRESS", help="Address of --http. Default: 127.0.0.1.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port of --http; 0 for a free one. Default: 8721.")
 @click.option(
     "--install",
     "agent",
     type=click.Choice(list(AGENTS)),
-    help="Show what to put into the configuration of an agent, and where, so that it starts this server.",
+    help="Show the entry for the configuration of an agent, and its file.",
 )
 @click.option(
     "--scope",
     type=click.Choice(SCOPES),
-    help="With --install: for the project in the current folder (default), or for all of the user's.",
+    help="With --install: for the project in the current folder (default), or for all projects.",
 )
-@click.option("--write", "is_written", is_flag=True, help="With --install: add it to the file, and keep the rest.")
+@click.option(
+    "--write", "is_written", is_flag=True, help="With --install: write the entry to the file, and keep the rest."
+)
 @json_option
 def mcp(store: str, as_json: bool, **given: Any) -> None:
-    """Serve the graph to agents that write code, by the Model Context Protocol over standard input and output.
+    """Serve the graph to coding agents, by the Model Context Protocol over standard input and output.
 
-    Five tools with short answers: explore, show, deps, rerank, and more for the rest. The agent starts this command;
-    --install shows what it has to be told. With --http it is an address of this machine, for several agents at once.
+    There are five tools with short answers: explore, show, deps, rerank, and more for the rest. The agent starts this
+    command; --install shows its configuration. With --http, one server on this machine serves several agents.
     """
     _check(given)
     if given["agent"] is not None:

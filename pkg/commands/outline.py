@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 @click.command(epilog="Example:  pkg outline   or   pkg outline shop/cart.py   or   pkg outline shop --budget 500")
 @click.argument("path", required=False, callback=decode_option)
 @store_options
-@source_setting(help="Outline this source.")
+@source_setting(help="Outline only this source.")
 @fresh_option
 @click.option(
     "--budget",
     type=click.IntRange(0),
     default=OUTLINE_BUDGET,
     show_default=True,
-    help="Tokens that the outline may take; 0 for no limit.",
+    help="Token budget of the outline; 0 for no limit.",
 )
 @json_option
 def outline(path: str | None, store: str, fresh: bool, source: str | None, budget: int, as_json: bool) -> None:
-    """Outline PATH: the files, classes and functions of a file or folder, or of all of a source without PATH.
+    """Outline the files, classes and functions of PATH, a file or folder, or of the whole source.
 
-    What the most other files import comes first, and of each file what is called most, within a budget of tokens.
+    The most imported files and the most called definitions have priority within the token budget.
     """
     with open_answering(store, fresh, source) as (graph, source):
         found = graph.outline(path, source=source, budget=budget)

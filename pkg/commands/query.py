@@ -73,41 +73,41 @@ def _prune_nothing(ctx: click.Context, parameter: click.Parameter, value: bool) 
     "--mode",
     type=click.Choice(MODES),
     default=QUERY.mode,
-    help="Look for blocks, whole functions, both, or classes, constants and modules; or list files with their best"
-    " functions; or look for sections of text files.",
+    help="Find blocks, whole functions, both, or classes, constants and modules (declaration); or list files with their"
+    " best functions; or find sections of text files.",
 )
 @setting(
     "--top-k",
     "-k",
     type=click.IntRange(1),
     default=QUERY.top_k,
-    help="Hits to return; 1 for --prompt and --generate.",
+    help="Number of hits; 1 with --prompt or --generate.",
 )
 @setting(
     "--ranking",
     type=click.Choice(RANKINGS),
     default=QUERY.ranking,
-    help="Order by words, names and meaning together, by both searches' ranks, or by the cosine alone.",
+    help="Order hits by the trained ranker, by the ranks of both searches, or only by the cosine.",
 )
 @setting(
     "--blocks",
     type=click.Choice(BLOCK_CHOICES),
     default=QUERY.blocks,
-    help="All blocks, only compound statements, or only function bodies.",
+    help="Search all blocks, only compound statements, or only function bodies.",
 )
 @setting(
     "--declarations/--no-declarations",
     default=QUERY.declarations,
-    help="Find classes, constants and modules beside functions and blocks, or do not.",
+    help="Find classes, constants and modules besides functions and blocks (default), or not.",
 )
-@source_setting(help="Search one source only.")
+@source_setting(help="Search only this source.")
 @where_options
-@click.option("--kind", type=click.Choice(BLOCK_KINDS), help="Search one kind of block.")
+@click.option("--kind", type=click.Choice(BLOCK_KINDS), help="Search only blocks of this kind.")
 @setting(
     "--budget",
     type=click.IntRange(0),
     default=QUERY.budget,
-    help="Tokens that all code together may take; 0 for no limit.",
+    help="Token budget of all code; 0 for no limit.",
 )
 @setting(
     "--prune",
@@ -116,55 +116,55 @@ def _prune_nothing(ctx: click.Context, parameter: click.Parameter, value: bool) 
     is_flag=False,
     flag_value="safe",
     is_eager=True,  # so that --no-prune, which is processed later, takes precedence
-    help="Cut branches that do not help: what nothing else depends on, anything by the papers' rule, or nothing.",
+    help="Cut irrelevant branches: only those that no other code depends on, any by the papers' rule, or none.",
 )
 @click.option(
     "--no-prune",
     is_flag=True,
     expose_value=False,
     callback=_prune_nothing,
-    help="The same as --prune none.",
+    help="Same as --prune none.",
 )
 @setting(
     "--prune-steps",
     type=click.IntRange(1),
     default=QUERY.prune_steps,
-    help="Branches that may be cut one after another.",
+    help="Maximum number of successive cuts.",
 )
-@setting("--hops", type=click.IntRange(0), default=QUERY.hops, help="Follow calls this far for helpers.")
+@setting("--hops", type=click.IntRange(0), default=QUERY.hops, help="Maximum number of calls from a hit to a helper.")
 @setting(
     "--helpers",
     type=click.Choice(HELPER_CHOICES),
     default=QUERY.helpers,
-    help="Add of what a hit calls what TEXT needs, all of it whole, or none; all for --generate.",
+    help="Add the callees of a hit that TEXT needs, all of them whole, or none; all with --generate.",
 )
-@click.option("--callers", is_flag=True, help="Add the functions that call a hit as well.")
+@click.option("--callers", is_flag=True, help="Add the callers of each hit.")
 @click.option(
     "--rerank-hits",
     metavar="MODEL",
-    help="Let a cross-encoder of sentence-transformers order the 50 best candidates again: slow.",
+    help="Reorder the 50 best candidates by a cross-encoder of sentence-transformers; slow.",
 )
 @setting(
     "--floor/--no-floor",
     default=QUERY.floor,
-    help="Say when nothing fits (default), and keep it out of prompts; or do not judge.",
+    help="Report if nothing fits, and keep it out of prompts (default); or do not check.",
 )
 @click.option(
-    "--exclude-leaks", is_flag=True, help="Find nothing of what pkg audit has marked as solutions of a benchmark."
+    "--exclude-leaks", is_flag=True, help="Leave out code that pkg audit has marked as solution of a benchmark."
 )
 @fresh_option
-@click.option("--exit-code", is_flag=True, help="End with exit code 3 when nothing is found, or nothing fits.")
-@click.option("--explain", is_flag=True, help="Tell every decision: scores, cuts, folds, helpers, budget.")
-@click.option("--prompt", is_flag=True, help="Write the augmented prompt for a model instead.")
-@click.option("--generate", is_flag=True, help="Have a text model answer TEXT with the code that was found.")
-@model_setting(help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER.", only_with="generate")
+@click.option("--exit-code", is_flag=True, help="Exit with code 3 if nothing is found or nothing fits.")
+@click.option("--explain", is_flag=True, help="Explain every decision: scores, cuts, folds, helpers, budget.")
+@click.option("--prompt", is_flag=True, help="Write the augmented prompt for a text model.")
+@click.option("--generate", is_flag=True, help="Answer TEXT by a text model, with the hits as context.")
+@model_setting(help="Text model: openai:NAME@URL, gguf:FILE or hf:FOLDER.", only_with="generate")
 @click.option("--form", default=GENERATE.form, show_default=True, help="Prompt template: auto, paper, or a name.")
-@setting("--frame", type=click.Choice(TASK_TYPES), default=GENERATE.frame, help="Task type: what the answer is to be.")
+@setting("--frame", type=click.Choice(TASK_TYPES), default=GENERATE.frame, help="Task type: the kind of answer.")
 @setting(
     "--context",
     type=click.Choice(CONTEXTS),
     default=GENERATE.context,
-    help="What the prompt shows: what harms least, nothing, signatures, or code.",
+    help="Context in the prompt: decided by a rule, none, signatures, or code.",
 )
 @setting(
     "--gate",
@@ -172,38 +172,40 @@ def _prune_nothing(ctx: click.Context, parameter: click.Parameter, value: bool) 
     callback=decode_option,
     metavar="FILE",
     only_with="generate",
-    help="Rules for --context auto, made by pkg eval calibrate; without it those that PKG brings.",
+    help="Rules of --context auto, written by pkg eval calibrate. Default: the built-in rules.",
 )
-@click.option("--no-context", is_flag=True, help="The same as --context none, to compare; no graph is needed.")
+@click.option("--no-context", is_flag=True, help="Same as --context none, for comparison; needs no graph.")
 @click.option(
     "--samples",
     "-n",
     type=click.IntRange(0),
     default=GENERATE.samples,
-    help="Answers to write and to choose from; without it one, and more while an example in TEXT fails.",
+    help="Number of answers to choose from. Default: 1, and more while an example in TEXT fails.",
 )
-@click.option("--rerank/--no-rerank", default=GENERATE.rerank, help="Choose among answers (default), or give all.")
+@click.option("--rerank/--no-rerank", default=GENERATE.rerank, help="Choose one of the answers (default), or show all.")
 @setting(
     "--attempts",
     type=click.IntRange(1),
     default=GENERATE.attempts,
     only_with="generate",
-    help="Tries at most, each told which examples failed before.",
+    help="Maximum number of attempts; a retry is told which examples failed.",
 )
-@click.option("--link/--no-link", default=GENERATE.link, help="Put helpers that an answer calls into it (default).")
+@click.option(
+    "--link/--no-link", default=GENERATE.link, help="Insert the helpers that an answer calls (default), or not."
+)
 @setting(
     "--max-tokens",
     type=click.IntRange(1),
     default=GENERATE.max_tokens,
     only_with="generate",
-    help="Tokens of one answer.",
+    help="Token limit of one answer.",
 )
 @click.option(
     "--temperature",
     type=click.FloatRange(0),
     default=GENERATE.temperature,
     show_default=True,
-    help="Of samples beyond the first of each form.",
+    help="Temperature of samples after the first of each prompt template.",
 )
 @click.option("--seed", type=int, default=GENERATE.seed, show_default=True, help="Seed of the samples.")
 @click.option(
@@ -211,14 +213,14 @@ def _prune_nothing(ctx: click.Context, parameter: click.Parameter, value: bool) 
     "tests_file",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="For research: let attempts see hidden tests, one a line; all output says ORACLE.",
+    help="For research: show attempts the hidden tests of FILE, one per line; all output is marked ORACLE.",
 )
 @click.option(
     "--trace",
     "trace_file",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Write every prompt, answer and verdict to FILE, one JSON line each.",
+    help="Write every prompt, answer and verdict to FILE as JSON lines.",
 )
 @json_option
 def query(
@@ -231,10 +233,10 @@ def query(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Find the code that helps with TEXT; - reads the question from standard input.
+    """Find the code for TEXT; - reads it from standard input.
 
-    With --generate a text model writes an answer. Where TEXT shows examples, such as asserts or a session of doctest,
-    what is found cannot make it worse: an answer with context counts only if every example holds.
+    With --generate a text model writes an answer. If TEXT has examples, such as asserts or a doctest, an answer with
+    context is used only if all of them hold, so that context cannot make it worse.
     """
     text = read_text(text)
     asked = split_options(options, prompt)

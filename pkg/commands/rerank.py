@@ -68,7 +68,7 @@ Rank = Callable[[Iterable[Item]], Iterator[Outcome]]
     "--query",
     callback=decode_option,
     metavar="TEXT",
-    help="What the files that are the candidates answer; - reads it from standard input.",
+    help="Query that the candidate files answer; - reads it from standard input.",
 )
 @click.option(
     "--stages",
@@ -76,48 +76,48 @@ Rank = Callable[[Iterable[Item]], Iterator[Outcome]]
     metavar="A,B",
     help="Run these stages alone, of syntax, static, smoke, examples, behaviour, similarity; default: all.",
 )
-@click.option("--without", multiple=True, metavar="STAGE", help="Leave a stage out; may be given several times.")
-@click.option("--paper", is_flag=True, help="Run syntax, smoke and raw similarity alone, as the paper does.")
+@click.option("--without", multiple=True, metavar="STAGE", help="Leave out a stage. Repeatable.")
+@click.option("--paper", is_flag=True, help="Run only syntax, smoke and raw similarity, as in the paper.")
 @click.option(
-    "--weights", metavar="A=1,B=.5", help="Order by a weighted sum of the stages instead of one after the other."
+    "--weights", metavar="A=1,B=.5", help="Order by a weighted sum of the stages instead of lexicographically."
 )
 @click.option(
     "--compare",
     type=click.Choice(get_args(Comparison)),
-    help="Measure likeness without comments and docstrings (default), or with them.",
+    help="Measure similarity without comments and docstrings (default), or with them.",
 )
 @click.option(
     "--sandbox",
     type=click.Choice(get_args(BackendName)),
-    help="Where candidates run; default: process on Linux, docker elsewhere. none protects nothing.",
+    help="Sandbox of candidates. Default: process on Linux, docker elsewhere; none gives no protection.",
 )
-@jobs_setting(help="Tasks and candidates at one time; 0 takes one for each processor.")
-@click.option("--inputs", type=click.IntRange(0), help="Calls on which candidates are compared; default: 24.")
+@jobs_setting(help="Parallel tasks and candidates; 0 for one per processor.")
+@click.option("--inputs", type=click.IntRange(0), help="Number of calls on which candidates are compared. Default: 24.")
 @click.option(
     "--cpu-seconds",
     type=click.FloatRange(0, min_open=True),
-    help="Seconds that loading a candidate, or all its calls together, may take; default: 2.",
+    help="CPU limit in seconds for loading a candidate, and for all its calls together. Default: 2.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the calls.")
 @click.option(
     "--resume",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="OUT",
-    help="Write to OUT, and leave out the tasks that it holds from an earlier run.",
+    help="Write to OUT, and skip the tasks that it already contains.",
 )
 @click.option(
     "--oracle-tests",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="For research: rank by hidden tests; every line of the output says ORACLE.",
+    help="For research: rank by hidden tests; every line is marked ORACLE.",
 )
 @json_option
 def rerank(paths: tuple[str, ...], as_json: bool, **given: Any) -> None:
-    """Choose the best of several answers to each query of FILE, and say why.
+    """Choose the best of several answers to each query of FILE, with reasons.
 
-    FILE holds JSON lines {"query": ..., "candidates": [...]}; - reads standard input. Files of another kind, such as
-    a.py and b.py, are the candidates themselves, for one --query. Candidates run in a sandbox, and count by the
-    examples that the query shows, by their agreement with each other, and by their likeness to the query.
+    FILE has JSON lines {"query": ..., "candidates": [...]}; - reads standard input. Other files, such as a.py and b.py,
+    are the candidates for one --query. Candidates run in a sandbox, and are ranked by the examples of the query, by
+    their agreement with each other, and by their similarity to the query.
     """
 
     out, oracle_path, query = given.pop("resume"), given.pop("oracle_tests"), given.pop("query")

@@ -24,26 +24,24 @@ from pkg.service.web.web_token import choose_token
 
 @click.command(epilog="Example:  pkg serve --open   or   PKG_SERVE_TOKEN=... pkg serve --host 192.168.1.20 --watch")
 @store_options
-@source_setting(help="Serve this source alone; default: all.")
+@source_setting(help="Serve only this source. Default: all.")
 @click.option(
     "--host",
     default="127.0.0.1",
     show_default=True,
     metavar="ADDRESS",
-    help="Serve to others, at this address; a token is needed then.",
+    help="Address to listen on; any address but 127.0.0.1 needs a token.",
 )
-@click.option(
-    "--port", type=click.IntRange(0, 65_535), default=8720, show_default=True, help="0 takes one that is free."
-)
+@click.option("--port", type=click.IntRange(0, 65_535), default=8720, show_default=True, help="Port; 0 for a free one.")
 @click.option(
     "--token",
     "has_token",
     is_flag=True,
-    help="Ask for a token on this machine too: that of PKG_SERVE_TOKEN, else a new one, which is printed.",
+    help="Require a token on this machine too: that of PKG_SERVE_TOKEN, or a new one, which is printed.",
 )
-@model_setting(help="Who writes the answers of ask: gguf:FILE, openai:NAME@URL or hf:FOLDER; default: no model.")
-@click.option("--allow-build", is_flag=True, help="Let callers bring the graph up to date (POST /v1/build).")
-@click.option("--watch", is_flag=True, help="Build what changes on disk in the background.")
+@model_setting(help="Text model of ask: gguf:FILE, openai:NAME@URL or hf:FOLDER. Default: none.")
+@click.option("--allow-build", is_flag=True, help="Allow callers to update the graph (POST /v1/build).")
+@click.option("--watch", is_flag=True, help="Build in the background whenever files change.")
 @click.option("--open", "is_opened", is_flag=True, help="Open the address in the system's browser.")
 @click.option(
     "--timeout",
@@ -51,21 +49,21 @@ from pkg.service.web.web_token import choose_token
     default=60.0,
     show_default=True,
     metavar="SECONDS",
-    help="Work on one request, at most; a streamed answer has 600.",
+    help="Time limit of a request; a streamed answer has 600.",
 )
 @click.option(
     "--at-once",
     type=click.IntRange(0),
     default=0,
     metavar="N",
-    help="Requests worked on at once; others wait. Default: two for each processor.",
+    help="Maximum number of parallel requests; others wait. Default: two per processor.",
 )
 def serve(store: str, **given: Any) -> None:
-    """Serve the graph over HTTP until Ctrl-C: questions as JSON, described by OpenAPI.
+    """Serve the graph over HTTP until Ctrl-C, as JSON described by OpenAPI.
 
-    The address is that of this machine alone, unless --host names another one; then a token is needed. Nothing is
-    changed by a caller without --allow-build. What can be asked stands in /openapi.json, how it is in /health and
-    /metrics.
+    The server listens only on this machine, unless --host names another address, which needs a token. Callers cannot
+    change the graph without --allow-build. The operations are described in /openapi.json, the state of the server in
+    /health and /metrics.
     """
     token = choose_token(given["host"], given["has_token"])
     limits = HttpLimits(seconds=given["timeout"], at_once=given["at_once"] or DEFAULT_LIMITS.at_once)

@@ -26,16 +26,20 @@ if TYPE_CHECKING:
 @click.command(epilog="Example:  pkg show Cart.total   or   pkg show shop/cart.py:12 --limit 0")
 @click.argument("name", callback=decode_option)
 @store_options
-@source_setting(help="Look in one source only.")
+@source_setting(help="Search only this source.")
 @fresh_option
 @click.option(
-    "--limit", type=click.IntRange(0), default=SHOWN_LINKS, show_default=True, help="Links of one kind; 0 for all."
+    "--limit",
+    type=click.IntRange(0),
+    default=SHOWN_LINKS,
+    show_default=True,
+    help="Maximum number of links of each kind; 0 for all.",
 )
 @json_option
 def show(name: str, store: str, fresh: bool, source: str | None, limit: int, as_json: bool) -> None:
-    """Show the source of NAME with its place, signature and docstring, and in short what calls it and what it calls.
+    """Show the source of NAME with its place, signature and docstring, and its callers and callees.
 
-    NAME is what pkg deps takes: path:line, path::Class.method, a dotted module, a qualified name or a bare one.
+    NAME is as for pkg deps: path:line, path::Class.method, a dotted module, a qualified name or a bare one.
     """
     with open_answering(store, fresh, source) as (graph, source):
         shown = graph.show(name, source=source, limit=limit)

@@ -23,16 +23,16 @@ from pkg.trust import forget_encoder, forget_folder, read_trust, trust_encoder
     "--encoder",
     metavar="NAME",
     callback=decode_option,
-    help="Trust an encoder instead, such as openai:NAME@URL, that a graph of others was made with.",
+    help="Trust an encoder of a graph, such as openai:NAME@URL.",
 )
-@click.option("--list", "is_list", is_flag=True, help="List what is trusted.")
-@click.option("--remove", is_flag=True, help="Trust the folder, or the encoder, no longer.")
+@click.option("--list", "is_list", is_flag=True, help="List all trusted folders and encoders.")
+@click.option("--remove", is_flag=True, help="Remove the folder or the encoder from the trusted ones.")
 @json_option
 def trust(folder: Path | None, encoder: str | None, is_list: bool, remove: bool, as_json: bool) -> None:
-    """Trust the settings file of FOLDER to decide where code and credentials go; default: the current folder.
+    """Trust the settings file of FOLDER, by default the current one, with the use of code and credentials.
 
-    A file that came with code may set what is found and shown, and nothing else, until you trust it. What you trust is
-    its content: a file that changes asks again. Look at the file before you do.
+    An untrusted settings file controls only the results of search and their display. Read the file before you trust it;
+    a changed file must be trusted again.
     """
     if is_list:
         if folder is not None or encoder is not None or remove:

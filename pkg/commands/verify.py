@@ -60,18 +60,18 @@ def verify_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "stores",
             multiple=True,
             metavar="ADDRESS",
-            help="Where a graph lives; give it twice, once for each, or once with --trace.",
+            help="Address of a graph; given twice, or once with --trace.",
         ),
-        click.option("--database", metavar="NAME", help="Database of the Neo4j servers among them that name none."),
-        click.option("--vectors", is_flag=True, help="Compare the vectors too."),
+        click.option("--database", metavar="NAME", help="Database of the Neo4j servers whose address names none."),
+        click.option("--vectors", is_flag=True, help="Also compare the vectors."),
         click.option(
             "--trace",
             "command",
             callback=decode_option,
             metavar="CMD",
-            help="Run a command, such as your tests, and compare the calls it makes with those of one graph instead.",
+            help="Run a command, such as your tests, and compare its calls with those of one graph.",
         ),
-        source_setting(help="With --trace: the source to look at; default: the one of the current folder."),
+        source_setting(help="With --trace: source to compare. Default: that of the current folder."),
     )
     @wraps(command)
     def run(**options: Any) -> Any:
@@ -91,10 +91,11 @@ def verify_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def verify(stores: tuple[str, ...], vectors: bool, command: str | None, source: str | None, as_json: bool) -> None:
     """Compare two stores node by node and relationship by relationship.
 
-    Exits 1 when they differ, and names the first differences; graphs of the same input are equal in every store.
+    Exits with code 1 if they differ, and lists the first differences; graphs of the same input are equal in every
+    store.
 
-    With --trace, run a command in the current folder instead, such as the tests of a source that was built, and compare
-    the calls that really happened with the CALLS relationships of one store:  pkg verify --trace "python -m pytest -q"
+    With --trace, runs a command in the current folder, such as the tests of a built source, and compares its calls with
+    the CALLS relationships of one store:  pkg verify --trace "python -m pytest -q"
     """
 
     if command is not None:

@@ -23,59 +23,54 @@ SECTIONS = {
         "pkg.commands",
         {
             "build": "Build or update the graph of PATH.",
-            "query": "Find the code that helps with TEXT; - reads the question from standard input.",
-            "explore": "Show how something works: the code that matters to TEXT, and how it hangs together.",
-            "show": "Show the source of NAME with its place, signature and docstring, and in short what calls it and"
-            " what it calls.",
-            "deps": "Show what depends on what: callers, callees, imports, importers, bases, subclasses, overrides, "
-            "readers.",
-            "impact": "Show what may break when code changes, file by file, and which tests reach it.",
-            "outline": "Outline PATH: the files, classes and functions of a file or folder, or of all of a source "
-            "without PATH.",
-            "ask": "Answer a question about the code and its documents in words, with places that can be opened.",
-            "diff": "Show how code differs from A to B: functions, classes and constants added, removed, changed and"
-            " moved, and links.",
+            "query": "Find the code for TEXT; - reads it from standard input.",
+            "explore": "Show how something works: the code relevant to TEXT, and its connections.",
+            "show": "Show the source of NAME with its place, signature and docstring, and its callers and callees.",
+            "deps": "Show dependencies: callers, callees, imports, importers, bases, subclasses, overrides, readers.",
+            "impact": "Show what a change of code may break, file by file, and the tests that reach it.",
+            "outline": "Outline the files, classes and functions of PATH, a file or folder, or of the whole source.",
+            "ask": "Answer a question about the code and its documents in words, with citations.",
+            "diff": "Show the difference of code from A to B: functions, classes, constants and links.",
         },
     ),
     "Generate and choose": Section(
         "pkg.commands",
         {
-            "enhance": "Write docstrings for the functions that have none, into the graph alone.",
-            "rerank": "Choose the best of several answers to each query of FILE, and say why.",
+            "enhance": "Write missing docstrings of functions into the graph, never into files.",
+            "rerank": "Choose the best of several answers to each query of FILE, with reasons.",
         },
     ),
     "Serve": Section(
         "pkg.commands",
         {
-            "serve": "Serve the graph over HTTP until Ctrl-C: questions as JSON, described by OpenAPI.",
-            "mcp": "Serve the graph to agents that write code, by the Model Context Protocol over standard input "
-            "and output.",
+            "serve": "Serve the graph over HTTP until Ctrl-C, as JSON described by OpenAPI.",
+            "mcp": "Serve the graph to coding agents, by the Model Context Protocol over standard input and output.",
         },
     ),
     "Graph and store": Section(
         "pkg.commands",
         {
-            "map": "Map PATH, or all of a source: which folder imports which others, and the cycles that they form.",
+            "map": "Map the imports between the folders of PATH, or of the whole source, and their cycles.",
             "stats": "Count nodes and relationships, and list skipped files and the cost of each stage.",
             "export": "Write the whole graph as sorted JSON lines; the same graph gives the same bytes.",
             "verify": "Compare two stores node by node and relationship by relationship.",
-            "corpus": "Make a corpus for pkg build of rows and of packages, with source and licence of each row.",
+            "corpus": "Write a corpus for pkg build from rows and packages, with source and licence of each row.",
             "browser": "Print the address of the Neo4j Browser for the graph, and write saved queries and colours.",
-            "doctor": "Check the environment, the store and the optional tools; say how to get what is missing.",
-            "trust": "Trust the settings file of FOLDER to decide where code and credentials go; default: the current "
-            "folder.",
-            "completion": "Write the script that teaches a shell to complete pkg commands and options.",
+            "doctor": "Check the environment, the store and the optional tools, and show how to install missing ones.",
+            "trust": "Trust the settings file of FOLDER, by default the current one, with the use of code and "
+            "credentials.",
+            "completion": "Write a script for shell completion of pkg commands and options.",
         },
     ),
     "Measure and train": Section(
         "pkg.lab.commands",
         {
-            "bench": "Measure your own graph: what it finds, how fast, how large, and which encoder serves your code.",
-            "eval": "Measure how good answers are, on benchmarks or on questions of your own.",
-            "audit": "Mark the functions of the graph that give solutions of a benchmark away.",
-            "judge": "Judge answers of systems to questions, and measure the judge.",
-            "rate": "Open a page of this machine on which people rate or write questions and answers.",
-            "data": "Make sets of questions and answers about a repository, each row with where it comes from.",
+            "bench": "Measure your own graph: quality of search, time and size, and which encoder suits your code.",
+            "eval": "Measure the quality of answers, on benchmarks or on your own questions.",
+            "audit": "Mark the functions of the graph that contain solutions of a benchmark.",
+            "judge": "Judge the answers of systems to questions, and measure the judge.",
+            "rate": "Serve a page on this machine where people rate or write questions and answers.",
+            "data": "Write sets of questions and answers about a repository, each row with its source.",
         },
     ),
 }

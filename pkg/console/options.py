@@ -29,18 +29,16 @@ from pkg.retrieval.query_options import (
     QueryOptions,
 )
 
-_STORE_HELP = """Where the graph lives, such as sqlite:///graph.db or neo4j://host; PKG_STORE sets it too.
+_STORE_HELP = """Address of the graph, such as sqlite:///graph.db or neo4j://host; also set by PKG_STORE.
 Default: your data folder."""
-_DATABASE_HELP = "Database of the Neo4j server of --store; PKG_NEO4J_DATABASE sets it too. Default: the server's own."
+_DATABASE_HELP = "Database of the Neo4j server of --store; also set by PKG_NEO4J_DATABASE. Default: the server's own."
 
 QUERY = QueryOptions()
 DEPS = DepsOptions()
 ASK = AskOptions()
 
 
-fresh_option = click.option(
-    "--fresh", is_flag=True, help="Bring the graph up to date first: build again what changed since the last build."
-)
+fresh_option = click.option("--fresh", is_flag=True, help="Update the graph first: build changed files again.")
 """Option to build before answering."""
 
 
@@ -50,14 +48,14 @@ where_options = combine(
         multiple=True,
         callback=decode_options,
         metavar="GLOB",
-        help="Search only files whose path matches, such as 'shop/*'; '!shop/old*' leaves files out. May be given"
-        " several times: the last one that matches decides.",
+        help="Search only files whose path matches, such as 'shop/*'; '!shop/old*' excludes files. Repeatable: the last"
+        " match decides.",
     ),
     setting(
         "--tests",
         type=click.Choice(TEST_CHOICES),
         default=QUERY.tests,
-        help="Hold tests back unless TEXT asks for them, search tests alone, or never.",
+        help="Search tests only if TEXT asks for them, only tests, or no tests.",
     ),
 )
 """Options that restrict a question to some files."""
@@ -86,7 +84,7 @@ limit_option = click.option(
     type=click.IntRange(0),
     default=DEPS.limit,
     show_default=True,
-    help="Lines of one kind; 0 for all.",
+    help="Maximum number of lines of each kind; 0 for all.",
 )
 _FORMS = ["tree", "json", "dot", "mermaid", "graphml"]
 
@@ -97,7 +95,7 @@ def make_format_option(*forms: str) -> Callable[..., Any]:
         "--format",
         "form",
         type=click.Choice([*_FORMS, *forms]),
-        help="Output format; default: tree, or json with --json.",
+        help="Output format. Default: tree, or json with --json.",
     )
 
 
@@ -106,7 +104,7 @@ page_option = click.option(
     "page",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write a page to look at instead: one file that opens from disk and loads nothing else.",
+    help="Write a self-contained HTML page.",
 )
 
 
@@ -116,7 +114,7 @@ evidence_budget_option = click.option(
     type=click.IntRange(0),
     default=ASK.evidence.budget,
     show_default=True,
-    help="Tokens of all evidence; 0 for no limit.",
+    help="Token budget of the evidence; 0 for no limit.",
 )
 """Token budget of the evidence for an answer."""
 
@@ -126,7 +124,7 @@ answer_tokens_option = click.option(
     type=click.IntRange(1),
     default=ASK.max_tokens,
     show_default=True,
-    help="Tokens of an answer.",
+    help="Token limit of an answer.",
 )
 """Token limit of an answer in words."""
 

@@ -38,7 +38,7 @@ COLUMNS = ("place", "task", "what", "alike")
     required=True,
     callback=split_names,
     metavar="NAME|FILE,...",
-    help="humaneval, humaneval+, mbpp, mbpp+, or a file of solutions: JSON lines, or Python.",
+    help="Benchmark (humaneval, humaneval+, mbpp, mbpp+), or file of solutions: JSON lines or Python.",
 )
 @click.option(
     "--data",
@@ -46,15 +46,15 @@ COLUMNS = ("place", "task", "what", "alike")
     show_default=True,
     callback=decode_option,
     metavar="PATH",
-    help="Folder that holds the official files of the benchmarks.",
+    help="Folder with the official files of the benchmarks.",
 )
 @json_option
 def audit(store: str, against: tuple[str, ...], data: str, as_json: bool) -> None:
-    """Mark the functions of the graph that give solutions of a benchmark away.
+    """Mark the functions of the graph that contain solutions of a benchmark.
 
-    A function does if its code is the same but for names of its own, docstrings and annotations, if it has the name and
-    as many arguments, or if most of its tokens are those of the solution. What is marked stays so until the next audit
-    against the same, and queries leave it out with --exclude-leaks.
+    A function does if its code is equal but for local names, docstrings and annotations, if name and argument count
+    are equal, or if most of its tokens are those of the solution. Marks stay until the next audit against the same
+    benchmark; queries exclude marked functions with --exclude-leaks.
     """
     if not against:
         raise UsageError("nothing to compare with; expected --against with humaneval, mbpp or a file")

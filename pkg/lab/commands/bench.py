@@ -36,23 +36,27 @@ ENCODERS = ("encoder", "ranking", "MRR@10", "95 %", "R@1", "R@10", "ms", "build 
 @click.command(epilog="Example:  pkg bench --limit 200")
 @store_options
 @click.option(
-    "--limit", type=click.IntRange(1), default=BENCH.limit, show_default=True, help="Questions, drawn by the seed."
+    "--limit",
+    type=click.IntRange(1),
+    default=BENCH.limit,
+    show_default=True,
+    help="Number of questions, sampled by --seed.",
 )
 @click.option(
     "--sample",
     type=click.IntRange(0),
     default=BENCH.sample,
     show_default=True,
-    help="Functions that encoders are compared on; 0 compares none.",
+    help="Number of functions for the comparison of encoders; 0 for none.",
 )
-@click.option("--seed", type=int, default=BENCH.seed, show_default=True, help="Of what is drawn.")
-@source_setting(help="Measure one source only.")
+@click.option("--seed", type=int, default=BENCH.seed, show_default=True, help="Seed of sampling.")
+@source_setting(help="Measure only this source.")
 @json_option
 def bench(store: str, as_json: bool, **options: Any) -> None:
-    """Measure your own graph: what it finds, how fast, how large, and which encoder serves your code.
+    """Measure your own graph: quality of search, time and size, and which encoder suits your code.
 
-    The first paragraph of a docstring asks for its function, in a second graph of the same code without docstrings,
-    built in a temporary folder. No network and no text model is used.
+    The questions are the first paragraphs of docstrings, the answers their functions, in a second graph of the same
+    code without docstrings, built in a temporary folder. Needs no network and no text model.
     """
     with open_graph(store, ask=choose_ask()) as graph, closing(ProgressBar()) as bar:
         found = bench_graph(graph, BenchOptions(**options), listen=bar.count)

@@ -43,9 +43,9 @@ STDIN = "-"
 _given = click.argument("given", metavar="[PATH]", required=False, callback=decode_option)
 _output = click.option(
     "--output", "-o", callback=decode_option, metavar="FILE",
-    help="File to write, in place only when it is whole; default: standard output.",
+    help="Output file, replaced when complete. Default: standard output.",
 )  # fmt: skip
-_seed = click.option("--seed", type=int, default=0, show_default=True, help="Draws all that is drawn.")
+_seed = click.option("--seed", type=int, default=0, show_default=True, help="Seed of sampling.")
 
 
 def _limit(help: str) -> Decorator:
@@ -53,7 +53,7 @@ def _limit(help: str) -> Decorator:
 
 
 _input = combine(
-    _given, store_options, source_setting(help="Take one source only."), fresh_option, _output, _seed
+    _given, store_options, source_setting(help="Take only this source."), fresh_option, _output, _seed
 )  # fmt: skip
 
 
@@ -61,117 +61,121 @@ def _asking(tokens: int) -> Decorator:
     """Return the options of a step that prompts a model; tokens: default length of its texts."""
     return combine(
         click.option("--max-tokens", type=click.IntRange(1), default=tokens, show_default=True,
-                     help="Tokens that a text may have."),
+                     help="Token limit of a text."),
         click.option("--temperature", type=click.FloatRange(0), default=DEFAULTS.temperature, show_default=True,
-                     help="How freely words are chosen; the paper's for dependencies is 1.5."),
-        setting("--price", metavar="IN/OUT", help="What a million tokens cost, read and written, such as 0.15/0.60."),
+                     help="Temperature; 1.5 in the paper for dependencies."),
+        setting("--price", metavar="IN/OUT", help="Price of a million input and output tokens, such as 0.15/0.60."),
         click.option("--estimate", is_flag=True, help="Report requests, tokens and, with --price, cost; send nothing."),
-        click.option("--yes", is_flag=True, help="Agree beforehand that code is sent to another machine."),
+        click.option("--yes", is_flag=True, help="Send code to another machine without asking."),
         json_option,
     )  # fmt: skip
 
 
 _writer = click.option(
     "--model", "writer", callback=decode_option, metavar="MODEL",
-    help="Let a model write: openai:NAME@URL, gguf:FILE or hf:FOLDER. Without it rows are made without a model.",
+    help="Text model: openai:NAME@URL, gguf:FILE or hf:FOLDER. Default: none.",
 )  # fmt: skip
-_needed_model = model_setting(help="Who writes: openai:NAME@URL, gguf:FILE or hf:FOLDER.")
+_needed_model = model_setting(help="Text model: openai:NAME@URL, gguf:FILE or hf:FOLDER.")
 _repeat = click.option(
     "--repeat", type=click.IntRange(1), default=DEFAULTS.repeat, show_default=True,
-    help="Times that each piece is explained.",
+    help="Number of explanations of each chunk.",
 )  # fmt: skip
 
 
 @click.group("data")
 def data() -> None:
-    """Make sets of questions and answers about a repository, each row with where it comes from.
+    """Write sets of questions and answers about a repository, each row with its source.
 
-    PATH is what pkg build reads; without it the graph of --store is taken. Rows are JSON lines; what was dropped, and
-    why, is told on standard error. Texts of a model are kept: the same command, run again, pays for nothing twice.
+    PATH is an input of pkg build; without it, the graph of --store is used. Rows are JSON lines; dropped rows are
+    reported on standard error with the reason. Texts of a model are cached, so that the same command can be resumed.
     """
 
 
 @data.command("snippets", epilog="Example:  pkg data snippets ~/src/shop -o snippets.jsonl")
 @_input
-@_limit("Rows to write, drawn by --seed.")
-@click.option("--size", type=click.IntRange(1), default=2000, show_default=True, help="Characters of a snippet.")
+@_limit("Number of rows, sampled by --seed.")
+@click.option(
+    "--size", type=click.IntRange(1), default=2000, show_default=True, help="Length of a snippet in characters."
+)
 def snippets(size: int, **options: Any) -> None:
-    """Cut the Python files into snippets to ask about, at classes and functions first, with their exact lines."""
+    """Cut the Python files into snippets with their lines, at classes and functions first."""
     _run_plain("snippets", size=size, overlap=0, **options)
 
 
 @data.command("chunks", epilog="Example:  pkg data chunks ~/src/shop -o chunks.jsonl")
 @_input
-@_limit("Rows to write, drawn by --seed.")
-@click.option("--size", type=click.IntRange(1), default=1500, show_default=True, help="Characters of a chunk.")
+@_limit("Number of rows, sampled by --seed.")
+@click.option(
+    "--size", type=click.IntRange(1), default=1500, show_default=True, help="Length of a chunk in characters."
+)
 @click.option("--overlap", type=click.IntRange(0), default=DEFAULTS.overlap, show_default=True,
-              help="Characters that two share.")  # fmt: skip
+              help="Overlap of two chunks in characters.")  # fmt: skip
 def chunks(**options: Any) -> None:
-    """Cut all files into chunks that overlap, each with what it contains and what its file imports."""
+    """Cut all files into overlapping chunks, each with its definitions and the imports of its file."""
     _run_plain("chunks", **options)
 
 
 @data.command("dependencies", epilog="Example:  pkg data dependencies ~/src/shop --limit 135 -o dependencies.jsonl")
 @_input
-@_limit("Rows to write, or with --model files to ask about, drawn by --seed.")
+@_limit("Number of rows, or of files with --model, sampled by --seed.")
 @_writer
 @_asking(PAIR_TOKENS)
 def dependencies(**options: Any) -> None:
-    """Make questions about imports, of seven kinds; the graph answers, or a model that is shown its table."""
+    """Write seven kinds of questions about imports, answered by the graph, or by a model from its table."""
     _run_either("dependencies", **options)
 
 
 @data.command("meta", epilog="Example:  pkg data meta ~/src/shop -o meta.jsonl")
 @_input
-@_limit("Rows to write, or with --model sections to ask about, drawn by --seed.")
+@_limit("Number of rows, or of sections with --model, sampled by --seed.")
 @_writer
 @_asking(DEFAULTS.max_tokens)
 def meta(**options: Any) -> None:
-    """Make questions about README, changelog, documentation and settings, section by section."""
+    """Write questions about README, changelog, documentation and settings, section by section."""
     _run_either("meta", **options)
 
 
 @data.command("explain", epilog="Example:  pkg data explain chunks.jsonl --model gguf:coder.gguf -o explained.jsonl")
 @_input
-@_limit("Chunks to explain, drawn by --seed.")
+@_limit("Number of chunks, sampled by --seed.")
 @_needed_model
 @_repeat
 @_asking(DEFAULTS.max_tokens)
 def explain(**options: Any) -> None:
-    """Explain chunks by a model as to a beginner, each with one of 39 questions about it.
+    """Explain chunks to a beginner by a model, each with one of 39 questions about it.
 
-    PATH may be the output of pkg data chunks as well; - reads it from standard input.
+    PATH can also be the output of pkg data chunks; - reads it from standard input.
     """
     _run_chain("explain", **options)
 
 
 @data.command("questions", epilog="Example:  pkg data questions explained.jsonl --model gguf:coder.gguf -o pairs.jsonl")
 @_input
-@_limit("Rows of the input to take, drawn by --seed.")
+@_limit("Number of input rows, sampled by --seed.")
 @_needed_model
 @_repeat
 @_asking(DEFAULTS.max_tokens)
 def questions(**options: Any) -> None:
-    """Write a question with its answer from each explanation, by a model.
+    """Write a question and its answer from each explanation, by a model.
 
-    PATH may be the output of an earlier step as well, else all steps before are done first. A question that does not
-    name file, module and lines, or a file that does not exist, and an answer without the code, are dropped.
+    PATH can also be the output of an earlier step; otherwise the earlier steps are run first. Questions that do not
+    name an existing file, module and lines, and answers without code, are dropped.
     """
     _run_chain("questions", **options)
 
 
 @data.command("curate", epilog="Example:  pkg data curate pairs.jsonl --model gguf:coder.gguf -o kept.jsonl")
 @_input
-@_limit("Rows of the input to take, drawn by --seed.")
+@_limit("Number of input rows, sampled by --seed.")
 @_needed_model
 @_repeat
 @click.option("--threshold", type=click.IntRange(1, 5), default=DEFAULTS.threshold, show_default=True,
-              help="Least score that is kept.")  # fmt: skip
+              help="Minimum score of kept pairs.")  # fmt: skip
 @_asking(DEFAULTS.max_tokens)
 def curate(**options: Any) -> None:
-    """Score each pair from 1 to 5 by a model, and keep the good ones.
+    """Score each pair from 1 to 5 by a model, and keep those with a good score.
 
-    PATH may be the output of an earlier step as well, else all steps before are done first.
+    PATH can also be the output of an earlier step; otherwise the earlier steps are run first.
     """
     _run_chain("curate", **options)
 
@@ -184,13 +188,13 @@ def curate(**options: Any) -> None:
     multiple=True,
     callback=decode_options,
     metavar="MODEL",
-    help="One that answers, as for pkg generate; several times for a pool.",
+    help="Text model, as for pkg query --generate. Repeatable.",
 )
 @click.option(
     "--per-instruction",
     type=click.IntRange(1),
     metavar="N",
-    help="Models that answer each instruction, drawn by --seed; 4 in the paper, here all.",
+    help="Number of models for each instruction, sampled by --seed; 4 in the paper. Default: all.",
 )
 @click.option(
     "--preference",
@@ -198,25 +202,25 @@ def curate(**options: Any) -> None:
     multiple=True,
     callback=split_names,
     metavar="NAME,...",
-    help="What is looked for, where an instruction does not say: instruction-following, explanation, complexity,"
-    " readability, style; default: all in equal parts.",
+    help="Preferences of instructions without one: instruction-following, explanation, complexity, readability, style."
+    " Default: all in equal shares.",
 )
 @click.option(
     "--principles/--no-principles",
     "with_principles",
     default=True,
     show_default=True,
-    help="Put a sentence about what is looked for before each instruction.",
+    help="Begin each instruction with a sentence about its preference.",
 )
 @_output
 @_seed
-@_limit("Instructions to answer, drawn by --seed.")
+@_limit("Number of instructions, sampled by --seed.")
 @_asking(DEFAULTS.max_tokens)
 def responses(**options: Any) -> None:
     """Answer the instructions of FILE by several models, for pkg judge annotate.
 
-    FILE has JSON lines with an instruction or question; - reads standard input. Each line of the result is the paper's
-    record: instruction, preference, models and their responses.
+    FILE has JSON lines with an instruction or question; - reads standard input. Each line of the result is a record as
+    in the paper: instruction, preference, models and their responses.
     """
     _run_responses(**options)
 

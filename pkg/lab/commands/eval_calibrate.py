@@ -24,14 +24,18 @@ COLUMNS = ("column", "shown where", "learned: shown", "fixed", "broken", "held o
 
 @click.command("calibrate", epilog="Example:  pkg eval calibrate run run-mbpp -o gate.json")
 @click.argument("paths", metavar="FOLDER...", nargs=-1, required=True, callback=decode_options)
-@click.option("--output", "-o", callback=decode_option, metavar="FILE", help="Write the rules for pkg query --gate.")
-@click.option("--below", type=click.FloatRange(0), metavar="N", help="The rules are for models of fewer parameters.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Draws the half that is learned from.")
+@click.option(
+    "--output", "-o", callback=decode_option, metavar="FILE", help="Output file of the rules, for pkg query --gate."
+)
+@click.option(
+    "--below", type=click.FloatRange(0), metavar="N", help="Restrict the rules to models of fewer parameters."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the training half.")
 @json_option
 def calibrate(paths: tuple[str, ...], output: str | None, below: float | None, seed: int, as_json: bool) -> None:
-    """Learn from runs when shown code helps the model, and tell what that does on items held out.
+    """Learn from runs when to show code to the model, and report the effect on held-out items.
 
-    A rule is one signal of the search that must reach a value. Where none gains, the rule is to show nothing.
+    A rule is a minimum for one signal of the search. If no rule gains, none shows code.
     """
     from pkg.lab.evaluation.code.gate_calibration import list_rows
 

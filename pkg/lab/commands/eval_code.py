@@ -20,23 +20,23 @@ from pkg.lab.lab_api import evaluate_code
 
 code_evaluation_options = combine(
     click.option(
-        "--data", required=True, callback=decode_option, metavar="PATH", help="The benchmark's file, or its folder."
+        "--data", required=True, callback=decode_option, metavar="PATH", help="File of the benchmark, or its folder."
     ),
     out_option,
-    model_setting(help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER."),
+    model_setting(help="Text model: openai:NAME@URL, gguf:FILE or hf:FOLDER."),
     click.option(
         "--columns", multiple=True, callback=split_names, metavar="NAME,...",
-        help="What to compare; without it the eight of the paper. Further: signatures, random, gold, similarity,"
-        " placebo, placebo-ideal, none:FORM.",
+        help="Conditions to compare. Default: the eight of the paper; also signatures, random, gold, similarity,"
+        " placebo, placebo-ideal and none:FORM.",
     ),
-    click.option("--plus", is_flag=True, help="Judge by the tests of EvalPlus."),
-    click.option("--any-data", "is_any", is_flag=True, help="Take rows that are not the official ones."),
+    click.option("--plus", is_flag=True, help="Use the tests of EvalPlus."),
+    click.option("--any-data", "is_any", is_flag=True, help="Accept rows other than the official ones."),
     solver_options,
     click.option(
-        "--link/--no-link", default=SOLVER.link, help="Put helpers that an answer calls into it (default), or not."
+        "--link/--no-link", default=SOLVER.link, help="Insert the helpers that an answer calls (default), or not."
     ),
-    source_setting(help="Look in one source of the graph only."),
-    jobs_setting(help="Answers judged at a time; 0 for one a core."),
+    source_setting(help="Search only this source."),
+    jobs_setting(help="Answers judged in parallel; 0 for one per core."),
 )  # fmt: skip
 """The options of `pkg eval humaneval` and `mbpp`, except for the store and the number of shown tests of MBPP."""
 
@@ -51,10 +51,10 @@ SOLVER_NAMES = ("form", "max_tokens", "samples", "temperature", "seed", "batch",
 @code_evaluation_options
 @json_option
 def humaneval(store: str, as_json: bool, **options: Any) -> None:
-    """Answer HumanEval by a model without context, with what baselines find, and with what the graph finds.
+    """Answer HumanEval by a model without context, with the results of baselines, and with those of the graph.
 
-    All answers run in the sandbox against the hidden tests; what context fixes and what it breaks is told for each
-    column. The folder of the run keeps prompts, answers, verdicts and what was found.
+    All answers run in the sandbox against the hidden tests; each column counts the items that its context fixes and
+    breaks. The folder of the run has prompts, answers, verdicts and contexts.
     """
     run_code_evaluation("humaneval", store, as_json, {**options, "shown": 0})
 
@@ -68,7 +68,7 @@ def humaneval(store: str, as_json: bool, **options: Any) -> None:
     type=click.IntRange(0, 3),
     default=1,
     show_default=True,
-    help="Tests that the task shows; with 0 it names the function.",
+    help="Number of tests in the task; with 0 it names the function.",
 )
 @json_option
 def mbpp(store: str, as_json: bool, **options: Any) -> None:

@@ -51,55 +51,57 @@ _NAMES = ("systems", "source", "oracle_file", "batch", "seed")
     multiple=True,
     callback=split_names,
     metavar="NAME,...",
-    help="What is compared: graph, chunks, both, and with --model none, which answers from memory; all without it.",
+    help="Systems to compare: graph, chunks, both, and with --model none, which answers from memory. Default: all.",
 )
-@model_setting(help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER; without it, the search alone is measured.")
+@model_setting(
+    help="Text model: openai:NAME@URL, gguf:FILE or hf:FOLDER. Default: none, which measures only the search."
+)
 @click.option(
     "--judge",
     metavar="MODEL",
     callback=decode_option,
-    help="Who compares the answers: a model as for --model, or none, for what can be counted.",
+    help="Judge of the answers: a model as for --model, or none for a judge that counts.",
 )
 @click.option(
     "--baseline",
     default="",
     callback=decode_option,
     metavar="SYSTEM",
-    help="The system that the others are compared with; none where it is asked, else every two.",
+    help="System to compare all others with. Default: none if it is among the systems, else every two.",
 )
-@click.option(
-    "--runs", type=click.IntRange(1), default=3, show_default=True, help="Times that the judge compares everything."
-)
+@click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Number of runs of the judge.")
 @click.option(
     "--orders",
     type=click.Choice(get_args(Orders)),
     default="random",
     show_default=True,
-    help="Show the judge each two answers in an order that is drawn, as the paper does, or in both.",
+    help="Show each pair of answers to the judge in random order, as in the paper, or in both orders.",
 )
-@source_setting(help="Ask about one source only.")
+@source_setting(help="Search only this source.")
 @evidence_budget_option
 @click.option(
     "--oracle-file",
     is_flag=True,
-    help="Search the right file alone, as the paper's evaluation does; all output says so.",
+    help="Search only the right file, as in the paper; all output says so.",
 )
-@click.option("--limit", type=click.IntRange(1), help="Questions to ask, drawn by --seed.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Draws questions and orders.")
+@click.option("--limit", type=click.IntRange(1), help="Number of questions, sampled by --seed.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of questions and orders.")
 @answer_tokens_option
-@click.option("--batch", type=click.IntRange(0), default=0, help="Answers between two writes; 0 lets the model say.")
+@click.option(
+    "--batch", type=click.IntRange(0), default=0, help="Answers per batch; 0 for the size that suits the model."
+)
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Store answers, judgements and a page of both in FOLDER; the same command resumes the run.",
+    help="Store answers, judgements and a page in FOLDER; the same command resumes the run.",
 )
 @json_option
 def qa(path: str, store: str, as_json: bool, **options: Any) -> None:
     """Compare systems by the questions of FILE about the graph, in the format of SpyderCodeQA.
 
-    Tells how often the right file is among the first of the evidence, by kind of question; with --model what the
-    answers cite; with --judge whose answer is better, over several runs.
+    Reports how often the right file is among the first pieces of evidence, by kind of question; with --model also the
+    citations of the answers; with --judge also the better system, over several runs.
     """
     run_questions(path, store, as_json, options)
 

@@ -29,27 +29,30 @@ if TYPE_CHECKING:
     type=click.Choice(("table", "json", "csv", "markdown")),
     default="table",
     show_default=True,
-    help="A table for a person, JSON lines, comma-separated values, or the tables of the paper in Markdown.",
+    help="Output format: a table, JSON lines, CSV, or the tables of the paper in Markdown.",
 )
 @click.option(
-    "--html", "page", callback=decode_option, metavar="FILE", help="Write one page that holds all, with the figures."
+    "--html", "page", callback=decode_option, metavar="FILE", help="Write a page with all tables and figures."
 )
 @click.option(
-    "--figures", callback=decode_option, metavar="FOLDER", help="Write the figures as PNG and SVG; Markdown shows them."
+    "--figures",
+    callback=decode_option,
+    metavar="FOLDER",
+    help="Write the figures as PNG and SVG, to which Markdown links.",
 )
 @click.option(
     "--data",
     callback=decode_option,
     metavar="PATH",
-    help="The benchmark's file, or its folder: for topics of a run that does not tell them.",
+    help="File of the benchmark, or its folder, for the topics of older runs.",
 )
 @json_option
 def report(
     paths: tuple[str, ...], form: str, page: str | None, figures: str | None, data: str | None, as_json: bool
 ) -> None:
-    """Compute every figure of runs from their records, without a model and without running code.
+    """Compute all results of runs from their records, without a model and without running code.
 
-    Several runs stand beside each other, as in the tables of the paper, whose figures are there too.
+    Several runs are shown side by side, as in the tables of the paper, with its published results.
     """
     reports = [report_evaluation(path, data) for path in paths]
     if page is not None or figures is not None:

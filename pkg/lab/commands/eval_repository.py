@@ -39,38 +39,38 @@ SHOWN = 5  # failing tests that are named; the file of items has all
     "--items",
     callback=decode_option,
     metavar="FOLDER",
-    help="Folder of the items and of the graph, which several runs may share; else that of the run.",
+    help="Folder of the items and the graph, which several runs can share. Default: that of the run.",
 )
-@model_setting(help="Who answers: openai:NAME@URL, gguf:FILE or hf:FOLDER; without one the items are found alone.")
+@model_setting(help="Text model: openai:NAME@URL, gguf:FILE or hf:FOLDER. Default: none, which only finds the items.")
 @click.option(
     "--columns",
     multiple=True,
     callback=split_names,
     metavar="NAME,...",
-    help="What to compare; without it none, none:brief, func-pkg, block-pkg, signatures, deps, random, gold.",
+    help="Conditions to compare. Default: none, none:brief, func-pkg, block-pkg, signatures, deps, random, gold.",
 )
 @click.option(
     "--tests",
     multiple=True,
     callback=decode_options,
     metavar="PATH",
-    help="What pytest is to run: files, folders or names of tests, below PATH; without it all that it finds.",
+    help="Tests for pytest to run: files, folders or names below PATH. Default: all.",
 )
 @click.option(
     "--python",
     callback=decode_option,
     metavar="INTERPRETER",
-    help="The Python that has pytest and what the project needs, such as .venv/bin/python; else the running one.",
+    help="Python with pytest and the dependencies of the project, such as .venv/bin/python. Default: the running one.",
 )
-@jobs_setting(help="Runs of tests at a time; 0 for one a core.")
+@jobs_setting(help="Parallel runs of tests; 0 for one per core.")
 @solver_options
 @json_option
 def repository(path: str, as_json: bool, **options: Any) -> None:
     """Rewrite functions of a repository with a model, judged by the tests of the repository.
 
-    Functions with a docstring lose their body one by one; one counts if tests that pass now fail without it. The model
-    sees header and docstring, and what the column shows of the rest of the repository: never tests, the function
-    itself or a near copy of it. Tests and answers run in the sandbox on a copy; nothing is written below PATH.
+    An item is a function with a docstring whose tests fail without its body. The model sees header and docstring, and
+    the context of the column from the rest of the repository: never tests, the function itself or a near copy of it.
+    Tests and answers run in the sandbox on a copy; nothing is written below PATH.
     """
     run_repository_evaluation(path, as_json, options)
 

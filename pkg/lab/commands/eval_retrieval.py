@@ -25,31 +25,31 @@ def file_option(flag: str, help: str) -> Callable[..., Any]:
 
 @click.command("retrieval", epilog="Example:  pkg eval retrieval --queries queries.jsonl --qrels qrels.tsv")
 @store_options
-@file_option("--queries", "Questions: JSON lines with _id and text, also .gz.")
-@file_option("--qrels", "Which answers are right: query-id, corpus-id and score with tabs between, also .gz.")
-@click.option("--limit", type=click.IntRange(1), help="Questions to ask, the first ones of the file.")
+@file_option("--queries", "Questions: JSON lines with _id and text, or .gz.")
+@file_option("--qrels", "Right answers: query-id, corpus-id and score, tab-separated, or .gz.")
+@click.option("--limit", type=click.IntRange(1), help="Number of questions, from the first of the file.")
 @click.option(
     "--mode",
     "modes",
     multiple=True,
     type=click.Choice(get_args(EvaluatedMode)),
-    help="Look for this alone; may be given several times. Default: functions, blocks, and files where there are.",
+    help="Mode to measure. Repeatable. Default: functions, blocks, and files if there are any.",
 )
 @click.option(
     "--ranking",
     "rankings",
     multiple=True,
     type=click.Choice(get_args(RankingName)),
-    help="Ask by this ranking alone; may be given several times. bm25 needs the extra eval.",
+    help="Ranking to measure. Repeatable. Default: all; bm25 needs the extra eval.",
 )
-@source_setting(help="Look in one source only.")
+@source_setting(help="Search only this source.")
 @json_option
 def retrieval(store: str, as_json: bool, **options: Any) -> None:
-    """Score what the graph finds for questions whose answers are known.
+    """Score the results of the graph for questions with known answers.
 
-    The files are as BEIR has them: JSON lines with _id and text, and judgements of query-id, corpus-id and score with
-    tabs between. A corpus-id is the id of a row, or path or path::qualname of a repository. Every mode is asked by
-    every ranking, with plain BM25 as the floor, and without what can be left out.
+    The files are in the format of BEIR: JSON lines with _id and text, and tab-separated judgements with query-id,
+    corpus-id and score. A corpus-id is the id of a row, or path or path::qualname of a repository. Measures every mode
+    with every ranking, with plain BM25 as baseline, and with single features left out.
     """
     with open_graph(store, ask=choose_ask()) as graph, closing(ProgressBar()) as bar:
         found = evaluate_retrieval(

@@ -43,16 +43,16 @@ if TYPE_CHECKING:
 JUDGE = JudgeOptions()
 
 _baseline_option = click.option(
-    "--baseline", default="", callback=decode_option, metavar="SYSTEM", help="Compare every other system with this one."
+    "--baseline", default="", callback=decode_option, metavar="SYSTEM", help="System to compare all others with."
 )
 
 _zero_option = click.option(
-    "--unparsed-as-zero", is_flag=True, help="Count a rating that cannot be read as 0; it is left out otherwise."
+    "--unparsed-as-zero", is_flag=True, help="Count unparsable ratings as 0. Default: leave them out."
 )
 
 judge_options = combine(
     model_setting(
-        help="Who judges: openai:NAME@URL, gguf:FILE or hf:FOLDER; without one, or with none, what can be counted."
+        help="Text model: openai:NAME@URL, gguf:FILE or hf:FOLDER; or none (default), which counts instead."
     ),
     click.option(
         "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
@@ -61,46 +61,46 @@ judge_options = combine(
     _baseline_option,
     click.option(
         "--runs", type=click.IntRange(1), default=JUDGE.runs, show_default=True,
-        help="Times that all is judged, each with a seed of its own; 3 in the paper.",
+        help="Number of runs, each with its own seed; 3 in the paper.",
     ),
     click.option(
         "--temperature", type=click.FloatRange(0), default=JUDGE.temperature, show_default=True,
-        help="Of what the judge writes.",
+        help="Temperature of the judge.",
     ),
     click.option(
         "--top-p", type=click.FloatRange(0, 1, min_open=True), default=JUDGE.top_p, show_default=True,
-        help="Share of the likeliest tokens that are drawn from.",
+        help="Probability mass of nucleus sampling.",
     ),
     click.option(
         "--max-tokens", type=click.IntRange(1), default=JUDGE.max_tokens, show_default=True,
-        help="Of one judgement; 2,500 in the paper.",
+        help="Token limit of a judgement; 2,500 in the paper.",
     ),
-    click.option("--seed", type=int, default=JUDGE.seed, show_default=True, help="Of draws and judgements."),
-    click.option("--limit", type=click.IntRange(1), help="Rows to judge, the first ones of FILE."),
-    click.option("--batch", type=click.IntRange(0), default=JUDGE.batch, help="Prompts between two writes to --out."),
-    click.option("--estimate", is_flag=True, help="Tell what judging would take, and judge nothing."),
-    setting("--price", metavar="IN/OUT", help="What a million tokens cost, read and written, such as 0.15/0.60."),
+    click.option("--seed", type=int, default=JUDGE.seed, show_default=True, help="Seed of sampling."),
+    click.option("--limit", type=click.IntRange(1), help="Number of rows, from the first of FILE."),
+    click.option("--batch", type=click.IntRange(0), default=JUDGE.batch, help="Prompts between writes to --out."),
+    click.option("--estimate", is_flag=True, help="Report the requests and tokens of judging, and judge nothing."),
+    setting("--price", metavar="IN/OUT", help="Price of a million input and output tokens, such as 0.15/0.60."),
     click.option(
         "--check", "is_checked", is_flag=True,
-        help="Measure the judge itself, on the rows of FILE and on cases that are made of them.",
+        help="Measure the judge itself, on the rows of FILE and on planted cases.",
     ),
     click.option(
         "--human", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
         help="With --check: ratings of people, as pkg rate writes them, to compare with.",
     ),
-    click.option("--tolerance", type=click.FloatRange(0), help="With --human: ratings so far apart agree."),
+    click.option("--tolerance", type=click.FloatRange(0), help="With --human: largest difference of agreeing ratings."),
     _zero_option,
 )  # fmt: skip
 """The common options of all kinds of judgements."""
 
 orders_option = click.option(
     "--orders", type=click.Choice(get_args(Orders)), default=JUDGE.orders, show_default=True,
-    help="Show each two answers in both orders, or in one that is drawn, as in the paper.",
+    help="Show each pair of answers in both orders, or in random order as in the paper.",
 )  # fmt: skip
 
 preference_option = click.option(
     "--preference", "preferences", multiple=True, callback=split_names, metavar="NAME,...",
-    help="Judge by these: instruction-following, explanation, complexity, readability, style, overall.",
+    help="Preferences: instruction-following, explanation, complexity, readability, style, overall.",
 )  # fmt: skip
 
 SHOWN_ROWS = 5  # answers that instruct their judge; the JSON output has all
@@ -112,11 +112,11 @@ SHOWN_REASONS = 3  # skipped rows named in a message
 
 @click.group()
 def judge() -> None:
-    """Judge answers of systems to questions, and measure the judge.
+    """Judge the answers of systems to questions, and measure the judge.
 
-    FILE holds JSON lines {"id", "question", "reference", "answers": {SYSTEM: TEXT}}, or records with "instruction" and
-    "responses"; - reads standard input. Without --model it counts: shared words, citations that lead to the evidence,
-    tests that pass.
+    FILE has JSON lines {"id", "question", "reference", "answers": {SYSTEM: TEXT}}, or records with "instruction" and
+    "responses"; - reads standard input. Without --model, the judge counts shared words, citations that lead to the
+    evidence, and passing tests.
     """
 
 
@@ -128,9 +128,9 @@ def judge() -> None:
 @judge_options
 @json_option
 def judge_pairwise(path: str, as_json: bool, **options: Any) -> None:
-    """Decide which of two answers is better, for every two systems: the first, the second, both or neither.
+    """Compare the answers of every two systems: the first is better, the second, both are good, or neither.
 
-    The summary has the share of each outcome, of all judgements, with its deviation over --runs.
+    The summary has the share of each outcome in all judgements, with its deviation over --runs.
     """
     run_judge("pairwise", path, as_json, options)
 
@@ -141,7 +141,7 @@ def judge_pairwise(path: str, as_json: bool, **options: Any) -> None:
 @judge_options
 @json_option
 def judge_grade(path: str, as_json: bool, **options: Any) -> None:
-    """Grade each answer from 1 to 10 beside the reference, reasons first."""
+    """Grade each answer from 1 to 10 by comparison with the reference, reasons first."""
     run_judge("grade", path, as_json, options)
 
 
@@ -151,7 +151,9 @@ def judge_grade(path: str, as_json: bool, **options: Any) -> None:
 @click.argument("path", metavar="FILE", callback=decode_option)
 @preference_option
 @judge_options
-@click.option("--records", callback=decode_option, metavar="FILE", help="Write a record of annotations for each item.")
+@click.option(
+    "--records", callback=decode_option, metavar="FILE", help="File of annotation records, one for each item."
+)
 @json_option
 def judge_annotate(path: str, as_json: bool, **options: Any) -> None:
     """Rate all answers to a question in one prompt, each from 1 to 5 with a reason, by one preference."""
@@ -163,7 +165,7 @@ def judge_annotate(path: str, as_json: bool, **options: Any) -> None:
 @judge_options
 @json_option
 def judge_correctness(path: str, as_json: bool, **options: Any) -> None:
-    """Judge code from 1 to 10 by the tests that it has to pass, which the judge reads and does not run."""
+    """Judge code from 1 to 10 by the tests that it has to pass, which the judge reads but does not run."""
     run_judge("correctness", path, as_json, options)
 
 
@@ -171,10 +173,10 @@ def judge_correctness(path: str, as_json: bool, **options: Any) -> None:
 @click.argument("paths", metavar="FILE...", nargs=-1, required=True, callback=decode_options)
 @_baseline_option
 @_zero_option
-@click.option("--seed", type=int, default=0, show_default=True, help="Of intervals.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the bootstrap.")
 @json_option
 def judge_report(paths: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Summarise judgements stored with --out by kind and judge, without asking a model."""
+    """Summarise judgements stored with --out by kind and judge, without a model."""
     run_report(paths, as_json, options)
 
 
@@ -286,7 +288,7 @@ def _tell_estimate(judge: Judge, tasks: Sequence[JudgeTask], as_json: bool, pric
 
 
 def _judge(judge: Judge, tasks: Sequence[JudgeTask], as_json: bool) -> list[Judgement]:
-    """Run the judge; in a pipe each judgement is written as soon as it is there."""
+    """Run the judge; each judgement is written at once to a pipe."""
     found: list[Judgement] = []
 
     def listen() -> Iterator[dict[str, Any]]:

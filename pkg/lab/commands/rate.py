@@ -42,68 +42,67 @@ SHOWN = 20  # rejected pairs in the table; the JSON output has all
     "--create",
     "is_created",
     is_flag=True,
-    help="Write a question and its answer about the code of each row, instead of rating.",
+    help="Write questions and answers about the code of each row instead of ratings.",
 )
 @click.option(
     "--mode",
     type=click.Choice(("rate", "grade", "pairwise")),
-    help="Rate pairs, grade each answer, or compare every two; default: by what each row holds.",
+    help="Rate pairs, grade each answer, or compare two answers. Default: by the fields of each row.",
 )
 @click.option(
     "--rater",
     multiple=True,
     callback=decode_options,
     metavar="NAME",
-    help="Who rates; may be given several times, and each gets an address. Default: the page asks.",
+    help="Name of a rater, who gets an address. Repeatable. Default: the page asks.",
 )
-@click.option("--raters", type=click.IntRange(1), metavar="N", help="Raters named rater-1 to rater-N.")
+@click.option("--raters", type=click.IntRange(1), metavar="N", help="Number of raters, named rater-1 to rater-N.")
 @click.option(
-    "--overlap", type=click.IntRange(1), metavar="M", help="Raters of each item, loads alike; default: all of them."
+    "--overlap",
+    type=click.IntRange(1),
+    metavar="M",
+    help="Number of raters of each item, with equal loads. Default: all.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Draws who rates what, and the sides.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the assignment of items and sides.")
 @click.option(
     "--output",
     "-o",
     callback=decode_option,
     metavar="OUT.jsonl",
-    help="File that ratings are appended to. Default: FILE's name with .ratings.jsonl (--create: .created.jsonl),"
-    " in the current folder.",
+    help="File to append ratings to. Default: FILE's name with .ratings.jsonl (--create: .created.jsonl) in the current"
+    " folder.",
 )
 @click.option(
     "--participants",
     callback=decode_option,
     metavar="FILE",
-    help="Ask raters for degree, semesters, skill and field, all optional, and keep that apart in this file.",
+    help="Ask raters for degree, semesters, skill and field, all optional, and store the answers in this file.",
 )
-@click.option(
-    "--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Serve to others, at this address."
-)
-@click.option(
-    "--port", type=click.IntRange(0, 65_535), default=8719, show_default=True, help="0 takes one that is free."
-)
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=8719, show_default=True, help="Port; 0 for a free one.")
 @click.option("--open", "is_opened", is_flag=True, help="Open the first address in the system's browser.")
-@click.option("--stay", is_flag=True, help="Go on when all is rated, until Ctrl-C.")
-@click.option("--summary", "is_summary", is_flag=True, help="Serve nothing; sum up what was rated so far.")
+@click.option("--stay", is_flag=True, help="Keep serving after all is rated, until Ctrl-C.")
+@click.option("--summary", "is_summary", is_flag=True, help="Summarise the ratings so far, and serve nothing.")
 @click.option(
     "--html",
     "page",
     callback=decode_option,
     metavar="PAGE",
-    help="Write a page in the end: each question, its answers side by side, and their ratings.",
+    help="Write a page at the end: each question, its answers side by side, and their ratings.",
 )
 @click.option(
     "--judgements",
     callback=decode_option,
     metavar="FILE",
-    help="With --html: show beside what people said what pkg judge --out has written.",
+    help="With --html: also show the judgements in a file of pkg judge --out.",
 )
 @json_option
 def rate(path: str, as_json: bool, **options: Any) -> None:
-    """Open a page of this machine on which people rate or write questions and answers.
+    """Serve a page on this machine where people rate or write questions and answers.
 
-    FILE holds JSON lines: pairs with question and answer get two sliders, answers of one system or of several a slider,
-    answers of two systems a choice without names. The page is served on this machine alone, at an address that lets
-    one browser in. Each rating is on the disk when the page says so; ends when all is rated, or with Ctrl-C.
+    FILE has JSON lines: pairs of question and answer get two sliders, answers of one or several systems one slider
+    each, answers of two systems a blind choice. The page is served only on this machine, at an address for one browser.
+    A rating is on disk when the page confirms it. The command ends when all is rated, or with Ctrl-C.
     """
     run_rate(path, as_json, options)
 

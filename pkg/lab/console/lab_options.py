@@ -12,24 +12,26 @@ from pkg.lab.evaluation.code.solver_options import DEFAULT_OPTIONS as SOLVER
 
 out_option = click.option(
     "--out", required=True, callback=decode_option, metavar="FOLDER",
-    help="Folder of the run; the same command goes on there where it stopped.",
+    help="Folder of the run; the same command resumes it.",
 )  # fmt: skip
 
 solver_options = combine(
-    click.option("--limit", type=click.IntRange(1), help="Items to answer, drawn by the seed."),
-    click.option("--form", default=SOLVER.form, show_default=True, help="Prompt template."),
+    click.option("--limit", type=click.IntRange(1), help="Number of items, sampled by --seed."),
+    click.option("--form", default=SOLVER.form, show_default=True, help="Name of the prompt template."),
     click.option(
-        "--samples", "-n", type=click.IntRange(1), default=SOLVER.samples, show_default=True, help="Answers an item."
+        "--samples", "-n", type=click.IntRange(1), default=SOLVER.samples, show_default=True, help="Answers per item."
     ),
     click.option(
-        "--temperature", type=click.FloatRange(0), default=SOLVER.temperature, show_default=True, help="Of the samples."
+        "--temperature", type=click.FloatRange(0), default=SOLVER.temperature, show_default=True,
+        help="Temperature of the samples.",
     ),
     click.option(
-        "--max-tokens", type=click.IntRange(1), default=SOLVER.max_tokens, show_default=True, help="Of an answer."
+        "--max-tokens", type=click.IntRange(1), default=SOLVER.max_tokens, show_default=True,
+        help="Token limit of an answer.",
     ),
-    click.option("--seed", type=int, default=SOLVER.seed, show_default=True, help="Of draws and samples."),
+    click.option("--seed", type=int, default=SOLVER.seed, show_default=True, help="Seed of sampling."),
     click.option(
-        "--batch", type=click.IntRange(1), default=SOLVER.batch, show_default=True, help="Prompts sent at once."
+        "--batch", type=click.IntRange(1), default=SOLVER.batch, show_default=True, help="Prompts per batch."
     ),
 )  # fmt: skip
 """Options of the model in an evaluation."""
