@@ -728,6 +728,7 @@ class Graph:
         """Open a conversation: questions may refer to earlier ones, and evidence keeps its numbers."""
         from pkg.generation.ask.ask_options import DEFAULT_ASK
         from pkg.generation.ask.question_answer import QuestionAnswerer
+        from pkg.retrieval.deps.link_facts import LinkFacts
         from pkg.retrieval.evidence.evidence_reader import EvidenceReader
 
         options = options or DEFAULT_ASK
@@ -737,7 +738,7 @@ class Graph:
             return self._answer_encoded(lambda encoder: reader.read(encoder, text), False, source)
 
         repository = source or ", ".join(each.name for each in self.store.sources())
-        return QuestionAnswerer(gather, repository, model, options)
+        return QuestionAnswerer(gather, repository, model, options, check_link=LinkFacts(self.store, source).check)
 
     def _find_context(
         self, text: str, query: api_types.QueryOptions | None, judge: bool = True

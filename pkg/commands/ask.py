@@ -41,6 +41,7 @@ NO_MODEL = "for a written answer give --model gguf:FILE, openai:NAME@URL or hf:F
 
 _SAY: dict[str, Callable[[Citation], str]] = {
     "supported": lambda each: f"[{each.number}] {', '.join(each.places)}",
+    "partly": lambda each: f"[{each.number}] {', '.join(each.places)}: says a part of this",
     "unsupported": lambda each: f"[{each.number}] {', '.join(each.places)}: does not say this",
     "missing": lambda each: f"[{each.number}]: there is no such evidence",
 }
@@ -195,9 +196,16 @@ def view_answer(answer: RepositoryAnswer) -> Iterator[RenderableType]:
         yield style_words(f"{answer.text} ({answer.reason})", "yellow")
         yield from _view_places("looked at", answer.gathered.pieces)
     else:
+        dropped = [each for each in answer.statements if each.verdict == "unsupported"]
         for statement in answer.statements:
-            yield style_words(statement.text)
-            yield from _view_citations(statement)
+            if statement not in dropped:
+                yield style_words(statement.text)
+                yield from _view_citations(statement)
+        if dropped:
+            yield style_words("also written by the model, and not in the evidence:", "yellow")
+            for statement in dropped:
+                yield style_words(f"  {statement.text}", "dim")
+                yield from _view_citations(statement)
     if answer.gathered.fits is False and not answer.is_refused:
         yield "[bold yellow]nothing fits[/]; what is shown is nearest, and unlikely to help"
     for note in answer.notes:
@@ -222,7 +230,13 @@ def _view_places(what: str, pieces: tuple[Evidence, ...]) -> Iterator[Renderable
 def _view_citations(statement: Statement) -> Iterator[RenderableType]:
     for each in statement.citations:
         yield style_words(f"    {_say_citation(each)}", "red" if each.is_wrong else "cyan")
-    if not statement.citations:
+    for fact in statement.links:
+        claim, place = fact.claim, f" ({fact.place})" if fact.place else ""
+        link = f"{claim.start} {claim.verb} {claim.end}"
+        is_there = fact.holds is not claim.is_negated
+        said = f"in the graph: {link}{place}" if is_there else f"not in the graph: {link}"
+        yield style_words(f"    {said}", "cyan" if fact.holds else "red")
+    if not statement.citations and not statement.links:
         yield style_words("    no evidence says this", "yellow")
     if statement.unknown_names:
         yield style_words(f"    in no evidence: {', '.join(statement.unknown_names)}", "yellow")

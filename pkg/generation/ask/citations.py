@@ -1,4 +1,4 @@
-"""Check the citations of an answer: the cited piece must exist and support the statement.
+"""Check the statements of an answer: the cited pieces must exist and support them, and the graph must have their links.
 
 A small model often cites nothing. Then the piece of evidence that best supports the statement is cited and marked as
 added.
@@ -7,17 +7,18 @@ added.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from pkg.generation.ask.repository_answer import Citation, CitationState, Statement
+from pkg.generation.ask.link_claims import list_link_claims
+from pkg.generation.ask.repository_answer import Citation, Statement
+from pkg.generation.ask.support import Verdict, judge_support
+from pkg.retrieval.deps.link_facts import LinkClaim, LinkFact
 from pkg.retrieval.evidence.evidence import Evidence, PlacedLine
-from pkg.terms.words import split_terms
 
-LEAST_HELD = 0.4
-"""Least share of a statement's terms in its piece. A paraphrase has some terms that no code has; an unrelated piece
-seldom has a third of the terms of a sentence."""
-LEAST_NAMES = 0.5  # least share of the statement's code names in its piece
+CheckLink = Callable[[LinkClaim], LinkFact | None]
+"""Compares a claim about a link with the graph; None if the graph does not know its names."""
+
+_RANKS: dict[Verdict, int] = {"unsupported": 0, "partly": 1, "supported": 2}
 MOST_PLACES = 5  # of one citation of a list of links
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
@@ -28,10 +29,12 @@ _CODE_NAME = re.compile(r"`([^`\n]{1,80})`|\b(\w+(?:[._]\w+)+|_\w+|[a-z]+[A-Z]\w
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
-def check_statements(text: str, pieces: Mapping[int, Evidence], question: str) -> tuple[Statement, ...]:
-    """Split an answer into statements, and check the citations of each against the numbered pieces."""
+def check_statements(
+    text: str, pieces: Mapping[int, Evidence], question: str, check_link: CheckLink = lambda claim: None
+) -> tuple[Statement, ...]:
+    """Split an answer into statements, and check each against its cited pieces, and its links against the graph."""
     known = {word for piece in pieces.values() for word in _words(_read(piece))} | _words(question)
-    return tuple(_check(statement, pieces, known) for statement in split_statements(text))
+    return tuple(_check(statement, pieces, known, check_link) for statement in split_statements(text))
 
 
 def split_statements(text: str) -> list[str]:
@@ -67,22 +70,24 @@ def _join_numbers(parts: Iterator[str] | Sequence[str]) -> Iterator[str]:
         yield held
 
 
-def _check(statement: str, pieces: Mapping[int, Evidence], known: set[str]) -> Statement:
+def _check(statement: str, pieces: Mapping[int, Evidence], known: set[str], check_link: CheckLink) -> Statement:
     plain = _NUMBERS.sub(" ", statement)
     cited = list(dict.fromkeys(_list_numbers(statement)))
     names = list(dict.fromkeys(_list_names(plain)))
     citations = [_cite(number, pieces.get(number), plain, names) for number in cited]
+    verdict = judge_support(plain, names, "\n".join(_read(pieces[number]) for number in cited if number in pieces))
     if not cited:
+        ranked = {number: _RANKS[judge_support(plain, names, _read(piece))] for number, piece in pieces.items()}
         words = _words(plain)
-        best = max(
-            pieces,
-            key=lambda number: (_is_named(pieces[number], words), measure_held(plain, pieces[number]), -number),
-            default=None,
-        )
-        if best is not None and supports(pieces[best], plain, names):
-            citations = [Citation(best, "supported", _find_places(pieces[best], plain), is_added=True)]
+        best = max(pieces, key=lambda number: (ranked[number], _is_named(pieces[number], words), -number), default=None)
+        if best is not None and ranked[best]:
+            citations = [_cite(best, pieces[best], plain, names, is_added=True)]
+            verdict = judge_support(plain, names, _read(pieces[best]))
+    links = tuple(fact for claim in list_link_claims(plain) if (fact := check_link(claim)) is not None)
+    if links:
+        verdict = "supported" if all(fact.holds for fact in links) else "unsupported"
     unknown = tuple(name for name in names if not _words(name) <= known)
-    return Statement(statement, tuple(citations), unknown)
+    return Statement(statement, tuple(citations), unknown, verdict, links)
 
 
 def _is_named(piece: Evidence, words: set[str]) -> bool:
@@ -90,11 +95,13 @@ def _is_named(piece: Evidence, words: set[str]) -> bool:
     return piece.kind == "code" and piece.title.rpartition(" ")[2].rpartition(".")[2] in words
 
 
-def _cite(number: int, piece: Evidence | None, statement: str, names: Sequence[str]) -> Citation:
+def _cite(
+    number: int, piece: Evidence | None, statement: str, names: Sequence[str], is_added: bool = False
+) -> Citation:
     if piece is None:
         return Citation(number, "missing")
-    state: CitationState = "supported" if supports(piece, statement, names) else "unsupported"
-    return Citation(number, state, _find_places(piece, statement))
+    verdict = judge_support(statement, names, _read(piece))
+    return Citation(number, verdict, _find_places(piece, statement), is_added)
 
 
 def _list_numbers(text: str) -> Iterator[int]:
@@ -112,20 +119,6 @@ def _list_names(text: str) -> Iterator[str]:
         yield from _WORD.findall(name) if "(" in name or " " in name else [name]
 
 
-def supports(piece: Evidence, statement: str, names: Sequence[str]) -> bool:
-    """Return whether a piece supports a statement: it has enough of the statement's terms and code names."""
-    words = _words(_read(piece))
-    if names and sum(_words(name) <= words for name in names) < LEAST_NAMES * len(names):
-        return False
-    return measure_held(statement, piece) >= LEAST_HELD
-
-
-def measure_held(statement: str, piece: Evidence) -> float:
-    """Return the share of a statement's terms in a piece, from 0 to 1; 0 for a statement without terms."""
-    terms = _terms(statement)
-    return len(terms & _terms(_read(piece))) / len(terms) if terms else 0.0
-
-
 def _find_places(piece: Evidence, statement: str) -> tuple[str, ...]:
     """Return the place of a piece, or of a list of links the places of the lines that the statement names."""
     words = _words(statement)
@@ -141,11 +134,6 @@ def _is_line_named(line: PlacedLine, words: set[str]) -> bool:
 
 def _read(piece: Evidence) -> str:
     return f"{piece.path} {piece.title}\n{piece.content}"
-
-
-@lru_cache(maxsize=500)
-def _terms(text: str) -> frozenset[str]:
-    return frozenset(split_terms(text.encode("utf-8", "replace")))
 
 
 def _words(text: str) -> set[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pkg.errors import ContextLengthError, UnknownWordsError
 from pkg.generation.ask.ask_options import DEFAULT_ASK, AskOptions
 from pkg.generation.ask.ask_prompt import UNKNOWN, Turn, write_messages
-from pkg.generation.ask.citations import check_statements
+from pkg.generation.ask.citations import CheckLink, check_statements
 from pkg.generation.ask.repository_answer import RepositoryAnswer
 from pkg.generation.prompt_templates.fitting import count_prompt
 from pkg.generation.prompt_templates.prompt_template import Prompt
@@ -41,6 +41,7 @@ class QuestionAnswerer:
     options: AskOptions = DEFAULT_ASK
     turns: list[Turn] = field(default_factory=list)
     known: list[Evidence] = field(default_factory=list)  # all evidence of the conversation, numbered from 1
+    check_link: CheckLink = lambda claim: None  # compares what an answer says about a link with the graph
 
     def ask(
         self,
@@ -88,10 +89,13 @@ class QuestionAnswerer:
         answer = replace(prepared.answer, text=text, usage=written.usage, is_cut=written.finish == "length")
         if _UNKNOWN.match(text):
             return self._keep(_refuse(answer, MODEL_REFUSED))
-        statements = check_statements(text, dict(prepared.numbered), answer.question)
-        answer = replace(answer, statements=statements)
-        if self.options.refuse and prepared.numbered and not any(each.is_supported for each in statements):
-            return self._keep(_refuse(answer, NOT_SAID))
+        statements = check_statements(text, dict(prepared.numbered), answer.question, self.check_link)
+        answer = replace(answer, statements=statements, written=text)
+        if self.options.refuse and prepared.numbered:
+            if not any(each.is_supported for each in statements):
+                return self._keep(_refuse(answer, NOT_SAID))
+            kept = [each.text for each in statements if each.verdict != "unsupported"]
+            answer = replace(answer, text="\n".join(kept) if "\n" in text else " ".join(kept))
         return self._keep(answer)
 
     def _gather(self, question: str) -> Gathered:
@@ -165,4 +169,4 @@ class PreparedQuestion:
 
 
 def _refuse(answer: RepositoryAnswer, reason: str) -> RepositoryAnswer:
-    return replace(answer, text=f"{UNKNOWN}.", written=answer.text, is_refused=True, reason=reason)
+    return replace(answer, text=f"{UNKNOWN}.", written=answer.written or answer.text, is_refused=True, reason=reason)

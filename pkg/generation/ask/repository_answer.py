@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from pkg.generation.ask.support import Verdict
 from pkg.models.text_model import Usage
+from pkg.retrieval.deps.link_facts import LinkFact
 from pkg.retrieval.evidence.evidence import Evidence, Gathered
 
-CitationState = Literal["supported", "unsupported", "missing"]
+CitationState = Literal["supported", "partly", "unsupported", "missing"]
 """Whether the cited piece supports the statement; `missing` if there is no piece of that number."""
 
 
@@ -24,7 +26,7 @@ class Citation:
     @property
     def is_wrong(self) -> bool:
         """Return whether the piece does not support the statement."""
-        return self.state != "supported"
+        return self.state in ("unsupported", "missing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +36,13 @@ class Statement:
     text: str
     citations: tuple[Citation, ...] = ()
     unknown_names: tuple[str, ...] = ()  # code names that are neither in the evidence nor in the question
+    verdict: Verdict = "unsupported"  # of all cited pieces together, and of the graph for links
+    links: tuple[LinkFact, ...] = ()  # what the statement says about links, compared with the graph
 
     @property
     def is_supported(self) -> bool:
-        """Return whether a cited piece supports the statement."""
-        return any(not each.is_wrong for each in self.citations)
+        """Return whether the cited pieces, or the graph, support the statement."""
+        return self.verdict == "supported"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,7 @@ class RepositoryAnswer:
     numbers: tuple[int, ...] = ()  # of its pieces; in a conversation a piece keeps its first number
     shown: tuple[Evidence, ...] = ()  # the pieces in the prompt, ordered by number
     text: str = ""
-    written: str = ""  # by the model, if the answer was refused afterwards
+    written: str = ""  # by the model, with the unsupported statements
     statements: tuple[Statement, ...] = ()
     is_refused: bool = False
     reason: str = ""  # of a refusal

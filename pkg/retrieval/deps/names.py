@@ -84,7 +84,7 @@ def find_target(store: GraphStore, name: str, source: str | None = None, with_co
     function or class has the name; without with_constants they raise QueryError as well.
     """
     sources = list_sources(store, source)
-    found = _find_at_line(store, name, sources, with_constants) or _find_named(store, name, sources)
+    found = _find_at_line(store, name, sources, with_constants) or find_named(store, name, sources)
     if not found:
         raise QueryError(_format_unknown(store, name, source))
     found = [node for node in found if node.label is not Label.CONSTANT] or found
@@ -120,7 +120,8 @@ def _check_line(store: GraphStore, file: Node, line: int) -> None:
             raise QueryError(f"{file.path} has no line {line}; expected a line from 1 to {count}")
 
 
-def _find_named(store: GraphStore, name: str, sources: Sequence[Source]) -> list[Node]:
+def find_named(store: GraphStore, name: str, sources: Sequence[Source]) -> list[Node]:
+    """Find the definitions, files or modules of some sources that a name may mean; none for an unknown name."""
     path, separator, qualname = name.rpartition("::")
     if separator:
         files = {(node.source, node.path) for node in find_files(store, path, sources)}

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pkg.graph.store import StoreStats
     from pkg.indexing.report import BuildReport
     from pkg.model import LocalError, QueryResult
+    from pkg.retrieval.deps.link_facts import LinkFact
     from pkg.retrieval.explore import Exploration
     from pkg.retrieval.outline_answer import CodeOutline
     from pkg.retrieval.show import Shown
@@ -123,9 +124,17 @@ def _describe(statement: Statement) -> dict[str, Any]:
     return {
         "text": statement.text,
         "supported": statement.is_supported,
+        "verdict": statement.verdict,
+        "links": [_describe_link(each) for each in statement.links],
         "citations": [asdict(each) for each in statement.citations],
         "unknown_names": list(statement.unknown_names),
     }
+
+
+def _describe_link(fact: LinkFact) -> dict[str, Any]:
+    claim = fact.claim
+    verb = f"not: {claim.verb}" if claim.is_negated else claim.verb
+    return {"start": claim.start, "verb": verb, "end": claim.end, "holds": fact.holds, "place": fact.place}
 
 
 def stats_line(stats: StoreStats) -> dict[str, Any]:

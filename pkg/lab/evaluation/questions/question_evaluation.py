@@ -19,6 +19,7 @@ from pkg.lab.evaluation.questions.qa_items import QaItem
 from pkg.lab.evaluation.questions.qa_options import QaOptions, System
 from pkg.lab.evaluation.questions.qa_records import QaFolder, QaRecord
 from pkg.models.prompt_batch import BatchingModel, write_all
+from pkg.retrieval.deps.link_facts import LinkFacts
 from pkg.retrieval.deps.paths import find_files, list_sources
 from pkg.retrieval.evidence.evidence import Gathered
 from pkg.retrieval.evidence.evidence_options import EvidenceOptions
@@ -87,7 +88,9 @@ class QuestionEvaluation:
             reader.index(self.encoder)
             self.windows = reader.windows
         sources = [each.name for each in list_sources(self.store, self.options.source)]
-        return QuestionAnswerer(partial(reader.read, self.encoder), ", ".join(sources), self.model, options)
+        facts = LinkFacts(self.store, self.options.source)
+        gather = partial(reader.read, self.encoder)
+        return QuestionAnswerer(gather, ", ".join(sources), self.model, options, check_link=facts.check)
 
     def _make_record(
         self, system: System, item: QaItem, prepared: PreparedQuestion, answer: RepositoryAnswer
