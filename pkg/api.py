@@ -525,11 +525,11 @@ class Graph:
     ) -> api_types.Exploration:
         """Find the code relevant to a text and its relationships, within a budget of tokens (0: no limit).
 
-        The options are described at pkg.retrieval.explore_options. fresh: update the graph before, like refresh. Raises
+        The options are described at pkg.retrieval.query_options. fresh: update the graph before, like refresh. Raises
         QueryError for a query that cannot be searched.
         """
         from pkg.retrieval.explore import explore
-        from pkg.retrieval.explore_options import ExploreOptions
+        from pkg.retrieval.query_options import ExploreOptions
 
         options = ExploreOptions(budget, source, path, tests)
         return self._answer_encoded(lambda encoder: explore(self.store, encoder, text, options), fresh, source)
@@ -729,7 +729,7 @@ class Graph:
         from pkg.generation.ask.ask_options import DEFAULT_ASK
         from pkg.generation.ask.question_answer import QuestionAnswerer
         from pkg.retrieval.deps.link_facts import LinkFacts
-        from pkg.retrieval.evidence.evidence_reader import EvidenceReader
+        from pkg.retrieval.evidence.gather_evidence import EvidenceReader
 
         options = options or DEFAULT_ASK
         source, reader = options.evidence.source, EvidenceReader(self.store, options.evidence)

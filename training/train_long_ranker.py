@@ -24,8 +24,7 @@ from ranker_fit import Judged, Ranker, fit_ranker
 from pkg.api import open_graph
 from pkg.encode.registry import load_encoder
 from pkg.model import NodeFilter
-from pkg.retrieval.long.long_features import FEATURES, measure_long
-from pkg.retrieval.long.long_search import WEIGHTS, collect_long_pool, encode_parts
+from pkg.retrieval.long.long_search import FEATURES, WEIGHTS, collect_long_pool, encode_parts, measure_long
 from pkg.retrieval.query import encode_question
 from pkg.retrieval.question import parse_question
 

@@ -106,7 +106,7 @@ def deps(
 def _fail_on_cycles(answer: Answer, known: str | None, form: str | None, as_json: bool) -> None:
     """Print the unknown import cycles, name each on standard error, and exit with 1 if there are any."""
     from pkg.retrieval.deps.answer import Cycles
-    from pkg.retrieval.deps.known_cycles import format_cycle, keep_new_imports, read_known_cycles
+    from pkg.retrieval.deps.cycles import format_cycle, keep_new_imports, read_known_cycles
 
     assert isinstance(answer, Cycles)
     new = keep_new_imports(answer, read_known_cycles(known) if known else ())
@@ -127,8 +127,7 @@ def _write_symbol_page(
     as_json: bool,
     source: str | None,
 ) -> None:
-    from pkg.service.page.page_file import write_page
-    from pkg.service.page.written_views import render_symbol_page
+    from pkg.service.page.page_file import render_symbol_page, write_page
 
     if name is None or question not in ("links", "impact") or form is not None:
         raise UsageError("--html writes the page around a name; give a NAME, perhaps --impact, and no --format")

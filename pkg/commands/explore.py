@@ -12,7 +12,7 @@ from pkg.console.options import fresh_option, json_option, store_options, where_
 from pkg.console.settings import decode_option, source_setting
 from pkg.console.streams import emit, read_text, style_words
 from pkg.retrieval.explore import Exploration, write_exploration
-from pkg.retrieval.explore_options import ExploreOptions
+from pkg.retrieval.query_options import ExploreOptions
 from pkg.service.operations import answer_lines
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from pkg.model import rank_confidence
 from pkg.quoting.chosen_fence import choose_fence
 from pkg.quoting.hidden_characters import spell_hidden
 from pkg.retrieval.deps.answer import WHOLE_FILE, Affected, Change, Impact, Place
-from pkg.retrieval.deps.reached_tests import list_tests
+from pkg.retrieval.deps.impact import list_tests
 
 if TYPE_CHECKING:
     from pkg.retrieval.deps.answer import CallCoverage

@@ -16,8 +16,7 @@ from pkg.console.tables import make_table
 from pkg.errors import count_things
 from pkg.quoting.hidden_characters import spell_line
 from pkg.service.operations.map_lines import map_lines
-from pkg.service.page.page_file import write_page
-from pkg.service.page.written_views import render_map_page
+from pkg.service.page.page_file import render_map_page, write_page
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -14,12 +14,12 @@ from pkg.console.progress import say
 from pkg.console.settings import model_setting, source_setting
 from pkg.errors import StoreMissingError
 from pkg.service.graph_service import GraphService, ServiceOptions
+from pkg.service.http.http_access import choose_token
 from pkg.service.http.http_options import DEFAULT_LIMITS, HttpLimits, HttpOptions
-from pkg.service.http.http_server import serve_graph
+from pkg.service.http.service_app import serve_graph
 from pkg.service.page.page_routes import make_routes, prepare_page
 from pkg.service.source_watcher import watch_sources
 from pkg.service.web.web_server import is_loopback
-from pkg.service.web.web_token import choose_token
 
 
 @click.command(epilog="Example:  pkg serve --open   or   PKG_SERVE_TOKEN=... pkg serve --host 192.168.1.20 --watch")

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from pkg.encode.encoder import knows_question
 from pkg.errors import QueryError
 from pkg.model import Coverage, Hit, Label, Matches, Node, NodeFilter, QueryResult
-from pkg.retrieval.query_checks import check_paths, check_text, explain_empty, refuse_unknown
 from pkg.retrieval.query_options import QueryOptions, RankingMethod, node_filter
 from pkg.retrieval.question import Question, parse_question
 from pkg.retrieval.ranking import RANK_OFFSET, RERANK_DEPTH, Ranked, rerank_hits
-from pkg.retrieval.search import Found
+from pkg.retrieval.search import Found, check_paths, check_text, explain_empty, refuse_unknown
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors

@@ -19,12 +19,11 @@ from pkg.model import DECLARATION_LABELS, Edge, Label, Node, RelationType, Stale
 from pkg.quoting.hidden_characters import spell_line
 from pkg.retrieval.class_heads import fold_definitions
 from pkg.retrieval.deps.answer import Place, make_place
-from pkg.retrieval.explore_options import DEFAULT_OPTIONS, ExploreOptions
 from pkg.retrieval.freshness import find_stale
 from pkg.retrieval.heads import make_head
 from pkg.retrieval.needed_helpers import fold_docstring
 from pkg.retrieval.query import run_query
-from pkg.retrieval.query_options import QueryOptions, check_minimum
+from pkg.retrieval.query_options import DEFAULT_EXPLORE, ExploreOptions, QueryOptions, check_minimum
 from pkg.retrieval.token_count import count_tokens
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ class Exploration:
     stale: tuple[Stale, ...] = ()  # files of the pieces that have changed since the build
 
 
-def explore(store: GraphStore, encoder: Encoder, text: str, options: ExploreOptions = DEFAULT_OPTIONS) -> Exploration:
+def explore(store: GraphStore, encoder: Encoder, text: str, options: ExploreOptions = DEFAULT_EXPLORE) -> Exploration:
     """Find the code that a question is about and its connections; raises QueryError for an invalid question."""
     check_minimum("budget", options.budget, 0)
     asked = QueryOptions(

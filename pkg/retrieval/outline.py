@@ -9,6 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from posixpath import commonpath, dirname, join
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,6 @@ from pkg.retrieval.deps.neighbours import join_imports
 from pkg.retrieval.deps.paths import name_unit
 from pkg.retrieval.freshness import StaleMarks, find_stale
 from pkg.retrieval.heads import find_header, find_text, summarise
-from pkg.retrieval.import_centrality import ImportGraph
 from pkg.retrieval.outline_answer import (
     CodeOutline,
     DefinitionOutline,
@@ -29,11 +29,11 @@ from pkg.retrieval.outline_answer import (
 )
 from pkg.retrieval.outline_scope import Scope, find_scope
 from pkg.retrieval.query_options import OUTLINE_BUDGET, check_minimum
-from pkg.retrieval.text_outline import outline_text
 from pkg.retrieval.token_count import count_tokens
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
+
 
 DEFINITION_PART = 0.5  # of the weight of a file, for its definition with the most callers
 PRIVATE_PART = 0.1  # of the weight of a public definition
@@ -42,6 +42,8 @@ FOLDER_PART = 4  # at most a quarter of the budget for folders
 SHOWN_TARGETS = 3  # folders that a folder imports from
 
 _DEFINITIONS = (Label.CLASS, Label.FUNCTION)
+DAMPING = 0.85  # as in the paper
+ROUNDS = 40  # the error falls by the damping in each: a thousandth remains
 
 
 def run_outline(
@@ -275,3 +277,69 @@ def _name_folders(paths: Sequence[str]) -> dict[str, str]:
         first, separator, _ = path.removeprefix(f"{common}/").partition("/")
         names[path] = join(common, first) if separator else common or "."
     return names
+
+
+class ImportGraph:
+    """Files of a source and their imports, each pair once."""
+
+    def __init__(self, paths: Sequence[str], pairs: Iterable[tuple[str, str]]) -> None:
+        """Build the graph from paths, and pairs of a file and one that it imports; self-imports are ignored."""
+        self._targets: dict[str, set[str]] = {path: set() for path in paths}
+        self._starts: dict[str, set[str]] = {path: set() for path in paths}
+        for start, end in pairs:
+            if start != end and start in self._targets and end in self._targets:
+                self._targets[start].add(end)
+                self._starts[end].add(start)
+        self.centrality = self._rank()
+
+    def targets(self, path: str) -> Sequence[str]:
+        """List the files that one imports, in order."""
+        return sorted(self._targets[path])
+
+    def count_importers(self, path: str) -> int:
+        """Return the number of files that import one."""
+        return len(self._starts[path])
+
+    def _rank(self) -> dict[str, float]:
+        """Return the share of time that a random walk along imports, with jumps to any file, spends in each file."""
+        count = len(self._targets)
+        ranks = dict.fromkeys(self._targets, 1 / count if count else 0.0)
+        order = {path: sorted(starts) for path, starts in self._starts.items()}  # sums do not depend on hashing
+        for _ in range(ROUNDS):
+            dangling = sum(rank for path, rank in ranks.items() if not self._targets[path])  # goes on to any file
+            share = {path: rank / len(self._targets[path]) for path, rank in ranks.items() if self._targets[path]}
+            base = (1 - DAMPING + DAMPING * dangling) / count if count else 0.0
+            ranks = {path: base + DAMPING * sum(share[start] for start in order[path]) for path in ranks}
+        return ranks
+
+
+def outline_text(store: GraphStore, scope: Scope, budget: int) -> CodeOutline:
+    """Outline the text file of a scope by its sections, up to the budget."""
+    chunks = [node for node in store.subtree(name_unit(scope.source, scope.path)) if node.label is Label.CHUNK]
+    sections = list(_join_parts(chunks))
+    file = FileOutline(path=scope.path, centrality=0.0, importers=0, imports=0, total=len(sections), summary=None)
+    tokens, shown = count_tokens(format_file(file)), list[DefinitionOutline]()
+    for section in sections:
+        cost = count_tokens(format_definition(section))
+        if budget and tokens + cost > budget:
+            break
+        tokens += cost
+        shown.append(section)
+    return CodeOutline(
+        source=scope.source,
+        path=scope.path,
+        folders=(),
+        files=(replace(file, definitions=tuple(shown)),),
+        total_files=1,
+        total_definitions=len(sections),
+        tokens=tokens,
+        budget=budget,
+    )
+
+
+def _join_parts(chunks: Iterable[Node]) -> Iterator[DefinitionOutline]:
+    """Yield each section once: a long one has several chunks."""
+    for qualname, group in groupby(chunks, key=lambda chunk: chunk.qualname):
+        first, *rest = group
+        end = rest[-1].end_line if rest else first.end_line
+        yield DefinitionOutline(first.id, first.label.value, qualname, first.start_line, end, first.name, None, 0)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from pkg.encode.encoder import knows_question
-from pkg.model import Coverage, Label, QueryResult
+from pkg.errors import UsageError, count_things
+from pkg.graph.audits import is_current
+from pkg.model import Coverage, Label, Matches, Node, NodeFilter, Outline, QueryResult
 from pkg.retrieval.chunk_search import run_chunk_query
 from pkg.retrieval.context import Excerpt
 from pkg.retrieval.deps.paths import list_sources
@@ -16,23 +18,23 @@ from pkg.retrieval.file_ranking import find_files
 from pkg.retrieval.freshness import mark_hits
 from pkg.retrieval.helpers import Completer, Completion
 from pkg.retrieval.hits import HitOpener, OpenedHit, read_hits
-from pkg.retrieval.leaks import Exclusion, exclude_nodes, read_leaks
 from pkg.retrieval.long.long_search import encode_parts
 from pkg.retrieval.long.question_parts import Part
 from pkg.retrieval.needed_helpers import HelperChooser
 from pkg.retrieval.pack import Packed, pack_hits
-from pkg.retrieval.query_checks import check_known, check_paths, check_text, explain_empty, refuse_unknown
 from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions, block_kinds, check_options, node_filter
 from pkg.retrieval.question import MAX_TEXT, Question, parse_question
 from pkg.retrieval.question_fit import explain_misfit, fits
 from pkg.retrieval.ranking import RERANK_DEPTH, rerank_hits
-from pkg.retrieval.search import Found, find_nodes
+from pkg.retrieval.search import Found, check_known, check_paths, check_text, explain_empty, find_nodes, refuse_unknown
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
     from pkg.graph.store import GraphStore
 
+
 __all__ = ["QueryOptions", "run_query"]
+EXTRA_MATCHES = 20  # additional matches in the first search: for few questions more of the best are leaks
 
 
 def run_query(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions = DEFAULT_OPTIONS) -> QueryResult:
@@ -203,3 +205,88 @@ def _explain_calls(packed: Packed) -> tuple[str, ...]:
     if not any(counts):
         return ()
     return (f"calls of the hits: {counts[0]} bound, {counts[1]} possible, {counts[2]} not bound",)
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """Nodes of a graph that a question must not see."""
+
+    ids: Collection[str] = frozenset()
+    notes: tuple[str, ...] = ()
+
+
+def read_leaks(store: GraphStore) -> Exclusion:
+    """Read the marks of audits; raises UsageError for a graph without an audit."""
+    audits = store.audits()
+    if not audits:
+        raise UsageError(
+            f"{store.address} was never compared with a benchmark, so that nothing is known of leaks;"
+            " run: pkg audit --against humaneval,mbpp --data FOLDER"
+        )
+    ids = frozenset(identity for identity, _ in store.leaks())
+    audited = ", ".join(f"{count_things(each.functions, 'function')} for {each.benchmark}" for each in audits)
+    notes = [f"excluded as leaked solutions: {audited}; {len(ids):,} nodes in all"]
+    old = [each.benchmark for each in audits if not is_current(store, each)]
+    if old:
+        notes.append(f"the audit against {', '.join(old)} is older than the graph; run pkg audit again")
+    return Exclusion(ids, tuple(notes))
+
+
+class _FilteredStore:
+    """A store whose searches skip excluded nodes; everything else is delegated."""
+
+    def __init__(self, store: GraphStore, excluded: Collection[str]) -> None:
+        self._store, self._excluded = store, excluded
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def vector_search(
+        self, label: Label, vector: Vectors, k: int, where: NodeFilter | None = None, threshold: float = -1.0
+    ) -> Matches:
+        return self._search(lambda look: (self._store.vector_search(label, vector, look, where, threshold),), k)[0]
+
+    def text_search(self, label: Label, terms: Mapping[str, float], k: int, where: NodeFilter | None = None) -> Matches:
+        return self._search(lambda look: (self._store.text_search(label, terms, look, where),), k)[0]
+
+    def hybrid_search(
+        self, label: Label, vector: Vectors, terms: Mapping[str, float], k: int, where: NodeFilter | None = None
+    ) -> tuple[Matches, ...]:
+        return self._search(lambda look: self._store.hybrid_search(label, vector, terms, look, where), k)
+
+    def search_declarations(
+        self, vector: Vectors, terms: Mapping[str, float], k: int, where: NodeFilter | None = None
+    ) -> tuple[Matches, ...]:
+        return self._search(lambda look: self._store.search_declarations(vector, terms, look, where), k)
+
+    def find_name(self, name: str, source: str | None = None) -> list[Node]:
+        return self._drop(self._store.find_name(name, source))
+
+    def find_names(self, names: Sequence[str], source: str | None = None) -> list[Node]:
+        return self._drop(self._store.find_names(names, source))
+
+    def outlines(self, ids: Sequence[str], vector: Vectors, blocks_of: Sequence[str] = ()) -> dict[str, Outline]:
+        found = self._store.outlines(ids, vector, blocks_of)
+        return {identity: each for identity, each in found.items() if identity not in self._excluded}
+
+    def _drop(self, nodes: list[Node]) -> list[Node]:
+        return [node for node in nodes if node.id not in self._excluded]
+
+    def _search(self, find: Callable[[int], tuple[Matches, ...]], k: int) -> tuple[Matches, ...]:
+        """Search for more until k matches of each search remain, or there are no more."""
+        look = k + EXTRA_MATCHES
+        while True:
+            found = find(look)
+            kept = tuple(self._keep(each, k) for each in found)
+            if all(len(some.matches) == k or len(all_.matches) < look for some, all_ in zip(kept, found, strict=True)):
+                return kept
+            look *= 2
+
+    def _keep(self, found: Matches, k: int) -> Matches:
+        matches = tuple(match for match in found.matches if match.id not in self._excluded)[:k]
+        return replace(found, matches=matches, folded=sum(match.same_content for match in matches))
+
+
+def exclude_nodes(store: GraphStore, excluded: Exclusion) -> GraphStore:
+    """Return a store whose searches skip the excluded nodes (A-16)."""
+    return cast("GraphStore", _FilteredStore(store, excluded.ids)) if excluded.ids else store

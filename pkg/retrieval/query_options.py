@@ -134,3 +134,16 @@ def check_minimum(name: str, value: float, least: float) -> None:
     """Raise UsageError for a number below a minimum."""
     if value < least:
         raise UsageError(f"{name} is {value}; expected {least} or more")
+
+
+@dataclass(frozen=True, slots=True)
+class ExploreOptions:
+    """Settings of one exploration."""
+
+    budget: int = 1500  # tokens of all of it; 0 for no limit
+    source: str | None = None
+    path: Globs = None
+    tests: TestChoice = "auto"
+
+
+DEFAULT_EXPLORE = ExploreOptions()

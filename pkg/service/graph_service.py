@@ -15,10 +15,8 @@ from pkg.api import find_address
 from pkg.errors import StoreMissingError, UsageError, count_things
 from pkg.graph.generation_cache import GenerationCache
 from pkg.model import Stale
-from pkg.retrieval.added_files import AddedFiles
-from pkg.service.operations.catalogue import answer_question, find_operation
-from pkg.service.operations.operation import Operation, Reply
-from pkg.service.request_context import RequestContext
+from pkg.retrieval.freshness import AddedFiles
+from pkg.service.operations.catalogue import Operation, Reply, RequestContext, answer_question, find_operation
 
 if TYPE_CHECKING:
     from pkg.models.text_model import TextModel

@@ -16,7 +16,7 @@ from serve_process import start_serve
 from trees import write_tree
 
 from pkg.api import build_graph, open_graph
-from pkg.service.page.written_views import render_map_page, render_symbol_page
+from pkg.service.page.page_file import render_map_page, render_symbol_page
 
 pytestmark = pytest.mark.browser
 

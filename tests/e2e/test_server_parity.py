@@ -17,7 +17,7 @@ from pkg.graph.neo4j import searching
 from pkg.graph.store import GraphStore
 from pkg.indexing.build import build
 from pkg.model import Label
-from pkg.retrieval.call_targets import MIN_NAME_COSINE
+from pkg.retrieval.helpers import MIN_NAME_COSINE
 
 PACKAGE = Path(hypothesis.__file__).parent  # some 2,000 functions and 3,000 blocks
 QUESTIONS = 200

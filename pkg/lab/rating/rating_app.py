@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pkg.errors import InputError, MissingExtraError, PkgError
 from pkg.lab.rating.rating_form import DEGREES, SEMESTERS, SKILLS, read_name
 from pkg.lab.rating.rating_task import RatedMeanwhileError, RatingTask
-from pkg.service.web.web_access import COOKIE_DAYS, BrowserAccess
-from pkg.service.web.web_guard import WebGuard
+from pkg.service.web.web_access import COOKIE_DAYS, BrowserAccess, WebGuard
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

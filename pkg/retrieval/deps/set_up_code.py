@@ -12,16 +12,16 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
+from pkg.extract.syntax import parse_statements
 from pkg.graph.path_filter import is_test
 from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Label, Node, RelationType
 from pkg.retrieval.deps.answer import ENTERS, READS, RUNS
 from pkg.retrieval.deps.entries import is_autouse, list_decorators
-from pkg.retrieval.deps.fixture_overrides import FixtureOverrides
 from pkg.retrieval.deps.levels import find_reachable
 from pkg.retrieval.deps.neighbours import Step
 from pkg.retrieval.deps.paths import derive_module
-from pkg.retrieval.deps.requested_fixtures import list_marks, requests_fixture
 from pkg.retrieval.deps.set_up_rules import CONFTEST, Home, find_set_up, is_collected, is_conftest
+from pkg.retrieval.heads import locate_header
 
 PLUGINS = "pytest_plugins"
 _ASKING = "getfixturevalue"
@@ -31,6 +31,8 @@ _QUOTED = re.compile(r"""["']([\w.]+)["']""")
 
 Scopes = Mapping[tuple[str, str], Node]
 """Definitions by path and qualified name."""
+_MARK = "usefixtures"
+_OF_CLASS = "pytestmark"
 
 
 class SetUpCode:
@@ -291,3 +293,120 @@ def _find_name(call: ast.Call | None) -> str | None:
 def _may_ask(node: Node, name: str) -> bool:
     """Return whether a fixture requests another one, by a parameter or at run time."""
     return requests_fixture(node, name) or (_ASKING in node.content and name in _QUOTED.findall(node.content))
+
+
+class FixtureOverrides:
+    """Fixtures of a source by the names that are requested, and which of them a test gets.
+
+    pytest looks up a name from the test, whichever fixture requests it: a fixture of an outer conftest.py gets the one
+    that a deeper one, a file or a class defines for the tests there.
+    """
+
+    def __init__(
+        self,
+        fixtures: Mapping[str, tuple[Node, str]],
+        serves: Callable[[Node, Node], bool],
+        asks: Callable[[Node, str], bool],
+        list_users: Callable[[Node], Iterable[Node]],
+    ) -> None:
+        """fixtures: node and name by id; serves: whether a fixture is visible from a definition."""
+        self._fixtures = fixtures
+        self._serves = serves
+        self._asks = asks
+        self._list_users = list_users
+        self._by_name: dict[str, list[Node]] = defaultdict(list)
+        for node, name in fixtures.values():
+            self._by_name[name].append(node)
+
+    def list_hidden(self, fixture: Node) -> list[Node]:
+        """Return the fixtures that a fixture overrides."""
+        name = self._fixtures[fixture.id][1]
+        return [each for each in self._by_name[name] if self._is_outside(each, fixture)]
+
+    def is_hidden(self, fixture: Node, node: Node) -> bool:
+        """Return whether a definition gets a nearer fixture of the same name; a fixture never gets itself."""
+        nearer = (each for each in self._by_name[self._fixtures[fixture.id][1]] if each.id != node.id)
+        return any(self._is_outside(fixture, each) and self._serves(each, node) for each in nearer)
+
+    def list_indirect(self, fixture: Node) -> list[Node]:
+        """Return the tests and fixtures that get a fixture through fixtures from outside of its scope."""
+        name = self._fixtures[fixture.id][1]
+        asking = [node for node, _ in self._fixtures.values() if name in node.content and self._asks(node, name)]
+        level = [node for node in asking if self._is_outside(node, fixture)]
+        seen = {node.id for node in level}
+        found: dict[str, Node] = {}
+        while level:
+            users = {user.id: user for node in level for user in self._list_users(node)}
+            fixtures = [user for user in users.values() if user.id in self._fixtures and user.id not in seen]
+            level = [user for user in fixtures if self._is_outside(user, fixture)]
+            seen |= {node.id for node in level}
+            found |= {user.id: user for user in users.values() if self._serves(fixture, user)}
+        chosen = [node for node in found.values() if node.id != fixture.id and not self._is_outside(node, fixture)]
+        return sorted(
+            (node for node in chosen if not self.is_hidden(fixture, node)), key=lambda node: (node.path, node.id)
+        )
+
+    def _is_outside(self, outer: Node, inner: Node) -> bool:
+        """Return whether a fixture is visible wherever another one is, but not the other way round."""
+        return outer.id != inner.id and self._serves(outer, inner) and not self._serves(inner, outer)
+
+
+def requests_fixture(node: Node, name: str) -> bool:
+    """Return whether a test or fixture requests a fixture, by a parameter or a mark of its own.
+
+    Brackets in defaults, annotations and texts defeat regular expressions, so headers, decorators and classes are
+    parsed. Code that this Python cannot parse requests nothing.
+    """
+    if name in node.content and name in _list_parameters(node.content):
+        return True
+    return name in _list_decorated(node)
+
+
+def list_marks(owner: Node) -> set[str]:
+    """List the fixtures that the marks of a class name: its decorators, and its pytestmark."""
+    found = set(_list_decorated(owner))
+    if _OF_CLASS in owner.content and _MARK in owner.content:
+        found.update(_list_assigned(owner))
+    return found
+
+
+def _list_parameters(content: str) -> Iterator[str]:
+    """Yield the parameters of a function that pytest fills: those without a default."""
+    place = locate_header(content)
+    if place is None:
+        return
+    header = content[: place.end].split("\n", place.first)[-1].strip()
+    for statement in parse_statements(f"{header}\n pass".encode("utf-8", "replace")):  # a header may end in a comment
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            arguments = statement.args
+            plain = [*arguments.posonlyargs, *arguments.args]
+            yield from (each.arg for each in plain[: len(plain) - len(arguments.defaults)])
+            named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+            yield from (each.arg for each, default in named if default is None)
+
+
+def _list_decorated(node: Node) -> Iterator[str]:
+    for _, call in list_decorators(node):
+        yield from _list_named(call) if call is not None else ()
+
+
+def _list_assigned(owner: Node) -> Iterator[str]:
+    """Yield the fixtures that the body of a class assigns to its pytestmark."""
+    indent = b" " * owner.start_col
+    for definition in parse_statements(owner.content.encode("utf-8", "replace"), indent):
+        for each in definition.body if isinstance(definition, ast.ClassDef) else ():
+            if isinstance(each, ast.Assign | ast.AnnAssign | ast.AugAssign) and each.value is not None:
+                targets = each.targets if isinstance(each, ast.Assign) else [each.target]
+                if any(isinstance(target, ast.Name) and target.id == _OF_CLASS for target in targets):
+                    yield from _list_named(each.value)
+
+
+def _list_named(value: ast.expr) -> Iterator[str]:
+    """Yield the fixtures in the usefixtures calls of an expression."""
+    for each in ast.walk(value):
+        if isinstance(each, ast.Call):
+            called = each.func
+            name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", None)
+            for argument in each.args if name == _MARK else ():
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                    yield argument.value

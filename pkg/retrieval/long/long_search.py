@@ -6,8 +6,8 @@ The ranking is a sum of features, trained on issues and the edits that fixed the
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pkg.model import Label, Match, NodeFilter, Outline
-from pkg.retrieval.candidate_pool import Pool, Scores, read_pool, standard_deviation
-from pkg.retrieval.long.long_features import FEATURES, LongPool, measure_long
-from pkg.retrieval.long.question_mentions import find_mentions
+from pkg.retrieval import features
+from pkg.retrieval.candidate_pool import Pool, Scores, map_owners, read_pool, standard_deviation, standardise
+from pkg.retrieval.long.question_mentions import Mentions, find_mentions
 from pkg.retrieval.long.question_parts import Part
 from pkg.retrieval.question import Question
 from pkg.retrieval.ranking import Ranked, Weights, make_weights, rank_weighted
@@ -25,6 +25,7 @@ from pkg.retrieval.ranking import Ranked, Weights, make_weights, rank_weighted
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder, Vectors
     from pkg.graph.store import GraphStore
+
 
 WEIGHTS = Path(__file__).with_name("long_ranker.json")
 SEARCH_DEPTH = 50  # best of each search for each part
@@ -126,3 +127,87 @@ def choose_blocks(
 def load_long_weights() -> Weights:
     """Load the trained weights, which must be for exactly the current features."""
     return make_weights(json.loads(WEIGHTS.read_text("utf-8")), list(FEATURES), WEIGHTS.name)
+
+
+@dataclass(frozen=True, eq=False)
+class LongPool:
+    """Candidates for a long question, the same ones for the whole of it and for each part.
+
+    The parts are searched like short questions, and each is measured against the other candidates, so that features of
+    parts can be added, whatever their lengths.
+    """
+
+    whole: Pool
+    parts: Mapping[Part, Pool]
+    mentions: Mentions
+    blocks: Mapping[Part, Scores]  # of some parts: the cosine of each function's nearest block
+
+
+Measure = Callable[[LongPool], Scores]
+
+
+def _of_part(part: Part, measure: Callable[[Pool], Scores]) -> Measure:
+    """Compute a feature of one part; 0 if the question has no such part."""
+
+    def measure_part(pool: LongPool) -> Scores:
+        asked = pool.parts.get(part)
+        return np.zeros(len(pool.whole.outlines)) if asked is None else measure(asked)
+
+    return measure_part
+
+
+def _of_whole(measure: Callable[[Pool], Scores]) -> Measure:
+    return lambda pool: measure(pool.whole)
+
+
+def _of_blocks(part: Part) -> Measure:
+    """Compute the cosine of the nearest block: the vector of a long function says little about a single branch."""
+    return lambda pool: standardise(pool.blocks[part]) if part in pool.blocks else np.zeros(len(pool.whole.outlines))
+
+
+def _of_mentions(measure: Callable[[Mentions, Outline], float]) -> Measure:
+    """Compute a feature from what the question mentions."""
+    return lambda pool: map_owners(pool.whole, lambda owner: measure(pool.mentions, owner))
+
+
+def _is_framed(mentions: Mentions, owner: Outline) -> float:
+    """Return whether the function is on a stack trace: 1 for the last call, less for each before it."""
+    last = len(mentions.frames) - 1
+    steps = [
+        last - place
+        for place, (frame, path) in enumerate(mentions.frames)
+        if path == owner.path and frame.function is not None and frame.function.rpartition(".")[2] == owner.name
+    ]
+    return FRAME_OFFSET / (FRAME_OFFSET + min(steps)) if steps else 0.0
+
+
+FRAME_OFFSET = 3  # calls before the last one at which a frame counts half: mostly one of the last three is at fault
+
+FEATURES: dict[str, Measure] = {
+    "title_dense": _of_part(Part.TITLE, features.dense),
+    "title_block": _of_blocks(Part.TITLE),
+    "title_lexical": _of_part(Part.TITLE, features.lexical),
+    "title_scope": _of_part(Part.TITLE, features.scope_cover),
+    "title_qualname": _of_part(Part.TITLE, features.qualname_share),
+    "prose_dense": _of_part(Part.PROSE, features.dense),
+    "prose_block": _of_blocks(Part.PROSE),
+    "prose_lexical": _of_part(Part.PROSE, features.lexical),
+    "output_lexical": _of_part(Part.OUTPUT, features.lexical),
+    "whole_dense": _of_whole(features.dense),
+    "named_file": _of_mentions(lambda mentions, owner: float(owner.path in mentions.files)),
+    "definer": _of_mentions(lambda mentions, owner: mentions.definers.get(owner.path, 0.0)),
+    "framed": _of_mentions(_is_framed),
+    "prose_name": _of_part(Part.PROSE, features.asked_name),
+    "is_aside": _of_mentions(lambda mentions, owner: float(features.is_example(owner.path))),
+    "is_special": _of_whole(features.is_special),
+    "is_private": _of_whole(features.is_private),
+    "length": _of_whole(features.length),
+}
+"""Features by their names in the file of weights."""
+
+
+def measure_long(pool: LongPool) -> Scores:
+    """Compute every feature of every candidate: float64 [candidates, features], in their order."""
+    if not pool.whole.outlines:
+        return np.zeros((0, len(FEATURES)))
+    return np.stack([measure(pool) for measure in FEATURES.values()], axis=1)

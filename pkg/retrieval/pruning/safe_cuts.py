@@ -6,7 +6,7 @@ or is caught; if no loop would be left; and if only `pass` would be left of a lo
 guards that refuse input, warnings and reports are removed.
 
 Python's own parser is used where it can; in other texts, such as Python 2, little is known, and only guards and reports
-are removed (`loose_cuts`).
+are removed (`find_loose_objection`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.extract.syntax import is_string_statement, parse_piece
 from pkg.model import Nested
@@ -29,10 +29,17 @@ from pkg.retrieval.pruning.branch_effects import (
     list_bound,
 )
 
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _TRIES = (ast.Try, getattr(ast, "TryStar", ast.Try))  # the second exists since Python 3.11
 _ALL_NAMES = ("eval", "exec", "locals", "vars")  # they may read any name
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_HARMLESS = ("if", "raise", "print", "assert", "pass", "expression")  # statements
+_HARMFUL = ("assignment", "augmented_assignment", "await", "lambda", "named_expression", "yield")
+_CATCHING = ("while_statement", "try_statement", "with_statement")
 
 
 class Surroundings(NamedTuple):
@@ -50,8 +57,6 @@ def find_objection(around: Surroundings, branch: Nested, gone: Sequence[Nested] 
     """
     tree = parse_piece(around.text, around.indent)
     if tree is None:
-        from pkg.retrieval.pruning.loose_cuts import find_loose_objection
-
         return find_loose_objection(around.text, around.start + branch.start)
     statements = _find_statements(around)
     found = statements.get(_find_place(around, branch))
@@ -259,3 +264,51 @@ def _list_inner(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorE
 
 def _list_targets(targets: Sequence[ast.expr]) -> frozenset[str]:
     return frozenset(name for target in targets for inner in ast.walk(target) for name in list_bound(inner))
+
+
+def find_loose_objection(text: bytes, start: int) -> str:
+    """Return why the branch at this byte of a text that Python does not parse must stay; "" if it may be removed.
+
+    Only tree-sitter parses such a text, and little is known of its names. So only an `if` that refuses or reports may
+    be removed: it raises, prints and asserts, and calls only functions that inspect or report.
+    """
+    from pkg.extract.parser import parse
+
+    root = parse(text).root_node
+    if root.has_error:
+        return "no parser can judge the text"
+    branch = root.descendant_for_byte_range(start, start + 1)
+    while branch is not None and branch.parent is not None and not branch.type.endswith("_statement"):
+        branch = branch.parent
+    if branch is None or branch.type != "if_statement" or branch.start_byte != start:
+        return "Python does not parse the text, and only a plain `if` could be judged"
+    if any(map(_is_harmful, _descend(branch))):
+        return "Python does not parse the text, and the branch does more than raise and print"
+    if any(node.type == "raise_statement" for node in _descend(branch)) and _is_caught(branch):
+        return "an error of it may be caught"
+    siblings = [] if branch.parent is None else branch.parent.named_children
+    return "" if any(each != branch and each.type != "comment" for each in siblings) else "nothing else would be left"
+
+
+def _is_harmful(node: Node) -> bool:
+    if node.type == "call":
+        called = node.child_by_field_name("function")
+        words = (called.text or b"").decode("utf-8", "replace") if called is not None else ""
+        return not is_harmless(words.rpartition(".")[2])
+    statement, mark, _ = node.type.partition("_statement")
+    return node.type in _HARMFUL or node.type.endswith("_definition") or (bool(mark) and statement not in _HARMLESS)
+
+
+def _is_caught(branch: Node) -> bool:
+    owner = branch.parent
+    while owner is not None:
+        if owner.type in _CATCHING:
+            return True
+        owner = owner.parent
+    return False
+
+
+def _descend(node: Node) -> Iterator[Node]:
+    yield node
+    for child in node.children:
+        yield from _descend(child)

@@ -8,11 +8,10 @@ from typing import Any
 
 from pkg import __version__
 from pkg.service.graph_service import Answer
-from pkg.service.http.answer_writing import EVENTS_TYPE, JSON_TYPE, NOTICE
-from pkg.service.http.operation_endpoint import list_methods, list_types
+from pkg.service.http.operation_endpoint import EVENTS_TYPE, JSON_TYPE, NOTICE, list_methods, list_types
 from pkg.service.http.problems import PROBLEM_TYPE
 from pkg.service.http.service_metrics import METRICS_TYPE
-from pkg.service.operations.operation import Operation
+from pkg.service.operations.catalogue import Operation
 
 _REFERENCE = "#/components/schemas/{model}"
 _PROBLEM = {

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import asdict, dataclass
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from pkg import __version__
-from pkg.errors import MissingExtraError
+from pkg.errors import MissingExtraError, PkgError
 from pkg.service.graph_service import GraphService
-from pkg.service.http.answer_writing import JSON_TYPE, write_json
 from pkg.service.http.http_access import HttpAccess, HttpAccessGuard
-from pkg.service.http.http_options import DEFAULT_LIMITS, HttpLimits
-from pkg.service.http.operation_endpoint import OperationEndpoint, list_methods
+from pkg.service.http.http_options import DEFAULT_LIMITS, HttpLimits, HttpOptions
+from pkg.service.http.operation_endpoint import JSON_TYPE, OperationEndpoint, list_methods, write_json
 from pkg.service.http.problems import Problem, ReportDefect
-from pkg.service.http.service_health import HealthCheck
 from pkg.service.http.service_metrics import METRICS_TYPE, ServiceMetrics, read_memory
 from pkg.service.http.work_limit import WorkLimit
 from pkg.service.operations.catalogue import OPERATIONS
-from pkg.service.web.web_guard import WebGuard
+from pkg.service.web.web_access import BrowserAccess, WebGuard, WebHosts
+from pkg.service.web.web_server import list_hosts, make_server, open_socket
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -30,7 +32,12 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+
 GZIP_BYTES, GZIP_LEVEL = 1_000, 5  # smaller answers fit into one packet; higher levels cost more than they save
+CACHE_SECONDS = 1.0  # for which a result is returned again
+TIMEOUT_SECONDS = 5.0  # after which a store counts as unavailable
+Announce = Callable[[str, str], None]
+"""Receives the address for programs and the one for a browser, which is single-use if there is a token."""
 
 
 def make_app(
@@ -188,3 +195,70 @@ def _respond(content: bytes, status: HTTPStatus = HTTPStatus.OK) -> Response:
     from starlette.responses import Response
 
     return Response(content, status, media_type=JSON_TYPE)
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The result of a check: whether the graph can be searched, and its generation."""
+
+    ready: bool
+    generation: int = 0
+    note: str = ""
+
+
+class HealthCheck:
+    """Checks the store in a thread of its own, at most once per CACHE_SECONDS."""
+
+    def __init__(self, service: GraphService) -> None:
+        self._service = service
+        self._thread = ThreadPoolExecutor(1, "pkg-health")
+        self._checking: asyncio.Future[Health] | None = None
+        self._found = Health(False)
+        self._until = 0.0
+
+    async def check(self) -> Health:
+        """Return the health, at most CACHE_SECONDS old."""
+        if time.monotonic() < self._until:
+            return self._found
+        if self._checking is None or self._checking.done():
+            self._checking = asyncio.wrap_future(self._thread.submit(self._check))
+        done, _ = await asyncio.wait((self._checking,), timeout=TIMEOUT_SECONDS)
+        if not done:
+            return Health(False, note=f"the store does not answer within {TIMEOUT_SECONDS:g} seconds")
+        self._found, self._until = self._checking.result(), time.monotonic() + CACHE_SECONDS
+        return self._found
+
+    def _check(self) -> Health:
+        try:
+            answer = self._service.run("status", {})
+        except PkgError as fault:
+            return Health(False, note=type(fault).__name__)  # health is public, and the message may name files
+        except Exception:
+            return Health(False, note="Defect")
+        return Health(bool(answer.lines[0]["ready"]), answer.freshness.generation, answer.freshness.describe())
+
+
+def serve_graph(
+    service: GraphService,
+    options: HttpOptions,
+    announce: Announce,
+    report_defect: ReportDefect,
+    routes: Sequence[BaseRoute] = (),
+) -> None:
+    """Serve a graph; a single-use address that was used is replaced by a new one.
+
+    Raises KeyboardInterrupt on Ctrl-C, UsageError for an invalid address, PkgError for a port that is in use and
+    MissingExtraError without the extra service.
+    """
+    with closing(open_socket(options.host, options.port)) as opened:
+        hosts = WebHosts(list_hosts(options.host, opened.getsockname()[1]), has_programs=True)
+        browsers = BrowserAccess[str](hosts, "serve")
+        address = f"http://{hosts.first}"
+
+        def announce_address() -> None:
+            announce(address, f"{address}/" if options.token is None else browsers.make_address("browser"))
+
+        access = HttpAccess(browsers, options.token, announce_address)
+        server = make_server(make_app(service, access, options.limits, routes, report_defect), "pkg serve")
+        announce_address()
+        server.run(sockets=[opened])

@@ -198,8 +198,7 @@ def _put_checked(agent: Agent, text: str, entry: Mapping[str, Any]) -> str:
 
 
 def _read(agent: Agent, text: str) -> dict[str, Any]:
-    from pkg.service.mcp.json_comments import read_commented
-    from pkg.service.mcp.toml_tables import read_toml
+    from pkg.service.mcp.settings_edits import read_commented, read_toml
 
     data = read_toml(text) if agent.is_toml else read_commented(text)
     if not isinstance(data, dict):
@@ -208,8 +207,7 @@ def _read(agent: Agent, text: str) -> dict[str, Any]:
 
 
 def _put(agent: Agent, text: str, entry: Mapping[str, Any]) -> str:
-    from pkg.service.mcp.json_comments import put_member
-    from pkg.service.mcp.toml_tables import put_table
+    from pkg.service.mcp.settings_edits import put_member, put_table
 
     if agent.is_toml:
         return put_table(text, [agent.table, NAME], entry)

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from pkg.service.http.http_access import TOKEN_VARIABLE, choose_token, has_bearer_token
 from pkg.service.mcp.tool_server import ToolServer
-from pkg.service.web.web_access import WebHosts
-from pkg.service.web.web_guard import WebGuard, refuse_as_text
+from pkg.service.web.web_access import WebGuard, WebHosts, refuse_as_text
 from pkg.service.web.web_server import LOOPBACK, list_hosts, make_server, open_socket
-from pkg.service.web.web_token import TOKEN_VARIABLE, choose_token, has_bearer_token
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send

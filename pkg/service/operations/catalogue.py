@@ -2,25 +2,167 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+import json
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pkg.errors import StoreMissingError, UsageError, count_things
+from pkg.api import Graph, open_graph
+from pkg.errors import StoreMissingError, UsageError, count_things, shorten
+from pkg.model import Stale
 from pkg.service.operations import answer_lines as lines_of
 from pkg.service.operations import answer_texts as texts
 from pkg.service.operations import operation_requests as requests
-from pkg.service.operations.answer_sections import fit_lines
-from pkg.service.operations.deps_lines import deps_lines
+from pkg.service.operations.answer_lines import deps_lines
+from pkg.service.operations.answer_texts import fit_lines
 from pkg.service.operations.map_lines import map_lines, write_map
-from pkg.service.operations.operation import Operation, Reply
 
 if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+    from pydantic_core import ErrorDetails
+
     from pkg.generation.ask.repository_answer import RepositoryAnswer
-    from pkg.models.text_model import Listen
+    from pkg.graph.generation_cache import GenerationCache
+    from pkg.graph.store import StoreStats
+    from pkg.models.text_model import Listen, TextModel
     from pkg.retrieval.deps.answer import Answer
     from pkg.retrieval.show import Definition
-    from pkg.service.request_context import RequestContext
+
+
+Found = TypeVar("Found")
+
+
+class RequestContext:
+    """The graph, model and cache of one request; used by one thread.
+
+    Each request opens the graph: that takes a millisecond, and a store that was rebuilt, moved or restarted since the
+    last request needs no special handling.
+    """
+
+    def __init__(
+        self,
+        store: str,
+        source: str | None,
+        open_model: Callable[[], TextModel | None],
+        cache: GenerationCache,
+    ) -> None:
+        self.store = store
+        self._source = source
+        self._open_model = open_model
+        self._cache = cache
+
+    def __enter__(self) -> RequestContext:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if "graph" in self.__dict__:
+            self.graph.close()
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph; raises StoreMissingError if there is none."""
+        return open_graph(self.store)
+
+    @cached_property
+    def model(self) -> TextModel | None:
+        """The text model that the service was started with."""
+        return self._open_model()
+
+    @property
+    def stats(self) -> StoreStats:
+        """Statistics of the served sources, counted once per generation; raises StoreMissingError without a graph."""
+        return self.get_cached("stats", lambda: self.graph.stats(self._source))
+
+    def choose_source(self, requested: str | None) -> str | None:
+        """Return the source to search; raises UsageError for a source that the service does not serve."""
+        if self._source is None:
+            return requested
+        if requested not in (None, self._source):
+            raise UsageError(f"source '{requested}' is not served here; expected '{self._source}', or none")
+        return self._source
+
+    def get_cached(self, key: Hashable, read: Callable[[], Found]) -> Found:
+        """Return the cached result of a slow read for this generation of the graph, or read it."""
+        return self._cache.get(self.graph.store, key, read)
+
+
+LONGEST_VALUE = 80  # characters of an invalid value that its error shows
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The result of an operation."""
+
+    lines: tuple[Mapping[str, Any], ...]
+    """As the command of the same name writes with --json."""
+    text: str
+    """The same as plain text, within the token budget of the request."""
+    stale: tuple[Stale, ...] = ()  # files of the result that have changed since the build
+    left_out: tuple[str, ...] = ()  # parts that exceeded the budget, and how to get them
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One kind of request to a served graph."""
+
+    name: str
+    summary: str
+    """One sentence in the imperative."""
+    request: type
+    """A frozen dataclass; its fields with their defaults, bounds and descriptions are the arguments."""
+    answer: Callable[[RequestContext, Any], Reply]
+    writes_graph: bool = False  # refused unless the service allows it
+    runs_code: bool = False  # runs code of the request in the sandbox, and reads no graph
+
+    @cached_property
+    def adapter(self) -> TypeAdapter[Any]:
+        """The pydantic adapter that validates and describes the arguments."""
+        from pydantic import TypeAdapter
+
+        return TypeAdapter(self.request)
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema (2020-12) of the arguments."""
+        return self.adapter.json_schema()
+
+    def read_request(self, arguments: Mapping[str, Any]) -> Any:
+        """Build the request from arguments; numbers and booleans may be strings.
+
+        Raises UsageError that names each missing, unknown or invalid argument.
+        """
+        return self._read(lambda: self.adapter.validate_python(dict(arguments)))
+
+    def check_strictly(self, arguments: Mapping[str, Any]) -> None:
+        """Raise UsageError for invalid arguments, and for a value whose type differs from the schema."""
+        self._read(lambda: self.adapter.validate_json(json.dumps(arguments), strict=True))
+
+    def _read(self, validate: Callable[[], Any]) -> Any:
+        from pydantic import ValidationError
+
+        try:
+            return validate()
+        except ValidationError as fault:
+            known = ", ".join(self.schema.get("properties", {})) or "none"
+            faults = "; ".join(_list_faults(fault.errors(include_url=False, include_context=False)))
+            raise UsageError(f"{self.name}: {faults}; its arguments are: {known}") from fault
+
+
+def _list_faults(faults: Iterable[ErrorDetails]) -> Iterator[str]:
+    """Yield the first error of each argument; pydantic reports one for each member of a union."""
+    seen = set[str]()
+    for each in faults:
+        name = str(each["loc"][0]) if each["loc"] else "arguments"
+        if name in seen:
+            continue
+        seen.add(name)
+        if each["type"] == "missing":
+            yield f"'{name}' is missing"
+        elif each["type"] == "unexpected_keyword_argument":
+            yield f"'{name}' is unknown"
+        else:
+            yield f"'{name}': {each['msg'].lower()}, seen {shorten(repr(each['input']), LONGEST_VALUE)}"
 
 
 def _status(context: RequestContext, request: requests.StatusRequest) -> Reply:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pkg.model import Label
-from pkg.retrieval.deps.code_changes import compare_code
+from pkg.retrieval.deps.changed_targets import compare_code
 
 OLD = '''\
 """A shop."""

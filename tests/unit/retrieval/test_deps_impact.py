@@ -17,8 +17,8 @@ from pkg.errors import PathError, QueryError, UsageError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing.build import build
 from pkg.retrieval.deps.answer import DepsOptions, Impact
+from pkg.retrieval.deps.impact import list_tests
 from pkg.retrieval.deps.questions import run_impact
-from pkg.retrieval.deps.reached_tests import list_tests
 
 FILES = {
     "shop/__init__.py": "",

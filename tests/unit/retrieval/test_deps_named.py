@@ -16,7 +16,7 @@ from pkg.extract.parser import parse
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing.build import build
 from pkg.retrieval.deps.answer import CallCoverage, Dependencies, DepsOptions, Impact, NamedSites
-from pkg.retrieval.deps.named_uses import Wanted, list_uses
+from pkg.retrieval.deps.named_sites import Wanted, list_uses
 from pkg.retrieval.deps.questions import run_deps
 
 FILES = {

@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from pkg.retrieval.deps.reads import Handle, ReadQuestion, find_reads, find_words
+from pkg.retrieval.deps.readers import Handle, ReadQuestion, find_reads, find_words
 
 MODULE = ReadQuestion("LIMIT", (Handle("LIMIT"),))
 FIELD = ReadQuestion("limit", (Handle("Cart.limit"), Handle("limit", None, "Cart")), frozenset({"Cart"}))

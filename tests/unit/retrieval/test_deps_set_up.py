@@ -9,8 +9,8 @@ from trees import open_built
 
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.retrieval.deps.answer import DepsOptions, Impact
+from pkg.retrieval.deps.impact import list_tests
 from pkg.retrieval.deps.questions import run_impact
-from pkg.retrieval.deps.reached_tests import list_tests
 from pkg.retrieval.deps.set_up_rules import find_set_up
 
 _UNITTEST = "from unittest import TestCase\n\nimport parts\n\n\n"

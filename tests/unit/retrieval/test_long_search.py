@@ -8,8 +8,7 @@ from graphs import make_store
 from long_questions import FILES, ISSUE
 
 from pkg.model import Label, NodeFilter
-from pkg.retrieval.long.long_features import FEATURES
-from pkg.retrieval.long.long_search import encode_parts, load_long_weights
+from pkg.retrieval.long.long_search import FEATURES, encode_parts, load_long_weights
 from pkg.retrieval.query_options import RANKINGS
 from pkg.retrieval.question import parse_question
 from pkg.retrieval.search import Found, find_nodes

@@ -15,7 +15,7 @@ import pkg
 from pkg.cli import main
 from pkg.errors import QueryError, UsageError
 from pkg.model import Node
-from pkg.retrieval.import_centrality import ImportGraph
+from pkg.retrieval.outline import ImportGraph
 from pkg.retrieval.outline_answer import CodeOutline, format_definition, format_file, format_folder
 from pkg.retrieval.token_count import count_tokens
 

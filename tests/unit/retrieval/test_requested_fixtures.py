@@ -12,9 +12,9 @@ from trees import open_graph_at, write_tree
 from pkg.indexing.build import build
 from pkg.model import Label, Node
 from pkg.retrieval.deps.answer import DepsOptions
+from pkg.retrieval.deps.impact import list_tests
 from pkg.retrieval.deps.questions import run_impact
-from pkg.retrieval.deps.reached_tests import list_tests
-from pkg.retrieval.deps.requested_fixtures import list_marks, requests_fixture
+from pkg.retrieval.deps.set_up_code import list_marks, requests_fixture
 
 FUNCTIONS = {
     "plain": ("def test(db): pass", True),

@@ -15,8 +15,15 @@ from trees import write_tree
 
 from pkg.api import Graph, build_graph, open_graph
 from pkg.errors import PathError, QueryError
-from pkg.service.page.page_file import MODULES, SITE, name_question, render_page, write_page
-from pkg.service.page.written_views import render_map_page, render_symbol_page
+from pkg.service.page.page_file import (
+    MODULES,
+    SITE,
+    name_question,
+    render_map_page,
+    render_page,
+    render_symbol_page,
+    write_page,
+)
 
 CYTOSCAPE = ("3.35.0", "71fa9ebec21a7ca2c40cff6aacc30d1f6464e363662ad4b2c197e1adc770cd94")
 """Version of the drawing library, and SHA-256 of its file in the npm package."""

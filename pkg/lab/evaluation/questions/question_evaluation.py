@@ -23,7 +23,7 @@ from pkg.retrieval.deps.link_facts import LinkFacts
 from pkg.retrieval.deps.paths import find_files, list_sources
 from pkg.retrieval.evidence.evidence import Gathered
 from pkg.retrieval.evidence.evidence_options import EvidenceOptions
-from pkg.retrieval.evidence.evidence_reader import EvidenceReader
+from pkg.retrieval.evidence.gather_evidence import EvidenceReader
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder

@@ -18,8 +18,7 @@ from trees import write_tree
 from pkg.cli import main
 from pkg.errors import InputError, PathError
 from pkg.service.mcp.agent_configs import AGENTS, find_command, install, list_words, plan_installation
-from pkg.service.mcp.json_comments import put_member, read_commented
-from pkg.service.mcp.toml_tables import put_table, read_toml
+from pkg.service.mcp.settings_edits import put_member, put_table, read_commented, read_toml
 
 COMMENTED = """\
 // settings of the editor

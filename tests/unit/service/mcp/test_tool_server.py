@@ -25,7 +25,7 @@ import pkg
 from pkg.retrieval.token_count import count_tokens
 from pkg.service.graph_service import GraphService, ServiceOptions
 from pkg.service.mcp import tool_server
-from pkg.service.mcp.agent_tools import INSTRUCTIONS, QUESTIONS, TOOLS, Tool
+from pkg.service.mcp.tool_server import INSTRUCTIONS, QUESTIONS, TOOLS, Tool
 from pkg.service.operations.catalogue import OPERATIONS
 
 MOST_TOKENS = 1150

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pkg.errors import UsageError
-from pkg.service.web.web_token import TOKEN_VARIABLE, WebToken, choose_token, has_bearer_token
+from pkg.service.http.http_access import TOKEN_VARIABLE, WebToken, choose_token, has_bearer_token
 
 KEPT = "kept-by-the-person"
 

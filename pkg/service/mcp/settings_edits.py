@@ -1,21 +1,22 @@
-"""Change one member of a JSON text with comments, the format of editor settings, and keep the rest unchanged."""
+"""Change one member of a JSON text with comments, or one table of a TOML text, and keep the rest unchanged."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pkg.errors import InputError
-from pkg.service.mcp.line_ends import find_line_end
 
 _BLANK = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _DECODER = json.JSONDecoder(strict=False)  # accepts tabs inside strings, as editors do
 _WORD = re.compile(r"-?\d[\d.eE+-]*|true|false|null")
 _MARGIN = re.compile(r"\n([ \t]*)\Z")
 MAX_DEPTH = 200  # nested objects; a settings file has a few
+_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -156,3 +157,34 @@ def _find_step(text: str) -> str:
     """Return one level of indentation of the text."""
     found = re.search(r"\n([ \t]+)\S", text)
     return found[1] if found else "  "
+
+
+def find_line_end(text: str) -> str:
+    r"""Return the most frequent line end of a text, \r\n or \n; \n for a text without lines."""
+    with_return = text.count("\r\n")
+    return "\r\n" if with_return * 2 > text.count("\n") else "\n"
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """Parse TOML; raises InputError for a syntax error."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        data: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as fault:
+        raise InputError(f"invalid TOML: {fault}") from None
+    return data
+
+
+def put_table(text: str, path: Sequence[str], values: Mapping[str, str | Sequence[str]]) -> str:
+    """Replace the table at a path of bare names, or append it; values are strings and lists of strings."""
+    header, end = f"[{'.'.join(path)}]", find_line_end(text)
+    table = end.join([header, *(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items())])
+    found = re.search(rf"^[ \t]*{re.escape(header)}[ \t]*(#[^\n]*)?\r?$", text, re.MULTILINE)
+    if found is None:
+        return (f"{text.rstrip()}{end}{end}" if text.strip() else "") + f"{table}{end}"
+    after = _TABLE.search(text, found.end())
+    rest = text[after.start() :] if after else ""
+    return f"{text[: found.start()]}{table}{end}" + (f"{end}{rest}" if rest else "")
