@@ -189,12 +189,12 @@ def _say_usage(answer: RepositoryAnswer) -> None:
 
 
 def view_answer(answer: RepositoryAnswer) -> Iterator[RenderableType]:
-    """Render an answer with its places; render the evidence if there is no model or the answer was rejected."""
-    if not answer.model:
-        yield from _view_evidence(answer)
-    elif answer.is_refused:
+    """Render an answer with its places; the evidence if there is no model, and what was looked at for a refusal."""
+    if answer.is_refused:
         yield style_words(f"{answer.text} ({answer.reason})", "yellow")
         yield from _view_places("looked at", answer.gathered.pieces)
+    elif not answer.model:
+        yield from _view_evidence(answer)
     else:
         dropped = [each for each in answer.statements if each.verdict == "unsupported"]
         for statement in answer.statements:

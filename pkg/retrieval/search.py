@@ -244,7 +244,7 @@ def check_paths(store: GraphStore, options: QueryOptions, found: Found) -> None:
     globs = [glob for glob in list_globs(options.path) if not glob.startswith("!")]
     if not globs or (found.ranked and len(globs) == 1):
         return
-    paths = _list_paths(store, options.source, of_text=options.mode == "text")
+    paths = sorted({*_list_paths(store, options.source), *_list_paths(store, options.source, of_text=True)})
     unmatched = [glob for glob in globs if not any(fnmatchcase(path, glob) for path in paths)]
     if unmatched and paths:
         near = _suggest_globs(unmatched[0], paths)
@@ -289,6 +289,12 @@ def explain_empty(store: GraphStore, found: Found, options: QueryOptions) -> tup
     """Return why a search found nothing; free where there are matches."""
     if found.ranked:
         return ()
+    of_text = options.mode == "text"
+    globs = [glob for glob in list_globs(options.path) if not glob.startswith("!")]
+    paths = _list_paths(store, options.source, of_text) if globs else []
+    if globs and not any(fnmatchcase(path, glob) for path in paths for glob in globs):
+        other, mode = ("code", "a mode of code") if of_text else ("text files", "mode 'text'")
+        return (f"the path {globs[0]!r} matches {other} alone; ask with {mode}",)
     if not found.searched:
         labels = " or ".join(label.value for label in LABELS_OF_MODE[options.mode])
         return (f"the graph holds no {labels} nodes; {_advise_mode(store, options.mode)}",)

@@ -76,11 +76,11 @@ class QuestionAnswerer:
         is_over_budget = not gathered.pieces and gathered.left_out > 0
         notes = (*gathered.notes, OVER_BUDGET) if is_over_budget else gathered.notes
         answer = RepositoryAnswer(question, gathered, numbers, gathered.pieces, notes=notes)
-        if self.model is None:
-            return PreparedQuestion(answer)
-        answer = replace(answer, model=self.model.name)
+        answer = replace(answer, model="" if self.model is None else self.model.name)
         if self.options.with_evidence and self.options.refuse and (gathered.fits is False or not gathered.pieces):
             return PreparedQuestion(_refuse(answer, OVER_BUDGET if is_over_budget else NOTHING_FITS))
+        if self.model is None:
+            return PreparedQuestion(answer)
         return self._fit(self.model, answer, numbered)
 
     def finish(self, prepared: PreparedQuestion, written: Generation) -> RepositoryAnswer:

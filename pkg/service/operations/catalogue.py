@@ -287,7 +287,7 @@ def answer_question(
     answer = context.graph.open_conversation(context.model, options).ask(request.question, on_text, show_evidence)
     lines = tuple(lines_of.answer_lines(answer))
     stale = answer.gathered.stale
-    if answer.model:
+    if answer.model or answer.is_refused:
         return Reply(lines, _write_answer(answer), stale)
     pieces = [part for each in answer.gathered.pieces for part in (f"{each.span}  {each.title}", each.content, "")]
     return _reply(lines, pieces or answer.notes, request.budget, stale, "raise budget")

@@ -54,11 +54,24 @@ def test_the_model_is_not_asked_without_fitting_evidence(graph: Graph) -> None:
 
 
 @pytest.mark.parametrize("model", [None, ScriptedModel([GOOD])])
+def test_a_question_that_nothing_fits_is_refused_without_a_model(graph: Graph) -> None:
+    answer = graph.ask("Where are JPEG images resized before the upload?")
+    assert (answer.is_refused, answer.reason, answer.model) == (True, NOTHING_FITS, "")
+    assert answer.gathered.pieces
+    kept = graph.ask("Where are JPEG images resized before the upload?", options=AskOptions(refuse=False))
+    assert not kept.is_refused
+
+
+def test_a_path_of_a_text_file_restricts_the_evidence(graph: Graph) -> None:
+    answer = graph.ask("How are prices with tax found?", options=AskOptions(EvidenceOptions(path=["README.md"])))
+    assert {piece.path for piece in answer.gathered.pieces} == {"README.md"}
+
+
 def test_evidence_over_the_budget_differs_from_no_evidence(graph: Graph, model: ScriptedModel | None) -> None:
     answer = graph.ask(TAX, model, AskOptions(EvidenceOptions(budget=1)))
     assert answer.gathered.left_out
     assert OVER_BUDGET in answer.notes
-    assert answer.reason == (OVER_BUDGET if model else "")
+    assert answer.reason == OVER_BUDGET
 
 
 def test_without_refusing_the_model_is_always_asked(graph: Graph) -> None:
