@@ -100,7 +100,7 @@ def main(ctx: click.Context, debug: bool) -> None:
     """Build a graph of Python code and ask it questions.
 
     \b
-    Start with:  pkg build PATH     then:  pkg query "what you look for"
+    Start with:  pkg build PATH     then:  pkg query "retry after a timeout"
     """
     keep_settings(ctx, _read_settings())
 

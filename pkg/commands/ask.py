@@ -88,10 +88,10 @@ _SAY: dict[str, Callable[[Citation], str]] = {
 @click.option("--exit-code", is_flag=True, help="Exit with code 3 if a question is not answered.")
 @json_option
 def ask(text: str | None, store: str, as_json: bool, exit_code: bool, **options: Any) -> None:
-    """Answer a question about the code and its documents in words, with citations.
+    """Answer a question about the code in words, with citations.
 
-    Each statement cites evidence, and each citation is checked. If nothing fits, the answer says so. Without a model,
-    the evidence is shown. - reads TEXT from standard input.
+    Each statement cites code or documents, and each citation is checked. If nothing fits, the answer says so. Without a
+    model, the evidence is shown. - reads TEXT from standard input.
     """
     if not run_ask(text, store, as_json, options) and exit_code:
         sys.exit(NOTHING_FOUND)

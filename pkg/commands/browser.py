@@ -24,7 +24,10 @@ from pkg.graph.neo4j import guide
 )
 @json_option
 def browser(store: str, http: str | None, is_opened: bool, folder: Path | None, as_json: bool) -> None:
-    """Print the address of the Neo4j Browser for the graph, and write saved queries and colours."""
+    """Print the address of the Neo4j Browser for the graph.
+
+    Also writes saved queries and a style sheet for it.
+    """
     if folder is not None:
         files = guide.export_guide(folder)
         emit(as_json, ({"type": "file", "path": str(file)} for file in files), lambda: view_lines(*map(str, files)))

@@ -11,7 +11,7 @@ from pkg.errors import UsageError
 @click.command(epilog="Example:  pkg completion bash >> ~/.bashrc")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Write a script for shell completion of pkg commands and options."""
+    """Write a script for shell completion."""
     found = get_completion_class(shell)
     if found is None:
         raise UsageError(f"no completion for '{shell}'; expected bash, zsh or fish")

@@ -41,12 +41,12 @@ SHOWN_SKIPPED = 20  # sources in the table; JSON output lists all
 )
 @json_option
 def corpus(paths: tuple[str, ...], output: str, as_json: bool, **options: Any) -> None:
-    """Write a corpus for pkg build from rows and packages, with source and licence of each row.
+    """Write a corpus for pkg build from rows and packages.
 
-    Rows without Python are dropped from a file of rows (.jsonl, .json, .csv, each also .gz, or .parquet), such as
-    PythonAlpaca with instruction, input and output. A wheel, a source distribution, a folder of these or of code, or
-    the NAME of an installed package gives a row for each function, if its licence is permissive. Equal answers are
-    written once.
+    Each row has its source and licence. Rows without Python are dropped from a file of rows (.jsonl, .json, .csv, each
+    also .gz, or .parquet), such as PythonAlpaca with instruction, input and output. A wheel, a source distribution, a
+    folder of these or of code, or the NAME of an installed package gives a row for each function, if its licence is
+    permissive. Equal answers are written once.
     """
     report = write_corpus(paths, output, **options)
     emit(as_json, [{"type": "corpus", "output": output, **asdict(report)}], lambda: view_corpus(report, output))

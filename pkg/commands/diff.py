@@ -42,10 +42,11 @@ _WORDS = {"CALLS": "calls", "INHERITS": "inherits from", "OVERRIDES": "overrides
 @limit_option
 @json_option
 def diff(a: str, b: str, sources: tuple[str, ...], limit: int, as_json: bool) -> None:
-    """Show the difference of code from A to B: functions, classes, constants and links.
+    """Show the difference of the code of A and B.
 
-    A and B are git revisions of the current folder, inputs of pkg build (FOLDER@REV, a folder, an archive), or
-    addresses of graphs. Graphs of revisions and inputs are built in a temporary folder.
+    Lists functions, classes, constants and links by file. A and B are git revisions of the current folder, inputs of
+    pkg build (FOLDER@REV, a folder, an archive), or addresses of graphs. Graphs of revisions and inputs are built in a
+    temporary folder.
     """
     chosen = (sources[0], sources[-1]) if sources else (None, None)
     with listen_to_build(False) as (listener, close_bar):

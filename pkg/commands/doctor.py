@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 @store_options
 @json_option
 def doctor(store: str, as_json: bool) -> None:
-    """Check the environment, the store and the optional tools, and show how to install missing ones.
+    """Check the environment, the store and the optional tools.
 
-    Exits with code 1 if a required part is broken; missing optional tools are only listed.
+    Exits with code 1 if a required part is broken; missing optional tools are listed with the command that installs
+    them.
     """
     findings = examine(store, choose_ask())
     emit(as_json, map(asdict, findings), lambda: [view_findings(findings)])

@@ -87,7 +87,7 @@ ENHANCE_NAMES = ("model", "form", "comments", "limit", "minutes", "max_cost", "p
 )
 @json_option
 def enhance(store: str, as_json: bool, **options: Any) -> None:
-    """Write missing docstrings of functions into the graph, never into files.
+    """Write missing docstrings into the graph, never into files.
 
     The most called functions come first. Docstrings are cached by the code of the function, so that a second run writes
     none again and a moved function keeps its own. Existing docstrings are never replaced.

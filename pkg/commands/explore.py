@@ -38,7 +38,7 @@ EXPLORE = ExploreOptions()
 @where_options
 @json_option
 def explore(text: str, store: str, fresh: bool, as_json: bool, **options: Any) -> None:
-    """Show how something works: the code relevant to TEXT, and its connections.
+    """Show how something works: relevant code and its connections.
 
     The output has functions, classes and constants with their places, the calls between them, their callers and the
     names they use, within a token budget; - reads TEXT from standard input.

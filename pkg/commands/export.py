@@ -25,7 +25,10 @@ from pkg.errors import UsageError
     help="Write CSV files for neo4j-admin database import into a new or empty folder.",
 )
 def export(store: str, vectors: bool, output: str | None, bulk: str | None) -> None:
-    """Write the whole graph as sorted JSON lines; the same graph gives the same bytes."""
+    """Write the whole graph as sorted JSON lines.
+
+    Equal graphs give equal bytes.
+    """
     if bulk is not None:
         if vectors or output:
             raise UsageError("--neo4j-admin excludes --vectors and --output; its files always hold the vectors")

@@ -76,7 +76,7 @@ def impact(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Show what a change of code may break, file by file, and the tests that reach it.
+    """Show what a change may break, and the tests that reach it.
 
     NAME is a function, class, constant or file, as for pkg deps; several are combined. With --diff or --staged, the
     change is that of a git diff: functions, classes, constants and module code that differ by more than comments,

@@ -38,10 +38,10 @@ SHOWN_IMPORTS = 6  # imports listed for each folder; JSON output lists all
 def show_map(
     path: str | None, store: str, fresh: bool, source: str | None, with_files: bool, page: Path | None, as_json: bool
 ) -> None:
-    """Map the imports between the folders of PATH, or of the whole source, and their cycles.
+    """Map the imports between folders, and their cycles.
 
-    Folders with the same number in the column of cycles import each other directly or indirectly; imports within a
-    cycle have a star.
+    Maps the folders of PATH, or of the whole source. Folders with the same number in the column of cycles import each
+    other directly or indirectly; imports within a cycle have a star.
     """
     with open_answering(store, fresh, source) as (graph, source):
         if page is not None:

@@ -73,10 +73,11 @@ _INSTALLING = {"scope": "--scope", "is_written": "--write"}
 )
 @json_option
 def mcp(store: str, as_json: bool, **given: Any) -> None:
-    """Serve the graph to coding agents, by the Model Context Protocol over standard input and output.
+    """Serve the graph to coding agents (Model Context Protocol).
 
     There are five tools with short answers: explore, show, deps, rerank, and more for the rest. The agent starts this
-    command; --install shows its configuration. With --http, one server on this machine serves several agents.
+    command, which uses standard input and output; --install shows the configuration of the agent. With --http, one
+    server on this machine serves several agents.
     """
     _check(given)
     if given["agent"] is not None:

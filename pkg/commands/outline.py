@@ -35,9 +35,10 @@ if TYPE_CHECKING:
 )
 @json_option
 def outline(path: str | None, store: str, fresh: bool, source: str | None, budget: int, as_json: bool) -> None:
-    """Outline the files, classes and functions of PATH, a file or folder, or of the whole source.
+    """Outline the files, classes and functions of a source.
 
-    The most imported files and the most called definitions have priority within the token budget.
+    PATH is a file or folder; without it, the whole source is outlined. The most imported files and the most called
+    definitions have priority within the token budget.
     """
     with open_answering(store, fresh, source) as (graph, source):
         found = graph.outline(path, source=source, budget=budget)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 )
 @json_option
 def show(name: str, store: str, fresh: bool, source: str | None, limit: int, as_json: bool) -> None:
-    """Show the source of NAME with its place, signature and docstring, and its callers and callees.
+    """Show the source of NAME with its callers and callees.
 
     NAME is as for pkg deps: path:line, path::Class.method, a dotted module, a qualified name or a bare one.
     """

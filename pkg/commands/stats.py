@@ -32,7 +32,10 @@ AUDIT_COLUMNS = ("audited against", "tasks", "leaked", "functions", "")
 @store_options
 @json_option
 def stats(store: str, as_json: bool) -> None:
-    """Count nodes and relationships, and list skipped files and the cost of each stage."""
+    """Count nodes and relationships; list skipped files and costs.
+
+    Costs are the CPU-seconds of each stage of a build, and the bytes on disk.
+    """
     with open_graph(store, ask=choose_ask()) as graph:
         found = replace(graph.stats(), overflows=list_overflows(graph.store))
     emit(as_json, [answer_lines.stats_line(found)], lambda: view_stats(found))

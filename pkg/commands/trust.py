@@ -29,10 +29,11 @@ from pkg.trust import forget_encoder, forget_folder, read_trust, trust_encoder
 @click.option("--remove", is_flag=True, help="Remove the folder or the encoder from the trusted ones.")
 @json_option
 def trust(folder: Path | None, encoder: str | None, is_list: bool, remove: bool, as_json: bool) -> None:
-    """Trust the settings file of FOLDER, by default the current one, with the use of code and credentials.
+    """Trust the settings file of FOLDER.
 
-    An untrusted settings file controls only the results of search and their display. Read the file before you trust it;
-    a changed file must be trusted again.
+    A trusted settings file can decide where code and credentials are sent; an untrusted one controls only the results
+    of search and their display. Read the file before you trust it; a changed file must be trusted again. FOLDER is the
+    current folder by default.
     """
     if is_list:
         if folder is not None or encoder is not None or remove:

@@ -89,10 +89,10 @@ def verify_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @verify_options
 @json_option
 def verify(stores: tuple[str, ...], vectors: bool, command: str | None, source: str | None, as_json: bool) -> None:
-    """Compare two stores node by node and relationship by relationship.
+    """Compare two stores, or the calls of a run with the graph.
 
-    Exits with code 1 if they differ, and lists the first differences; graphs of the same input are equal in every
-    store.
+    The stores are compared node by node and relationship by relationship; graphs of the same input are equal in every
+    store. Exits with code 1 if they differ, and lists the first differences.
 
     With --trace, runs a command in the current folder, such as the tests of a built source, and compares its calls with
     the CALLS relationships of one store:  pkg verify --trace "python -m pytest -q"

@@ -50,7 +50,7 @@ COLUMNS = ("place", "task", "what", "alike")
 )
 @json_option
 def audit(store: str, against: tuple[str, ...], data: str, as_json: bool) -> None:
-    """Mark the functions of the graph that contain solutions of a benchmark.
+    """Mark functions that contain solutions of a benchmark.
 
     A function does if its code is equal but for local names, docstrings and annotations, if name and argument count
     are equal, or if most of its tokens are those of the solution. Marks stay until the next audit against the same

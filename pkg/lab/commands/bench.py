@@ -53,7 +53,7 @@ ENCODERS = ("encoder", "ranking", "MRR@10", "95 %", "R@1", "R@10", "ms", "build 
 @source_setting(help="Measure only this source.")
 @json_option
 def bench(store: str, as_json: bool, **options: Any) -> None:
-    """Measure your own graph: quality of search, time and size, and which encoder suits your code.
+    """Measure search, time, size and encoders on your own graph.
 
     The questions are the first paragraphs of docstrings, the answers their functions, in a second graph of the same
     code without docstrings, built in a temporary folder. Needs no network and no text model.

@@ -84,10 +84,11 @@ _repeat = click.option(
 
 @click.group("data")
 def data() -> None:
-    """Write sets of questions and answers about a repository, each row with its source.
+    """Write questions and answers about a repository.
 
-    PATH is an input of pkg build; without it, the graph of --store is used. Rows are JSON lines; dropped rows are
-    reported on standard error with the reason. Texts of a model are cached, so that the same command can be resumed.
+    PATH is an input of pkg build; without it, the graph of --store is used. Rows are JSON lines with their source;
+    dropped rows are reported on standard error with the reason. Texts of a model are cached, so that
+    the same command can be resumed.
     """
 
 
@@ -98,7 +99,7 @@ def data() -> None:
     "--size", type=click.IntRange(1), default=2000, show_default=True, help="Length of a snippet in characters."
 )
 def snippets(size: int, **options: Any) -> None:
-    """Cut the Python files into snippets with their lines, at classes and functions first."""
+    """Cut Python files into snippets."""
     _run_plain("snippets", size=size, overlap=0, **options)
 
 
@@ -111,7 +112,7 @@ def snippets(size: int, **options: Any) -> None:
 @click.option("--overlap", type=click.IntRange(0), default=DEFAULTS.overlap, show_default=True,
               help="Overlap of two chunks in characters.")  # fmt: skip
 def chunks(**options: Any) -> None:
-    """Cut all files into overlapping chunks, each with its definitions and the imports of its file."""
+    """Cut all files into overlapping chunks."""
     _run_plain("chunks", **options)
 
 
@@ -121,7 +122,7 @@ def chunks(**options: Any) -> None:
 @_writer
 @_asking(PAIR_TOKENS)
 def dependencies(**options: Any) -> None:
-    """Write seven kinds of questions about imports, answered by the graph, or by a model from its table."""
+    """Write questions about imports, with answers."""
     _run_either("dependencies", **options)
 
 
@@ -131,7 +132,7 @@ def dependencies(**options: Any) -> None:
 @_writer
 @_asking(DEFAULTS.max_tokens)
 def meta(**options: Any) -> None:
-    """Write questions about README, changelog, documentation and settings, section by section."""
+    """Write questions about documentation and settings."""
     _run_either("meta", **options)
 
 
@@ -142,9 +143,10 @@ def meta(**options: Any) -> None:
 @_repeat
 @_asking(DEFAULTS.max_tokens)
 def explain(**options: Any) -> None:
-    """Explain chunks to a beginner by a model, each with one of 39 questions about it.
+    """Explain chunks to a beginner by a model.
 
-    PATH can also be the output of pkg data chunks; - reads it from standard input.
+    Each explanation answers one of 39 questions. PATH can also be the output of pkg data chunks; - reads it from
+    standard input.
     """
     _run_chain("explain", **options)
 
@@ -156,7 +158,7 @@ def explain(**options: Any) -> None:
 @_repeat
 @_asking(DEFAULTS.max_tokens)
 def questions(**options: Any) -> None:
-    """Write a question and its answer from each explanation, by a model.
+    """Write a question and its answer from each explanation.
 
     PATH can also be the output of an earlier step; otherwise the earlier steps are run first. Questions that do not
     name an existing file, module and lines, and answers without code, are dropped.
@@ -173,7 +175,7 @@ def questions(**options: Any) -> None:
               help="Minimum score of kept pairs.")  # fmt: skip
 @_asking(DEFAULTS.max_tokens)
 def curate(**options: Any) -> None:
-    """Score each pair from 1 to 5 by a model, and keep those with a good score.
+    """Score each pair from 1 to 5 by a model, and keep good ones.
 
     PATH can also be the output of an earlier step; otherwise the earlier steps are run first.
     """
@@ -217,10 +219,10 @@ def curate(**options: Any) -> None:
 @_limit("Number of instructions, sampled by --seed.")
 @_asking(DEFAULTS.max_tokens)
 def responses(**options: Any) -> None:
-    """Answer the instructions of FILE by several models, for pkg judge annotate.
+    """Answer the instructions of FILE by several models.
 
-    FILE has JSON lines with an instruction or question; - reads standard input. Each line of the result is a record as
-    in the paper: instruction, preference, models and their responses.
+    The responses are for pkg judge annotate. FILE has JSON lines with an instruction or question; - reads standard
+    input. Each line of the result is a record as in the paper: instruction, preference, models and their responses.
     """
     _run_responses(**options)
 

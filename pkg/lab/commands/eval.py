@@ -14,7 +14,7 @@ from pkg.lab.commands.eval_retrieval import retrieval
 
 @click.group("eval")
 def evaluate() -> None:
-    """Measure the quality of answers, on benchmarks or on your own questions."""
+    """Measure answers, on benchmarks or on your own questions."""
 
 
 for _command in (qa, retrieval, humaneval, mbpp, repository, calibrate, report):

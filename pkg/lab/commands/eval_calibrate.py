@@ -33,9 +33,10 @@ COLUMNS = ("column", "shown where", "learned: shown", "fixed", "broken", "held o
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the training half.")
 @json_option
 def calibrate(paths: tuple[str, ...], output: str | None, below: float | None, seed: int, as_json: bool) -> None:
-    """Learn from runs when to show code to the model, and report the effect on held-out items.
+    """Learn from runs when to show code to the model.
 
-    A rule is a minimum for one signal of the search. If no rule gains, none shows code.
+    A rule is a minimum for one signal of the search; its effect is measured on held-out items. If no rule gains, code
+    is never shown.
     """
     from pkg.lab.evaluation.code.gate_calibration import list_rows
 

@@ -51,10 +51,11 @@ SOLVER_NAMES = ("form", "max_tokens", "samples", "temperature", "seed", "batch",
 @code_evaluation_options
 @json_option
 def humaneval(store: str, as_json: bool, **options: Any) -> None:
-    """Answer HumanEval by a model without context, with the results of baselines, and with those of the graph.
+    """Answer HumanEval by a model, with and without context.
 
-    All answers run in the sandbox against the hidden tests; each column counts the items that its context fixes and
-    breaks. The folder of the run has prompts, answers, verdicts and contexts.
+    Context is the code found by the graph, and by baselines. All answers run in the sandbox against the hidden tests;
+    each column counts the items that its context fixes and breaks. The folder of the run has prompts, answers, verdicts
+    and contexts.
     """
     run_code_evaluation("humaneval", store, as_json, {**options, "shown": 0})
 
@@ -72,7 +73,7 @@ def humaneval(store: str, as_json: bool, **options: Any) -> None:
 )
 @json_option
 def mbpp(store: str, as_json: bool, **options: Any) -> None:
-    """Answer the 500 test tasks of MBPP by a model, in the columns of `pkg eval humaneval`."""
+    """Answer the 500 test tasks of MBPP, as eval humaneval does."""
     run_code_evaluation("mbpp", store, as_json, options)
 
 

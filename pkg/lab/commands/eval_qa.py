@@ -98,10 +98,10 @@ _NAMES = ("systems", "source", "oracle_file", "batch", "seed")
 )
 @json_option
 def qa(path: str, store: str, as_json: bool, **options: Any) -> None:
-    """Compare systems by the questions of FILE about the graph, in the format of SpyderCodeQA.
+    """Compare systems by the questions of FILE about the graph.
 
-    Reports how often the right file is among the first pieces of evidence, by kind of question; with --model also the
-    citations of the answers; with --judge also the better system, over several runs.
+    FILE has the format of SpyderCodeQA. Reports how often the right file is among the first pieces of evidence, by kind
+    of question; with --model also the citations of the answers; with --judge also the better system, over several runs.
     """
     run_questions(path, store, as_json, options)
 

@@ -50,9 +50,10 @@ if TYPE_CHECKING:
 def report(
     paths: tuple[str, ...], form: str, page: str | None, figures: str | None, data: str | None, as_json: bool
 ) -> None:
-    """Compute all results of runs from their records, without a model and without running code.
+    """Compute all results of runs from their records.
 
-    Several runs are shown side by side, as in the tables of the paper, with its published results.
+    Needs no model and runs no code. Several runs are shown side by side, as in the tables of the paper, with its
+    published results.
     """
     reports = [report_evaluation(path, data) for path in paths]
     if page is not None or figures is not None:

@@ -66,7 +66,7 @@ SHOWN = 5  # failing tests that are named; the file of items has all
 @solver_options
 @json_option
 def repository(path: str, as_json: bool, **options: Any) -> None:
-    """Rewrite functions of a repository with a model, judged by the tests of the repository.
+    """Rewrite functions of a repository, judged by its tests.
 
     An item is a function with a docstring whose tests fail without its body. The model sees header and docstring, and
     the context of the column from the rest of the repository: never tests, the function itself or a near copy of it.

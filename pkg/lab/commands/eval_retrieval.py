@@ -45,7 +45,7 @@ def file_option(flag: str, help: str) -> Callable[..., Any]:
 @source_setting(help="Search only this source.")
 @json_option
 def retrieval(store: str, as_json: bool, **options: Any) -> None:
-    """Score the results of the graph for questions with known answers.
+    """Score the search by questions with known answers.
 
     The files are in the format of BEIR: JSON lines with _id and text, and tab-separated judgements with query-id,
     corpus-id and score. A corpus-id is the id of a row, or path or path::qualname of a repository. Measures every mode

@@ -112,7 +112,7 @@ SHOWN_REASONS = 3  # skipped rows named in a message
 
 @click.group()
 def judge() -> None:
-    """Judge the answers of systems to questions, and measure the judge.
+    """Judge the answers of systems to questions.
 
     FILE has JSON lines {"id", "question", "reference", "answers": {SYSTEM: TEXT}}, or records with "instruction" and
     "responses"; - reads standard input. Without --model, the judge counts shared words, citations that lead to the
@@ -128,9 +128,10 @@ def judge() -> None:
 @judge_options
 @json_option
 def judge_pairwise(path: str, as_json: bool, **options: Any) -> None:
-    """Compare the answers of every two systems: the first is better, the second, both are good, or neither.
+    """Compare the answers of every two systems.
 
-    The summary has the share of each outcome in all judgements, with its deviation over --runs.
+    A verdict is: the first is better, the second, both are good, or neither. The summary has the share of each outcome
+    in all judgements, with its deviation over --runs.
     """
     run_judge("pairwise", path, as_json, options)
 
@@ -141,7 +142,7 @@ def judge_pairwise(path: str, as_json: bool, **options: Any) -> None:
 @judge_options
 @json_option
 def judge_grade(path: str, as_json: bool, **options: Any) -> None:
-    """Grade each answer from 1 to 10 by comparison with the reference, reasons first."""
+    """Grade each answer from 1 to 10 by the reference."""
     run_judge("grade", path, as_json, options)
 
 
@@ -156,7 +157,7 @@ def judge_grade(path: str, as_json: bool, **options: Any) -> None:
 )
 @json_option
 def judge_annotate(path: str, as_json: bool, **options: Any) -> None:
-    """Rate all answers to a question in one prompt, each from 1 to 5 with a reason, by one preference."""
+    """Rate all answers to a question in one prompt, from 1 to 5."""
     run_judge("annotate", path, as_json, options)
 
 
@@ -165,7 +166,7 @@ def judge_annotate(path: str, as_json: bool, **options: Any) -> None:
 @judge_options
 @json_option
 def judge_correctness(path: str, as_json: bool, **options: Any) -> None:
-    """Judge code from 1 to 10 by the tests that it has to pass, which the judge reads but does not run."""
+    """Judge code from 1 to 10 by its tests, without running them."""
     run_judge("correctness", path, as_json, options)
 
 
@@ -176,7 +177,7 @@ def judge_correctness(path: str, as_json: bool, **options: Any) -> None:
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the bootstrap.")
 @json_option
 def judge_report(paths: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Summarise judgements stored with --out by kind and judge, without a model."""
+    """Summarise judgements stored with --out, without a model."""
     run_report(paths, as_json, options)
 
 

@@ -98,7 +98,7 @@ SHOWN = 20  # rejected pairs in the table; the JSON output has all
 )
 @json_option
 def rate(path: str, as_json: bool, **options: Any) -> None:
-    """Serve a page on this machine where people rate or write questions and answers.
+    """Serve a page where people rate or write answers.
 
     FILE has JSON lines: pairs of question and answer get two sliders, answers of one or several systems one slider
     each, answers of two systems a blind choice. The page is served only on this machine, at an address for one browser.

@@ -30,6 +30,11 @@ def test_help_lists_every_heading_with_its_commands_in_order() -> None:
         assert names == list(section.summaries)
 
 
+def test_every_summary_fits_on_a_line_of_80_characters() -> None:
+    lines = CliRunner().invoke(main, ["--help"], terminal_width=80).output.splitlines()
+    assert [line for line in lines[1:] if line.endswith("...")] == []
+
+
 def test_every_module_holds_a_command_of_its_name_and_summary() -> None:
     for section in SECTIONS.values():
         for name, summary in section.summaries.items():
