@@ -9,8 +9,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pkg.rerank.candidates import Example, Extracted, RerankOptions, Verdict
-from pkg.rerank.examples.example_search import find_entry, find_examples, keep_consistent, parse_given, parse_tests
-from pkg.rerank.examples.program_samples import find_samples
+from pkg.rerank.examples.example_search import (
+    find_entry,
+    find_examples,
+    find_samples,
+    keep_consistent,
+    parse_given,
+    parse_tests,
+)
 from pkg.rerank.parsed_question import Definition, Function, Parameter, Question, list_parameters, parse_question
 from pkg.sandbox import protocol
 from pkg.sandbox.protocol import Limits, Result, Sandbox

@@ -18,9 +18,8 @@ from pkg.rerank.conditions import split_expression
 from pkg.rerank.decisions import show_value
 from pkg.rerank.example_rating import Rating
 from pkg.rerank.extraction import list_defined, list_versions
-from pkg.rerank.stages.sandbox_stages import load_candidates, rate_examples
+from pkg.rerank.stages.sandbox_stages import choose_versions, load_candidates, rate_examples
 from pkg.rerank.stages.static_stages import list_warnings
-from pkg.rerank.version_choice import choose_versions
 from pkg.sandbox.protocol import Kind, Sandbox, Verdict
 
 MAX_SHOWN = 300  # characters of a value or a message

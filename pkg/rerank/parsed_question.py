@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pkg.extract.syntax import MAX_CODE
-from pkg.rerank.answer_names import list_common_names, list_defined_names, list_possible_names
+from pkg.rerank.examples.constructors import CONSTRUCTORS
 from pkg.rerank.examples.literals import find_name, parse_expression, parse_statements
 from pkg.rerank.examples.script import KNOWN_IMPORTS, write_import
 from pkg.rerank.examples.substitution import list_stored
@@ -38,6 +38,8 @@ _MAX_PROSE = 20_000  # characters that are searched for a name
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_DEFINED = re.compile(r"\b(?:def|class)[ \t]+([A-Za-z_]\w*)")
+_ASSIGNED = re.compile(r"^[ \t>]*([A-Za-z_]\w*)[ \t]*(?::[^=\n]{1,80})?=(?!=)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,3 +329,23 @@ def _parse_signature(text: str, start: int) -> tuple[Parameter, ...] | None:
     statements = parse_statements(f"def signature{found.group(1)}: pass")
     entry_node = statements[0] if statements else None
     return list_parameters(entry_node) if isinstance(entry_node, ast.FunctionDef) else None
+
+
+def list_defined_names(text: str) -> set[str]:
+    """List the functions and classes that an answer defines."""
+    return {*_DEFINED.findall(text[:MAX_CODE].replace("\\n", "\n"))}
+
+
+def list_possible_names(text: str) -> set[str]:
+    """List the names that an answer may define or assign."""
+    text = text[:MAX_CODE].replace("\\n", "\n")
+    return {*_DEFINED.findall(text), *_ASSIGNED.findall(text)}
+
+
+def list_common_names(counts: Mapping[str, int], answers: int, imports: Mapping[str, str]) -> frozenset[str]:
+    """List the names that at least half of the answers define, so that one answer cannot change how the query is read.
+
+    A name of the standard library counts only if the query does not import it.
+    """
+    known = {*KNOWN_IMPORTS, *CONSTRUCTORS} & imports.keys()
+    return frozenset(name for name, count in counts.items() if 2 * count >= answers and name not in known)

@@ -8,16 +8,22 @@ are replaced. Code that cannot be split runs unchanged.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from pkg.rerank.candidates import Check, Example
 from pkg.rerank.examples.asserts import parse_assert
-from pkg.rerank.examples.expected_errors import find_try, find_with, parse_raises
-from pkg.rerank.examples.fixtures import find_fixture_name, is_fixture, list_members, write_fixture, write_set_up
-from pkg.rerank.examples.literals import find_name, write_code
-from pkg.rerank.examples.loops import exits_early, list_items, pair_names
-from pkg.rerank.examples.parameters import list_arguments, list_defaults, list_parameter_sets
+from pkg.rerank.examples.fixtures import (
+    find_fixture_name,
+    is_fixture,
+    list_arguments,
+    list_defaults,
+    list_members,
+    list_parameter_sets,
+    write_fixture,
+    write_set_up,
+)
+from pkg.rerank.examples.literals import NotLiteral, evaluate, find_name, write_code, write_value
 from pkg.rerank.examples.script import Script
 from pkg.rerank.examples.substitution import Environment, is_replaceable, list_stored, substitute
 from pkg.rerank.parsed_question import Definition, Function, is_stub, is_test
@@ -25,6 +31,7 @@ from pkg.rerank.parsed_question import Definition, Function, is_stub, is_test
 MAX_ITERATIONS = 64  # of an unrolled loop; each yields at least one claim
 MAX_NESTING = 8  # of calls of helpers
 _RUNNERS = ("main", "run", "run_tests", "doctest", "testmod", "TextTestRunner")
+_RAISING = ("raises", "assertRaises", "assertRaisesRegex", "assertRaisesRegexp")
 
 
 def read_tests(
@@ -305,3 +312,150 @@ class TestModule:
 def _is_idle(statement: ast.stmt) -> bool:
     is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
     return is_text or isinstance(statement, ast.Pass)
+
+
+def parse_raises(statement: ast.stmt, notation: str) -> Example | None:
+    """Parse `self.assertRaises(ValueError, f, -1)` and `pytest.raises(ValueError, f, -1)`."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or find_name(call.func) not in _RAISING:
+        return None
+    has_pattern = "Regex" in find_name(call.func)
+    given = call.args[2:] if has_pattern else call.args[1:]
+    expected = _name_errors(call.args[0]) if call.args else None
+    if not given or expected is None:
+        return None
+    expression = ast.Call(given[0], given[1:], [each for each in call.keywords if each.arg != "match"])
+    source = write_code(given[0].body if isinstance(given[0], ast.Lambda) else expression)
+    match = _read_pattern(call.args[1]) if has_pattern else ""
+    return (source and Example(source, Check.RAISES, expected, notation, statement.lineno, match=match)) or None
+
+
+def find_with(statement: ast.With | ast.AsyncWith, notation: str) -> Example | None:
+    """Parse `with pytest.raises(ValueError, match=...) as e:` and `with self.assertRaises(ValueError):`."""
+    (item, *others) = statement.items
+    call = item.context_expr
+    if others or not isinstance(call, ast.Call) or find_name(call.func) not in _RAISING or not call.args:
+        return None
+    expected = _name_errors(call.args[0])
+    body = "\n".join(filter(None, map(write_code, statement.body)))
+    if expected is None or not body:
+        return None
+    match = next((_read_pattern(each.value) for each in call.keywords if each.arg in ("match", "expected_regex")), "")
+    if "Regex" in find_name(call.func) and len(call.args) > 1:
+        match = _read_pattern(call.args[1])
+    if isinstance(item.optional_vars, ast.Name):
+        body = _keep_fault(body, item.optional_vars.id)
+    return Example(body, Check.RAISES, expected, notation, statement.lineno, match=match)
+
+
+def _keep_fault(body: str, name: str) -> str:
+    """Return statements that also bind the exception that they raise to a name, as both libraries do."""
+    lines = "\n".join(f"    {line}" for line in body.split("\n"))
+    made = "__import__('types').SimpleNamespace(value=_fault, exception=_fault, type=type(_fault))"
+    return f"try:\n{lines}\nexcept Exception as _fault:\n    {name} = {made}\n    raise"
+
+
+def find_try(statement: ast.Try, notation: str) -> Example | None:
+    """Parse `try: f(-1); assert False` with `except ValueError: pass`, and the same with `else`."""
+    body = statement.body
+    is_ended = bool(body) and _fails(body[-1])
+    if not (is_ended or any(map(_fails, statement.orelse))) or len(statement.handlers) != 1:
+        return None
+    (handler,) = statement.handlers
+    expected = _name_errors(handler.type) if handler.type is not None else "Exception"
+    inner = "\n".join(filter(None, map(write_code, body[:-1] if is_ended else body)))
+    if expected is None or not inner or any(map(_fails, handler.body)):
+        return None
+    return Example(inner, Check.RAISES, expected, notation, statement.lineno)
+
+
+def _fails(statement: ast.stmt) -> bool:
+    """Return whether a statement always fails a test."""
+    if isinstance(statement, ast.Assert):
+        return isinstance(statement.test, ast.Constant) and not statement.test.value
+    if isinstance(statement, ast.Raise):
+        raised = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
+        return getattr(raised, "id", "") == "AssertionError"
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and find_name(call.func) == "fail"
+
+
+def _name_errors(node: ast.expr) -> str | None:
+    """Return the names of the expected exceptions, joined by " or "; None if they are not names."""
+    if isinstance(node, ast.Tuple):
+        names = [find_name(each) for each in node.elts]
+        return " or ".join(names) if names and all(names) else None
+    return find_name(node) or None
+
+
+def _read_pattern(node: ast.expr) -> str:
+    try:
+        value = evaluate(node)
+    except NotLiteral:
+        return ""
+    return value if isinstance(value, str) else ""
+
+
+def exits_early(loop: ast.For) -> bool:
+    """Return whether a loop has a `break` or `continue`."""
+    return any(isinstance(node, ast.Break | ast.Continue) for each in loop.body for node in ast.walk(each))
+
+
+def pair_names(target: ast.expr, value: ast.expr) -> Environment | None:
+    """Unpack a value into the names of a target; None if the target is not made of names or does not fit."""
+    if isinstance(target, ast.Name):
+        return {target.id: value}
+    if not isinstance(target, ast.Tuple | ast.List) or not isinstance(value, ast.Tuple | ast.List):
+        return None
+    if len(target.elts) != len(value.elts):
+        return None
+    found: Environment = {}
+    for each, part in zip(target.elts, value.elts, strict=True):
+        inner = pair_names(each, part)
+        if inner is None:
+            return None
+        found |= inner
+    return found
+
+
+def list_items(node: ast.expr, candidate_names: Collection[str]) -> list[ast.expr] | None:
+    """List the items of a loop over an expression; None if they are unknown."""
+    if isinstance(node, ast.List | ast.Tuple) and not any(isinstance(each, ast.Starred) for each in node.elts):
+        return node.elts
+    if isinstance(node, ast.Call):
+        return _list_call_items(node, candidate_names)
+    try:
+        value = evaluate(node, candidate_names)
+    except NotLiteral:
+        return None
+    return _write_items(value) if isinstance(value, str | dict | list | tuple) else None
+
+
+def _list_call_items(node: ast.Call, candidate_names: Collection[str]) -> list[ast.expr] | None:
+    name = find_name(node.func)
+    if isinstance(node.func, ast.Attribute):
+        held = node.func.value
+        if name in ("items", "keys", "values") and isinstance(held, ast.Dict) and None not in held.keys:
+            keys = [each for each in held.keys if each is not None]
+            pairs: list[ast.expr] = [
+                ast.Tuple([key, value], ast.Load()) for key, value in zip(keys, held.values, strict=True)
+            ]
+            return pairs if name == "items" else keys if name == "keys" else held.values
+        return None
+    if name in ("zip", "enumerate") and name not in candidate_names and not node.keywords:
+        columns = [list_items(each, candidate_names) for each in node.args]
+        known = [each for each in columns if each is not None]
+        if len(known) != len(columns) or not known:
+            return None
+        if name == "enumerate":
+            known.insert(0, [ast.Constant(number) for number in range(len(known[0]))])
+        return [ast.Tuple(list(row), ast.Load()) for row in zip(*known, strict=False)]
+    try:
+        value = evaluate(node, candidate_names)
+    except NotLiteral:
+        return None
+    return _write_items(value) if isinstance(value, str | dict | list | tuple) else None
+
+
+def _write_items(values: Iterable[object]) -> list[ast.expr]:
+    return [ast.parse(write_value(each), mode="eval").body for each in values]

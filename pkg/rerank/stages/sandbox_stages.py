@@ -1,17 +1,17 @@
-"""Stages that run code in the sandbox: loading, examples, behaviour on inputs (P-24, A-08, U-09)."""
+"""Stages that run code in the sandbox, and the choice among versions by their runs (P-21, P-24, A-08, U-09)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from pkg.errors import shorten
-from pkg.rerank.candidates import Check, Example, Verdict
-from pkg.rerank.case import Case, DistinctCandidate, choose_main, count_names
+from pkg.rerank.candidates import Check, Example, Extracted, Verdict
+from pkg.rerank.case import Case, DistinctCandidate
 from pkg.rerank.conditions import split_expression, write_line
 from pkg.rerank.example_rating import Rating, rate_own_result, rate_step
 from pkg.rerank.examples.literals import parse_expression
-from pkg.rerank.trial import Agreement, Trial, measure_agreement
 from pkg.rerank.value_requests import Request, RequestBatch, RequestKind, run_requests
 from pkg.sandbox import protocol
 from pkg.sandbox.claims import clean_line
@@ -167,39 +167,35 @@ def _show_end(example: Example, end: protocol.Verdict, rating: Rating) -> str:
     return shorten(seen, MAX_SHOWN) + (f" ({shorten(rating.note, MAX_SHOWN)})" if rating.note else "")
 
 
-class BehaviourStage:
-    """Scores the agreement among the candidates for which the most examples hold."""
+def choose_versions(case: Case, answers: Sequence[Sequence[Extracted]]) -> list[DistinctCandidate]:
+    """Choose a version of each answer; results of runs are kept.
 
-    name = "behaviour"
-    drops = False
+    The versions of an answer are tried in order until one loads and all examples hold.
+    """
+    tried = [[DistinctCandidate([], versions[0])] for versions in answers]
+    if case.sandbox is None or case.options.uses_whole_answer:
+        return [each for (each,) in tried]
+    left = [list(versions[1:]) for versions in answers]
+    waiting = [index for index, rest in enumerate(left) if rest]
+    while waiting:
+        load_candidates(case, [tried[index][-1] for index in waiting])
+        waiting = [index for index in waiting if left[index] and _needs_another(case, tried[index][-1])]
+        for index in waiting:
+            tried[index].append(DistinctCandidate([], left[index].pop(0)))
+    return [each[0] if len(each) == 1 else max(each, key=partial(_rate, case)) for each in tried]
 
-    def judge(self, case: Case, candidates: Sequence[DistinctCandidate]) -> list[Verdict]:
-        """Compare the candidates with the best score on the examples; the others rank below in any case."""
-        best = max((each.score("examples") for each in candidates), default=0.0)
-        judged = [each for each in candidates if each.score("examples") == best]
-        if case.sandbox is None or len(judged) < 2:
-            return [self._alone(each in judged and len(judged) == 1) for each in candidates]
-        found = dict(zip(map(id, judged), self._compare(case, case.sandbox, judged), strict=True))
-        return [found.get(id(each)) or self._alone(False) for each in candidates]
 
-    def _alone(self, is_best: bool) -> Verdict:
-        return Verdict(self.name, True, float(is_best), "nothing to compare with" if is_best else "not compared")
+def _needs_another(case: Case, last: DistinctCandidate) -> bool:
+    """Return whether a version does not load, or fails an example."""
+    loads, share = _rate(case, last)
+    has_examples = bool(case.examples) and "examples" in case.options.stages
+    return not (loads and (share == 1.0 or not has_examples))
 
-    def _compare(self, case: Case, sandbox: Sandbox, candidates: Sequence[DistinctCandidate]) -> list[Verdict]:
-        names = count_names(candidates)
-        trial = Trial(case, sandbox, candidates, [choose_main(case, each, names) for each in candidates])
-        outcomes = trial.find_outcomes()
-        case.inputs = len(outcomes[0])
-        first = next((index for index, each in enumerate(candidates) if 0 in each.indices), None)
-        agreements = measure_agreement(outcomes, trial.votes, first)
-        total = sum(trial.votes)
-        return [self._judge(each, total, spent) for each, spent in zip(agreements, trial.seconds, strict=True)]
 
-    def _judge(self, agreement: Agreement, total: int, seconds: float) -> Verdict:
-        inputs = f"{agreement.inputs} input{'s' * (agreement.inputs != 1)}"
-        reason = (
-            f"{agreement.partners} of {total} votes agree on {inputs}" if agreement.inputs else "no input to compare on"
-        )
-        if agreement.is_rough:
-            reason += "; values too large to compare within a tolerance were compared exactly"
-        return Verdict(self.name, True, round(agreement.score, 6), reason, seconds)
+def _rate(case: Case, candidate: DistinctCandidate) -> tuple[bool, float]:
+    """Return whether a version loads, and the share of the examples that hold."""
+    loads = candidate.run is not None and candidate.run.load.kind is Kind.OK
+    if not loads or "examples" not in case.options.stages:
+        return loads, 0.0
+    (verdict,) = ExamplesStage().judge(case, [candidate])
+    return loads, float(verdict.passed) or verdict.score

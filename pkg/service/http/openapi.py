@@ -8,7 +8,7 @@ from typing import Any
 
 from pkg import __version__
 from pkg.service.graph_service import Answer
-from pkg.service.http.operation_endpoint import EVENTS_TYPE, JSON_TYPE, NOTICE, list_methods, list_types
+from pkg.service.http.http_options import EVENTS_TYPE, JSON_TYPE, NOTICE, list_methods, list_types
 from pkg.service.http.problems import PROBLEM_TYPE
 from pkg.service.http.service_metrics import METRICS_TYPE
 from pkg.service.operations.catalogue import Operation

@@ -16,11 +16,10 @@ from pkg import __version__
 from pkg.errors import MissingExtraError, PkgError
 from pkg.service.graph_service import GraphService
 from pkg.service.http.http_access import HttpAccess, HttpAccessGuard
-from pkg.service.http.http_options import DEFAULT_LIMITS, HttpLimits, HttpOptions
-from pkg.service.http.operation_endpoint import JSON_TYPE, OperationEndpoint, list_methods, write_json
+from pkg.service.http.http_options import DEFAULT_LIMITS, JSON_TYPE, HttpLimits, HttpOptions, list_methods
+from pkg.service.http.operation_endpoint import OperationEndpoint, WorkLimit, write_json
 from pkg.service.http.problems import Problem, ReportDefect
 from pkg.service.http.service_metrics import METRICS_TYPE, ServiceMetrics, read_memory
-from pkg.service.http.work_limit import WorkLimit
 from pkg.service.operations.catalogue import OPERATIONS
 from pkg.service.web.web_access import BrowserAccess, WebGuard, WebHosts
 from pkg.service.web.web_server import list_hosts, make_server, open_socket

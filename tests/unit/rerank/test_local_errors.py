@@ -19,13 +19,13 @@ QUERY = "def add(a, b):\n    '''Add numbers.\n\n    >>> add(1, 2)\n    3\n    ''
 RIGHT = "def add(a, b):\n    return a + b\n"
 ODD = "def add(a, b):\n    odd = a + b\n    return odd\n"
 STAGES = {
-    "extraction": "pkg.rerank.distinct_candidates.list_versions",
+    "extraction": "pkg.rerank.reranker.list_versions",
     "syntax": "pkg.rerank.stages.static_stages.SyntaxStage.judge",
     "static": "pkg.rerank.stages.static_stages.StaticStage.judge",
     "smoke": "pkg.rerank.stages.sandbox_stages.SmokeStage.judge",
     "examples": "pkg.rerank.stages.sandbox_stages.ExamplesStage.judge",
-    "behaviour": "pkg.rerank.stages.sandbox_stages.BehaviourStage.judge",
-    "similarity": "pkg.rerank.stages.similarity.SimilarityStage.judge",
+    "behaviour": "pkg.rerank.stages.comparisons.BehaviourStage.judge",
+    "similarity": "pkg.rerank.stages.comparisons.SimilarityStage.judge",
 }
 
 

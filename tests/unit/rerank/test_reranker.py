@@ -10,8 +10,7 @@ from fake_sandbox import FakeSandbox
 from pkg.errors import InputError, MissingExtraError, PkgError, SandboxError, UsageError
 from pkg.rerank.candidates import Candidate, Ranked, RerankOptions, StageName, Task, Verdict, paper_options
 from pkg.rerank.case import Case, DistinctCandidate, make_case
-from pkg.rerank.distinct_candidates import find_distinct_candidates
-from pkg.rerank.reranker import Reranker, compare_all
+from pkg.rerank.reranker import Reranker, compare_all, find_distinct_candidates
 from pkg.sandbox import worker_pool
 
 QUERY = '''\

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from pkg.rerank.candidates import Ranking, RerankOptions
-from pkg.rerank.drivers import find_driver
 from pkg.rerank.reranker import Reranker
+from pkg.rerank.statement_dependencies import find_driver
 
 QUERY = "Write a function area(w, h) that gives the area of a rectangle. area(2, 3) == 6 and area(4, 5) == 20."
 UNSHOWN = "Write a function to give the area of a rectangle."

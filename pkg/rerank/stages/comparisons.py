@@ -1,15 +1,20 @@
-"""Run the candidates on generated inputs and measure agreement: correct code agrees, wrong code varies."""
+"""Stages that compare candidates: behaviour on generated inputs, and similarity to the query (P-25, A-07)."""
 
 from __future__ import annotations
 
+import ast
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from time import thread_time
 
-from pkg.rerank.case import Case, DistinctCandidate, find_parameters
+from pkg.extract.syntax import is_string_statement, parse_code
+from pkg.rerank.candidates import Verdict
+from pkg.rerank.case import Case, DistinctCandidate, choose_main, count_names, find_parameters
 from pkg.rerank.inputs.generate import guess_inputs, list_arguments, vary_inputs
 from pkg.rerank.inputs.input_values import LiteralPool, collect_literals
 from pkg.rerank.inputs.parameter_types import ArgumentTypes, guess_type, list_alternatives
-from pkg.rerank.parsed_question import Function, Parameter
+from pkg.rerank.parsed_question import Definition, Function, Parameter
 from pkg.rerank.value_equality import CanonicalValue, equal_canonical, make_canonical
 from pkg.rerank.value_requests import Request, RequestBatch, run_requests
 from pkg.sandbox.protocol import Kind, Result, Sandbox
@@ -18,6 +23,86 @@ Values = Sequence[str | None]  # of one candidate, one per input; None for no va
 MAX_COMPARED = 500_000  # numbers that are compared within a tolerance for one input: about 0.1 seconds
 
 Row = tuple[int, ...]  # group numbers of the values of one candidate, one per input; -1 for no value
+
+
+def strip_code(code: str) -> str:
+    """Return code without comments, docstrings and layout; invalid code is unchanged."""
+    tree = parse_code(code)
+    if tree is None:
+        return code
+    for node in ast.walk(tree):
+        if isinstance(node, Definition | ast.Module):
+            body = [each for each in node.body if not is_string_statement(each)]
+            node.body = body if body or isinstance(node, ast.Module) else [ast.Pass()]
+    try:
+        return ast.unparse(tree)
+    except RecursionError:
+        return code
+
+
+_ENCODING = threading.Lock()  # an encoder caches words, and tasks run in several threads
+
+DIGITS = 6  # of a cosine; further digits depend on the order of additions
+
+
+class SimilarityStage:
+    """Measure the cosine between the query and each candidate."""
+
+    name = "similarity"
+    drops = False
+
+    def judge(self, case: Case, candidates: Sequence[DistinctCandidate]) -> list[Verdict]:
+        """Return the cosine of each candidate."""
+        from pkg.encode.registry import load_encoder
+
+        start = thread_time()
+        is_raw = case.options.compare == "raw"
+        texts = [each.code if is_raw else each.stripped for each in candidates]
+        encoder = load_encoder(case.options.encoder)
+        with _ENCODING:
+            query = encoder.encode_query(case.question.text.encode("utf-8", "replace").decode())
+            vectors = encoder.encode([text.encode("utf-8", "replace") for text in texts])
+        cosines = [round(float(each), DIGITS) for each in vectors @ query]
+        seconds = (thread_time() - start) / max(1, len(candidates))
+        return [Verdict(self.name, True, cosine, "", seconds) for cosine in cosines]
+
+
+class BehaviourStage:
+    """Scores the agreement among the candidates for which the most examples hold."""
+
+    name = "behaviour"
+    drops = False
+
+    def judge(self, case: Case, candidates: Sequence[DistinctCandidate]) -> list[Verdict]:
+        """Compare the candidates with the best score on the examples; the others rank below in any case."""
+        best = max((each.score("examples") for each in candidates), default=0.0)
+        judged = [each for each in candidates if each.score("examples") == best]
+        if case.sandbox is None or len(judged) < 2:
+            return [self._alone(each in judged and len(judged) == 1) for each in candidates]
+        found = dict(zip(map(id, judged), self._compare(case, case.sandbox, judged), strict=True))
+        return [found.get(id(each)) or self._alone(False) for each in candidates]
+
+    def _alone(self, is_best: bool) -> Verdict:
+        return Verdict(self.name, True, float(is_best), "nothing to compare with" if is_best else "not compared")
+
+    def _compare(self, case: Case, sandbox: Sandbox, candidates: Sequence[DistinctCandidate]) -> list[Verdict]:
+        names = count_names(candidates)
+        trial = Trial(case, sandbox, candidates, [choose_main(case, each, names) for each in candidates])
+        outcomes = trial.find_outcomes()
+        case.inputs = len(outcomes[0])
+        first = next((index for index, each in enumerate(candidates) if 0 in each.indices), None)
+        agreements = measure_agreement(outcomes, trial.votes, first)
+        total = sum(trial.votes)
+        return [self._judge(each, total, spent) for each, spent in zip(agreements, trial.seconds, strict=True)]
+
+    def _judge(self, agreement: Agreement, total: int, seconds: float) -> Verdict:
+        inputs = f"{agreement.inputs} input{'s' * (agreement.inputs != 1)}"
+        reason = (
+            f"{agreement.partners} of {total} votes agree on {inputs}" if agreement.inputs else "no input to compare on"
+        )
+        if agreement.is_rough:
+            reason += "; values too large to compare within a tolerance were compared exactly"
+        return Verdict(self.name, True, round(agreement.score, 6), reason, seconds)
 
 
 @dataclass(frozen=True, slots=True)
