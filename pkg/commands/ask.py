@@ -77,7 +77,7 @@ _SAY: dict[str, Callable[[Citation], str]] = {
 @click.option(
     "--refuse/--no-refuse",
     default=ASK.refuse,
-    help="Answer 'I do not know' if nothing fits, without the model (default), or ask the model anyway.",
+    help="Answer 'I do not know' if nothing fits or supports the answer (default), or show it anyway.",
 )
 @answer_tokens_option
 @click.option(
