@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pkg.extract.syntax import is_string_statement, parse_code
+from pkg.generation.known_imports import find_import
 from pkg.rerank.undefined_names import find_undefined
 
 
@@ -30,12 +31,18 @@ class Linked:
     code: str
     added: tuple[Piece, ...] = ()
     missing: tuple[str, ...] = ()
+    imports: tuple[str, ...] = ()  # added ones of the standard library
+
+
+_POSTPONED = "from __future__ import annotations"
+"""Keeps names of annotations that are not defined from failing."""
 
 
 def link_pieces(code: str, pieces: Sequence[Piece]) -> Linked:
-    """Insert each piece that code uses and does not define, and the pieces that these use.
+    """Insert each piece that code uses and does not define, the pieces that these use, and missing imports.
 
-    The first of several pieces with the same name is taken. Code with a syntax error is unchanged.
+    The first of several pieces with the same name is taken. Where names remain undefined in annotations alone,
+    annotations are postponed. Code with a syntax error is unchanged.
     """
     known = {each.name: each for each in reversed(pieces)}
     added: dict[str, Piece] = {}
@@ -43,7 +50,19 @@ def link_pieces(code: str, pieces: Sequence[Piece]) -> Linked:
     while wanted := [name for name in list_missing(linked) if name in known and name not in added]:
         added |= {name: known[name] for name in wanted}
         linked = _insert(code, list(added.values()))
-    return Linked(linked, tuple(added.values()), tuple(list_missing(linked)))
+    imports = _find_imports(linked)
+    linked = _insert(linked, (), imports)
+    missing = list_missing(linked)
+    if missing and (left := list_missing(postponed := _insert(linked, (), (_POSTPONED,)))) != missing:
+        linked, missing = postponed, left
+    return Linked(linked, tuple(added.values()), tuple(missing), tuple(imports))
+
+
+def _find_imports(code: str) -> list[str]:
+    """List the imports of the standard library for undefined names of code."""
+    tree = parse_code(code)
+    found = [find_import(name, tree) for name in list_missing(code)] if tree is not None else []
+    return [each for each in found if each is not None]
 
 
 def list_missing(code: str) -> list[str]:
@@ -66,12 +85,20 @@ def explain_unusable(piece: Piece, others: Sequence[Piece], needs_all: bool = Tr
     return f"undefined: {', '.join(linked.missing)}" if linked.missing else ""
 
 
-def _insert(code: str, pieces: Sequence[Piece]) -> str:
-    """Insert imports and pieces after the leading imports of code, because top-level statements may need them."""
+def _insert(code: str, pieces: Sequence[Piece], more: Sequence[str] = ()) -> str:
+    """Insert imports and pieces after the leading imports of code, because top-level statements may need them.
+
+    more: imports, of which one of __future__ comes before all others.
+    """
+    if not pieces and not more:
+        return code
     lines = code.split("\n")
-    end = _find_head(code)
+    end, first = _find_head(code)
     head, rest = lines[:end], lines[end:]
-    imports = [each for each in _list_imports(pieces) if each not in head]
+    imports = [each for each in (*_list_imports(pieces), *more) if each not in head]
+    if _POSTPONED in imports:
+        imports.remove(_POSTPONED)
+        head.insert(first, _POSTPONED)
     blocks = ["\n".join((*head, *imports)), *(each.code for each in reversed(pieces)), "\n".join(rest)]
     return "\n\n\n".join(block.strip("\n") for block in blocks if block.strip())
 
@@ -82,12 +109,14 @@ def _list_imports(pieces: Sequence[Piece]) -> list[str]:
     return [each for each in found if not each.startswith("from __future__")]
 
 
-def _find_head(code: str) -> int:
-    """Count the lines up to the last leading import of code, after a module docstring."""
+def _find_head(code: str) -> tuple[int, int]:
+    """Count the lines up to the last leading import of code, and those of the module docstring."""
     tree = parse_code(code)
-    end = 0
+    end = first = 0
     for statement in tree.body if tree is not None else ():
         if not (isinstance(statement, ast.Import | ast.ImportFrom) or (not end and is_string_statement(statement))):
             break
         end = statement.end_lineno or end
-    return end
+        if is_string_statement(statement):
+            first = end
+    return end, first

@@ -6,7 +6,7 @@ docstring; or not at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -119,8 +119,18 @@ def _read_imports(store: GraphStore, found: Iterable[FoundHit], shown: Iterable[
 
 
 def _list_code(
-    found: Iterable[FoundHit], shown: Iterable[str], imports: Iterable[tuple[str, ...]]
+    found: Sequence[FoundHit], shown: Iterable[str], imports: Iterable[tuple[str, ...]]
 ) -> Iterator[HelperText]:
+    """Yield each function once: a block only if its function is shown neither as a hit nor as a helper."""
+    helpers = {helper.id for each in found for helper in each.hit.helpers}
+    whole = helpers | {each.node.id for each in found if each.node.label is not Label.BLOCK}
+    seen: set[str] = set()
     for each, code, needed in zip(found, shown, imports, strict=True):
-        yield HelperText(format_place(each.hit), "\n".join((*needed, code)))
-        yield from map(_show_helper, each.hit.helpers)
+        is_inside = each.node.label is Label.BLOCK and each.owner.id in whole
+        if each.node.id not in seen and not is_inside:
+            seen.add(each.node.id)
+            yield HelperText(format_place(each.hit), "\n".join((*needed, code)))
+        for helper in each.hit.helpers:
+            if helper.id not in seen:
+                seen.add(helper.id)
+                yield _show_helper(helper)

@@ -94,11 +94,11 @@ def test_a_block_of_python_2_is_unchanged(store: GraphStore) -> None:
     assert shown.code == "if x:\n    print x"
 
 
-def test_each_hit_is_followed_by_its_helpers(store: GraphStore) -> None:
+def test_each_hit_is_followed_by_its_helpers_once(store: GraphStore) -> None:
     result = make_result(store, "close", "Till.count", helpers=(HELPER,))
 
     assert [shown.place for shown in read_helpers(store, result)] == [
-        "shop/till.py:19-20 close", "b.py:1-2 g", "shop/till.py:7-16 Till.count", "b.py:1-2 g",
+        "shop/till.py:19-20 close", "b.py:1-2 g", "shop/till.py:7-16 Till.count",
     ]  # fmt: skip
     assert read_helpers(store, result)[1].code == "import os\ndef g():\n    return os"
 
@@ -140,3 +140,18 @@ def test_without_a_store_a_hit_is_shown_as_found(store: GraphStore) -> None:
     assert [shown.code for shown in list_helpers(make_result(store, "Till.count body/for[0]"))] == [
         "for coin in coins:\n    if coin > limit:\n        total += math.floor(coin) * prices.rate"
     ]
+
+
+def test_a_block_is_left_out_where_its_function_is_shown(store: GraphStore) -> None:
+    names = {node.name for node in store.nodes((Label.BLOCK,)) if node.qualname == "Till.count"}
+    block = f"Till.count {min(names)}"
+    (count,) = (node for node in store.nodes((Label.FUNCTION,)) if node.qualname == "Till.count")
+    helper = replace(HELPER, id=count.id, path="shop/till.py", qualname="Till.count", start_line=7, end_line=16)
+
+    assert len(read_helpers(store, make_result(store, block))) == 1
+    for result, others in (
+        (make_result(store, block, "Till.count"), []),
+        (make_result(store, block, "close", helpers=(helper,)), ["shop/till.py:19-20 close"]),
+    ):
+        places = [shown.place for shown in read_helpers(store, result)]
+        assert places == ["shop/till.py:7-16 Till.count", *others]

@@ -58,3 +58,25 @@ def test_a_helper_of_python_2_or_with_undefined_names_is_unusable() -> None:
     assert explain_unusable(TOTAL, [TOTAL]) == "undefined: split"
     assert explain_unusable(TOTAL, [TOTAL, PLAIN_SPLIT]) == ""
     assert explain_unusable(SPLIT, []) == ""
+
+
+def test_an_import_of_the_standard_library_is_added_to_helper_and_answer() -> None:
+    helper = Piece("last", "a.py:1", "def last(items):\n    return deque(items, maxlen=1).pop()")
+    code = "def f(items: Iterable[Any]) -> str:\n    return json.dumps([last(items), datetime(2020, 1, 2).year])\n"
+    linked = link_pieces(code, [helper])
+    assert (linked.missing, [each.name for each in linked.added]) == ((), ["last"])
+    assert run(linked.code)["f"]([1, 2]) == "[2, 2020]"
+    assert explain_unusable(helper, []) == ""
+
+
+def test_annotations_do_not_make_a_helper_unusable() -> None:
+    helper = Piece("head", "a.py:1", 'def head(frame: "DataFrame", series: Series) -> DataFrame:\n    return frame[0]')
+    assert explain_unusable(helper, []) == ""
+    linked = link_pieces('"""Module."""\nimport os\n\ndef f(frame):\n    return head(frame, None)\n', [helper])
+    assert linked.code.startswith('"""Module."""\nfrom __future__ import annotations\nimport os\n')
+    assert run(linked.code)["f"]([3]) == 3
+
+
+def test_code_without_undefined_names_keeps_its_annotations() -> None:
+    code = "def f(text: str) -> int:\n    return len(text)\n"
+    assert link_pieces(code, []).code == code

@@ -53,7 +53,6 @@ def test_the_model_is_not_asked_without_fitting_evidence(graph: Graph) -> None:
     assert answer.gathered.pieces  # what was looked at
 
 
-@pytest.mark.parametrize("model", [None, ScriptedModel([GOOD])])
 def test_a_question_that_nothing_fits_is_refused_without_a_model(graph: Graph) -> None:
     answer = graph.ask("Where are JPEG images resized before the upload?")
     assert (answer.is_refused, answer.reason, answer.model) == (True, NOTHING_FITS, "")
@@ -67,6 +66,7 @@ def test_a_path_of_a_text_file_restricts_the_evidence(graph: Graph) -> None:
     assert {piece.path for piece in answer.gathered.pieces} == {"README.md"}
 
 
+@pytest.mark.parametrize("model", [None, ScriptedModel([GOOD])])
 def test_evidence_over_the_budget_differs_from_no_evidence(graph: Graph, model: ScriptedModel | None) -> None:
     answer = graph.ask(TAX, model, AskOptions(EvidenceOptions(budget=1)))
     assert answer.gathered.left_out
