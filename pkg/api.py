@@ -668,7 +668,7 @@ class Graph:
 
     def prompt(self, result: api_types.QueryResult) -> str:
         """Return the augmented prompt of a result (P-19, P-20); without code if nothing fits."""
-        from pkg.generation.prompt import render_prompt
+        from pkg.generation.prompt_templates.paper_templates import render_prompt
 
         return render_prompt(result)
 

@@ -27,7 +27,7 @@ from pkg.console.settings import decode_option, decode_options, is_typed, source
 from pkg.console.trees import LINK_VERBS, say_coverage
 from pkg.errors import UsageError, count_things
 from pkg.model import rank_confidence
-from pkg.quoting.chosen_fence import choose_fence
+from pkg.quoting.data_marks import choose_fence
 from pkg.quoting.hidden_characters import spell_hidden
 from pkg.retrieval.deps.answer import WHOLE_FILE, Affected, Change, Impact, Place
 from pkg.retrieval.deps.impact import list_tests

@@ -13,8 +13,7 @@ from pkg.enhance.function_facts import FunctionText, parse_function
 from pkg.errors import ContextLengthError, ModelUnfitError
 from pkg.extract.syntax import is_python
 from pkg.models.text_model import Decoding, Generation, Message, TextModel, Usage
-from pkg.quoting.chosen_fence import choose_fence
-from pkg.quoting.data_marks import quote_data
+from pkg.quoting.data_marks import choose_fence, quote_data
 
 MOST_COMMENTS = 5  # of a function; more would hide the code
 MAX_TOKENS = 40  # of a comment

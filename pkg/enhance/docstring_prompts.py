@@ -18,8 +18,7 @@ from typing import Literal
 from pkg.enhance.function_facts import FunctionText
 from pkg.extract.docstrings import insert_docstring
 from pkg.models.text_model import Decoding, Generation, Message, TextModel
-from pkg.quoting.chosen_fence import choose_fence
-from pkg.quoting.data_marks import quote_data
+from pkg.quoting.data_marks import choose_fence, quote_data
 
 PromptName = Literal["hole", "open-hole", "chat"]
 PROMPT_NAMES: tuple[PromptName, ...] = (

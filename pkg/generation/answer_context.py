@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pkg.generation.aligned_code import align_code
+from pkg.generation.gate import measure_signals
 from pkg.generation.linking import Piece, explain_unusable
 from pkg.generation.prompt_templates.helper_text import read_found, read_helpers
 from pkg.generation.sample_writer import Context
-from pkg.generation.signals import measure_signals
 from pkg.model import Hit, Node, QueryResult
 from pkg.retrieval.needed_imports import ModuleImports, list_corpora
 

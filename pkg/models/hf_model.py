@@ -17,9 +17,8 @@ from typing import Any, cast
 
 from pkg.errors import MissingExtraError, ModelError, ModelUnfitError, PathError
 from pkg.models.answer_text import AnswerText
-from pkg.models.content import identify
 from pkg.models.fim import FAMILIES, FimFamily, Order, find_family
-from pkg.models.gguf_file import read_gguf
+from pkg.models.gguf_file import identify, read_gguf
 from pkg.models.model_options import ModelOptions
 from pkg.models.prompt_batch import Conversation, Hole, Prompt
 from pkg.models.text_model import Decoding, Finish, Generation, Listen, Message, Usage, check_room

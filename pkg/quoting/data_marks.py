@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from collections.abc import Iterable
 
-from pkg.quoting.chosen_fence import choose_fence
 from pkg.quoting.hidden_characters import spell_hidden
 from pkg.quoting.special_tokens import break_tokens
 
@@ -59,3 +59,9 @@ def mark_data(text: str) -> str:
 
 def _draw_tag() -> str:
     return f"data-{secrets.token_hex(8)}"
+
+
+def choose_fence(texts: Iterable[str], least: int = 3) -> str:
+    """Return a run of backticks that none of the texts holds, so that they can neither end it nor pass for it."""
+    longest = max((len(run) for text in texts for run in re.findall("`+", text)), default=0)
+    return "`" * max(least, longest + 1)

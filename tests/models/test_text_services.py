@@ -296,7 +296,7 @@ def test_a_limit_is_kept_for_the_prompt_and_the_longest_answer(
     server: TextServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited: list[int] = []
-    monkeypatch.setattr("pkg.models.rate_limit.RateLimit.wait", lambda self, tokens: waited.append(tokens))
+    monkeypatch.setattr("pkg.models.openai_model.RateLimit.wait", lambda self, tokens: waited.append(tokens))
     model, _ = open_at(server.url, requests_a_minute=1)
     model.chat(ASK, SHORT)
     model.complete("twelve bytes", SHORT)

@@ -7,16 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pkg.generation.prompt_templates.helper_text import list_helpers
 from pkg.generation.prompt_templates.prompt_template import Attempt, HelperText, Prompt, PromptTask
-from pkg.generation.prompt_templates.sections import (
+from pkg.generation.prompt_templates.template_lines import (
+    HELPERS_END,
+    HELPERS_START,
+    PROBLEM_END,
+    PROBLEM_START,
     choose_task_fence,
     list_attempt_comments,
     list_attempt_lines,
     list_helper_comments,
     list_helper_lines,
+    quote,
 )
-from pkg.generation.prompt_templates.template_lines import HELPERS_END, HELPERS_START, PROBLEM_END, PROBLEM_START, quote
+from pkg.model import QueryResult
 from pkg.models.text_model import Message
+from pkg.retrieval.query_options import check_shows_code
 
 ROLE = "You are an experienced Python programmer."
 TASK = "Write Python code that solves the following problem."
@@ -88,3 +95,14 @@ def _list_problem(task: PromptTask, rules: str) -> Iterator[str]:
     """Write the task line, with the rules of a family, and the problem."""
     yield f"{TASK} {rules}".rstrip()
     yield from (PROBLEM_START, quote(task.text.strip("\r\n")), PROBLEM_END)
+
+
+def render_prompt(result: QueryResult) -> str:
+    """Render the augmented prompt of a query as text (P-19); without hits, the plain problem.
+
+    Each helper is in a fence, headed by a comment with its place, and quoted, so that it cannot imitate the template
+    (pkg.generation.prompt_templates.template_lines). Raises UsageError for hits without code.
+    """
+    check_shows_code(result.mode)
+    (message,) = write_generic(PromptTask(result.text), list_helpers(result), ()).messages
+    return f"{message.content}\n"

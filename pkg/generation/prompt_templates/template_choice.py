@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from pkg.errors import UsageError
-from pkg.generation.prompt_templates.brief import write_brief
-from pkg.generation.prompt_templates.header import write_header
+from pkg.generation.prompt_templates.own_templates import write_brief, write_header, write_primed, write_raw
 from pkg.generation.prompt_templates.paper_templates import (
     write_codellama,
     write_deepseek,
@@ -15,9 +14,7 @@ from pkg.generation.prompt_templates.paper_templates import (
     write_qwen,
     write_starcoder2,
 )
-from pkg.generation.prompt_templates.primed import write_primed
 from pkg.generation.prompt_templates.prompt_template import PromptTemplate, Write
-from pkg.generation.prompt_templates.raw import write_raw
 from pkg.models.text_model import TextModel
 
 AUTO, PAPER = "auto", "paper"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.generation.prompt import render_prompt
+from pkg.generation.prompt_templates.paper_templates import render_prompt
 from pkg.model import Coverage, Helper, Hit, QueryResult
 
 MARKERS = re.compile(r"(Problem:|End of problem\.|The following code.*|helper code (\d+):|End of helper section\.)")

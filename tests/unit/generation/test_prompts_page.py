@@ -8,7 +8,7 @@ import re
 from golden_prompts import HELPERS, STUB
 from pages import ROOT
 
-from pkg.generation.prompt_templates.brief import INSTRUCTIONS
+from pkg.generation.prompt_templates.own_templates import INSTRUCTIONS
 from pkg.generation.prompt_templates.prompt_template import make_task
 from pkg.generation.prompt_templates.self_contained_code import wrap_block
 from pkg.generation.prompt_templates.template_choice import TEMPLATE_NAMES, TEMPLATES

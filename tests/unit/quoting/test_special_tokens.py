@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.generation.prompt import render_prompt
+from pkg.generation.prompt_templates.paper_templates import render_prompt
 from pkg.model import Coverage, Helper, Hit, QueryResult
 from pkg.quoting.special_tokens import SPECIAL_TOKENS, break_tokens, find_token
 

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from pkg.commands.query import view_query
 from pkg.errors import UsageError
-from pkg.generation.prompt import render_prompt
+from pkg.generation.prompt_templates.paper_templates import render_prompt
 from pkg.model import QueryResult
 from pkg.retrieval.file_ranking import BEST_FUNCTIONS, SHOWN_FUNCTIONS
 from pkg.retrieval.query import run_query

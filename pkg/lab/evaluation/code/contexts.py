@@ -16,10 +16,10 @@ from pkg.extract.input_options import parse_fingerprint
 from pkg.extract.rows import Row, read_rows
 from pkg.generation.aligned_code import align_code
 from pkg.generation.answer_context import read_context
+from pkg.generation.gate import measure_signals
 from pkg.generation.linking import Piece
 from pkg.generation.prompt_templates.helper_text import list_helpers
 from pkg.generation.prompt_templates.prompt_template import HelperText
-from pkg.generation.signals import measure_signals
 from pkg.lab.evaluation.code.benchmark_items import Item
 from pkg.lab.evaluation.code.columns import Finder
 from pkg.lab.evaluation.retrieval.plain_bm25 import PlainBM25

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pkg.errors import InputError
-from pkg.generation.gate import reaches
-from pkg.generation.signals import SIGNALS
+from pkg.generation.gate import SIGNALS, reaches
 from pkg.lab.evaluation.code.run_folder import Record, read_head, read_records
 
 CONTEXT_OF = {"signatures": "signatures", "func-pkg": "code", "block-pkg": "code"}

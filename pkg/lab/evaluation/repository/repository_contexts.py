@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal, cast
 from pkg.errors import QueryError
 from pkg.generation.aligned_code import align_code
 from pkg.generation.answer_context import MOST_SIGNATURES
+from pkg.generation.gate import measure_signals
 from pkg.generation.prompt_templates.helper_text import read_helpers
 from pkg.generation.prompt_templates.prompt_template import HelperText
-from pkg.generation.signals import measure_signals
 from pkg.graph.path_filter import is_test
 from pkg.lab.evaluation.code.benchmark_items import Item
 from pkg.lab.evaluation.code.columns import Finder

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.models.rate_limit import MINUTE, RateLimit
+from pkg.models.openai_model import MINUTE, RateLimit
 
 
 @dataclass
