@@ -487,7 +487,7 @@ class Graph:
         A Skip is the reason why a source cannot be updated, such as a deleted folder; its graph is kept. Raises
         UsageError for an unknown source, StoreError for a store that cannot be written.
         """
-        from pkg.indexing.refresh import refresh
+        from pkg.indexing.build import refresh
 
         return refresh(self.store, source, _build_options(None, 1, listener))
 

@@ -130,12 +130,8 @@ def _examine_sqlite() -> Finding:
         try:
             connection.execute("SELECT value FROM json_each('[1]')")
         except sqlite3.OperationalError:
-            return Finding(
-                "sqlite",
-                "broken",
-                f"{sqlite3.sqlite_version} without JSON",
-                "use a Python built with SQLite 3.38 or newer",
-            )
+            detail = f"{sqlite3.sqlite_version} without JSON"
+            return Finding("sqlite", "broken", detail, "use a Python built with SQLite 3.38 or newer")
     return Finding("sqlite", "ok", sqlite3.sqlite_version)
 
 

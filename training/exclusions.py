@@ -15,8 +15,7 @@ from evaluation_code import read_files
 from mining import mine_file
 from shared_data import QUESTIONS, SPYDER_QUESTIONS, find_files, read_questions, read_rows
 
-from pkg.terms.compounds import FILE
-from pkg.terms.words import split_terms
+from pkg.terms.words import COMPOUNDS_FILE, split_terms
 from pkg.trained import WEIGHTS, read_weights
 
 
@@ -35,7 +34,7 @@ def normalise_text(text: str) -> str:
 
 def read_exclusions(cache: Path, data: Path, work: Path) -> Exclusions:
     """Collect the exclusions, once for each list of words; they are stored in the work folder."""
-    target = work / f"exclusions-{blake2b(read_weights(WEIGHTS, FILE), digest_size=6).hexdigest()}.json"
+    target = work / f"exclusions-{blake2b(read_weights(WEIGHTS, COMPOUNDS_FILE), digest_size=6).hexdigest()}.json"
     if not target.exists():
         keys, texts = set[str](), {normalise_text(text) for text in _list_questions(cache, data)}
         for path, text in (*read_files(cache), *_list_rows(data)):

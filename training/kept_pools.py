@@ -23,7 +23,7 @@ from pkg.retrieval.question import parse_question
 PACKAGE = Path(__file__).resolve().parents[1] / "pkg"
 _GRAPH = (
     "extract", "indexing", "encode", "enhance", "resolve", "graph/embedded/sql.py", "units.py", "terms/packed_terms.py",
-    "terms/words.py", "terms/compounds.py", "weights/static.json", "weights/lexical.json",
+    "terms/words.py", "weights/static.json", "weights/lexical.json",
 )  # fmt: skip
 """Code that determines the contents of a graph."""
 _POOL = (

@@ -1,4 +1,4 @@
-"""List the words with the most similar rows for each word that has a trained row: read by pkg.terms.related."""
+"""List the words with the most similar rows for each word that has a trained row: read by pkg.terms.term_weights."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from pkg.encode.word_table import NAME, PLACE, TEXT, WordTable
-from pkg.terms.related import FILE, FULL, MOST, RELATED, WORDS
+from pkg.terms.term_weights import FULL, MOST, RELATED, RELATED_FILE, RELATED_WORDS
 
 LEAST = 0.25  # cosine below which two words are unrelated
 _AT_ONCE = 1000
@@ -26,5 +26,5 @@ def write_related(table: WordTable, words: list[str], folder: Path) -> None:
         found = np.take_along_axis(likeness, near, axis=1)
         related["word"][low : low + _AT_ONCE] = near
         related["likeness"][low : low + _AT_ONCE] = np.where(found >= LEAST, np.rint(found * FULL), 0)
-    np.save(folder / FILE, related)
-    (folder / WORDS).write_text("\n".join(known) + "\n", encoding="utf-8")
+    np.save(folder / RELATED_FILE, related)
+    (folder / RELATED_WORDS).write_text("\n".join(known) + "\n", encoding="utf-8")

@@ -43,8 +43,8 @@ from word_list import list_words, write_words  # noqa: E402
 
 from pkg.encode.static import StaticEncoder  # noqa: E402
 from pkg.encode.word_table import load_word_table  # noqa: E402
-from pkg.terms.compounds import FILE as COMPOUNDS  # noqa: E402
 from pkg.terms.term_weights import FILE as NAME_GAINS  # noqa: E402
+from pkg.terms.words import COMPOUNDS_FILE as COMPOUNDS  # noqa: E402
 from pkg.terms.words import forget_stems  # noqa: E402
 from pkg.trained import WEIGHTS  # noqa: E402
 

@@ -1,4 +1,4 @@
-"""List the words that names consist of, most frequent first: pkg.terms.compounds splits words by them.
+"""List the words that names consist of, most frequent first: pkg.terms.words splits words by them.
 
 Words of prose are those in documentation and comments; words of code, shorter ones such as `fmt`, those between
 underscores. Packages have equal weight, whatever their size.
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mining import Mined
 
-from pkg.terms.compounds import MADE, SHORTEST_PIECE, Compounds
+from pkg.terms.words import MADE, SHORTEST_PIECE, Compounds
 
 FEWEST_PROSE, FEWEST_CODE = 4, 8  # packages that must use a word, to exclude one project's names and typing errors
 MOST_SHORT = 1500  # most frequent words, among which two-letter words count: rarer ones occur in everything

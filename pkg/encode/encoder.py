@@ -45,20 +45,12 @@ class AdditiveEncoder(Encoder, Protocol):
         """Encode the text without one span at a time: float32 [len(cuts), dimension]."""
 
 
-class WordEncoder(Encoder, Protocol):
-    """An encoder with trained words, whose vectors of other words are arbitrary."""
-
-    def knows(self, text: str) -> bool:
-        """Return whether any word of a text is trained."""
-
-
 def knows_question(encoder: Encoder, text: str, query: Vectors) -> bool:
-    """Return whether an encoder knows any word of a question, whose vector is float32 [dimension]."""
-    return encoder.knows(text) if _learns_words(encoder) else bool(query.any())
+    """Return whether an encoder knows any word of a question, whose vector is float32 [dimension].
 
-
-def _learns_words(encoder: Encoder) -> TypeGuard[WordEncoder]:
-    return hasattr(encoder, "knows")
+    An encoder with trained words, whose vectors of other words are arbitrary, has a method `knows`.
+    """
+    return bool(encoder.knows(text) if hasattr(encoder, "knows") else query.any())
 
 
 def is_additive(encoder: Encoder) -> TypeGuard[AdditiveEncoder]:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pkg.encode.batched import BatchedEncoder, make_caching_encoder
-from pkg.encode.embedding_model import TooLongError
+from pkg.encode.batched import BatchedEncoder, TooLongError, make_caching_encoder
 from pkg.encode.service import DIMENSIONS, find_prefix
 from pkg.errors import EncoderAnswerError, EncoderBusyError, EncoderError, MissingExtraError
 from pkg.services import OPENAI, TIMEOUT_SECONDS, estimate_tokens, judge_refusal, parse_wait

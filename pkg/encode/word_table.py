@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pkg.encode.encoder import Vectors
 from pkg.errors import WeightsError
-from pkg.terms.compounds import FILE as COMPOUNDS
+from pkg.terms.words import COMPOUNDS_FILE as COMPOUNDS
 from pkg.terms.words import MAX_WORD, blank_separators, split_identifiers, split_terms, stem_word
 from pkg.trained import MANIFEST, WEIGHTS, read_revision, read_weights
 

@@ -220,7 +220,8 @@ _VERSION_SUFFIX = re.compile(r"(?<=.)-v?\d[\w.+!]*$")
 
 def discover_archive(place: str, choice: FileChoice) -> Discovery:
     """Find the files of an archive; a damaged one raises PathError, an unreadable member is a Skip."""
-    members, skipped = _label_members(_list_members(place, choice))
+    list_members = list_zip if place.lower().endswith((".zip", ".whl")) else list_tar
+    members, skipped = _label_members(list_members(place, choice))
     if not place.lower().endswith(".whl"):
         members = _strip_top_folder(members)
     chosen, left_out = choose_files(members.keys(), choice)
@@ -244,12 +245,6 @@ def name_archive(filename: str) -> str:
     if filename.lower().endswith(".whl"):
         return print_path(stem.split("-")[0])
     return print_path(_VERSION_SUFFIX.sub("", stem))
-
-
-def _list_members(place: str, choice: FileChoice) -> Iterable[Member]:
-    if place.lower().endswith((".zip", ".whl")):
-        return list_zip(place, choice)
-    return list_tar(place, choice)
 
 
 def _label_members(members: Iterable[Member]) -> tuple[dict[str, Member], list[Skip]]:

@@ -23,19 +23,21 @@ from pkg.extract.files import (
 )
 from pkg.extract.ignore import (
     BUILD_REASON,
+    GIT_FILE,
     IGNORE_FILES,
     MAX_IGNORE_FILE_SIZE,
     PROJECT_FILES,
     SITE_PACKAGES,
     VENV_FILE,
     VENV_REASON,
+    WORKTREE_REASON,
     IgnoreRules,
     is_build_output,
     is_left_out,
+    is_other_work_tree,
     load_outer_rules,
 )
 from pkg.extract.package_name import holds_init, name_package
-from pkg.extract.worktrees import GIT_FILE, WORKTREE_REASON, is_other_work_tree
 from pkg.model import Skip
 
 _MARKERS = PROJECT_FILES | {VENV_FILE, GIT_FILE}
@@ -325,8 +327,6 @@ def is_archive(path: str) -> bool:
 
 
 def _discover_file(path: str, choice: FileChoice) -> Discovery:
-    from pkg.extract.files import find_obstacle, make_entry
-
     place = os.path.abspath(path)
     try:
         info = os.stat(place)

@@ -17,8 +17,6 @@ from pkg.model import Skip
 
 _COOKIE = re.compile(rb"(?:[ \t\f]*(?:#[^\n]*)?\n)?[ \t\f]*#[^\n]*?coding[:=][ \t]*([-\w.]+)")  # PEP 263
 _MARKS = (b"\xff\xfe", b"\xfe\xff")
-
-
 _RETURN = re.compile(rb"\r(?!\n)")
 
 
@@ -61,6 +59,14 @@ SUFFIXES = (".py", ".pyi", ".pyw")
 
 DEFAULT_MAX_FILE_SIZE = 5_000_000
 """Hand-written modules are far smaller; larger files are data or generated, and cost more than they tell."""
+
+TOKEN_BUDGET = 100_000
+"""Maximal number of tokens (names, numbers, strings, operators) of a text extracted whole: some 10,000 lines.
+
+Each takes up to 1 kB temporarily (benchmarks/results/long_files.json).
+"""
+ONLY_OUTLINE = "only its classes, functions and imports are kept"
+"""End of the reason for a file over the budget."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pkg.extract.files import FileChoice
+from pkg.errors import PathError
+from pkg.extract.files import FileChoice, read_file
 from pkg.model import Skip
 
 GITIGNORE = ".gitignore"
@@ -18,6 +20,8 @@ IGNORE_FILES = (GITIGNORE, PKGIGNORE)
 MAX_IGNORE_FILE_SIZE = 1_000_000
 """Every rule is tried on every file; a larger rule file is a mistake or an attack."""
 
+GIT_FILE = ".git"
+_WORKTREES = "worktrees"  # folder of a repository with the private files of its linked work trees
 _FOLDER_MARK = "ps_d"  # pathspec's group of a folder's slash
 
 
@@ -179,9 +183,6 @@ def find_git_folder(top: str) -> str:
 
 def _read_rules(place: str) -> bytes | None:
     """Read a small regular file; None if there is none, or it is a link, which git does not follow either."""
-    from pkg.errors import PathError
-    from pkg.extract.files import read_file
-
     if os.path.islink(place) or not os.path.isfile(place):
         return None
     try:
@@ -201,6 +202,7 @@ VENV_FILE = "pyvenv.cfg"
 
 VENV_REASON = "virtual environment (it holds pyvenv.cfg); name it as PATH to read it"
 BUILD_REASON = "build output beside pyproject.toml or setup.py; name it as PATH to read it"
+WORKTREE_REASON = "another work tree of this git repository; name it as PATH to read it"
 
 
 def is_left_out(name: str) -> bool:
@@ -266,3 +268,24 @@ class _Listing:
     def _add_rules(self, rules: IgnoreRules, folder: str) -> IgnoreRules:
         text = self._pkgignore.get(folder)
         return rules if text is None else rules.add(folder, PKGIGNORE, text)
+
+
+def is_other_work_tree(place: str, root: str) -> bool:
+    """Return whether a folder below a root is a linked work tree of the repository of the root: a copy of its code.
+
+    `git worktree add` creates a .git file there that points into the repository. The .git file of a submodule points to
+    a repository of its own, and a clone has a .git folder; both are other code.
+    """
+    if not os.path.isfile(os.path.join(place, GIT_FILE)):
+        return False
+    top = find_work_tree(os.path.realpath(root))
+    with suppress(ValueError):  # a path with a null byte, which a broken file may hold
+        return top is not None and _find_repository(place) == _find_repository(top)
+    return False
+
+
+def _find_repository(top: str) -> str:
+    """Return the folder that all work trees of a repository share; its former place if git has forgotten one."""
+    folder = os.path.realpath(find_git_folder(top))
+    holder = os.path.dirname(folder)
+    return os.path.dirname(holder) if os.path.basename(holder) == _WORKTREES else folder

@@ -1,21 +1,141 @@
 """Extract the definitions and imports of a text that is too long to extract whole, without a syntax tree.
 
 A tree and its extraction take up to a thousand times the memory of a dense text. So only classes, functions and imports
-of longer texts are kept, found line by line; a class or function ends with its indentation.
+of longer texts are kept, found logical line by logical line; a class or function ends with its indentation.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from pkg.extract.files import ONLY_OUTLINE, TOKEN_BUDGET
 from pkg.extract.import_statements import parse_import
-from pkg.extract.logical_lines import LogicalLine, find_colon, list_logical_lines, skip_string, split_arguments
 from pkg.extract.parser import parse
-from pkg.extract.summary.outline_summary import summarise_outline
-from pkg.extract.token_budget import ONLY_OUTLINE, TOKEN_BUDGET
+from pkg.extract.summary import operations as o
+from pkg.extract.summary.file_summary import write_summary
+from pkg.extract.summary.frame_operations import Frame, Parameter
 from pkg.model import Class, CodeUnit, Function, Import, Span, Status
+
+_STOP = re.compile(rb"[\"'#\n\\()\[\]{}]")
+_SEPARATOR = re.compile(rb"[\"',:()\[\]{}]")
+_VISIBLE = re.compile(rb"[^ \t\f\r\n]")
+_TOKEN = re.compile(rb"[\w\x80-\xff]+|[^\w\s\x80-\xff]")
+_TOP_HEADER = re.compile(rb"(?:async[ \t]+def|def|class)[ \t]+\w")
+_STRING_ENDS = {quote: re.compile(rb"[\\\n%c]" % quote) for quote in b"\"'"}
+_BACKSLASH, _NEWLINE, _HASH = b"\\\n#"
+
+
+class LogicalLine(NamedTuple):
+    """A statement, or the header of a compound one, without a comment at its end."""
+
+    start: int  # byte offsets [start, end)
+    end: int
+    first_line: int
+    last_line: int
+    tokens: int  # names, numbers, strings and operators
+
+
+def list_logical_lines(text: bytes) -> Iterator[LogicalLine]:
+    """Yield the logical lines of a text in one pass; a definition at column 0 ends open brackets."""
+    position, line, depth = 0, 1, 0
+    start, end, first_line, last_line, tokens = -1, 0, 1, 1, 0
+    size = len(text)
+    while position <= size:
+        found = _STOP.search(text, position)
+        stop = found.start() if found else size
+        code = text[position:stop]
+        if ink := _VISIBLE.search(code):
+            if start < 0:
+                start, first_line = position + ink.start(), line
+            end, last_line = position + len(code.rstrip()), line
+            tokens += len(_TOKEN.findall(code))
+        character = text[stop] if found else _NEWLINE
+        position = stop + 1
+        if character == _NEWLINE:
+            if depth and _TOP_HEADER.match(text, position):
+                depth = 0
+            if start >= 0 and (not depth or not found):
+                yield LogicalLine(start, end, first_line, last_line, tokens)
+                start, tokens = -1, 0
+            line += 1
+        elif character == _HASH:
+            newline = text.find(b"\n", stop)
+            position = newline if newline >= 0 else size
+        elif character == _BACKSLASH:
+            position += text.startswith(b"\r\n", position)
+            line += text.startswith(b"\n", position)
+            position += 1
+        else:
+            if start < 0:
+                start, first_line = stop, line
+            if character in b"\"'":
+                position = skip_string(text, stop)
+                line += text.count(b"\n", stop, position)
+            else:
+                depth = max(depth + (1 if character in b"([{" else -1), 0)
+            end, last_line = position, line
+            tokens += 1
+
+
+def skip_string(text: bytes, start: int) -> int:
+    """Return the end of the string that starts at a quote; an unclosed one ends with its line."""
+    quote = text[start : start + 1]
+    if text.startswith(quote * 3, start):
+        return _skip_long_string(text, start + 3, quote * 3)
+    ends, position = _STRING_ENDS[quote[0]], start + 1
+    while found := ends.search(text, position):
+        if found[0] == quote:
+            return found.end()
+        if found[0] == b"\n":
+            return found.start()
+        position = found.end() + 1  # an escaped character
+    return len(text)
+
+
+def _skip_long_string(text: bytes, position: int, quotes: bytes) -> int:
+    end = text.find(quotes, position)
+    while end >= 0:
+        escape = text.find(b"\\", position, end)
+        if escape < 0:
+            return end + 3
+        position = escape + 2
+        if position > end:
+            end = text.find(quotes, position)
+    return len(text)
+
+
+def split_arguments(text: bytes, start: int, end: int) -> list[bytes]:
+    """Split a bracketed text at its top-level commas."""
+    parts, first, depth, position = [], start, 0, start
+    while found := _SEPARATOR.search(text, position, end):
+        position = found.end()
+        if found[0] in b"\"'":
+            position = skip_string(text, found.start())
+        elif found[0] == b",":
+            if not depth:
+                parts.append(text[first : found.start()])
+                first = position
+        elif found[0] != b":":
+            depth += 1 if found[0] in b"([{" else -1
+    return [stripped for part in (*parts, text[first:end]) if (stripped := part.strip())]
+
+
+def find_colon(text: bytes, start: int, end: int) -> int:
+    """Return the place of the colon that ends a header; the end of the line if there is none."""
+    depth, position = 0, start
+    while found := _SEPARATOR.search(text, position, end):
+        position = found.end()
+        if found[0] in b"\"'":
+            position = skip_string(text, found.start())
+        elif found[0] == b":":
+            if not depth:
+                return found.start()
+        elif found[0] != b",":
+            depth += 1 if found[0] in b"([{" else -1
+    return end
+
 
 MAX_DEPTH = 100  # of nested definitions; CPython refuses deeper indentation
 
@@ -176,3 +296,57 @@ def _skip_brackets(text: bytes, start: int, end: int) -> int:
         depth += (character in b"([{") - (character in b")]}")
         position += 1
     return position
+
+
+_DOTTED = re.compile(r"\w+(?:\s*\.\s*\w+)*")
+_ANY: list[Parameter] = [("", o.REST, False, None), ("", o.NAMED_REST, False, None)]
+
+
+def summarise_outline(definitions: Sequence[Class | Function], imports: Sequence[Import]) -> bytes:
+    """Summarise definitions, parents before children (A-12); bodies and results of functions are unknown."""
+    module = Frame(o.MODULE, "", 0, None, b"")
+    frames = [module]
+    for number, record in enumerate(imports):
+        if record.name == "*":
+            module.add(o.STAR, number)
+        else:
+            module.add(o.SET_GLOBAL, record.bound_name, module.add(o.IMPORT, number))
+    for number, each in enumerate(definitions):
+        parent = frames[each.parent + 1] if each.parent is not None else module
+        frames.append(_define(parent, each, len(frames), number))
+    return write_summary(frames, imports)
+
+
+def _define(parent: Frame, definition: Class | Function, place: int, number: int) -> Frame:
+    """Open the frame of a definition, and bind its name in the one around."""
+    site = parent.add_site(o.SITE_DEFINITION, definition.span.start, definition.span.start)
+    if isinstance(definition, Class):
+        frame = Frame(o.CLASS_BODY, definition.name, place, parent, b"", number)
+        bases = [_read(parent, each) for each in definition.bases if "=" not in each]
+        value = parent.add(o.CLASS, place, bases, [], site)
+    else:
+        frame = Frame(o.FUNCTION, definition.name, place, parent, b"", number)
+        receiver = [("self", o.PLACED, False, None)] if definition.is_method else []
+        frame.parameters = [*receiver, *_ANY]
+        frame.add(o.RETURN, [frame.add(o.UNKNOWN)], [])
+        value = parent.add(o.FUNC, place, [])
+    if definition.decorators:
+        decorators = [(_read(parent, each), int(each.endswith(")"))) for each in definition.decorators]
+        value = parent.add(o.DECORATE, value, decorators, site)
+    if parent.kind == o.MODULE:
+        parent.add(o.SET_GLOBAL, definition.name, value)
+    elif parent.kind == o.CLASS_BODY:
+        parent.add(o.MEMBER, definition.name, value)
+    return frame
+
+
+def _read(frame: Frame, expression: str) -> int:
+    """Read a dotted name; of a call or a subscripted class, that of the callee or class."""
+    found = _DOTTED.match(expression)
+    if found is None:
+        return frame.add(o.UNKNOWN)
+    first, *rest = (each.strip() for each in found[0].split("."))
+    value = frame.add(o.GLOBAL, first)
+    for name in rest:
+        value = frame.add(o.ATTR, value, name, -1)
+    return value if found.end() == len(expression) or expression[found.end()] == "[" else frame.add(o.UNKNOWN)

@@ -16,15 +16,13 @@ def name_package(folder: str, is_package: Callable[[str], bool]) -> str:
     """
     names: list[str] = []
     above, name = os.path.split(folder)
-    while name.isidentifier() and (is_package(folder) or (not names and _is_named(above) and is_package(above))):
+    while name.isidentifier() and (
+        is_package(folder) or (not names and os.path.basename(above).isidentifier() and is_package(above))
+    ):
         names.append(name)
         folder = above
         above, name = os.path.split(folder)
     return ".".join(reversed(names))
-
-
-def _is_named(folder: str) -> bool:
-    return os.path.basename(folder).isidentifier()
 
 
 def holds_init(folder: str) -> bool:

@@ -74,24 +74,11 @@ _BODILESS = re.compile(
     re.MULTILINE,
 )
 
-_CODE_STATEMENTS = frozenset(
-    {
-        "function_definition",
-        "class_definition",
-        "decorated_definition",
-        "import_statement",
-        "import_from_statement",
-        "future_import_statement",
-        "if_statement",
-        "for_statement",
-        "while_statement",
-        "with_statement",
-        "try_statement",
-        "match_statement",
-        "print_statement",
-        "exec_statement",
-    }
-)
+_CODE_STATEMENTS = frozenset((
+    "function_definition", "class_definition", "decorated_definition", "import_statement", "import_from_statement",
+    "future_import_statement", "if_statement", "for_statement", "while_statement", "with_statement", "try_statement",
+    "match_statement", "print_statement", "exec_statement",
+))  # fmt: skip
 
 
 def is_sound(tree: Tree, code: bytes, is_body: bool = False) -> bool:

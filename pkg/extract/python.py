@@ -17,6 +17,7 @@ from pkg.extract.docstring_places import make_span, split_docstring
 from pkg.extract.import_statements import parse_import
 from pkg.extract.long_text import extract_long_text, is_over_budget
 from pkg.extract.parser import PYTHON, Patterns, find_first_child, parse
+from pkg.extract.summary.file_summary import summarise
 from pkg.model import BLOCK_KINDS, Block, Call, Class, CodeUnit, Constant, Function, Import, Span, Status
 from pkg.units import render_callee
 
@@ -54,26 +55,21 @@ def extract_unit(text: bytes, tree: Tree | None = None, with_summary: bool = Tru
     language = "python2" if found["python2"] else "python"
     walk = _Walk(text, found, root.has_error)
     status, reason = _judge(walk, root, language)
+    constants = sorted((*list_constants(text, root, None), *walk.constants), key=attrgetter("span.start"))
     return CodeUnit(
-        text,
-        language,
-        status,
-        reason,
-        tuple(walk.definitions),
-        tuple(walk.blocks),
-        tuple(walk.imports),
-        tuple(walk.calls),
-        _summarise(root, walk) if with_summary else b"",
-        tuple(sorted((node.start_byte, node.end_byte) for node in found["comment"])),
-        tuple(sorted((*list_constants(text, root, None), *walk.constants), key=attrgetter("span.start"))),
-        find_module(text, root),
+        text=text,
+        language=language,
+        status=status,
+        reason=reason,
+        definitions=tuple(walk.definitions),
+        blocks=tuple(walk.blocks),
+        imports=tuple(walk.imports),
+        calls=tuple(walk.calls),
+        summary=summarise(root, walk.definitions, walk.imports) if with_summary else b"",
+        comments=tuple(sorted((node.start_byte, node.end_byte) for node in found["comment"])),
+        constants=tuple(constants),
+        module=find_module(text, root),
     )
-
-
-def _summarise(root: Node, walk: _Walk) -> bytes:
-    from pkg.extract.summary.file_summary import summarise
-
-    return summarise(root, walk.definitions, walk.imports)
 
 
 def _judge(walk: _Walk, root: Node, language: str) -> tuple[Status, str | None]:
@@ -291,9 +287,7 @@ class _Walk:
 
     def _add_imports(self, node: Node) -> None:
         span = make_span(node, node)
-        self.imports.extend(
-            Import(span, module, name, alias, level) for module, name, alias, level in parse_import(node, self.text)
-        )
+        self.imports += [Import(span, *record) for record in parse_import(node, self.text)]
 
     def _add_call(self, start: int, node: Node) -> None:
         expression = _EXPRESSIONS[self.text[start : node.end_byte].lstrip(b"* ")]  # the parser includes a star

@@ -64,7 +64,7 @@ def resolve_commit(folder: str, revision: str) -> str:
         )
     shown = shlex.quote(print_path(folder))
     lacking = f"{print_path(folder)} has no revision '{print_path(revision)}'"
-    if _is_shallow(folder):
+    if run_git(folder, "rev-parse", "--is-shallow-repository").stdout.strip() == b"true":
         raise PathError(
             f"{lacking}: it is a shallow clone, which holds only a part of its history; fetch the rest, then build"
             f" again: git -C {shown} fetch --unshallow --tags"
@@ -72,10 +72,6 @@ def resolve_commit(folder: str, revision: str) -> str:
     if not run_git(folder, "for-each-ref", "--count=1").stdout.strip():
         raise PathError(f"{lacking}: the repository has no commit yet; make one, or name the folder without a revision")
     raise PathError(f"{lacking}; expected a branch, tag or commit; list them with: git -C {shown} log --oneline --all")
-
-
-def _is_shallow(folder: str) -> bool:
-    return run_git(folder, "rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
 
 
 def list_tree(folder: str, commit: str) -> Iterator[Object]:

@@ -30,20 +30,9 @@ from pkg.resources import open_scratch
 __all__ = ["CODE_FIELDS", "MAX_ROW_BYTES", "Row", "is_corpus", "read_rows"]
 
 CODE_FIELDS = (
-    "output",
-    "code",
-    "content",
-    "answer",
-    "response",
-    "completion",
-    "text",
-    "solution",
-    "canonical_solution",
-    "body",
-    "snippet",
-    "func_code_string",
-    "whole_func_string",
-)
+    "output", "code", "content", "answer", "response", "completion", "text", "solution", "canonical_solution", "body",
+    "snippet", "func_code_string", "whole_func_string",
+)  # fmt: skip
 """Fields that hold code if none is named, best first; Alpaca's answers are in `output` (P-01)."""
 
 CHAT_FIELDS = ("messages", "conversations")
@@ -52,11 +41,8 @@ _ASSISTANTS = frozenset({"assistant", "gpt", "model", "bot", "chatbot"})
 _SAMPLE = 100  # rows for the detection of a field
 
 
-class _Missing:
-    """The value of a missing field, as distinct from null."""
-
-
-_MISSING = _Missing()
+_MISSING = object()
+"""The value of a missing field, as distinct from null."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +168,7 @@ def _without_surrogates(text: str) -> str:
 
 
 def _describe_value(fields: Fields, chosen: str, value: object) -> str:
-    if isinstance(value, _Missing):
+    if value is _MISSING:
         return f"no field '{chosen}' (found: {_list_names(fields)})"
     kinds = {type(None): "null", bool: "a truth value", int: "a number", float: "a number", dict: "an object"}
     kind = kinds.get(type(value), "a list without text")

@@ -1,16 +1,30 @@
-"""Nodes and relationships as all stores represent them: properties, sort order, lines of an export."""
+"""Nodes, relationships and omissions as all stores represent them: properties, sort order, lines of an export."""
 
 from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from pkg.errors import StoreError
 from pkg.extract.syntax import read_literal, silence_warnings
-from pkg.model import LEAK_KINDS, Audit, Docstring, Edge, Import, Label, Leak, Matches, Nested, Node, Span
+from pkg.model import (
+    LEAK_KINDS,
+    Audit,
+    Docstring,
+    Edge,
+    Import,
+    Label,
+    Leak,
+    LocalError,
+    Matches,
+    Nested,
+    Node,
+    Skip,
+    Span,
+)
 from pkg.units import format_id, hash_bytes
 
 DOCSTRING_PROPERTIES = (
@@ -83,12 +97,11 @@ def write_leaks(leaks: Iterable[Leak]) -> list[str]:
 
 def read_leaks(properties: Mapping[str, Any]) -> tuple[Leak, ...]:
     """Parse the leaks in the properties of a node."""
-    return tuple(_read_leak(text) for text in properties.get(LEAKS) or ())
-
-
-def _read_leak(text: str) -> Leak:
-    benchmark, kind, similarity, task = text.split(" ", 3)
-    return Leak(benchmark, task, next(each for each in LEAK_KINDS if each == kind), float(similarity))
+    parts = (text.split(" ", 3) for text in properties.get(LEAKS) or ())
+    return tuple(
+        Leak(benchmark, task, next(each for each in LEAK_KINDS if each == kind), float(similarity))
+        for benchmark, kind, similarity, task in parts
+    )
 
 
 def replace_leaks(properties: Mapping[str, Any], benchmark: str, leaks: Iterable[Leak]) -> list[str]:
@@ -171,3 +184,23 @@ def drop_below(found: Matches, threshold: float) -> Matches:
     """Remove the matches whose score is below a threshold, with the duplicates counted for them."""
     kept = tuple(match for match in found.matches if match.score >= threshold)
     return replace(found, matches=kept, folded=sum(match.same_content for match in kept))
+
+
+Omission: TypeAlias = Skip | LocalError
+"""What a build left out of a source; stores keep omissions as JSON in one text."""
+
+
+def pack_omissions(omissions: Sequence[Omission]) -> str:
+    """Return omissions as JSON, without the tracebacks of local errors."""
+    rows = [{name: value for name, value in asdict(each).items() if name != "trace"} for each in omissions]
+    return json.dumps(rows)
+
+
+def read_skips(packed: str) -> Iterator[Skip]:
+    """Yield the skipped units."""
+    return (Skip(**row) for row in json.loads(packed) if "stage" not in row)
+
+
+def read_errors(packed: str) -> Iterator[LocalError]:
+    """Yield the local errors."""
+    return (LocalError(**row) for row in json.loads(packed) if "stage" in row)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from pkg.graph.omissions import Omission
+from pkg.graph.graph_records import Omission
 from pkg.lazy_module import LazyModule
 from pkg.model import (
     Audit,

@@ -1,4 +1,4 @@
-"""The use case that builds or updates a graph: discover, extract, encode, store, resolve.
+"""The use cases that build or update a graph: discover, extract, encode, store, resolve; and its sources again.
 
 Only changed units are processed. Nothing heavy is imported here, so that a build without changes ends in 0.1 s.
 """
@@ -9,9 +9,10 @@ import gc
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pkg.errors import BuildInterrupted, PathError, StoreError, UsageError
+from pkg.errors import BuildInterrupted, InputError, PathError, StoreError, UsageError
+from pkg.extract.input_options import STDIN, parse_fingerprint
 from pkg.indexing.build_plan import (
     DEFAULT_OPTIONS,
     BuildOptions,
@@ -24,11 +25,12 @@ from pkg.indexing.build_plan import (
 )
 from pkg.indexing.report import BuildReport, CutCount, StageClock
 from pkg.local_errors import list_outdated
+from pkg.model import Skip, Source
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore, StoreWriter
     from pkg.indexing.inputs import Input
-    from pkg.model import LocalError, Skip, Source
+    from pkg.model import LocalError
 
 NAMES_AT_ONCE = 4096  # function names encoded per batch; all of a large corpus at once would take hundreds of megabytes
 
@@ -84,13 +86,17 @@ def _build_exported(found: Input, store: GraphStore, options: BuildOptions) -> B
 
 def drop_source(store: GraphStore, source: str) -> BuildReport:
     """Remove a source and its contents; an unknown name raises UsageError, which lists the sources."""
-    known = [each.name for each in store.sources()]
-    if source not in known:
-        raise UsageError(f"no source '{source}' in {store.address}; expected one of: {', '.join(known) or 'none'}")
+    _check_known(store, source)
     removed = sum(1 for _ in store.fingerprints(source))
     with store.write() as writer:
         writer.delete_source(source)
     return BuildReport(source, store.address, store.generation(), removed=removed)
+
+
+def _check_known(store: GraphStore, source: str) -> None:
+    known = [each.name for each in store.sources()]
+    if source not in known:
+        raise UsageError(f"no source '{source}' in {store.address}; expected one of: {', '.join(known) or 'none'}")
 
 
 def build_input(found: Input, store: GraphStore, options: BuildOptions, clock: StageClock) -> BuildReport:
@@ -143,8 +149,8 @@ def write_units(
     session = BuildSession(found, plan, store, writer, options.progress)
     cut = CutCount(encoder)
 
-    units = session.load(plan.units)
-    for unit in prepare_all(found.source.name, units, encoder, options.jobs, plan.size, clock.seconds, docstrings):
+    loaded = session.load()
+    for unit in prepare_all(found.source.name, loaded, encoder, options.jobs, plan.size, clock.seconds, docstrings):
         with clock.stage("store"):
             session.put(unit)
     with clock.stage("store"):
@@ -217,3 +223,39 @@ def _is_revision_of_same(one: Source, other: Source) -> bool:
         return False
     first, second = (split_revision(restore_path(each.root)) for each in (one, other))
     return first is not None and second is not None and first[0] == second[0]
+
+
+def refresh(
+    store: GraphStore, source: str | None = None, options: BuildOptions = DEFAULT_OPTIONS
+) -> list[BuildReport | Skip]:
+    """Build all sources that can be read again, or the named one; only changed units are processed.
+
+    A Skip gives the reason why a source cannot be read, such as a deleted folder: the graph keeps its nodes.
+    Raises UsageError for an unknown source, StoreError if the store cannot be written.
+    """
+    if source is not None:
+        _check_known(store, source)
+    chosen = [each for each in store.sources() if source in (None, each.name)]
+    return [_build_again(store, each, options) for each in chosen if each.root != STDIN]
+
+
+def _build_again(store: GraphStore, source: Source, options: BuildOptions) -> BuildReport | Skip:
+    try:
+        return build(store=store, options=options, **read_settings(store, source))
+    except InputError as fault:
+        return Skip(source.name, str(fault))
+
+
+def read_settings(store: GraphStore, source: Source) -> dict[str, Any]:
+    """Return the path and the keyword arguments of a build that reads a source as its last build did."""
+    from pkg.extract.files import restore_path
+
+    _, read = parse_fingerprint(store.source_fingerprint(source.name) or "")
+    return {
+        "path": restore_path(source.root),
+        "source": source.name,
+        "field": read.field,
+        "max_file_size": read.max_file_size,
+        "follow_links": read.follow_links,
+        "text": not read.code_only,
+    }

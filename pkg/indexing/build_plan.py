@@ -10,16 +10,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pkg.errors import CorpusError
+from pkg.extract.files import ONLY_OUTLINE
 from pkg.extract.text_files.text_kinds import find_text_kind
-from pkg.extract.token_budget import ONLY_OUTLINE
 from pkg.indexing.report import BuildReport
 from pkg.local_errors import LocalErrors, list_outdated
 from pkg.model import LocalError, Skip, Status
 from pkg.resources import open_scratch
 
 if TYPE_CHECKING:
+    from pkg.extract.files import Entry
     from pkg.graph.store import GraphStore, StoreWriter
-    from pkg.indexing.inputs import Input, LoadedUnit, RawUnit
+    from pkg.indexing.inputs import Input, LoadedUnit
     from pkg.indexing.written_docstrings import Docstrings
     from pkg.units import UnitGraph, UnitText
 
@@ -85,7 +86,7 @@ DEFAULT_OPTIONS = BuildOptions()
 class BuildPlan:
     """The work of a build for one source."""
 
-    units: Iterable[RawUnit | Skip]
+    units: Iterable[Entry | LoadedUnit | Skip]
     known: KnownUnits  # units in the store; unchanged ones are marked as seen
     size: int  # bytes to read; 0 if unknown
     is_moved: bool = False  # the root belongs to another package than before
@@ -148,11 +149,15 @@ class BuildSession:
         self._fresh: dict[str, UnitText] = {}
         self._before: dict[str, bytes] = {}
 
-    def load(self, units: Iterable[RawUnit | Skip]) -> Iterator[LoadedUnit]:
-        """Yield the units with new content; count and report those that cannot be read."""
-        for unit in units:
-            loaded = unit if isinstance(unit, Skip) else self._load_one(unit)
-            self._tick(unit)
+    def load(self) -> Iterator[LoadedUnit]:
+        """Yield the units of the plan with new content; count and report those that cannot be read."""
+        from pkg.indexing.inputs import LoadedUnit
+
+        for unit in self._plan.units:
+            loaded = unit if isinstance(unit, LoadedUnit | Skip) else self._load_file(unit)
+            if self._progress is not None:
+                self._done += 0 if isinstance(unit, Skip) else unit.size
+                self._progress(self._done, self._plan.size)
             if isinstance(loaded, Skip):
                 self.skipped.append(loaded)
                 continue
@@ -166,13 +171,15 @@ class BuildSession:
             if fingerprint != loaded.fingerprint:
                 self._writer.put_fingerprint(self._source, loaded.path, loaded.fingerprint)
 
-    def _load_one(self, unit: RawUnit) -> LoadedUnit | Skip:
+    def _load_file(self, entry: Entry) -> LoadedUnit | Skip:
+        from pkg.indexing.inputs import load_file
+
         try:
-            return unit.load()
+            return load_file(entry)
         except Exception as fault:
-            self.errors.note(fault, "extract", unit.path)
-            self._faulty.discard(unit.path)
-            return Skip(unit.path, "internal error: it could not be read")
+            self.errors.note(fault, "extract", entry.path)
+            self._faulty.discard(entry.path)
+            return Skip(entry.path, "internal error: it could not be read")
 
     def put(self, unit: UnitGraph) -> None:
         """Store one prepared unit."""
@@ -244,8 +251,3 @@ class BuildSession:
             stages=stages,
             errors=tuple(self.errors.sorted()),
         )
-
-    def _tick(self, unit: RawUnit | Skip) -> None:
-        if self._progress is not None:
-            self._done += 0 if isinstance(unit, Skip) else unit.size
-            self._progress(self._done, self._plan.size)

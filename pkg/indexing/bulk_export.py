@@ -8,15 +8,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pkg.errors import PathError, StoreFullError, StoreMissingError, UsageError
 from pkg.indexing.build import write_units
 from pkg.indexing.build_plan import BuildOptions, KnownUnits, compare
 from pkg.indexing.export import open_export
-from pkg.indexing.inputs import Input, LoadedUnit, RawUnit
+from pkg.indexing.inputs import Input, LoadedUnit
 from pkg.indexing.report import StageClock
 from pkg.model import Label, Skip
 
@@ -98,14 +97,12 @@ def _spool_units(store: GraphStore) -> Iterator[str]:
     """Write the part of an export from which the rest is derived to a temporary file."""
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".jsonl") as spool:
         with store.snapshot():
-            for line in takewhile(_is_read, store.export()):
+            for line in store.export():
+                if line["type"] != "graph" and line.get("label") not in _READ:
+                    break
                 spool.write(json.dumps(line) + "\n")
         spool.flush()
         yield spool.name
-
-
-def _is_read(line: dict[str, Any]) -> bool:
-    return line["type"] == "graph" or line.get("label") in _READ
 
 
 def _write_source(writer: BulkWriter, store: GraphStore, found: Input, options: BuildOptions) -> None:
@@ -116,11 +113,7 @@ def _write_source(writer: BulkWriter, store: GraphStore, found: Input, options: 
         write_units(store, writer, marked, compare(marked, nothing), options, StageClock())
 
 
-def _mark_units(found: Input, before: KnownUnits) -> Iterator[RawUnit | Skip]:
+def _mark_units(found: Input, before: KnownUnits) -> Iterator[LoadedUnit | Skip]:
     """Yield each unit with its stored fingerprint."""
     for unit in found.stream():
-        loaded = unit if isinstance(unit, Skip) else unit.load()
-        if isinstance(loaded, LoadedUnit):
-            yield RawUnit.of(replace(loaded, fingerprint=before.find(loaded.path)[0]))
-        else:
-            yield loaded
+        yield unit if isinstance(unit, Skip) else replace(unit, fingerprint=before.find(unit.path)[0])

@@ -9,16 +9,13 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pkg.errors import CorpusError, PathError
 from pkg.graph.graph_records import find_docstring
-from pkg.indexing.inputs import Input, LoadedUnit, RawUnit
+from pkg.indexing.inputs import Input, LoadedUnit
 from pkg.indexing.written_docstrings import NO_DOCSTRINGS, Docstrings
 from pkg.model import Docstring, Label, Source, Status
-
-if TYPE_CHECKING:
-    pass
 
 
 @contextmanager
@@ -56,10 +53,10 @@ def _make_input(path: str, line: dict[str, Any], docstrings: Docstrings) -> Inpu
     return Input(source, "", None, stream=lambda: _stream_units(path, source.name), docstrings=docstrings)
 
 
-def _stream_units(path: str, source: str) -> Iterator[RawUnit]:
+def _stream_units(path: str, source: str) -> Iterator[LoadedUnit]:
     for line in _read_nodes(path):
         if line["label"] in (Label.FILE.value, Label.ROW.value) and line["source"] == source:
-            yield RawUnit.of(_restore_unit(line))
+            yield _restore_unit(line)
 
 
 def _restore_unit(line: dict[str, Any]) -> LoadedUnit:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pkg.errors import PathError
-from pkg.extract.files import Discovery, print_path
+from pkg.extract.files import Discovery, Entry, make_fingerprint, print_path
 from pkg.extract.input_options import InputOptions, format_fingerprint
 from pkg.indexing.written_docstrings import Docstrings
 from pkg.model import Label, Skip, Source, Status
@@ -23,46 +24,32 @@ class LoadedUnit:
     label: Label
     content_hash: str
     text: bytes
-    verdict: tuple[str, Status, str | None] | None = (
-        None  # language, status, reason if the text is extracted code already
-    )
+    verdict: tuple[str, Status, str | None] | None = None  # language, status, reason of code extracted already
+
+    @property
+    def size(self) -> int:
+        """Return the number of bytes."""
+        return len(self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class RawUnit:
-    """A file or row that can be read."""
-
-    path: str
-    fingerprint: str
-    size: int
-    label: Label
-    read: Callable[[], bytes | LoadedUnit]
-
-    @classmethod
-    def of(cls, unit: LoadedUnit) -> RawUnit:
-        """Wrap a unit that is in memory."""
-        return cls(unit.path, unit.fingerprint, len(unit.text), unit.label, lambda: unit)
-
-    def load(self) -> LoadedUnit | Skip:
-        """Read the text; return a Skip with the reason if it cannot be read."""
-        try:
-            text = self.read()
-        except PathError as fault:
-            return Skip(self.path, str(fault))
-        if isinstance(text, LoadedUnit):
-            return text
-        return LoadedUnit(self.path, self.fingerprint, self.label, hash_text(text), text)
+def load_file(entry: Entry) -> LoadedUnit | Skip:
+    """Read a file; return a Skip with the reason if it cannot be read."""
+    try:
+        text = entry.read()
+    except PathError as fault:
+        return Skip(entry.path, str(fault))
+    return LoadedUnit(entry.path, entry.fingerprint, Label.FILE, hash_text(text), text)
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A source and its units: a list, or a stream of rows."""
+    """A source and its units: a list of files, or a stream of rows, or of the units of an export."""
 
     source: Source
     fingerprint: str  # of the whole input; equal fingerprints mean no change
-    entries: tuple[RawUnit, ...] | None  # None if the units are streamed
+    entries: tuple[Entry, ...] | None  # None if the units are streamed
     skipped: tuple[Skip, ...] = ()
-    stream: Callable[[], Iterator[RawUnit | Skip]] = lambda: iter(())
+    stream: Callable[[], Iterator[LoadedUnit | Skip]] = lambda: iter(())
     docstrings: Docstrings = field(default_factory=dict)  # generated docstrings of an export
 
     @property
@@ -91,16 +78,13 @@ def find_input(
 
     version = f"{VERSION}.{TEXT_VERSION}" if text else str(VERSION)  # the versions of links and of chunks
     # Before listing: files written meanwhile are read by the next build.
-    stamp = f"{_fingerprint_file(Path(path))}-{version}" if is_archive(path) else None
+    stamp = f"{make_fingerprint(os.stat(path))}-{version}" if is_archive(path) else None
     max_text_size = (max_file_size or MAX_TEXT_SIZE) if text else None
     found = discover(path, max_file_size or DEFAULT_MAX_FILE_SIZE, follow_links, max_text_size)
-    entries = tuple(
-        RawUnit(entry.path, entry.fingerprint, entry.size, Label.FILE, entry.read) for entry in found.entries
-    )
     named = Source(source or found.name, found.kind, found.root, found.revision, found.package)
     options = InputOptions(max_file_size=max_file_size, follow_links=follow_links, code_only=not text)
     stamp = stamp or _fingerprint_listing(found, version)
-    return Input(named, format_fingerprint(stamp, options), entries, found.skipped)
+    return Input(named, format_fingerprint(stamp, options), found.entries, found.skipped)
 
 
 def _fingerprint_listing(found: Discovery, version: str) -> str:
@@ -111,13 +95,6 @@ def _fingerprint_listing(found: Discovery, version: str) -> str:
     return hash_text("\n".join(lines).encode("utf-8", "replace"))
 
 
-def _fingerprint_file(file: Path) -> str:
-    """Return a fingerprint of a file of many units: its size and times."""
-    from pkg.extract.files import make_fingerprint
-
-    return make_fingerprint(file.stat())
-
-
 def _find_corpus(path: str, source: str | None, field: str | None) -> Input:
     """Return a corpus with the fingerprint of its file; its rows are streamed later."""
     if path == "-":
@@ -126,12 +103,12 @@ def _find_corpus(path: str, source: str | None, field: str | None) -> Input:
     file = Path(path)
     if not file.is_file():
         raise PathError(f"no such file: {path}; expected rows as .jsonl, .json, .csv (each also .gz) or .parquet")
-    fingerprint = format_fingerprint(_fingerprint_file(file), InputOptions(field))
+    fingerprint = format_fingerprint(make_fingerprint(file.stat()), InputOptions(field))
     named = Source(source or file.name.split(".", 1)[0], "corpus", print_path(str(file.resolve())))
     return Input(named, fingerprint, None, stream=lambda: _stream_rows(path, field))
 
 
-def _stream_rows(path: str, field: str | None) -> Iterator[RawUnit | Skip]:
+def _stream_rows(path: str, field: str | None) -> Iterator[LoadedUnit | Skip]:
     from pkg.extract.rows import read_rows
 
     for row in read_rows(path, field):
@@ -139,7 +116,7 @@ def _stream_rows(path: str, field: str | None) -> Iterator[RawUnit | Skip]:
             yield row
         else:
             text = row.text.encode("utf-8", "replace")
-            yield RawUnit.of(LoadedUnit(row.id, "", Label.ROW, hash_text(text), text))
+            yield LoadedUnit(row.id, "", Label.ROW, hash_text(text), text)
 
 
 def hash_text(text: bytes) -> str:

@@ -1,18 +1,21 @@
-"""Nodes of one fragment before they are encoded: ids and parents (P-05), fields of terms, spans to encode."""
+"""Nodes of one fragment or text file before they are encoded: ids and parents (P-05), fields of terms, spans to encode.
+
+Of a class, module or constant the declaration itself is encoded and indexed, not its contents.
+"""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from pkg.encode.headings import make_heading
+from pkg.encode.headings import head_text, make_heading
 from pkg.graph.graph_records import describe_docstring
-from pkg.indexing.declarations import extend_to_comments, list_field_ranges, list_own_ranges, list_own_text
 from pkg.indexing.fields import FieldSpans
 from pkg.indexing.written_docstrings import NO_DOCSTRINGS, Docstrings, fill_function
 from pkg.model import (
@@ -28,34 +31,93 @@ from pkg.model import (
     Label,
     Module,
     Span,
+    TextUnit,
 )
 from pkg.terms.packed_terms import TERM_LABELS, NodeKeys, TermRows, pack_terms
+from pkg.terms.term_weights import Field
 from pkg.units import CallSite, Fragment, NodeRow, PieceNames, format_id, hash_bytes, hash_inside, name_module
 
+Range = tuple[int, int]  # byte offsets [start, end)
+
 MAX_FUNCTION_BYTES = 200_000  # bytes encoded: longer functions hold data, and each word takes 1 kB
+MAX_DECLARATION_BYTES = 4_000  # bytes encoded of a class or module; longer texts have vague vectors
+MAX_VALUE_BYTES = 1_000  # bytes encoded and indexed of a value, which may be a table of a thousand lines
+
+_SAME_LINE = re.compile(rb"[ \t,;)\]}]*")
+_NEXT_LINE = re.compile(rb"[ \t]*\r?\n[ \t]*")
+
+
+def list_own_ranges(ranges: Iterable[Range], inside: Iterable[Span]) -> list[Range]:
+    """Subtract spans from ranges; both ascend, and spans nested in another are ignored."""
+    holes = iter([*inside, None])
+    hole = next(holes)
+    own: list[Range] = []
+    for start, end in ranges:
+        while hole is not None and hole.start < end:
+            if hole.start > start:
+                own.append((start, hole.start))
+            start = max(start, hole.end)
+            if start > end:  # the span reaches into the next range
+                break
+            hole = next(holes)
+        if start < end:
+            own.append((start, end))
+    return own
+
+
+def list_own_text(text: bytes, own: Iterable[Range], names: Sequence[str] = ()) -> bytes:
+    """Return the text to encode for a class or module: its own ranges, and the names of the definitions in it."""
+    parts = [part for start, end in own if (part := text[start:end].strip())]
+    parts.append(" ".join(names).encode("utf-8", "replace"))
+    return b"\n".join(filter(None, parts))[:MAX_DECLARATION_BYTES]
+
+
+def extend_to_comments(text: bytes, constant: Constant, comments: Sequence[Range]) -> Range:
+    """Extend the range of a constant to the comments above and after it, and to the string below it.
+
+    comments: all comments of the text, ascending. A long value is truncated.
+    """
+    start, end, *_ = constant.span
+    above = bisect_left(comments, (start,)) - 1
+    while above >= 0 and _is_above(text, comments[above], start):
+        start = comments[above][0]
+        above -= 1
+    after = bisect_left(comments, (end,))
+    if after < len(comments) and _SAME_LINE.fullmatch(text, end, comments[after][0]):
+        end = comments[after][1]
+    if constant.docstring is not None:
+        end = constant.docstring[1]
+    value = constant.value
+    return start, min(end, value[0] + MAX_VALUE_BYTES) if value else end
+
+
+def _is_above(text: bytes, comment: Range, start: int) -> bool:
+    """Return whether a comment is alone on the line above a place."""
+    line = text.rfind(b"\n", 0, comment[0]) + 1
+    return bool(_NEXT_LINE.fullmatch(text, comment[1], start)) and not text[line : comment[0]].strip()
+
+
+def list_field_ranges(constant: Constant, around: Range) -> Iterator[tuple[Field, Range]]:
+    """Yield the fields of a constant except its name and scope; around: the range that extend_to_comments returns."""
+    start, end, *_ = constant.span
+    value, docstring = constant.value, constant.docstring
+    if around[0] < start:
+        yield Field.COMMENTS, (around[0], start)
+    yield Field.SIGNATURE, (start, value[0] if value else end)
+    if value is not None:
+        yield Field.BODY, (value[0], min(value[1], value[0] + MAX_VALUE_BYTES))
+    if docstring is not None:
+        yield Field.DOCSTRING, docstring
+    after = docstring[0] if docstring else around[1]
+    if end < after:
+        yield Field.COMMENTS, (end, after)
 
 
 class CodePieces:
-    """The pieces of a unit in text order, so that those inside a span are found by bisection."""
+    """The pieces of a unit in text order, and its calls by function."""
 
     def __init__(self, code: CodeUnit) -> None:
         self.code = code
-
-    def definitions_in(self, span: Span) -> range:
-        """Return the indices of the definitions inside a span."""
-        return _find_inside(self.code.definitions, span)
-
-    def blocks_in(self, span: Span) -> range:
-        """Return the indices of the blocks inside a span."""
-        return _find_inside(self.code.blocks, span)
-
-    def imports_in(self, span: Span) -> range:
-        """Return the indices of the imports inside a span."""
-        return _find_inside(self.code.imports, span)
-
-    def constants_in(self, span: Span) -> range:
-        """Return the indices of the constants inside a span."""
-        return _find_inside(self.code.constants, span)
 
     def comments_in(self, span: Span) -> tuple[tuple[int, int], ...]:
         """Return the comments inside a span."""
@@ -77,6 +139,7 @@ class CodePieces:
 def _find_inside(
     pieces: tuple[Class | Function, ...] | tuple[Block, ...] | tuple[Import, ...] | tuple[Constant, ...], span: Span
 ) -> range:
+    """Return the indices of the pieces inside a span, by bisection: pieces are in text order."""
     low = bisect_left(pieces, span.start, key=_start)
     return range(low, bisect_left(pieces, span.end, low, key=_start))
 
@@ -106,24 +169,25 @@ class PendingNodes:
         self._path = path
         self._is_file = bool(path)  # a piece of a row has no path
         self._names = PieceNames(*place)
-        self._nodes: list[NodeRow] = []
+        self.nodes: list[NodeRow] = []
         self._index: dict[int | None, int] = {}  # definition -> node
-        blocks = pieces.blocks_in(span)
-        bodies = pieces.code.blocks[blocks.start : blocks.stop]
+        code = pieces.code
+        blocks = _find_inside(code.blocks, span)
+        bodies = code.blocks[blocks.start : blocks.stop]
         self.fields = FieldSpans(self._text, span.start, path, bodies, pieces.comments_in(span))
         self.tail: list[bytes] = []  # encoded texts that differ from the source, such as imports
         self.spans: list[tuple[int, int]] = []  # byte offsets into encoded_text
         self.headings: list[str] = []  # of each span
         self._tail_end = len(self._text) + 1
-        for definition in pieces.definitions_in(span):
-            self._add_definition(definition)
+        for number in _find_inside(code.definitions, span):
+            self._add_definition(number)
         self._add_blocks(blocks)
-        for number in pieces.imports_in(span):
-            self._add_import(pieces.code.imports[number])
-        for number in pieces.constants_in(span):
-            self._add_constant(pieces.code.constants[number])
-        if self._is_file and pieces.code.module is not None:
-            self._add_module(pieces.code.module)
+        for number in _find_inside(code.imports, span):
+            self._add_import(code.imports[number])
+        for number in _find_inside(code.constants, span):
+            self._add_constant(code.constants[number])
+        if self._is_file and code.module is not None:
+            self._add_module(code.module)
 
     @property
     def encoded_text(self) -> bytes:
@@ -133,7 +197,7 @@ class PendingNodes:
     @property
     def embedded(self) -> list[NodeRow]:
         """Return the nodes that are encoded, one for each span."""
-        return [node for node in self._nodes if node.label in EMBEDDED_LABELS]
+        return [node for node in self.nodes if node.label in EMBEDDED_LABELS]
 
     def list_encoded(self) -> dict[str, tuple[bytes, str]]:
         """Return the encoded text and heading of each node by id."""
@@ -143,12 +207,8 @@ class PendingNodes:
 
     def finish(self, key: int, vectors: npt.NDArray[np.float16], terms: TermRows) -> Fragment:
         """Return the fragment, given the vectors of its spans, float16 [spans, dimension], and its terms."""
-        packed = self.pack(terms)
-        return Fragment(key, self._text, tuple(self._nodes), vectors, packed, tuple(self._list_calls()))
-
-    def pack(self, terms: TermRows) -> bytes:
-        """Pack the terms of these nodes, in the order of nodes."""
-        return pack_node_terms(self._nodes, terms)
+        packed = pack_node_terms(self.nodes, terms)
+        return Fragment(key, self._text, tuple(self.nodes), vectors, packed, tuple(self._list_calls()))
 
     def _place(self, span: Span) -> tuple[int, int, int, int]:
         base, line = self._span.start, self._span.start_line - 1
@@ -159,7 +219,7 @@ class PendingNodes:
         label = Label.FUNCTION if isinstance(definition, Function) else Label.CLASS
         place = start, end, _, _ = self._place(definition.span)
         hashed = hash_bytes(self._text[start:end])
-        self._index[number] = len(self._nodes)
+        self._index[number] = len(self.nodes)
         parent = -1 if definition.parent is None else self._index.get(definition.parent, -1)
         kind, written = None, None
         if isinstance(definition, Function):
@@ -175,7 +235,7 @@ class PendingNodes:
         properties = _describe(definition)
         if written is not None:
             properties |= {name: value for name, value in describe_docstring(written).items() if value is not None}
-        self._nodes.append(
+        self.nodes.append(
             NodeRow(
                 identity, label, parent, definition.name, definition.qualname, kind, *place, hashed,
                 properties or None,
@@ -197,8 +257,9 @@ class PendingNodes:
     def _describe_class(self, number: int, definition: Class) -> None:
         """Encode a class without the bodies of its methods and inner classes, but with their names."""
         inside, names = [], list[str]()
-        for other in self._pieces.definitions_in(definition.span):
-            inner = self._pieces.code.definitions[other]
+        definitions = self._pieces.code.definitions
+        for other in _find_inside(definitions, definition.span):
+            inner = definitions[other]
             if inner.parent == number:
                 inside.append(inner.span)
                 names.append(inner.name)
@@ -214,7 +275,7 @@ class PendingNodes:
         self._tail_end += len(text) + 1
 
     def _add_blocks(self, numbers: range) -> None:
-        code, nodes = self._pieces.code, self._nodes
+        code, nodes = self._pieces.code, self.nodes
         first, label = len(nodes) - numbers.start, Label.BLOCK
         for number in numbers:
             block = code.blocks[number]
@@ -241,7 +302,7 @@ class PendingNodes:
         self.fields.add_import(name, record.statement)
         properties = {"module": record.module, "alias": record.alias, "level": record.level, "imported": record.name}
         kept: dict[str, object] = {key: value for key, value in properties.items() if value}
-        self._nodes.append(NodeRow(identity, Label.IMPORT, -1, name, name, None, *place, hash_bytes(rendered), kept))
+        self.nodes.append(NodeRow(identity, Label.IMPORT, -1, name, name, None, *place, hash_bytes(rendered), kept))
 
     def _add_constant(self, constant: Constant) -> None:
         """Add a constant, encoded with the comments around it; constants of a row's own code have no place."""
@@ -259,7 +320,7 @@ class PendingNodes:
         places = {"value": constant.value, "annotation": constant.annotation, "docstring": constant.docstring}
         base = constant.span.start
         kept: dict[str, object] = {name: [at[0] - base, at[1] - base] for name, at in places.items() if at}
-        self._nodes.append(
+        self.nodes.append(
             NodeRow(
                 self._names.name(Label.CONSTANT, constant.qualname), Label.CONSTANT, parent, constant.name,
                 constant.qualname, constant.kind, *place, hashed, kept or None,
@@ -277,7 +338,7 @@ class PendingNodes:
         place = start, end, _, _ = self._place(module.span)
         name, at = name_module(self._path), module.docstring
         kept: dict[str, object] | None = None if at is None else {"docstring": [at.start - start, at.end - start]}
-        self._nodes.append(
+        self.nodes.append(
             NodeRow(
                 self._names.name(Label.MODULE, name), Label.MODULE, -1, name, name, "module", *place,
                 hash_bytes(self._text[start:end]), kept,
@@ -308,3 +369,33 @@ def _describe(definition: Class | Function) -> dict[str, object]:
     elif definition.is_async:
         properties["is_async"] = True
     return properties
+
+
+class PendingChunks:
+    """The chunks of a text file whose vectors and terms are not known yet; the counterpart of PendingNodes."""
+
+    def __init__(self, unit: TextUnit, source: str, path: str) -> None:
+        """Make the rows of the chunks."""
+        self._text = unit.text
+        self._nodes: list[NodeRow] = []
+        self.fields = FieldSpans(unit.text, 0, path, (), ())
+        self.spans: list[tuple[int, int]] = []  # byte offsets into encoded_text
+        names, encoded, first = PieceNames(source, path), list[bytes](), 0
+        for chunk in unit.chunks:
+            self.fields.add_chunk(chunk)
+            content = unit.text[chunk.span.start : chunk.span.end]
+            identity = names.name(Label.CHUNK, chunk.qualname)
+            self._nodes.append(
+                NodeRow(
+                    identity, Label.CHUNK, -1, chunk.name, chunk.qualname, None, *chunk.span, hash_bytes(content), None
+                )
+            )  # fmt: skip
+            encoded.append(head_text(path, chunk.qualname, content))
+            self.spans.append((first, first + len(encoded[-1])))
+            first += len(encoded[-1]) + 1
+        self.encoded_text = b"\n".join(encoded)
+        self.headings = [""] * len(encoded)  # of each span
+
+    def finish(self, key: int, vectors: npt.NDArray[np.float16], terms: TermRows) -> Fragment:
+        """Return the fragment, given the vectors of its chunks, float16 [chunks, dimension], and their terms."""
+        return Fragment(key, self._text, tuple(self._nodes), vectors, pack_node_terms(self._nodes, terms), ())

@@ -24,18 +24,16 @@ from pkg.extract.discovery import looks_minified
 from pkg.extract.files import decode_source
 from pkg.extract.python import extract_unit
 from pkg.extract.text_files.text_kinds import TextKind, find_text_kind
-from pkg.extract.text_files.text_unit import extract_text
+from pkg.extract.text_files.text_sections import extract_text
 from pkg.indexing.fields import FieldReader, extract_terms
 from pkg.indexing.inputs import LoadedUnit
-from pkg.indexing.pending_chunks import PendingChunks
-from pkg.indexing.pending_nodes import CodePieces, PendingNodes
+from pkg.indexing.pending_nodes import CodePieces, PendingChunks, PendingNodes
 from pkg.indexing.worker_start import start_worker
 from pkg.indexing.written_docstrings import NO_DOCSTRINGS, Docstrings
 from pkg.local_errors import LocalErrors, is_local
 from pkg.model import CodeUnit, Label, Span, Status, TextUnit
 from pkg.resources import count_cores, map_ahead, return_free_memory
-from pkg.terms.packed_terms import TermRows
-from pkg.units import Fragment, Part, UnitGraph, describe_code, format_id, hash_bytes
+from pkg.units import Part, UnitGraph, describe_code, format_id, hash_bytes
 from pkg.vectors.quantised import round_vectors
 
 SENT_LIMIT = 100_000  # fragment keys kept (about 10 MB), so that repeated code of a corpus is encoded once
@@ -96,12 +94,10 @@ class Preparer:
     ) -> tuple[CodeUnit | TextUnit, list[PendingPart]]:
         key = hash_bytes(b"\0".join((unit.path.encode("utf-8", "replace"), unit.content_hash.encode())))
         kind = find_text_kind(unit.path) if unit.label is Label.FILE else None
-        if kind is not None:
-            text = _extract_text(unit, kind)
-            return text, [] if text.status is Status.FAILED else [
-                (key, 1, PendingChunks(text, self._source, unit.path))
-            ]
-        code = _extract(unit, with_summary)
+        code = _extract(unit, kind, with_summary)
+        if isinstance(code, TextUnit):
+            failed = code.status is Status.FAILED
+            return code, [] if failed else [(key, 1, PendingChunks(code, self._source, unit.path))]
         if unit.label is Label.ROW:
             return code, list(self._cut_parts(code))
         if code.status is Status.FAILED and not code.definitions:
@@ -133,10 +129,13 @@ class Preparer:
         """Encode the spans of all fragments in one pass over their joined texts (A-06), and distribute the vectors."""
         fresh = [each for _, parts in pending for _, _, each in parts if each is not None]
         made = zip(self._encode(fresh), extract_terms(self._fields, [each.fields for each in fresh]), strict=True)
-        return [
-            self._make_unit(unit, code, tuple(_finish_part(part, made) for part in parts))
-            for unit, (code, parts) in zip(batch, pending, strict=True)
-        ]
+        units = []
+        for unit, (code, parts) in zip(batch, pending, strict=True):
+            finished = (
+                Part(key, line, None if each is None else each.finish(key, *next(made))) for key, line, each in parts
+            )
+            units.append(self._make_unit(unit, code, tuple(finished)))
+        return units
 
     def _encode(self, pending: list[AnyPending]) -> Iterator[np.typing.NDArray[np.float16]]:
         """Iterate over the vectors of each fragment: float16 [spans of the fragment, dimension]."""
@@ -156,16 +155,16 @@ class Preparer:
         if isinstance(code, CodeUnit) and unit.label is Label.FILE and parts:
             known = describe_code(self._source, unit.path, code)
         return UnitGraph(
-            self._source,
-            unit.label,
-            unit.path,
-            unit.fingerprint,
-            unit.content_hash,
-            code.language,
-            code.status,
-            code.reason,
-            parts,
-            known,
+            source=self._source,
+            label=unit.label,
+            path=unit.path,
+            fingerprint=unit.fingerprint,
+            content_hash=unit.content_hash,
+            language=code.language,
+            status=code.status,
+            reason=code.reason,
+            parts=parts,
+            code=known,
         )
 
 
@@ -189,26 +188,18 @@ def _encode_rounded(
     return vectors
 
 
-def _finish_part(part: PendingPart, made: Iterator[tuple[np.typing.NDArray[np.float16], TermRows]]) -> Part:
-    key, first_line, each = part
-    fragment: Fragment | None = None if each is None else each.finish(key, *next(made))
-    return Part(key, first_line, fragment)
-
-
-def _extract_text(unit: LoadedUnit, kind: TextKind) -> TextUnit:
-    text = extract_text(unit.text, kind, unit.path)
+def _extract(unit: LoadedUnit, kind: TextKind | None, with_summary: bool) -> CodeUnit | TextUnit:
+    """Extract a text file of some kind, or code; a unit of an export keeps the verdict of its first extraction."""
+    if kind is not None:
+        found: CodeUnit | TextUnit = extract_text(unit.text, kind, unit.path)
+    elif unit.verdict is not None:
+        found = extract_unit(unit.text, with_summary=with_summary)
+    else:
+        found = _extract_row(unit.text) if unit.label is Label.ROW else _extract_file(unit.text, with_summary)
     if unit.verdict is None:
-        return text
+        return found
     language, status, reason = unit.verdict
-    return replace(text, language=language, status=status, reason=reason)
-
-
-def _extract(unit: LoadedUnit, with_summary: bool) -> CodeUnit:
-    if unit.verdict is not None:
-        language, status, reason = unit.verdict
-        code = extract_unit(unit.text, with_summary=with_summary)
-        return replace(code, language=language, status=status, reason=reason)
-    return _extract_row(unit.text) if unit.label is Label.ROW else _extract_file(unit.text, with_summary)
+    return replace(found, language=language, status=status, reason=reason)
 
 
 def _extract_row(text: bytes) -> CodeUnit:
@@ -316,14 +307,8 @@ def prepare_all(
 def _count_workers(jobs: int, size: int) -> int:
     if jobs < 0:
         raise UsageError(f"jobs is {jobs}; expected 0 (one for each processor) or more")
-    if jobs:
-        return jobs
-    return count_cores() if _is_large(size) else 1
-
-
-def _is_large(size: int) -> bool:
-    """Return whether there is much to read; an unknown size counts as much."""
-    return size == 0 or size >= LARGE_BYTES
+    is_large = size == 0 or size >= LARGE_BYTES
+    return jobs or (count_cores() if is_large else 1)
 
 
 def release_encoder(encoder: str, size: int) -> None:

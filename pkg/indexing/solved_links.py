@@ -10,19 +10,20 @@ from pkg.extract.python import extract_unit
 from pkg.local_errors import LocalErrors
 from pkg.resolution.link_record import (
     NO_DIGEST,
+    FileLinks,
     LinkRecord,
     cut_record,
     digest_unit,
     pack_links,
     pack_shared,
     pack_unit,
+    place_links,
     unpack_links,
     unpack_shared,
     unpack_unit,
 )
 from pkg.resolution.machine import Machine
 from pkg.resolution.module_records import ModuleRecord
-from pkg.resolution.placed_links import FileLinks, place_links
 from pkg.resolution.program import Program
 from pkg.resolution.site_links import LinkWriter
 from pkg.resolution.updates import Records, Update, record_resolution, resolve_edited

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +22,7 @@ from pkg.encode.registry import (
     needs_trust,
 )
 from pkg.errors import EncoderMismatchError, PathError, TrustError, UsageError
+from pkg.extract.input_options import STDIN
 from pkg.graph.graph_records import find_docstring, parse_import
 from pkg.indexing.build_plan import KnownUnits, compare, is_current, load_docstrings
 from pkg.indexing.written_docstrings import fill_function
@@ -164,7 +165,8 @@ def _list_batches(store: GraphStore) -> Iterator[tuple[Label, list[tuple[str, Te
     headings = Headings(store.sources())
     for label in EMBEDDED_LABELS:
         nodes, read = store.nodes([label]), partial(make_text, headings=headings)
-        texts = _read_declarations(store, nodes, read) if label in DECLARATION_LABELS else _read_nodes(nodes, read)
+        is_declared = label in DECLARATION_LABELS
+        texts = _read_declarations(store, nodes, read) if is_declared else ((node.id, read(node)) for node in nodes)
         batch: list[tuple[str, Text]] = []
         size = 0
         for identity, text in texts:
@@ -177,26 +179,17 @@ def _list_batches(store: GraphStore) -> Iterator[tuple[Label, list[tuple[str, Te
             yield label, batch
 
 
-def _read_nodes(nodes: Iterable[Node], read: Callable[[Node], Text]) -> Iterator[tuple[str, Text]]:
-    return ((node.id, read(node)) for node in nodes)
-
-
 def _read_declarations(
     store: GraphStore, nodes: Iterator[Node], read: Callable[[Node], Text]
 ) -> Iterator[tuple[str, Text]]:
     """Rebuild the fragments of declarations, whose encoded texts are not all in their nodes."""
-    from pkg.indexing.fragment_changes import rebuild_nodes
+    from pkg.indexing.docstring_storage import rebuild_nodes
 
     while some := list(islice(nodes, NODES_AT_ONCE)):
         rebuilt: dict[str, Text] = {}
         for fragment in store.fragments([node.id for node in some]):
             rebuilt |= rebuild_nodes(fragment, {}).list_encoded()
         yield from ((node.id, rebuilt.get(node.id) or read(node)) for node in some)
-
-
-def list_texts(store: GraphStore) -> Iterator[Sequence[Text]]:
-    """Iterate over the encoded texts of all nodes, in batches."""
-    return ([text for _, text in batch] for _, batch in _list_batches(store))
 
 
 def make_text(node: Node, headings: Headings) -> Text:
@@ -279,9 +272,9 @@ def estimate_build(found: Input, store: GraphStore, name: str) -> Estimate:
     assert isinstance(encoder, BatchedEncoder), "only services send texts"
     census = _CountingEncoder(encoder)
     if needs_reencoding(store.encoder()[0], name):
-        for batch in list_texts(store):
-            census.encode([text for text, _ in batch], [heading for _, heading in batch])
-    is_stream = found.source.root == "-"
+        for _, batch in _list_batches(store):
+            census.encode([text for _, (text, _) in batch], [heading for _, (_, heading) in batch])
+    is_stream = found.source.root == STDIN
     if not is_stream:
         preparer = Preparer(found.source.name, census, load_docstrings(found, store))
         for units in cut_batches(_load_fresh(found, store)):
@@ -291,8 +284,10 @@ def estimate_build(found: Input, store: GraphStore, name: str) -> Estimate:
 
 def _load_fresh(found: Input, store: GraphStore) -> Iterator[LoadedUnit]:
     """Load the units with new content; units that cannot be read are left to the build."""
+    from pkg.indexing.inputs import LoadedUnit, load_file
+
     with closing(KnownUnits(store.fingerprints(found.source.name))) as known:
         for unit in compare(found, known).units:
-            loaded = unit if isinstance(unit, Skip) else unit.load()
-            if not isinstance(loaded, Skip) and known.find(loaded.path)[1] != loaded.content_hash:
+            loaded = unit if isinstance(unit, LoadedUnit | Skip) else load_file(unit)
+            if isinstance(loaded, LoadedUnit) and known.find(loaded.path)[1] != loaded.content_hash:
                 yield loaded

@@ -16,10 +16,10 @@ from pkg.extract.ignore import (
     IgnoreRules,
     is_build_output,
     is_left_out,
+    is_other_work_tree,
     load_outer_rules,
 )
 from pkg.extract.text_files.text_kinds import MAX_TEXT_SIZE
-from pkg.extract.worktrees import is_other_work_tree
 
 _RULE_FILES = frozenset(IGNORE_FILES) | PROJECT_FILES | {VENV_FILE}
 

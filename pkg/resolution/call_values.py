@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkg.extract.summary import operations as o
+from pkg.extract.summary.frame_heads import Guards
 from pkg.extract.summary.operations import IS_RAISING, IS_STUB
-from pkg.extract.summary.returned_parameters import Guards
 from pkg.model import CERTAIN, LIKELY, POSSIBLE
 from pkg.resolution.attribute_access import is_placeholder
 from pkg.resolution.call_arguments import Arguments

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.compaction import list_operands
 from pkg.extract.summary.file_summary import FrameSummary, read_summary
-from pkg.extract.summary.frame_heads import FrameHead
+from pkg.extract.summary.frame_heads import FrameHead, Guards, Passed
 from pkg.extract.summary.operations import (
     FORWARDED,
     FORWARDS,
@@ -22,12 +22,10 @@ from pkg.extract.summary.operations import (
     IS_GENERATOR,
     Operation,
 )
-from pkg.extract.summary.returned_parameters import Guards, Passed
 from pkg.local_errors import LocalErrors
 from pkg.model import Import
 from pkg.resolution.classes import ClassInfo, Hierarchy
-from pkg.resolution.known_packages import KnownPackages
-from pkg.resolution.module_map import Found, ModuleMap
+from pkg.resolution.module_map import Found, KnownPackages, ModuleMap
 from pkg.resolution.module_outlines import ClassOutline, ModuleOutline, outline_module
 from pkg.resolution.record_fields import find_records
 from pkg.resolution.value_sets import Container, Interner, Signature

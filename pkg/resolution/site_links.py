@@ -10,10 +10,10 @@ from pkg.extract.summary import operations as o
 from pkg.model import CERTAIN, LIKELY, POSSIBLE, Edge, Import, Label, RelationType
 from pkg.resolution.classes import ClassInfo
 from pkg.resolution.guessed_methods import GUESSED, DuckTypes
+from pkg.resolution.link_record import CallEnd, FileLinks, SiteLinks, place_links
 from pkg.resolution.machine import Machine
 from pkg.resolution.module_map import Found
 from pkg.resolution.overflows import Overflows
-from pkg.resolution.placed_links import CallEnd, FileLinks, SiteLinks, place_links
 from pkg.resolution.program import Code, ModuleInfo, Program
 from pkg.resolution.reasons import Reason
 from pkg.resolution.self_calls import SelfCalls

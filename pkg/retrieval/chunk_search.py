@@ -112,7 +112,7 @@ def _find(store: GraphStore, query: Vectors, question: Question, options: QueryO
     find = partial(find_chunks, store, query, question.weights, where=where, ranking=options.ranking)
     if options.rerank_hits is None:
         return find(options.top_k)
-    from pkg.encode.cross_encoder import load_pair_model
+    from pkg.encode.sentence import load_pair_model
 
     found = find(max(options.top_k, RERANK_DEPTH))
     model = load_pair_model(options.rerank_hits)

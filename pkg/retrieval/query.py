@@ -130,7 +130,7 @@ def _find_best(
 
     if options.rerank_hits is None:
         return find(k)
-    from pkg.encode.cross_encoder import load_pair_model
+    from pkg.encode.sentence import load_pair_model
 
     found = find(max(k, RERANK_DEPTH))
     model = load_pair_model(options.rerank_hits)

@@ -12,8 +12,7 @@ from keyword import iskeyword
 
 from pkg.retrieval.long.question_parts import Part, is_long, read_parts
 from pkg.retrieval.long.tracebacks import StackFrame, read_frames
-from pkg.terms.related import Related, find_related
-from pkg.terms.term_weights import weigh_terms
+from pkg.terms.term_weights import Related, find_related, weigh_terms
 from pkg.terms.words import split_terms, split_words, stem_word
 
 SHORTEST, LONGEST = 3, 6  # letters of an abbreviated word; most of two letters are words of their own
@@ -75,7 +74,7 @@ class Question:
     names: tuple[str, ...] = ()  # identifiers, with dots; none if there are too many
     files: tuple[str, ...] = ()  # paths or ends of paths
     asks_tests: bool = False
-    related: Related = field(default_factory=dict)  # related words of each term (pkg.terms.related)
+    related: Related = field(default_factory=dict)  # related words of each term (pkg.terms.term_weights)
     parts: Mapping[Part, Question] = field(default_factory=dict)  # of a long question; otherwise empty
     mentioned: tuple[str, ...] = ()  # of a long question: all names that may be code, those of its title first
     frames: tuple[StackFrame, ...] = ()  # of a long question: the calls of its stack traces

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pkg.api import open_graph, watch_graph
 from pkg.errors import PkgError
 from pkg.extract.input_options import STDIN
-from pkg.indexing.refresh import read_settings
+from pkg.indexing.build import read_settings
 from pkg.indexing.watch import check_notices
 from pkg.service.graph_service import GraphService
 

@@ -1,4 +1,4 @@
-"""Learned weights of lexical search: of a node's fields, of a question's terms, and of terms of names given a question.
+"""Learned weights of lexical search: of fields, of terms of a question, of names given a question; and related words.
 
 All are trained (training/): weights/lexical.json for the fields of a function, weights/term_weights.npy for terms that
 matter more or less than their rarity suggests, weights/name_gains.npy for words of names. A question consists mostly of
@@ -9,7 +9,7 @@ in code. `the number of rows` may mean `count_rows` or `num_rows`: a name need n
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
@@ -124,3 +124,42 @@ def _load_columns() -> Columns:
     table = np.load(WEIGHTS / FILE)
     asked, named, gains = (np.ascontiguousarray(table[name]) for name in ("asked", "named", "gain"))
     return asked, named, gains
+
+
+RELATED_FILE, RELATED_WORDS = "related.npy", "related.txt"
+MOST = 6
+"""Related words kept for each word: the nearest. Further ones are related to everything."""
+
+FULL = 255  # similarity of a word to itself, as a byte
+RELATED = np.dtype([("word", "<u2", (MOST,)), ("likeness", "u1", (MOST,))])
+
+Related = Mapping[str, Mapping[str, float]]
+"""For each term of a question, the terms used in the same way and their similarity, from 0 to 1."""
+
+
+def find_related(terms: Iterable[str]) -> Related:
+    """Return the related words of each term, itself excluded; an unknown term has none.
+
+    A question about a `picture` that is made `smaller` means a function that resizes an image. A related word is not a
+    term of the question: it is looked up in the results of a search, to measure how much of the question a candidate
+    covers.
+    """
+    return {term: _read_row(term) for term in terms}
+
+
+@lru_cache(maxsize=20_000)
+def _read_row(term: str) -> Mapping[str, float]:
+    words, numbers, rows = _load_table()
+    number = numbers.get(term)
+    if number is None:
+        return {}
+    row = rows[number]
+    pairs = zip(row["word"].tolist(), row["likeness"].tolist(), strict=True)
+    return {words[word]: likeness / FULL for word, likeness in pairs if likeness}
+
+
+@lru_cache(maxsize=1)
+def _load_table() -> tuple[list[str], dict[str, int], npt.NDArray[np.void]]:
+    words = (WEIGHTS / RELATED_WORDS).read_text("utf-8").splitlines()
+    rows: npt.NDArray[np.void] = np.load(WEIGHTS / RELATED_FILE, mmap_mode="r")
+    return words, {word: number for number, word in enumerate(words)}, rows

@@ -168,7 +168,7 @@ def encode_rows(rows: Iterator[Row], dimension: int, kept: Columns | None = None
     if kept is not None:
         hashes.append(kept["hash"])
         yield kept
-    for batch in _batched(rows, 4096):
+    while batch := list(islice(rows, 4096)):
         *values, data = zip(*batch, strict=True)
         columns = {name: np.array(column, COLUMNS[name]) for name, column in zip(names, values, strict=True)}
         codes, _ = unpack_codes(data, dimension)
@@ -178,11 +178,6 @@ def encode_rows(rows: Iterator[Row], dimension: int, kept: Columns | None = None
     if hashes:
         _, contents, counts = np.unique(np.concatenate(hashes), return_inverse=True, return_counts=True)
         yield {"equal": counts.astype(COLUMNS["equal"])[contents]}
-
-
-def _batched(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:
-    while batch := list(islice(rows, size)):
-        yield batch
 
 
 def quantise(vectors: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:

@@ -11,9 +11,8 @@ from contract.units import FILES, READER, encoder, fill, find_id, prepare, put, 
 from pkg.enhance.writer import open_writer
 from pkg.errors import StoreError
 from pkg.graph.store import GraphStore
-from pkg.indexing.docstring_storage import remove_docstrings
+from pkg.indexing.docstring_storage import list_changes, remove_docstrings
 from pkg.indexing.enhancement import enhance
-from pkg.indexing.fragment_changes import list_changes
 from pkg.indexing.inputs import LoadedUnit, hash_text
 from pkg.indexing.prepare import Preparer
 from pkg.indexing.written_docstrings import Docstrings

@@ -10,7 +10,7 @@ from disturbed_builds import write_shop
 from neo4j import Driver
 from neo4j_servers import Server, empty_database
 
-from pkg.graph.neo4j import locking, neo4j_writing, session
+from pkg.graph.neo4j import neo4j_writing, session
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def hasten(monkeypatch: pytest.MonkeyPatch, server: Server, driver: Driver) -> N
     monkeypatch.setattr(neo4j_writing, "BATCH_BYTES", 1)
     monkeypatch.setattr(session, "RETRY_SECONDS", 0.5)
     monkeypatch.setattr(session, "ANSWER_SECONDS", 2.0)
-    monkeypatch.setattr(locking, "LOCK_SECONDS", 1.0)
+    monkeypatch.setattr(session, "LOCK_SECONDS", 1.0)
     monkeypatch.setenv("PKG_NEO4J_PASSWORD", server.password)
 
 

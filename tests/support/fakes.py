@@ -20,6 +20,7 @@ from pkg.encode.encoder import Spans, Vectors
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph.graph_records import (
     LEAKS,
+    Omission,
     check_undocumented,
     cut_value,
     describe_docstring,
@@ -32,7 +33,6 @@ from pkg.graph.graph_records import (
     replace_leaks,
     write_audits,
 )
-from pkg.graph.omissions import Omission
 from pkg.graph.store import StoreStats
 from pkg.model import (
     DECLARATION_LABELS,

@@ -10,8 +10,7 @@ from unittest.mock import patch
 
 from pkg.cache_file import find_cache_file
 from pkg.encode import registry, service
-from pkg.encode.batched import BatchedEncoder
-from pkg.encode.vector_cache import FILE_NAME, VectorCache
+from pkg.encode.batched import FILE_NAME, BatchedEncoder, VectorCache
 from pkg.services import Service
 
 Answer = Callable[[Sequence[str]], Any]

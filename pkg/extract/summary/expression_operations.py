@@ -232,12 +232,8 @@ class Expressions:
         keys = node.children_by_field_id(f.SUBSCRIPT)
         place = place_key(keys[0]) if len(keys) == 1 else None
         environment = self.frame.environment
-        if place is not None and environment is not None:
-            known = environment.places.get((value, place))
-            if known is not None:  # __getitem__ is called all the same
-                self.frame.add(o.ITEM, value, key, self.site(node.named_children[0]))
-                return known
-        return self.frame.add(o.ITEM, value, key, self.site(node.named_children[0]))
+        read = self.frame.add(o.ITEM, value, key, self.site(node.named_children[0]))  # __getitem__ is called anyway
+        return read if place is None or environment is None else environment.places.get((value, place), read)
 
     def read_key(self, keys: list[Node]) -> int:
         """Read the key of an item; of a slice its start, if known."""
@@ -297,27 +293,21 @@ class Expressions:
                 if name is not None and value is not None:
                     named.append((self.frame.spell(name), self.read(value)))
             elif kind == "list_splat":
-                placed.append((self._read_starred(child), 1))
+                placed.append((self._read_splat(child, "items"), 1))
             elif kind == "dictionary_splat":
-                named.append(("", self._read_mapping(child)))
+                named.append(("", self._read_splat(child, "entries")))
             elif kind == "ERROR":
                 self.read_calls(child)
             elif kind != "comment":
                 placed.append((self.read(child), 0))
         return placed, named
 
-    def _read_starred(self, node: Node) -> int:
+    def _read_splat(self, node: Node, protocol: str) -> int:
+        """Read what a star unpacks by a protocol: the items of one star, the entries of two."""
         inner = find_first_child(node)
         value = self._read_inner(node)
         if inner is not None:
-            self.use_protocol("items", value, inner)
-        return value
-
-    def _read_mapping(self, node: Node) -> int:
-        inner = find_first_child(node)
-        value = self._read_inner(node)
-        if inner is not None:
-            self.use_protocol("entries", value, inner)
+            self.use_protocol(protocol, value, inner)
         return value
 
     # Operators.
@@ -403,9 +393,9 @@ class Expressions:
         elements: list[tuple[int, ...]] = []
         for child in node.named_children:
             if child.type == "list_splat":
-                elements.append((1, self._read_starred(child)))
+                elements.append((1, self._read_splat(child, "items")))
             elif child.type == "dictionary_splat":
-                elements.append((2, self._read_mapping(child)))
+                elements.append((2, self._read_splat(child, "entries")))
             elif child.type == "pair":
                 key, value = child.child_by_field_id(f.KEY), child.child_by_field_id(f.VALUE)
                 if key is not None and value is not None:

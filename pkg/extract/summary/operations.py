@@ -59,24 +59,9 @@ Operation = tuple[Any, ...]
     STAR_BOUND,  # name, n, numbers of later star imports: the name's value is n unless one of them binds it
 ) = range(41)
 
-PURE = frozenset(
-    (
-        CONST,
-        PARAM,
-        GLOBAL,
-        CELL,
-        PHI,
-        NARROW,
-        FUNC,
-        IMPORT,
-        DECLARE,
-        TEXT,
-        UNKNOWN,
-        UNPACK,
-        CAUGHT,
-        STAR_BOUND,
-    )
-)
+PURE = frozenset((
+    CONST, PARAM, GLOBAL, CELL, PHI, NARROW, FUNC, IMPORT, DECLARE, TEXT, UNKNOWN, UNPACK, CAUGHT, STAR_BOUND,
+))  # fmt: skip
 """Operations without side effects, which are dropped if nothing uses them."""
 
 MODULE, CLASS_BODY, FUNCTION, LAMBDA = range(4)

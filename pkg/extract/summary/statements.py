@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tree_sitter import Node
@@ -164,12 +164,6 @@ class Statements:
 
     # Definitions.
 
-    def _define_function(self, node: Node) -> None:
-        self._define(node, node, [])
-
-    def _define_class(self, node: Node) -> None:
-        self._define(node, node, [])
-
     def _define_decorated(self, node: Node) -> None:
         definition = node.child_by_field_id(f.DEFINITION)
         if definition is None:
@@ -183,8 +177,10 @@ class Statements:
                     decorators.append((self._expressions.read(inner), int(inner.type == "call")))
         self._define(node, definition, decorators)
 
-    def _define(self, whole: Node, node: Node, decorators: list[tuple[int, int]]) -> None:
-        name_node, frame = node.child_by_field_id(f.NAME), self._frame
+    def _define(self, whole: Node, inner: Node | None = None, decorators: Sequence[tuple[int, int]] = ()) -> None:
+        """Summarise a definition; `inner`: the definition below decorators."""
+        node, frame = inner or whole, self._frame
+        name_node = node.child_by_field_id(f.NAME)
         if name_node is None:
             return
         name = read_identifier(name_node)
@@ -550,8 +546,8 @@ _HANDLERS: dict[str, Callable[[Statements, Node], Any]] = {
     "global_statement": Statements._run_names,
     "nonlocal_statement": Statements._run_names,
     "delete_statement": Statements._delete,
-    "function_definition": Statements._define_function,
-    "class_definition": Statements._define_class,
+    "function_definition": Statements._define,
+    "class_definition": Statements._define,
     "decorated_definition": Statements._define_decorated,
     "if_statement": Statements._run_if,
     "for_statement": Statements._run_for,

@@ -29,10 +29,7 @@ _FUNCTIONS = {"isinstance": "instance", "issubclass": "subclass", "callable": "c
 
 def is_checking(node: Node) -> bool:
     """Return whether a condition is true only for type checkers."""
-    return _names_checking(node.text or b"")
-
-
-def _names_checking(text: bytes) -> bool:
+    text = node.text or b""
     return text == b"TYPE_CHECKING" or text.endswith(b".TYPE_CHECKING")
 
 
@@ -55,7 +52,7 @@ def decide(node: Node) -> bool | None:
     text = node.text or b""
     if text.endswith((b".PY3", b".PY2")) or text in (b"PY3", b"PY2"):
         return text.endswith(b"PY3")
-    return False if _names_checking(text) else None
+    return False if is_checking(node) else None
 
 
 def _decide_version(node: Node) -> bool | None:
@@ -166,7 +163,7 @@ class Conditions:
         values = [self._expressions.read(part) for part in parts]
         value = frame.add_constant("bool")
         for place, sign in enumerate(signs[: len(parts) - 1]):
-            if sign not in ("is", "is not", "is not"):
+            if sign not in ("is", "is not"):
                 site = self._expressions.site(parts[place if "in" not in sign.split() else place + 1])
                 value = frame.add(o.COMPARE, sign, values[place], values[place + 1], site)
         environment = frame.environment

@@ -16,12 +16,17 @@ from typing import TYPE_CHECKING, Any
 from pkg.errors import EncoderMismatchError, NodeNotFoundError, StoreError
 from pkg.graph.embedded import sql
 from pkg.graph.embedded.checksums import find_damage, seal_head
-from pkg.graph.embedded.database_file import identify, open_database, remove_empty
+from pkg.graph.embedded.database_file import FileChecksum, identify, open_database, remove_empty
 from pkg.graph.embedded.embedded_writing import EmbeddedWriter
-from pkg.graph.embedded.file_checksum import FileChecksum
-from pkg.graph.embedded.indexes import APPROXIMATE_ABOVE, EmbeddedTerms, EmbeddedVectors, FragmentFinder, StampChange
+from pkg.graph.embedded.indexes import (
+    APPROXIMATE_ABOVE,
+    EmbeddedTerms,
+    EmbeddedVectors,
+    FragmentFinder,
+    OutlineReader,
+    StampChange,
+)
 from pkg.graph.embedded.node_reading import NodeReader
-from pkg.graph.embedded.outlines import OutlineReader
 from pkg.graph.embedded.relations import list_all_edges, list_edges_of, list_neighbours
 from pkg.graph.graph_records import (
     drop_below,
@@ -30,9 +35,10 @@ from pkg.graph.graph_records import (
     find_docstring,
     list_nested,
     read_audits,
+    read_errors,
     read_leaks,
+    read_skips,
 )
-from pkg.graph.omissions import read_errors, read_skips
 from pkg.graph.sqlite_rows import parse_id, translate_database_faults, translate_faults, unpack_text
 from pkg.graph.store import StoreStats
 from pkg.model import (

@@ -21,14 +21,15 @@ from pkg.graph.embedded.checksums import (
 from pkg.graph.embedded.relations import LinkWriter
 from pkg.graph.graph_records import (
     LEAKS,
+    Omission,
     check_undocumented,
     describe_docstring,
     find_docstring,
+    pack_omissions,
     read_audits,
     replace_leaks,
     write_audits,
 )
-from pkg.graph.omissions import Omission, pack_omissions
 from pkg.graph.sqlite_rows import check_replaced, dump, pack_rows, pack_text, parse_id, sign_id
 from pkg.model import EMBEDDED_LABELS, Audit, Label, Leak, Source
 from pkg.units import DocstringChange, Fragment, UnitGraph, UnitLinks, format_id, hash_key, name_library

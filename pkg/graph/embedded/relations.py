@@ -17,16 +17,8 @@ from pkg.units import UnitLinks, format_id
 EdgeRow = tuple[str, int, int, int | None, str | None, str | None]  # type, start, end, line, rule, confidence
 
 _STATEMENTS = {"out": (sql.EDGES_OUT,), "in": (sql.EDGES_IN,), "both": (sql.EDGES_OUT, sql.EDGES_IN)}
-_RESOLVED = {
-    each.value
-    for each in (
-        RelationType.RESOLVES_TO,
-        RelationType.CALLS,
-        RelationType.INHERITS,
-        RelationType.OVERRIDES,
-        RelationType.UNRESOLVED,
-    )
-}
+_LINKS = (RelationType.RESOLVES_TO, RelationType.CALLS, RelationType.INHERITS, RelationType.OVERRIDES)
+_RESOLVED = {each.value for each in (*_LINKS, RelationType.UNRESOLVED)}
 
 
 def list_neighbours(
@@ -37,19 +29,19 @@ def list_neighbours(
     seen = frontier = starts
     for _ in range(depth):
         reached: set[str] = set()
-        for edge in _list_edges(connection, frontier, direction):
+        rows = (
+            row
+            for node_id in frontier
+            for statement in _STATEMENTS[direction]
+            for row in connection.execute(statement, (parse_id(node_id),))
+        )
+        for edge in map(_make_edge, rows):
             if types is None or edge.type in types:
                 edges.add(edge)
                 reached |= {edge.start, edge.end}
         frontier = reached - seen
         seen = seen | reached
     return sorted(edges, key=order_edge)
-
-
-def _list_edges(connection: sqlite3.Connection, ids: set[str], direction: str) -> Iterator[Edge]:
-    for node_id in ids:
-        for statement in _STATEMENTS[direction]:
-            yield from map(_make_edge, connection.execute(statement, (parse_id(node_id),)))
 
 
 def _make_edge(row: EdgeRow) -> Edge:

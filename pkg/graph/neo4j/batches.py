@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkg.graph.graph_records import cut_value, parse_docstring
+from pkg.graph.graph_records import Omission, cut_value, pack_omissions, parse_docstring
 from pkg.graph.neo4j.cypher import BATCH_LABELS, BATCH_TYPES, FRAGMENT, HOLDS
-from pkg.graph.omissions import Omission, pack_omissions
 from pkg.graph.sqlite_rows import pack_rows, pack_text
 from pkg.model import EMBEDDED_LABELS, Label, RelationType, Source
 from pkg.units import Fragment, NodeRow, UnitGraph, format_id, hash_bytes, hash_key, name_library

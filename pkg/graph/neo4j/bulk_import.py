@@ -16,7 +16,7 @@ from uuid import uuid4
 import numpy as np
 
 from pkg.errors import StoreError
-from pkg.graph.graph_records import DOCSTRING_PROPERTIES
+from pkg.graph.graph_records import DOCSTRING_PROPERTIES, Omission
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.batches import (
     Batch,
@@ -32,7 +32,6 @@ from pkg.graph.neo4j.batches import (
 from pkg.graph.neo4j.cypher import FRAGMENT, GRAPH_LABELS, LINKS, STORE
 from pkg.graph.neo4j.neo4j_links import make_call
 from pkg.graph.neo4j.neo4j_writing import READY, count_key
-from pkg.graph.omissions import Omission
 from pkg.model import EMBEDDED_LABELS, Audit, Label, Leak, RelationType, Source
 from pkg.resources import open_scratch
 from pkg.units import DocstringChange, UnitGraph, UnitLinks

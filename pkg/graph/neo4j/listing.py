@@ -7,12 +7,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, starmap
 from typing import Any
 
-from pkg.graph.graph_records import export_node
+from pkg.graph.graph_records import export_node, read_errors, read_skips
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.cypher import FRAGMENT, HOLDS, LINKS, STRUCTURE_TYPES
 from pkg.graph.neo4j.nodes import make_edge, make_node, make_unfolded
 from pkg.graph.neo4j.session import Reader
-from pkg.graph.omissions import read_errors, read_skips
 from pkg.graph.sqlite_rows import unpack_text
 from pkg.graph.store import StoreStats
 from pkg.model import EMBEDDED_LABELS, Edge, Label, Node, RelationType, Skip, Source, Unfolded

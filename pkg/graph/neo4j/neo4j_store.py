@@ -18,6 +18,7 @@ from pkg.graph.graph_records import (
     find_docstring,
     order_edge,
     read_audits,
+    read_errors,
     read_leaks,
 )
 from pkg.graph.neo4j import cypher
@@ -34,13 +35,20 @@ from pkg.graph.neo4j.listing import (
     list_edges,
     list_nodes,
 )
-from pkg.graph.neo4j.locking import clear_stale_mark, commit_between_marks, hold_lock
 from pkg.graph.neo4j.neo4j_writing import Neo4jWriter, delete_nodes, name_units
 from pkg.graph.neo4j.nodes import list_calls, make_node, make_outline
 from pkg.graph.neo4j.schema import Schema, WatchIndex
 from pkg.graph.neo4j.searching import ServerTerms
-from pkg.graph.neo4j.session import AskPassword, Reader, Runner, check_version, open_driver
-from pkg.graph.omissions import read_errors
+from pkg.graph.neo4j.session import (
+    AskPassword,
+    Reader,
+    Runner,
+    check_version,
+    clear_stale_mark,
+    commit_between_marks,
+    hold_lock,
+    open_driver,
+)
 from pkg.graph.sqlite_rows import unpack_text
 from pkg.graph.store import StoreStats
 from pkg.model import (

@@ -11,12 +11,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pkg.errors import StoreError
+from pkg.graph.graph_records import (
+    LEAKS,
+    Omission,
+    check_undocumented,
+    describe_docstring,
+    find_docstring,
+    read_audits,
+    replace_leaks,
+    write_audits,
+)
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.batches import (
     Batch,
@@ -29,12 +40,9 @@ from pkg.graph.neo4j.batches import (
     name_source,
     name_unit,
 )
-from pkg.graph.neo4j.neo4j_audits import put_audit
-from pkg.graph.neo4j.neo4j_docstrings import cut_changes, put_docstrings
 from pkg.graph.neo4j.neo4j_links import cut_links, delete_loose, put_links, put_notes, release_links
-from pkg.graph.omissions import Omission
 from pkg.graph.sqlite_rows import check_replaced
-from pkg.model import EMBEDDED_LABELS, Audit, Label, Leak, Source
+from pkg.model import EMBEDDED_LABELS, Audit, Docstring, Label, Leak, Source
 from pkg.units import DocstringChange, UnitGraph, UnitLinks, format_id, hash_key
 
 if TYPE_CHECKING:
@@ -307,7 +315,8 @@ def _put_units(run: Runner, units: list[UnitGraph], packed: bool) -> None:
     gone = _release(run, ids)
     keys = sorted({name_fragment(unit.source, part.key) for unit in units for part in unit.parts})
     found = {record["id"]: record["lacks_terms"] for record in run.run(cypher.FIND_FRAGMENTS, ids=keys)}
-    old = {key for key in _list_included(units) if found.get(key)} - gone.keys()
+    included = ((unit.source, part.key) for unit in units for part in unit.parts if part.fragment is not None)
+    old = {key for key in starmap(name_fragment, included) if found.get(key)} - gone.keys()
     stored = found.keys() - gone.keys() - old
     _loosen(run, old)
     batch = Batch(units, stored, packed)
@@ -318,11 +327,6 @@ def _put_units(run: Runner, units: list[UnitGraph], packed: bool) -> None:
         run.run(cypher.HOLD_AGAIN, again=batch.again).consume()
     run.run(cypher.CONTAIN_UNITS, source=name_source(units[0].source), ids=ids).consume()
     _delete_gone(run, gone, batch.ids)
-
-
-def _list_included(units: list[UnitGraph]) -> set[str]:
-    """Return the ids of the fragments whose content the units contain."""
-    return {name_fragment(unit.source, part.key) for unit in units for part in unit.parts if part.fragment is not None}
 
 
 def _loosen(run: Runner, fragments: set[str]) -> None:
@@ -363,3 +367,97 @@ def _delete_gone(run: Runner, gone: dict[str, str], kept: set[str]) -> None:
     elements = [element for identity, element in gone.items() if identity not in kept]
     for statement in (cypher.CLEAR_ELEMENTS, cypher.DELETE_ELEMENTS) if elements else ():
         run.run(statement, elements=elements).consume()
+
+
+FUNCTIONS_AT_ONCE = 1_000  # about 3 MB of vectors per message as lists of floats
+
+Row = tuple[str, "Docstring | None", "npt.NDArray[np.float16]"]  # id of the function, docstring, vector [dimension]
+
+
+def cut_changes(changes: Iterable[DocstringChange]) -> Iterator[list[DocstringChange]]:
+    """Yield changes in batches by number of functions."""
+    batch: list[DocstringChange] = []
+    count = 0
+    for each in changes:
+        batch.append(each)
+        count += len(each.docstrings)
+        if count >= FUNCTIONS_AT_ONCE:
+            yield batch
+            batch, count = [], 0
+    if batch:
+        yield batch
+
+
+def put_docstrings(run: Runner, source: str, changes: Sequence[DocstringChange], packed: bool) -> bool:
+    """Put a batch; return whether the docstring of any function changed.
+
+    Raise StoreError for an unknown fragment or function, and for a function with a docstring in its code.
+    """
+    fragments = {name_fragment(source, each.key): each for each in changes}
+    known = {record["id"] for record in run.run(cypher.FIND_FRAGMENTS, ids=list(fragments))}
+    if missing := fragments.keys() - known:
+        raise StoreError(f"no fragment {min(missing)} in source '{source}'; run the command again")
+    rows = _list_changed(run, fragments.keys() & known, changes)
+    if not rows:
+        return False
+    properties = [[identity, _describe(docstring)] for identity, docstring, _ in rows]
+    run.run(cypher.PUT_DOCSTRINGS, rows=properties).consume()
+    vectors = list_vectors(np.stack([vector for _, _, vector in rows]), packed)
+    statement = cypher.PUT_PACKED_VECTORS if packed else cypher.PUT_VECTORS
+    parameters = [[identity, vector] for (identity, _, _), vector in zip(rows, vectors, strict=True)]
+    run.run(statement.format(label=Label.FUNCTION.value), rows=parameters).consume()
+    run.run(cypher.PUT_TERMS, terms=[[key, each.terms] for key, each in fragments.items()]).consume()
+    return True
+
+
+def _list_changed(run: Runner, fragments: Iterable[str], changes: Sequence[DocstringChange]) -> list[Row]:
+    """Return the functions whose docstring changes."""
+    ids = [identity for each in changes for identity in each.docstrings]
+    found = {
+        record["id"]: record["written"]
+        for record in run.run(cypher.FIND_DOCUMENTED, ids=ids, fragments=sorted(fragments))
+    }
+    rows: list[Row] = []
+    for each in changes:
+        for (identity, docstring), vector in zip(each.docstrings.items(), each.vectors, strict=True):
+            if identity not in found:
+                raise StoreError(f"no function '{identity}' in fragment {each.key:016x}; run the command again")
+            before = {name: value for name, value in found[identity].items() if value is not None}
+            if find_docstring(before) != docstring:
+                check_undocumented(identity, has_own=before["docstring_source"] == "human")
+                rows.append((identity, docstring, vector))
+    return rows
+
+
+def _describe(docstring: Docstring | None) -> dict[str, Any]:
+    """Return the properties to set; null removes one."""
+    return describe_docstring(docstring) | ({} if docstring else {"docstring_source": "none"})
+
+
+NODES_AT_ONCE = 5_000  # about 500 kB per message
+
+
+def put_audit(run: Runner, audit: Audit, marks: Mapping[str, Collection[Leak]]) -> bool:
+    """Replace the marks of a benchmark and its audit; return whether anything changed.
+
+    Raise StoreError for an unknown node.
+    """
+    before = {record["id"]: list(record["leaks"]) for record in run.run(cypher.LIST_MARKED)}
+    rows: list[tuple[str, list[str] | None]] = []
+    for identity in sorted(before.keys() | marks.keys()):
+        known = before.get(identity, [])
+        texts = replace_leaks({LEAKS: known}, audit.benchmark, marks.get(identity, ()))
+        if texts != known:
+            rows.append((identity, texts or None))  # null removes a property
+    for start in range(0, len(rows), NODES_AT_ONCE):
+        some = [list(row) for row in rows[start : start + NODES_AT_ONCE]]
+        found = run.run(cypher.PUT_LEAKS, rows=some).single(strict=True)["count"]
+        if found != len(some):
+            raise StoreError(
+                f"{len(some) - found:,} of {len(some):,} nodes are missing in the store; run the command again"
+            )
+    (kept,) = [record["audits"] for record in run.run(cypher.GET_AUDITS)]
+    written = write_audits(read_audits(kept), audit)
+    if written != kept:
+        run.run(cypher.PUT_AUDITS, audits=written).consume()
+    return bool(rows) or written != kept

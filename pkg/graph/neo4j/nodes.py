@@ -11,17 +11,8 @@ from pkg.model import Call, Edge, Label, Nested, Node, Outline, RelationType, Un
 from pkg.units import find_owner
 
 _LABELS, _TYPES = {each.value: each for each in Label}, {each.value: each for each in RelationType}
-_OWN = (
-    "alias",
-    "annotation",
-    "bases",
-    "decorators",
-    "imported",
-    "is_async",
-    "level",
-    "module",
-    "value",
-)  # properties of pieces of code
+_OWN = "alias", "annotation", "bases", "decorators", "imported", "is_async", "level", "module", "value"
+"""Properties of pieces of code."""
 _OF_LABEL = {
     Label.SOURCE: ("root", "revision", "package"),
     Label.FILE: ("language", "status", "reason"),

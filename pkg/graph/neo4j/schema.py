@@ -46,10 +46,7 @@ class Schema:
         self._run((*(cypher.UPGRADE if version < 4 else ()), *cypher.list_schema(), *cypher.UPGRADE_4))
 
     def _drop_all(self, listing: str, drop: str) -> None:
-        self._run(drop.format(name=row["name"]) for row in self._list(listing))
-
-    def _list(self, statement: str) -> list[Record]:
-        return self._reader.run(statement)
+        self._run(drop.format(name=row["name"]) for row in self._reader.run(listing))
 
     def _run(self, statements: Iterable[str]) -> None:
         with translate_faults(self._address), self._driver.session(database=self._address.database) as session:
@@ -58,7 +55,7 @@ class Schema:
 
     def complete_vectors(self, dimension: int, has_filters: bool) -> None:
         """Create vector indexes that are missing, failed or of another dimension, and wait until all are populated."""
-        found = {row["name"]: row for row in self._list(cypher.SHOW_VECTOR_INDEXES)}
+        found = {row["name"]: row for row in self._reader.run(cypher.SHOW_VECTOR_INDEXES)}
         create = cypher.CREATE_FILTERED_INDEX if has_filters else cypher.CREATE_VECTOR_INDEX
         for label in EMBEDDED_LABELS:
             name = cypher.name_vector_index(label)
@@ -71,7 +68,7 @@ class Schema:
 
     def _await_vectors(self) -> None:
         while True:
-            rows = {row["name"]: row for row in self._list(cypher.SHOW_VECTOR_INDEXES)}
+            rows = {row["name"]: row for row in self._reader.run(cypher.SHOW_VECTOR_INDEXES)}
             for label in EMBEDDED_LABELS:
                 self._check_vector_index(label, rows.get(cypher.name_vector_index(label)))
             waiting = [row for row in rows.values() if row["state"] != "ONLINE"]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pkg.cache_file import find_cache_file
 from pkg.graph.graph_records import drop_below
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.neo4j_writing import count_key
@@ -123,10 +124,8 @@ class VectorSearch:
     def _begin(self, search: _Search) -> Callable[[], Matches]:
         if search.k < 1 or not search.matching:
             return lambda: self._make_matches(search, ())
-        return partial(self._finish, search, self._send(search))
-
-    def _finish(self, search: _Search, awaited: _Awaited) -> Matches:
-        return self._make_matches(search, self._find_distinct(search, awaited))
+        awaited = self._send(search)
+        return lambda: self._make_matches(search, self._find_distinct(search, awaited))
 
     def _make_matches(self, search: _Search, matches: Sequence[Match]) -> Matches:
         folded = sum(match.same_content for match in matches)
@@ -230,7 +229,7 @@ class ServerTerms:
         self._reader = reader
         self.read_nodes = get_nodes
         self._get_inside = get_inside
-        self._cache = TextCache(partial(find_cache_file, address), self._list_stored)
+        self._cache = TextCache(partial(find_terms_file, address), self._list_stored)
 
     def read_inside(self, node: Node) -> list[Node]:
         """Return the nodes inside a node."""
@@ -255,8 +254,6 @@ class ServerTerms:
             yield parse_id(record["id"]), record["source"], record["terms"]
 
 
-def find_cache_file(address: str) -> Path:
+def find_terms_file(address: str) -> Path:
     """Return the user's cache file for the terms of the graph at an address."""
-    from platformdirs import user_cache_path
-
-    return user_cache_path("pkg", appauthor=False) / f"terms-{sha256(address.encode()).hexdigest()[:16]}"
+    return find_cache_file(f"terms-{sha256(address.encode()).hexdigest()[:16]}")

@@ -1,4 +1,9 @@
-"""Connect to a Neo4j server, run statements, and read one generation of the graph."""
+"""Connect to a Neo4j server, run statements, read one generation of the graph, and lock it for a write.
+
+The main transaction of a write locks the store's node: its end, including the death of its process, releases the lock.
+The server does not apply a commit atomically, so a writer increments a counter before and after it, each time in a
+separate transaction. An odd or changed number tells readers of the commit.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +18,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pkg.errors import NodeNotFoundError, StoreChangedError, StoreVersionError
+from pkg.errors import NodeNotFoundError, StoreChangedError, StoreError, StoreLockedError, StoreVersionError
 from pkg.graph.neo4j import cypher
 from pkg.graph.neo4j.address import Address, is_exposed
-from pkg.graph.neo4j.faults import translate_faults
+from pkg.graph.neo4j.faults import translate_faults, was_ended
 
 if TYPE_CHECKING:
     from neo4j import Driver, ManagedTransaction, Record, Result, Session, Transaction
@@ -232,3 +237,72 @@ class Reader:
 
 def _fetch(transaction: ManagedTransaction, statement: str, parameters: dict[str, Any]) -> list[Record]:
     return list(Runner(transaction).run(statement, **parameters))
+
+
+LOCK_SECONDS = 5.0  # timeout of a wait for another writer
+
+PutMark = Callable[[int], None]
+
+
+@contextmanager
+def hold_lock(driver: Driver, address: Address) -> Iterator[Transaction]:
+    """Yield the main transaction, which holds the lock of the store; roll it back unless it was committed.
+
+    Raise StoreLockedError if another process holds the lock for longer than LOCK_SECONDS.
+    """
+    from neo4j.exceptions import DriverError, Neo4jError
+
+    with driver.session(database=address.database) as session:
+        with translate_faults(address, is_writing=True):
+            _await_lock(driver, address)
+            main = session.begin_transaction()
+            _lock(main)
+        try:
+            yield main
+        finally:
+            with suppress(DriverError, Neo4jError):  # its connection is lost, or the server terminated it
+                main.close()
+
+
+def _await_lock(driver: Driver, address: Address) -> None:
+    """Take and release the lock in a transaction with a timeout on the server."""
+    from neo4j.exceptions import Neo4jError
+
+    with driver.session(database=address.database) as session:
+        try:
+            with session.begin_transaction(timeout=LOCK_SECONDS) as probe:
+                _lock(probe)
+        except Neo4jError as fault:
+            if not was_ended(fault):
+                raise
+            raise StoreLockedError(
+                f"another process is writing {address}; wait for it to end, then try again"
+            ) from fault
+
+
+def _lock(transaction: Transaction) -> None:
+    transaction.run(cypher.LOCK_STORE, writer=f"process {os.getpid()}").consume()
+
+
+def commit_between_marks(main: Transaction, number: int, put_mark: PutMark) -> None:
+    """Commit; `number` is the last mark, and put_mark writes the next ones.
+
+    If the connection is lost, the outcome of the commit is unknown: the mark stays, and readers wait until it expires.
+    """
+    from neo4j.exceptions import Neo4jError
+
+    put_mark(number + 1)
+    try:
+        main.commit()
+    except Neo4jError:
+        put_mark(number + 2)
+        raise
+    with suppress(StoreError):  # the graph is written; the mark expires
+        put_mark(number + 2)
+
+
+def clear_stale_mark(number: int, put_mark: PutMark) -> int:
+    """Clear the mark of a killed writer, as the holder of the lock; return the new number."""
+    if number % 2:
+        put_mark(number + 1)
+    return number + number % 2

@@ -25,7 +25,7 @@ def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
             raise KeyError("odd")
         return summarise(root, *rest)
 
-    monkeypatch.setattr("pkg.extract.summary.file_summary.summarise", fail)
+    monkeypatch.setattr("pkg.extract.python.summarise", fail)
     return ["build", str(tree), "--jobs", "1", "--store", f"sqlite:///{tmp_path / 'graph.db'}"]
 
 

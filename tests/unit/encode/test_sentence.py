@@ -9,8 +9,7 @@ import pytest
 from toy_sentences import install_sentences
 
 from pkg.encode.batched import BatchedEncoder
-from pkg.encode.cross_encoder import SentencePairModel
-from pkg.encode.sentence import SentenceModel
+from pkg.encode.sentence import SentenceModel, SentencePairModel
 from pkg.errors import EncoderAnswerError, EncoderError
 
 

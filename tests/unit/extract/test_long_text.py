@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkg.extract import logical_lines, long_text
+from pkg.extract import long_text
 from pkg.extract.long_text import extract_long_text, is_over_budget
 from pkg.extract.python import extract_unit
 from pkg.model import Class, Function, Status
@@ -142,10 +142,10 @@ def test_work_grows_with_the_text_and_no_faster(monkeypatch: pytest.MonkeyPatch,
     before, repeated, after = SHAPES[shape]
     steps = []
     for times in (500, 1000):
-        patterns = [CountingPattern(getattr(logical_lines, name)) for name in ("_STOP", "_SEPARATOR")]
+        patterns = [CountingPattern(getattr(long_text, name)) for name in ("_STOP", "_SEPARATOR")]
         with monkeypatch.context() as patch:
-            patch.setattr(logical_lines, "_STOP", patterns[0])
-            patch.setattr(logical_lines, "_SEPARATOR", patterns[1])
+            patch.setattr(long_text, "_STOP", patterns[0])
+            patch.setattr(long_text, "_SEPARATOR", patterns[1])
             extract_long_text((before + repeated * times + after).encode())
         steps.append(sum(each.steps for each in patterns))
     assert steps[1] <= 2 * steps[0] + 100

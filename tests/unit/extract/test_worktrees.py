@@ -9,7 +9,7 @@ import pytest
 from git_trees import commit_all, make_repository, run_git
 
 from pkg.extract.discovery import discover
-from pkg.extract.worktrees import WORKTREE_REASON, is_other_work_tree
+from pkg.extract.ignore import WORKTREE_REASON, is_other_work_tree
 from pkg.indexing.watch_filter import WatchFilter
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from contract.units import READER, WRITER, prepare
 
-from pkg.graph.neo4j.searching import ServerTerms, find_cache_file
+from pkg.graph.neo4j.searching import ServerTerms, find_terms_file
 from pkg.model import Label
 from pkg.terms.term_weights import weigh_terms
 from pkg.units import format_id
@@ -51,7 +51,7 @@ def test_a_second_process_reads_the_terms_from_the_cache() -> None:
     assert count_matches(open_texts(reader), "settings") == 2
     assert count_matches(open_texts(reader), "settings") == 2
     assert reader.asked == 1
-    assert find_cache_file("neo4j://host").is_file()
+    assert find_terms_file("neo4j://host").is_file()
 
 
 def test_terms_are_fetched_again_for_another_graph() -> None:
@@ -68,7 +68,7 @@ def test_graphs_at_different_addresses_have_files_of_their_own() -> None:
     for text, address in ((READER, "neo4j://one"), (WRITER, "neo4j://two"), (READER, "neo4j://one")):
         texts = open_texts(FakeReader(text, f"stamp of {address}"), address)
         assert (count_matches(texts, "copy") > 0) == (text == WRITER)
-    assert find_cache_file("neo4j://one") != find_cache_file("neo4j://two")
+    assert find_terms_file("neo4j://one") != find_terms_file("neo4j://two")
 
 
 def test_a_graph_without_a_stamp_is_never_cached() -> None:
@@ -77,7 +77,7 @@ def test_a_graph_without_a_stamp_is_never_cached() -> None:
     for _ in range(2):
         assert count_matches(texts, "settings") == 2
     assert reader.asked == 2
-    assert not find_cache_file("neo4j://host").exists()
+    assert not find_terms_file("neo4j://host").exists()
 
 
 def test_imports_are_fetched_on_request() -> None:

@@ -19,7 +19,7 @@ from trees import SHOP, STORE_FILES, write_tree
 
 from pkg.api import build_graph
 from pkg.cli import main
-from pkg.encode.vector_cache import VectorCache
+from pkg.encode.batched import VectorCache
 from pkg.errors import PkgError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.private_files import make_folder

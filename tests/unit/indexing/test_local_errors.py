@@ -34,7 +34,7 @@ def is_odd(*given: Any) -> bool:
 
 
 FAULTS: dict[str, tuple[str, Callable[..., bool]]] = {
-    "summary": ("pkg.extract.summary.file_summary.summarise", lambda root, *rest: b"class Odd" in root.text),
+    "summary": ("pkg.extract.python.summarise", lambda root, *rest: b"class Odd" in root.text),
     "extraction": ("pkg.indexing.prepare.extract_unit", is_odd),
     "nodes": ("pkg.indexing.prepare.CodePieces", lambda code: b"class Odd" in code.text),
     "terms": ("pkg.indexing.prepare.extract_terms", lambda reader, fields: any("Odd" in repr(vars(f)) for f in fields)),

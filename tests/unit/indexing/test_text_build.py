@@ -18,9 +18,8 @@ from pkg.graph.embedded import sql
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.graph.store import GraphStore
 from pkg.graph.verify import compare_stores
-from pkg.indexing.build import build, build_export
+from pkg.indexing.build import build, build_export, refresh
 from pkg.indexing.build_plan import BuildOptions
-from pkg.indexing.refresh import refresh
 from pkg.indexing.watch_filter import WatchFilter
 from pkg.model import Label
 from pkg.retrieval.freshness import find_stale

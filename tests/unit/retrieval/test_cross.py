@@ -9,7 +9,7 @@ from fakes import FakeEncoder, FakeStore
 from graphs import make_store
 from toy_sentences import Uses, install_sentences
 
-from pkg.encode.cross_encoder import load_pair_model
+from pkg.encode.sentence import load_pair_model
 from pkg.model import Label
 from pkg.retrieval.query import QueryOptions, run_query
 from pkg.retrieval.ranking import RERANK_DEPTH, Ranked, rerank_hits

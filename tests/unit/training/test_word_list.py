@@ -8,7 +8,7 @@ from pathlib import Path
 from mining import Mined
 from word_list import FEWEST_CODE, FEWEST_PROSE, list_words, write_words
 
-from pkg.terms.compounds import Compounds
+from pkg.terms.words import Compounds
 
 
 def mine(code: str = "", paragraph: str = "", comment: str = "") -> Mined:

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.extract.python import extract_unit
-from pkg.indexing.declarations import MAX_VALUE_BYTES, extend_to_comments, list_own_ranges
-from pkg.indexing.fragment_changes import rebuild_nodes
+from pkg.indexing.docstring_storage import rebuild_nodes
 from pkg.indexing.inputs import LoadedUnit
+from pkg.indexing.pending_nodes import MAX_VALUE_BYTES, extend_to_comments, list_own_ranges
 from pkg.indexing.prepare import Preparer
 from pkg.model import Label, Span
 from pkg.units import StoredFragment, format_id, name_module
