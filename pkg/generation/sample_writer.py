@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pkg.extract.syntax import parse_code
 from pkg.generation.generate_options import GenerateOptions
-from pkg.generation.linking import Piece, link_pieces
+from pkg.generation.linking import Linked, Piece, link_pieces, list_missing
 from pkg.generation.prompt_templates.fitting import FittedPrompt, fit_prompt
 from pkg.generation.prompt_templates.prompt_template import Attempt, HelperText, Prompt, PromptTask
 from pkg.generation.prompt_templates.template_choice import TEMPLATES
-from pkg.generation.samples import Sample, Variant
+from pkg.generation.samples import NO_CODE, Sample, Variant
 from pkg.models.text_model import Decoding, Generation, Listen, TextModel
 from pkg.rerank.candidates import RerankOptions
 from pkg.rerank.case import make_case
@@ -23,6 +26,11 @@ if TYPE_CHECKING:
     from pkg.rerank.reranker import Reranker
 
 HASH_DIGITS = 16  # of the hash that names a prompt in a trace
+_CODE = re.compile(
+    r"```|^\s*(?:async|class|def|del|for|from|if|import|raise|return|try|while|with|yield|@)\b|\w\(|\w\s*=", re.M
+)
+
+_PROSE_NODES = (ast.Module, ast.Expr, ast.Name, ast.Load, ast.Constant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,24 +88,33 @@ class SampleWriter:
 
     def _judge(self, sample: Sample) -> Sample:
         found = self._check(sample.text)
-        linked = link_pieces(found.code, self.context.pieces if self.options.link else ())
-        if linked.added:
+        has_code = holds_code(sample.text.removeprefix(self.task.stub or ""))
+        linked = link_pieces(found.code, self.context.pieces) if self.options.link else Linked(found.code)
+        if linked.code != found.code:
             found = replace(self._check(linked.code), note=found.note, is_cut=found.is_cut)
         return replace(
             sample,
             code=found.code,
             note=found.note,
             linked=linked.added,
-            missing=linked.missing,
+            missing=tuple(list_missing(found.code)),
             passed=found.held if self.examples else 0,
             examples=len(self.examples),
-            is_wanted=not found.lacks_entry,
+            is_wanted=not found.lacks_entry and has_code,
             is_cut=found.is_cut or sample.is_cut,
-            feedback=found.render(),
+            feedback=found.render() if has_code else NO_CODE,
         )
 
     def _check(self, text: str) -> Diagnosis:
         return check_answer(text, self.task.text, self.options.tests, sandbox=self.reranker.sandbox)
+
+
+def holds_code(text: str) -> bool:
+    """Return whether an answer has any line of code, in contrast to prose."""
+    if _CODE.search(text):
+        return True
+    tree = parse_code(text)
+    return tree is not None and not all(isinstance(node, _PROSE_NODES) for node in ast.walk(tree))
 
 
 def run_prompt(model: TextModel, prompt: Prompt, decoding: Decoding, listen: Listen | None = None) -> Generation:

@@ -27,6 +27,10 @@ class Variant:
         return f"template {self.template} {shown.get(self.context, self.context)}{temperature}"
 
 
+NO_CODE = "The answer has no code. Write the program itself, in one fenced block of Python."
+"""Feedback on an answer of prose."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """One answer of the model, with its prompt, its extracted code and its evaluation (U-10)."""
@@ -45,7 +49,7 @@ class Sample:
     missing: tuple[str, ...] = ()  # undefined names
     passed: int = 0  # examples
     examples: int = 0  # run
-    is_wanted: bool = True  # whether it defines the name that the question asks for
+    is_wanted: bool = True  # whether it is code, and defines the name that the question asks for
     feedback: str = ""  # for the next attempt
 
     @property
@@ -57,7 +61,11 @@ class Sample:
         """Describe the evaluation in a line."""
         findings = [] if self.text.strip() else ["the model wrote nothing"]
         findings += [f"{self.passed} of {self.examples} examples hold"] if self.examples else []
-        findings += [] if self.is_wanted else ["the wanted name is not defined"]
+        findings += (
+            []
+            if self.is_wanted
+            else ["it has no code" if self.feedback == NO_CODE else "the wanted name is not defined"]
+        )
         findings += ["truncated"] if self.is_cut else []
         findings += [f"calls {each.name} of {each.place}, which is inserted" for each in self.linked]
         findings += [f"undefined: {', '.join(self.missing)}"] if self.missing else []

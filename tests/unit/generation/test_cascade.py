@@ -114,6 +114,24 @@ def test_an_answer_without_the_wanted_function_is_sent_back_once(reranker: Reran
     assert answer.best.is_wanted
 
 
+def test_an_answer_of_prose_is_sent_back_once_and_reported(reranker: Reranker) -> None:
+    answers = ["I would rather not.", f"```python\ndef double(n):\n{RIGHT}```"]
+    answer, model = ask(reranker, answers, GenerateOptions(context="none"), text=PLAIN)
+    assert len(model.asked) == 2
+    assert "The answer has no code." in str(model.asked[1])
+    assert answer.best.is_wanted
+    answer, model = ask(reranker, ["I would rather not."], GenerateOptions(context="none"), text=PLAIN)
+    assert len(model.asked) == 2
+    assert "it has no code" in answer.decisions[-1]
+
+
+def test_an_import_that_an_answer_forgets_is_added(reranker: Reranker) -> None:
+    answer, _ = ask(reranker, ["    return math.prod((2, n))\n"])
+    assert answer.best.holds
+    bare, _ = ask(reranker, ["    return math.prod((2, n))\n"], GenerateOptions(link=False, context="none", samples=1))
+    assert bare.best.missing == ("math",)
+
+
 def test_a_called_helper_is_inserted(reranker: Reranker) -> None:
     answer, _ = ask(reranker, ["    return add(n, n)\n"])
     assert answer.best.holds

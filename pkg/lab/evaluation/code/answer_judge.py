@@ -52,7 +52,7 @@ class HiddenTestsJudge:
         """Return the code of an answer with the helpers that it calls linked in, run on the examples of the task."""
         found = check_answer(text, item.task, (), sandbox=self._sandbox)
         linked = link_pieces(found.code, pieces)
-        if linked.added:
+        if linked.code != found.code:
             found = replace(check_answer(linked.code, item.task, (), sandbox=self._sandbox), is_cut=found.is_cut)
         is_right = not found.failures if found.examples else None
         return ReadAnswer(found.code, tuple(each.place for each in linked.added), is_right, found.is_cut)
