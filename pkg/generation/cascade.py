@@ -1,4 +1,4 @@
-"""The use case: write samples of an answer, check them, repair the best, choose one (P-19 to P-22, U-01).
+"""Use case: write samples of an answer, check, repair and choose (P-19 to P-22, U-01; docs/papers.md, 9.5).
 
 If the question has examples, they decide: a sample without context comes first, others are written while an example
 fails, one with context is eligible only if every example holds, and the reranker chooses among the eligible. So context

@@ -27,7 +27,7 @@ class GenerateOptions:
     gate: str = ""  # file of rules for context auto, written by pkg eval calibrate; default: the packaged rules
     samples: int = 0  # answers to choose from; 0 writes one, and more while a visible example fails
     rerank: bool = True  # whether the best of several is chosen; else they keep their order
-    attempts: int = 1  # at most, each with the feedback on the ones before (U-10)
+    attempts: int = 1  # at most, each with the feedback on the ones before (U-10, A-36)
     link: bool = True  # whether helpers that the answer calls are inserted into it
     max_tokens: int = 512  # of one answer (P-22)
     temperature: float = 0.8  # of repeated samples; the first of each template is greedy
