@@ -88,7 +88,7 @@ _FINDERS: dict[TextKind, Callable[[Lines], Iterable[Heading]]] = {
     "toml": find_tables, "ini": find_tables, "yaml": find_keys,
 }  # fmt: skip
 _BOM = b"\xef\xbb\xbf"
-_BESIDE = " / "  # between headings of joined sections
+BESIDE = " / "  # between headings of joined sections
 
 
 def cut_sections(text: bytes, kind: TextKind, name: str) -> tuple[Chunk, ...]:
@@ -243,6 +243,6 @@ def _place(newlines: Sequence[int], start: int, end: int) -> Span:
 
 
 def _make_chunk(section: _Section, span: Span, name: str) -> Chunk:
-    title = _BESIDE.join(section.titles) or name
+    title = BESIDE.join(section.titles) or name
     title = title if len(title) <= MAX_TITLE_LENGTH else f"{title[:MAX_TITLE_LENGTH]}..."
     return Chunk(title, HEADINGS.join((*section.above, title)), span)

@@ -109,7 +109,7 @@ def _build_row_pair(file: ImportingFile, random: Random) -> _Pair:
 
 def _describe_way(record: ImportRecord) -> str:
     """Describe one row of the table."""
-    line, name = f"(line {record.line})", _show_name(record.artifact)
+    line, name = f"(import in line {record.line})", _show_name(record.artifact)
     if record.category == "library_import_direct":
         return f"the library `{record.library_name}`, by `import {record.artifact}` {line}"
     if record.category == "library_import_from":

@@ -94,7 +94,7 @@ def write_responses(
     for task in tasks:
         found = [written[model].get(task.id) for model in task.models]
         responses = [
-            {"model": model, "response": row["response"], "principle": row["principle"]}
+            {"model": model, "response": row["response"], "principle": row["principle"], "is_cut": row["is_cut"]}
             for model, row in zip(task.models, found, strict=True)
             if row is not None
         ]
@@ -115,7 +115,7 @@ def write_responses(
 
 def _read_reply(reply: Reply) -> list[Row] | str:
     text = reply.text.strip()
-    return [{**reply.request.row, "response": text}] if text else "nothing written"
+    return [{**reply.request.row, "response": text, "is_cut": reply.is_cut}] if text else "nothing written"
 
 
 def estimate_responses(

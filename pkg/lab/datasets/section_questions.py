@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.extract.text_files.text_kinds import find_text_kind
+from pkg.extract.text_files.text_sections import BESIDE
 from pkg.lab.datasets.dataset_options import DatasetOptions
 from pkg.lab.datasets.dataset_rows import (
     Origin,
@@ -24,7 +25,7 @@ from pkg.lab.datasets.pair_parsing import ANSWER, QUESTION, Malformed, parse_pai
 from pkg.lab.datasets.prompts import name_prompt, quote_name, render_prompt
 from pkg.lab.datasets.repository_texts import list_repositories
 from pkg.lab.datasets.request_runner import Reply, Request, RequestRunner, run_step
-from pkg.model import Label, Node
+from pkg.model import HEADINGS, Label, Node
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
@@ -91,19 +92,37 @@ def write_questions(sections: Sequence[Section], counts: StepCounts) -> Iterator
         yield _ask_section(section)
 
 
+def list_headings(section: Section) -> list[str]:
+    """Return the headings of a section; several where small neighbours were joined."""
+    parents, separator, last = section.heading.rpartition(HEADINGS)
+    lines = {line.strip("#=*[]\"' \t") for line in section.place.content.splitlines()}
+    found, pending = list[str](), list[str]()
+    for part in last.split(BESIDE):
+        pending.append(part)  # of a heading that may have the separator in it
+        if BESIDE.join(pending).strip("\"'") in lines:
+            found.append(f"{parents}{separator}{BESIDE.join(pending)}")
+            pending = []
+    return [section.heading] if pending else found
+
+
 def _ask_section(section: Section) -> Row:
-    path = section.place.path
+    path, headings = section.place.path, list_headings(section)
+    named = " and ".join(filter(None, (", ".join(f"`{each}`" for each in headings[:-1]), f"`{headings[-1]}`")))
     if find_text_kind(path) in _SETTINGS:
-        question = f"What is set under `{section.heading}` in the file `{path}`?"
+        question = f"What is set under {named} in the file `{path}`?"
+    elif len(headings) > 1:
+        question = f"What do the sections {named} of the file `{path}` say?"
     else:
-        question = f"What does the section `{section.heading}` of the file `{path}` say?"
+        question = f"What does the section {named} of the file `{path}` say?"
     fields = {"question": question, "answer": section.place.content, "type": TYPE, "kind": "section"}
     return make_row(section.place, Origin(STEP), fields | {"evidence": make_evidence(section.place)})
 
 
 def _ask_headings(sections: Sequence[Section]) -> Row:
     first, last = sections[0].place, sections[-1].place
-    headings = "\n".join(f"- {heading}" for heading in dict.fromkeys(each.heading for each in sections))
+    headings = "\n".join(
+        f"- {heading}" for heading in dict.fromkeys(heading for each in sections for heading in list_headings(each))
+    )
     whole = Place(
         first.source, first.revision, first.path, content_hash=hash_words(*(each.place.content for each in sections))
     )

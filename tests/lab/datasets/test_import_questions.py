@@ -65,12 +65,12 @@ def test_answers_match_the_import_statements(shop: EmbeddedStore) -> None:
     rows, _ = ask(shop)
     assert answer(rows, "shop/cart.py", "table").splitlines() == [
         "`shop/cart.py` imports:",
-        "- the library `os`, by `import os.path` (line 1)",
-        "- `Missing` of this repository, from `shop/compat.py` (line 2)",
-        "- `urljoin` of this repository, from `shop/compat.py` (line 2)",
-        "- the variable `urlparse` of this repository, from `shop/compat.py` (line 2)",
-        "- the variable `RATE` of this repository, from `shop/prices.py` (line 3)",
-        "- the function `find_price` of this repository, which is defined in `shop/prices.py` (line 3)",
+        "- the library `os`, by `import os.path` (import in line 1)",
+        "- `Missing` of this repository, from `shop/compat.py` (import in line 2)",
+        "- `urljoin` of this repository, from `shop/compat.py` (import in line 2)",
+        "- the variable `urlparse` of this repository, from `shop/compat.py` (import in line 2)",
+        "- the variable `RATE` of this repository, from `shop/prices.py` (import in line 3)",
+        "- the function `find_price` of this repository, which is defined in `shop/prices.py` (import in line 3)",
     ]
     assert answer(rows, "shop/cart.py", "libraries") == "`shop/cart.py` imports `os`."
     assert answer(rows, "shop/cart.py", "files") == (
@@ -87,8 +87,8 @@ def test_both_branches_of_a_try_are_in_the_answer(shop: EmbeddedStore) -> None:
         for rows in (ask(shop, seed)[0] for seed in range(50))
         if "`urlparse`" in answer(rows, "shop/compat.py", "row")
     )
-    assert "`urlparse` from the library `urlparse` (line 2)" in told
-    assert "`urlparse` from the library `urllib` (line 4)" in told
+    assert "`urlparse` from the library `urlparse` (import in line 2)" in told
+    assert "`urlparse` from the library `urllib` (import in line 4)" in told
 
 
 def test_a_question_answered_no_is_not_about_an_indirect_import(shop: EmbeddedStore) -> None:

@@ -19,6 +19,7 @@ from pkg.lab.datasets.section_questions import (
     MAX_ANSWER_LENGTH,
     Section,
     keep_askable,
+    list_headings,
     read_sections,
     write_pairs,
     write_questions,
@@ -65,6 +66,18 @@ def test_the_answer_is_the_section(sections: list[Section]) -> None:
     assert "version" in asked["What is set under `project` in the file `pyproject.toml`?"]["answer"]
     assert "- Shop > Options" in asked["Which sections does the file `README.md` have?"]["answer"]
     assert counts.dropped == {f"a section of more than {MAX_ANSWER_LENGTH:,} characters": 1}
+
+
+def test_joined_sections_are_named_one_by_one(tmp_path: Path) -> None:
+    small = "# Guide\n\nIntroduction.\n\n## Red\n\nA colour.\n\n## Green / blue\n\nTwo colours.\n"
+    with closing(open_graph_at(tmp_path / "graph.db")) as store:
+        build(str(write_tree(tmp_path / "guide", {"g.md": small, "a.py": "x = 1\n"})), store)
+        found = read_sections(store, None)
+    assert [each.heading for each in found] == ["Guide > Red / Green / blue"]
+    assert list_headings(found[0]) == ["Guide > Red", "Guide > Green / blue"]
+    (row,) = write_questions(found, StepCounts("meta"))
+    assert row["question"] == "What do the sections `Guide > Red` and `Guide > Green / blue` of the file `g.md` say?"
+    assert list_headings(found[0]._replace(heading="Guide > Other / words")) == ["Guide > Other / words"]
 
 
 def test_a_repeated_heading_has_no_question(sections: list[Section]) -> None:
