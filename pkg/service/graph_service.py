@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from pkg.api import find_address
 from pkg.errors import StoreMissingError, UsageError, count_things
 from pkg.graph.generation_cache import GenerationCache
+from pkg.graph.opening import find_address
 from pkg.model import Stale
 from pkg.retrieval.freshness import AddedFiles
 from pkg.service.operations.catalogue import Operation, Reply, RequestContext, answer_question, find_operation

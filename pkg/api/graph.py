@@ -1,411 +1,30 @@
-"""The typed public API, which the commands use too.
-
-Progress and questions go to callbacks of the caller; nothing here prints.
-"""
+"""An open graph, with a method for each question that it answers."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, replace
-from functools import partial
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, TypeVar
 
-from pkg.argument_types import check_sequence, check_text
-from pkg.config import default_store
-from pkg.errors import PkgError, QueryError, StoreChangedError
+from pkg.api.answering import generate_answer, generate_in_context
+from pkg.api.building import NO_LISTENER, Ask, Listener, make_build_options
+from pkg.api.lazy_types import api_types
+from pkg.argument_types import check_sequence
+from pkg.errors import QueryError, StoreChangedError
 from pkg.graph.audits import is_current
-from pkg.graph.opening import open_store
-from pkg.indexing.build import build, build_export, drop_source
-from pkg.indexing.build_plan import BuildOptions, Progress
+from pkg.graph.opening import find_address, open_store
 from pkg.indexing.report import BuildReport
-from pkg.lazy_module import LazyModule
-from pkg.rerank.candidates import CPU_SECONDS, INPUTS, STAGES, Ranking, RerankOptions
-
-if TYPE_CHECKING:
-    from pkg import api_types
-else:
-    api_types = LazyModule("pkg.api_types")
 
 RETRIES = 3  # of a read that a write interrupted: two writes within one read are rare
 
 Result = TypeVar("Result")
 
-Ask = Callable[[str], str]
-"""Called for the password of a server if PKG_NEO4J_PASSWORD is not set."""
-
-
-@dataclass(frozen=True, slots=True)
-class Listener:
-    """Callbacks of a build; the default ones do nothing, and without agree no code is sent to a service."""
-
-    progress: Progress | None = None  # called with the bytes read and the total
-    index_progress: Callable[[str, float], None] | None = None  # a server's index, percentage populated
-    say: Callable[[str], None] = lambda text: None  # called with a message before a long step
-    agree: Callable[[str], bool] | None = None  # called with an estimate before code is sent to a service
-    ask: Ask | None = None
-    enter: Callable[[str], None] = lambda stage: None  # called with each stage that follows reading
-
-
-NO_LISTENER = Listener()
-
-
-def build_graph(
-    path: str | os.PathLike[str],
-    *,
-    store: str | None = None,
-    source: str | None = None,
-    encoder: str | None = None,
-    field: str | None = None,
-    jobs: int = 1,
-    max_file_size: int | None = None,
-    follow_links: bool = False,
-    text: bool = True,
-    listener: Listener = NO_LISTENER,
-) -> BuildReport:
-    """Build or incrementally update the graph of a repository, archive, git revision or corpus.
-
-    store: an address such as sqlite:///graph.db; default: PKG_STORE, else the user's own store.
-    jobs: worker processes, 0 for one per processor; a script with more than one needs the
-    ``if __name__ == "__main__"`` guard of multiprocessing.
-    encoder: such as minilm; default: that of the store. Another encoder encodes the whole graph again.
-    follow_links: follow links out of the folder to targets inside the user's home.
-    text: include the text files of a repository, such as README.md.
-    Raises pkg.errors.PkgError; the store is then unchanged.
-    """
-    options = _build_options(encoder, jobs, listener)
-    with closing(_open_target(store, listener)) as target:
-        return build(
-            os.fspath(path),
-            target,
-            options,
-            source=source,
-            field=field,
-            max_file_size=max_file_size,
-            follow_links=follow_links,
-            text=text,
-        )
-
-
-def watch_graph(
-    path: str | os.PathLike[str],
-    *,
-    store: str | None = None,
-    source: str | None = None,
-    encoder: str | None = None,
-    field: str | None = None,
-    jobs: int = 1,
-    max_file_size: int | None = None,
-    follow_links: bool = False,
-    text: bool = True,
-    poll: bool = False,
-    on_fault: Callable[[PkgError], None] = lambda fault: None,
-    listener: Listener = NO_LISTENER,
-) -> Iterator[BuildReport]:
-    """Build now and after each change on disk; yield a report of each round that changed anything.
-
-    poll: check every second, where the system reports no changes. on_fault: called for a later round that failed, which
-    is retried. The first build raises the errors of build_graph; raises PathError when the folder is deleted.
-    """
-    from pkg.indexing.watch import watch
-
-    return watch(
-        os.fspath(path),
-        find_address(store),
-        _build_options(encoder, jobs, listener),
-        source=source,
-        field=field,
-        max_file_size=max_file_size,
-        follow_links=follow_links,
-        text=text,
-        poll=poll,
-        say=on_fault,
-        open_target=partial(_open_target, listener=listener),
-    )
-
-
-def restore_graph(
-    path: str | os.PathLike[str],
-    *,
-    store: str | None = None,
-    encoder: str | None = None,
-    jobs: int = 1,
-    listener: Listener = NO_LISTENER,
-) -> list[BuildReport]:
-    """Build the sources of an export, with one report each; the resulting graph is byte-equal."""
-    with closing(_open_target(store, listener)) as target:
-        return build_export(os.fspath(path), target, _build_options(encoder, jobs, listener))
-
-
-def remove_source(name: str, *, store: str | None = None, ask: Ask | None = None) -> BuildReport:
-    """Remove a source with everything in it; raise UsageError for an unknown one."""
-    with closing(open_store(find_address(store), ask=ask)) as target:
-        return drop_source(target, name)
-
-
-def enhance_graph(
-    model: str,
-    *,
-    store: str | None = None,
-    source: str | None = None,
-    form: str | None = None,
-    comments: bool = False,
-    limit: int | None = None,
-    minutes: float | None = None,
-    max_cost: float | None = None,
-    price: str | None = None,
-    retry_failed: bool = False,
-    is_stored: bool = True,
-    listen: api_types.EnhancementListen | None = None,
-    listener: Listener = NO_LISTENER,
-) -> list[api_types.EnhanceReport]:
-    """Generate and store docstrings for functions without one, the most called first (P-07); one report per source.
-
-    model: such as gguf:FILE, openai:NAME@URL or template. form: the prompt template; default: the best for the model.
-    comments: write comments before blocks too (P-08), which takes several times as long.
-    limit, minutes, max_cost: budgets; max_cost needs price, of a million tokens: IN/OUT.
-    retry_failed: retry functions that failed before. is_stored: if false, docstrings are only cached.
-    listen: called for each function. Docstrings in the code and files are never changed.
-    Raises pkg.errors.PkgError; docstrings generated before are stored.
-    """
-    from pkg.indexing.enhancement_session import run_enhancement
-
-    options = _enhance_options(model, form, limit, minutes, max_cost, price, listener)
-    options = replace(options, comments=comments, retry_failed=retry_failed, is_stored=is_stored)
-    options = options if listen is None else replace(options, listen=listen)
-    with closing(open_store(find_address(store), ask=listener.ask)) as target:
-        return list(run_enhancement(target, source, options))
-
-
-def estimate_enhancement(
-    model: str,
-    *,
-    store: str | None = None,
-    source: str | None = None,
-    form: str | None = None,
-    limit: int | None = None,
-    price: str | None = None,
-    listener: Listener = NO_LISTENER,
-) -> api_types.EnhanceEstimate:
-    """Estimate time and cost of enhance_graph from docstrings of twenty functions, which stay in the cache.
-
-    Without agreement to send them to another machine, the estimate uses the sizes of functions only.
-    Raises pkg.errors.PkgError.
-    """
-    from pkg.indexing.enhancement_session import estimate_enhancement
-
-    options = _enhance_options(model, form, limit, None, None, price, listener)
-    with closing(open_store(find_address(store), ask=listener.ask)) as target:
-        return estimate_enhancement(target, source, options)
-
-
-def list_failures(
-    model: str,
-    *,
-    store: str | None = None,
-    source: str | None = None,
-    form: str | None = None,
-    ask: Ask | None = None,
-) -> list[tuple[str, str, str]]:
-    """Return the functions for which a model failed: path, qualified name and reason; the model is not called."""
-    from pkg.indexing.enhancement_session import EnhanceOptions, list_known_failures
-
-    with closing(open_store(find_address(store), ask=ask)) as target:
-        found = list_known_failures(target, source, EnhanceOptions(model, form))
-        return [(target.path, target.qualname, reason) for target, reason in found]
-
-
-def remove_docstrings(
-    model: str, *, store: str | None = None, source: str | None = None, listener: Listener = NO_LISTENER
-) -> dict[str, int]:
-    """Remove all traces of the docstrings of a model from a graph; return their number by source.
-
-    Raises UsageError for an unknown model, or if code would be sent to an encoder without agreement.
-    """
-    from pkg.indexing.enhancement_session import undo_enhancement
-
-    with closing(open_store(find_address(store), ask=listener.ask)) as target:
-        return undo_enhancement(target, source, model, listener.agree)
-
 
 def open_graph(store: str | None = None, *, ask: Ask | None = None) -> Graph:
     """Open the graph at an address; default: PKG_STORE, else the user's own store."""
     return Graph(open_store(find_address(store), ask=ask))
-
-
-def verify_stores(a: str, b: str, *, vectors: bool = False, ask: Ask | None = None) -> api_types.Verification:
-    """Compare the graphs at two addresses node by node and relationship by relationship, optionally with vectors."""
-    from pkg.graph.verify import compare_stores
-
-    first_address, second_address = find_address(a), find_address(b)
-    with closing(open_store(first_address, ask=ask)) as first, closing(open_store(second_address, ask=ask)) as second:
-        return compare_stores(first, second, vectors)
-
-
-def diff_graphs(
-    a: str | os.PathLike[str],
-    b: str | os.PathLike[str],
-    *,
-    source: tuple[str | None, str | None] = (None, None),
-    listener: Listener = NO_LISTENER,
-) -> api_types.CodeDiff:
-    """Compare the definitions and links of two graphs or two states of code.
-
-    a, b: store addresses, or paths for build_graph, such as FOLDER@REVISION, of which temporary graphs are built.
-    source: the names of the sources in a and b, required where a store has several. Raises QueryError for a missing or
-    unknown source, and the errors of build_graph and open_graph.
-    """
-    from pkg.graph.code_diff import compare_code_graphs
-
-    check_sequence("source", source, 'two names, such as ("shop", None)')
-    a, b = os.fspath(a), os.fspath(b)
-    with TemporaryDirectory(prefix="pkg-diff-") as folder, ExitStack() as opened:
-        first = opened.enter_context(_open_side(a, f"{folder}/a.db", listener))
-        second = opened.enter_context(_open_side(b, f"{folder}/b.db", listener))
-        found = compare_code_graphs(first, second, *source)
-    return replace(found, a=found.a if "://" in a else a, b=found.b if "://" in b else b)
-
-
-@contextmanager
-def _open_side(side: str, place: str, listener: Listener) -> Iterator[api_types.GraphStore]:
-    """Open a store by its address; for a path, build and open a graph at `place`."""
-    address = side if "://" in side else f"sqlite:///{place}"
-    if "://" not in side:
-        build_graph(side, store=address, listener=listener)
-    with closing(open_store(address, ask=listener.ask)) as store:
-        yield store
-
-
-def rank_candidates(
-    query: str,
-    candidates: Sequence[str | Mapping[str, Any] | api_types.Candidate],
-    *,
-    examples: Sequence[Any] = (),
-    stages: Sequence[api_types.StageName] = STAGES,
-    weights: Mapping[str, float] | None = None,
-    compare: api_types.Comparison = "stripped",
-    sandbox: api_types.BackendName | None = None,
-    jobs: int = 0,
-    inputs: int = INPUTS,
-    cpu_seconds: float = CPU_SECONDS,
-    seed: int = 0,
-    encoder: str = "static",
-) -> Ranking:
-    """Choose the best of several answers to a query, with reasons (P-23 to P-25, A-08); needs no graph.
-
-    candidates: at least one text, or object with a text and optionally an id.
-    examples: input and output examples such as "f(2) == 4" or {"call": "f(2)", "expected": 4}.
-    The other options are those of pkg.RerankOptions. For many queries use rank_tasks, which keeps one sandbox.
-    Raises InputError without candidates, TypeError for a text or mapping instead of a sequence.
-    """
-    from pkg.rerank.reranker import Reranker
-
-    check_text("query", query, "a text, such as the task in words")
-    check_sequence("candidates", candidates, 'texts, or of objects with the field text, such as [{"text": "x = 1"}]')
-    check_sequence("examples", examples, 'texts or objects, such as ["f(2) == 4"]')
-    check_sequence("stages", stages, f"names: {', '.join(STAGES)}")
-    options = RerankOptions(
-        stages=tuple(stages),
-        weights=weights or {},
-        compare=compare,
-        sandbox=sandbox,
-        jobs=jobs,
-        inputs=inputs,
-        cpu_seconds=cpu_seconds,
-        seed=seed,
-        encoder=encoder,
-    )
-    with Reranker(options) as reranker:
-        return reranker.rerank(query, candidates, examples=examples)
-
-
-def rank_tasks(
-    tasks: Iterable[api_types.Task | api_types.Skip],
-    *,
-    options: RerankOptions | None = None,
-    oracle: Mapping[api_types.Name, Any] | None = None,
-) -> Iterator[Ranking | api_types.Skip]:
-    """Rank tasks concurrently and yield the rankings in their order; a Skip for a task that cannot be ranked.
-
-    oracle: hidden tests by task id, for research; their choice is no valid measurement.
-    """
-    from pkg.rerank.reranker import Reranker
-    from pkg.rerank.tasks import rank_all
-
-    check_sequence("tasks", tasks, "pkg.Task")
-    with Reranker(options) as reranker:
-        yield from rank_all(reranker, tasks, oracle)
-
-
-def rank_stream(
-    tasks: AsyncIterable[api_types.Task | api_types.Skip] | Iterable[api_types.Task | api_types.Skip],
-    *,
-    options: RerankOptions | None = None,
-) -> AsyncIterator[Ranking | api_types.Skip]:
-    """Rank tasks one by one as they arrive; yield a Skip for a task that cannot be ranked."""
-    from pkg.rerank.reranker import Reranker
-    from pkg.rerank.tasks import rank_one_by_one
-
-    return rank_one_by_one(lambda: Reranker(options), tasks)
-
-
-def generate_answer(
-    text: str,
-    model: str | api_types.TextModel,
-    options: api_types.GenerateOptions | None = None,
-    *,
-    listen: api_types.Listen | None = None,
-    say: Callable[[str], None] = lambda text: None,
-) -> api_types.WrittenAnswer:
-    """Generate an answer to a question without a graph; Graph.generate adds context from the graph."""
-    from pkg.generation.sample_writer import Context
-
-    return _generate(text, model, Context(), options, listen, say)
-
-
-def _generate(
-    text: str,
-    model: str | api_types.TextModel,
-    context: api_types.Context,
-    options: api_types.GenerateOptions | None,
-    listen: api_types.Listen | None,
-    say: Callable[[str], None],
-) -> api_types.WrittenAnswer:
-    from pkg.generation.cascade import write_answer
-    from pkg.generation.generate_options import GenerateOptions
-    from pkg.generation.prompt_templates.template_choice import check_template
-    from pkg.models.registry import use_model
-    from pkg.rerank.reranker import Reranker
-
-    options = options or GenerateOptions()
-    check_template(options.form)  # before the model is loaded
-    with use_model(model) as opened, Reranker() as reranker:
-        return write_answer(text, opened, context, options, reranker, listen=listen, say=say)
-
-
-def write_corpus(
-    paths: Sequence[str | os.PathLike[str]],
-    output: str | os.PathLike[str],
-    *,
-    docstrings: bool = True,
-    documented: bool = False,
-    any_licence: bool = False,
-    licence: str | None = None,
-) -> api_types.CorpusReport:
-    """Write rows and the functions of packages into one corpus for build_graph, each with its source and licence.
-
-    paths: files of rows, wheels, source distributions, folders, names of installed packages. docstrings: keep those of
-    packages in the code. documented: only functions with a docstring. any_licence: include packages of any licence.
-    licence: of rows without one. Raises PathError, UsageError if the output is also an input, InputError if no row is
-    left.
-    """
-    from pkg.extract.recipe.corpus_recipe import RecipeOptions, make_corpus
-
-    check_sequence("paths", paths, 'files, folders or names of packages, such as ["rows.jsonl"]')
-    options = RecipeOptions(docstrings, documented, any_licence, licence)
-    return make_corpus([os.fspath(path) for path in paths], os.fspath(output), options)
 
 
 class Graph:
@@ -489,7 +108,7 @@ class Graph:
         """
         from pkg.indexing.build import refresh
 
-        return refresh(self.store, source, _build_options(None, 1, listener))
+        return refresh(self.store, source, make_build_options(None, 1, listener))
 
     def _answer(self, read: Callable[[], Result], fresh: bool, source: str | None) -> Result:
         """Read an answer, after an update of the graph if fresh."""
@@ -698,7 +317,7 @@ class Graph:
             result, context = self._find_context(text, query, is_open)
         except QueryError as fault:
             result, context = None, Context(notes=(f"answered without context: {fault}",))
-        return replace(_generate(text, model, context, options, listen, say), result=result)
+        return replace(generate_in_context(text, model, context, options, listen, say), result=result)
 
     def ask(
         self,
@@ -829,36 +448,3 @@ def _retry_read(read: Callable[[], Result]) -> Result:
         with suppress(StoreChangedError):
             return read()
     return read()
-
-
-def _build_options(encoder: str | None, jobs: int, listener: Listener) -> BuildOptions:
-    return BuildOptions(encoder, jobs, listener.progress, listener.say, listener.agree, listener.enter)
-
-
-def _enhance_options(
-    model: str,
-    form: str | None,
-    limit: int | None,
-    minutes: float | None,
-    max_cost: float | None,
-    price: str | None,
-    listener: Listener,
-) -> api_types.EnhanceOptions:
-    from pkg.indexing.enhancement_budget import Budget
-    from pkg.indexing.enhancement_session import EnhanceOptions
-    from pkg.models.usage import parse_price
-
-    seconds = None if minutes is None else minutes * 60
-    budget = Budget(limit, seconds, max_cost, None if price is None else parse_price(price))
-    return EnhanceOptions(model, form, budget=budget, agree=listener.agree)
-
-
-def _open_target(store: str | None, listener: Listener) -> api_types.GraphStore:
-    return open_store(find_address(store), create=True, ask=listener.ask, watch=listener.index_progress)
-
-
-def find_address(store: str | None) -> str:
-    """Return the store address: the argument, else PKG_STORE, else the user's own; raise TypeError for a path."""
-    if store is not None:
-        check_text("store", store, "an address, such as sqlite:///graph.db")
-    return store or os.environ.get("PKG_STORE") or default_store()

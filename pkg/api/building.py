@@ -1,0 +1,161 @@
+"""Build, update, restore and remove the graphs of sources, and write corpora to build them from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+
+from pkg.api.lazy_types import api_types
+from pkg.argument_types import check_sequence
+from pkg.errors import PkgError
+from pkg.graph.opening import find_address, open_store
+from pkg.indexing.build import build, build_export, drop_source
+from pkg.indexing.build_plan import BuildOptions, Progress
+from pkg.indexing.report import BuildReport
+
+Ask = Callable[[str], str]
+"""Called for the password of a server if PKG_NEO4J_PASSWORD is not set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Callbacks of a build; the default ones do nothing, and without agree no code is sent to a service."""
+
+    progress: Progress | None = None  # called with the bytes read and the total
+    index_progress: Callable[[str, float], None] | None = None  # a server's index, percentage populated
+    say: Callable[[str], None] = lambda text: None  # called with a message before a long step
+    agree: Callable[[str], bool] | None = None  # called with an estimate before code is sent to a service
+    ask: Ask | None = None
+    enter: Callable[[str], None] = lambda stage: None  # called with each stage that follows reading
+
+
+NO_LISTENER = Listener()
+
+
+def build_graph(
+    path: str | os.PathLike[str],
+    *,
+    store: str | None = None,
+    source: str | None = None,
+    encoder: str | None = None,
+    field: str | None = None,
+    jobs: int = 1,
+    max_file_size: int | None = None,
+    follow_links: bool = False,
+    text: bool = True,
+    listener: Listener = NO_LISTENER,
+) -> BuildReport:
+    """Build or incrementally update the graph of a repository, archive, git revision or corpus.
+
+    store: an address such as sqlite:///graph.db; default: PKG_STORE, else the user's own store.
+    jobs: worker processes, 0 for one per processor; a script with more than one needs the
+    ``if __name__ == "__main__"`` guard of multiprocessing.
+    encoder: such as minilm; default: that of the store. Another encoder encodes the whole graph again.
+    follow_links: follow links out of the folder to targets inside the user's home.
+    text: include the text files of a repository, such as README.md.
+    Raises pkg.errors.PkgError; the store is then unchanged.
+    """
+    options = make_build_options(encoder, jobs, listener)
+    with closing(open_target(store, listener)) as target:
+        return build(
+            os.fspath(path),
+            target,
+            options,
+            source=source,
+            field=field,
+            max_file_size=max_file_size,
+            follow_links=follow_links,
+            text=text,
+        )
+
+
+def watch_graph(
+    path: str | os.PathLike[str],
+    *,
+    store: str | None = None,
+    source: str | None = None,
+    encoder: str | None = None,
+    field: str | None = None,
+    jobs: int = 1,
+    max_file_size: int | None = None,
+    follow_links: bool = False,
+    text: bool = True,
+    poll: bool = False,
+    on_fault: Callable[[PkgError], None] = lambda fault: None,
+    listener: Listener = NO_LISTENER,
+) -> Iterator[BuildReport]:
+    """Build now and after each change on disk; yield a report of each round that changed anything.
+
+    poll: check every second, where the system reports no changes. on_fault: called for a later round that failed, which
+    is retried. The first build raises the errors of build_graph; raises PathError when the folder is deleted.
+    """
+    from pkg.indexing.watch import watch
+
+    return watch(
+        os.fspath(path),
+        find_address(store),
+        make_build_options(encoder, jobs, listener),
+        source=source,
+        field=field,
+        max_file_size=max_file_size,
+        follow_links=follow_links,
+        text=text,
+        poll=poll,
+        say=on_fault,
+        open_target=partial(open_target, listener=listener),
+    )
+
+
+def restore_graph(
+    path: str | os.PathLike[str],
+    *,
+    store: str | None = None,
+    encoder: str | None = None,
+    jobs: int = 1,
+    listener: Listener = NO_LISTENER,
+) -> list[BuildReport]:
+    """Build the sources of an export, with one report each; the resulting graph is byte-equal."""
+    with closing(open_target(store, listener)) as target:
+        return build_export(os.fspath(path), target, make_build_options(encoder, jobs, listener))
+
+
+def remove_source(name: str, *, store: str | None = None, ask: Ask | None = None) -> BuildReport:
+    """Remove a source with everything in it; raise UsageError for an unknown one."""
+    with closing(open_store(find_address(store), ask=ask)) as target:
+        return drop_source(target, name)
+
+
+def write_corpus(
+    paths: Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    docstrings: bool = True,
+    documented: bool = False,
+    any_licence: bool = False,
+    licence: str | None = None,
+) -> api_types.CorpusReport:
+    """Write rows and the functions of packages into one corpus for build_graph, each with its source and licence.
+
+    paths: files of rows, wheels, source distributions, folders, names of installed packages. docstrings: keep those of
+    packages in the code. documented: only functions with a docstring. any_licence: include packages of any licence.
+    licence: of rows without one. Raises PathError, UsageError if the output is also an input, InputError if no row is
+    left.
+    """
+    from pkg.extract.recipe.corpus_recipe import RecipeOptions, make_corpus
+
+    check_sequence("paths", paths, 'files, folders or names of packages, such as ["rows.jsonl"]')
+    options = RecipeOptions(docstrings, documented, any_licence, licence)
+    return make_corpus([os.fspath(path) for path in paths], os.fspath(output), options)
+
+
+def make_build_options(encoder: str | None, jobs: int, listener: Listener) -> BuildOptions:
+    """Return the options of a build that reports to a listener."""
+    return BuildOptions(encoder, jobs, listener.progress, listener.say, listener.agree, listener.enter)
+
+
+def open_target(store: str | None, listener: Listener) -> api_types.GraphStore:
+    """Open a store to build into, and create it if it does not exist."""
+    return open_store(find_address(store), create=True, ask=listener.ask, watch=listener.index_progress)
