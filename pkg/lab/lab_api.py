@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pkg.api import Ask, Graph, build_graph, open_graph
 from pkg.argument_types import check_sequence
-from pkg.errors import InputError, PathError
+from pkg.errors import PathError
 from pkg.lazy_module import LazyModule
 
 if TYPE_CHECKING:
@@ -52,42 +52,22 @@ def evaluate_code(
     """
     from pkg.lab.audit.leak_audit import read_marks
     from pkg.lab.audit.solutions import collect_solutions
-    from pkg.lab.evaluation.code.answer_judge import HiddenTestsJudge
     from pkg.lab.evaluation.code.benchmark_files import read_benchmark
-    from pkg.lab.evaluation.code.benchmark_items import draw_items
-    from pkg.lab.evaluation.code.code_evaluation import Evaluation, describe_graph, describe_run, measure_graph
-    from pkg.lab.evaluation.code.code_report import read_report
+    from pkg.lab.evaluation.code.benchmark_run import BenchmarkRun, SearchedGraph
     from pkg.lab.evaluation.code.columns import PAPER, choose_columns
-    from pkg.lab.evaluation.code.contexts import ContextFinder
-    from pkg.lab.evaluation.code.run_folder import RunFolder, write_costs, write_tasks
-    from pkg.lab.evaluation.code.scorer import LIMITS, PLUS_LIMITS
-    from pkg.lab.evaluation.code.shown_leaks import ShownLeaks
     from pkg.lab.evaluation.code.solver_options import SolverOptions
-    from pkg.lab.evaluation.code.task_facts import describe_tasks
     from pkg.models.registry import use_model
-    from pkg.sandbox.worker_pool import open_sandbox
 
     check_sequence("columns", columns, COLUMN_NAMES)
-    options = options or SolverOptions()
-    chosen = choose_columns(columns or PAPER)
-    whole = read_benchmark(benchmark, Path(data), shown, is_any)
-    items = draw_items(whole, limit, options.seed)
+    chosen, whole = choose_columns(columns or PAPER), read_benchmark(benchmark, Path(data), shown, is_any)
+    run = BenchmarkRun(chosen, whole, Path(out), options or SolverOptions(), limit, jobs, listen)
     with ExitStack() as stack:
-        finder, graph, costs, leaks = None, "", {}, ShownLeaks(None, dict)
-        if any(column.needs_graph for column in chosen):
-            opened = stack.enter_context(open_graph(store, ask=ask))
-            finder = ContextFinder(opened.store, opened.load_encoder(), options.source, options.seed)
-            leaks = ShownLeaks(opened.store, partial(read_marks, opened.store, collect_solutions(whole)))
-            graph = describe_graph(opened.store, options.source)
-            costs = measure_graph(opened.store, options.source)
-        text_model = stack.enter_context(use_model(model))
-        folder = RunFolder(Path(out), describe_run(items, text_model, options, graph))
-        write_tasks(folder.path, partial(describe_tasks, whole.items))
-        write_costs(folder.path, costs)
-        sandbox = stack.enter_context(open_sandbox(jobs=jobs))
-        judge = HiddenTestsJudge(sandbox, PLUS_LIMITS if items.name.endswith("+") else LIMITS)
-        Evaluation(items, text_model, judge, folder, options, finder, sandbox, listen, leaks).run(chosen)
-    return read_report(Path(out))
+        searched = None
+        if run.needs_graph:
+            graph = stack.enter_context(open_graph(store, ask=ask))
+            marks = partial(read_marks, graph.store, collect_solutions(whole))
+            searched = SearchedGraph(graph.store, graph.load_encoder(), marks)
+        return run.run(stack.enter_context(use_model(model)), searched)
 
 
 def evaluate_repository(
@@ -119,31 +99,24 @@ def evaluate_repository(
     or no items, PathError for a missing folder or interpreter, UsageError if a folder holds another run, ModelError for
     a model that cannot be used.
     """
-    from pkg.lab.evaluation.code.code_report import read_report
     from pkg.lab.evaluation.code.columns import choose_repository_columns
-    from pkg.lab.evaluation.code.solver_options import SolverOptions
-    from pkg.lab.evaluation.repository.repository_evaluation import Places, RepositoryEvaluation
+    from pkg.lab.evaluation.repository.repository_evaluation import Places, open_evaluation
     from pkg.models.registry import use_model
-    from pkg.sandbox.interpreter import find_interpreter
-    from pkg.sandbox.worker_pool import open_sandbox
 
     check_sequence("columns", columns, COLUMN_NAMES)
     check_sequence("tests", tests, 'arguments of pytest, such as ["tests/unit"]')
     chosen = choose_repository_columns(columns)
     places = Places(Path(path), Path(out), Path(items or out))
     with ExitStack() as stack:
-        sandbox = stack.enter_context(open_sandbox(jobs=jobs, interpreter=find_interpreter(python)))
-        evaluation = RepositoryEvaluation(places, sandbox, tests)
-        found, benchmark = evaluation.find_items(count)
+        evaluation = stack.enter_context(open_evaluation(places, tests, jobs, python))
+        found = evaluation.find_items(count)
         if model is None:
             return found, None
-        address = store or f"sqlite:///{(places.items / 'graph.db').resolve()}"
+        address = store or places.graph_address
         build_graph(path, store=address, encoder=encoder)
         graph = stack.enter_context(open_graph(address))
-        text_model = stack.enter_context(use_model(model))
-        asked = options or SolverOptions()
-        evaluation.run(benchmark, chosen, text_model, (graph.store, graph.load_encoder()), asked, limit, listen)
-    return found, read_report(places.run)
+        opened, searched = stack.enter_context(use_model(model)), (graph.store, graph.load_encoder())
+        return found, evaluation.run(chosen, opened, searched, options, limit, listen)
 
 
 def report_evaluation(path: str | os.PathLike[str], data: str | os.PathLike[str] | None = None) -> lab_types.CodeReport:
@@ -151,10 +124,11 @@ def report_evaluation(path: str | os.PathLike[str], data: str | os.PathLike[str]
 
     data: the benchmark's file or its folder, to add the topics of tasks to a run without them.
     """
+    from pkg.lab.evaluation.code.benchmark_run import add_tasks
     from pkg.lab.evaluation.code.code_report import read_report
 
     if data is not None:
-        _add_tasks(Path(path), Path(data))
+        add_tasks(Path(path), Path(data))
     return read_report(Path(path))
 
 
@@ -181,20 +155,6 @@ def write_report_page(
             Path(page).write_text(text, encoding="utf-8")
         except OSError as fault:
             raise PathError(f"cannot write the page {page}: {fault.strerror}") from None
-
-
-def _add_tasks(path: Path, data: Path) -> None:
-    from pkg.lab.evaluation.code.benchmark_files import read_benchmark
-    from pkg.lab.evaluation.code.run_folder import read_head, write_tasks
-    from pkg.lab.evaluation.code.task_facts import describe_tasks
-
-    head = read_head(path)
-    benchmark = read_benchmark(head["benchmark"], data, is_any=True)
-    if benchmark.sha256 != head["sha256"]:
-        raise InputError(
-            f"{data} holds other rows (SHA-256 {benchmark.sha256}) than the run in {path} is of ({head['sha256']})"
-        )
-    write_tasks(path, partial(describe_tasks, benchmark.items))
 
 
 def calibrate_gate(

@@ -10,7 +10,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkg.errors import UsageError
@@ -35,7 +34,6 @@ from pkg.rerank.diagnosis import OTHER, check_answer
 from pkg.rerank.reranker import Reranker
 
 if TYPE_CHECKING:
-    from pkg.graph.store import GraphStore
     from pkg.models.prompt_batch import Prompt as Sent
     from pkg.sandbox.protocol import Sandbox
 
@@ -281,37 +279,3 @@ _FREE: dict[str, Any] = {"prompt_tokens": 0, "completion_tokens": 0, "seconds": 
 
 def _take_over(record: Record, column: Column) -> Record:
     return replace(record, column=column.name, chosen=record.column, **_FREE)
-
-
-def describe_run(benchmark: Benchmark, model: TextModel, options: SolverOptions, graph: str) -> dict[str, Any]:
-    """Describe a run, to detect results of a different one in its folder."""
-    return {
-        "benchmark": benchmark.name,
-        "sha256": benchmark.sha256,
-        "items": [item.id for item in benchmark.items],
-        "shown": benchmark.shown,
-        "model": model.name if ":" not in model.name else f"{model.name.partition(':')[0]}:{Path(model.name).name}",
-        "identity": model.identity,
-        "options": {name: value for name, value in asdict(options).items() if name != "batch"},
-        "graph": graph,
-    }
-
-
-def describe_graph(store: GraphStore, source: str | None) -> str:
-    """Return the sources of a graph, its encoder, and a hash of their fingerprints."""
-    sources = [each.name for each in store.sources() if source in (None, each.name)]
-    made = "\n".join(f"{name} {store.source_fingerprint(name)}" for name in sources)
-    digest = hashlib.sha256(f"{store.encoder()[0]}\n{made}".encode()).hexdigest()[:KEY_DIGITS]
-    return f"{', '.join(sources)}; {store.encoder()[0]}; {digest}"
-
-
-def measure_graph(store: GraphStore, source: str | None) -> dict[str, Any]:
-    """Return the costs of a graph: CPU seconds by stage of each source, and stored bytes and nodes (P-36)."""
-    found = store.stats()
-    return {
-        "stages": {name: dict(stages) for name, stages in found.stages.items() if source in (None, name)},
-        "parts": dict(found.parts),
-        "bytes": dict(found.bytes),
-        "nodes": dict(found.nodes),
-        "encoder": found.encoder,
-    }

@@ -1,0 +1,125 @@
+"""A run over a benchmark: choose the items, describe the run, answer in every column, and report."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pkg.errors import InputError
+from pkg.lab.evaluation.code.answer_judge import HiddenTestsJudge
+from pkg.lab.evaluation.code.benchmark_files import read_benchmark
+from pkg.lab.evaluation.code.benchmark_items import Benchmark, draw_items
+from pkg.lab.evaluation.code.code_evaluation import KEY_DIGITS, Evaluation, EvaluationListen
+from pkg.lab.evaluation.code.code_report import CodeReport, read_report
+from pkg.lab.evaluation.code.columns import Column
+from pkg.lab.evaluation.code.contexts import ContextFinder
+from pkg.lab.evaluation.code.run_folder import RunFolder, read_head, write_costs, write_tasks
+from pkg.lab.evaluation.code.scorer import LIMITS, PLUS_LIMITS
+from pkg.lab.evaluation.code.shown_leaks import ShownLeaks
+from pkg.lab.evaluation.code.solver_options import SolverOptions
+from pkg.lab.evaluation.code.task_facts import describe_tasks
+from pkg.models.text_model import TextModel
+from pkg.sandbox.worker_pool import open_sandbox
+
+if TYPE_CHECKING:
+    from pkg.encode.encoder import Encoder
+    from pkg.graph.store import GraphStore
+    from pkg.model import Leak
+
+
+class SearchedGraph(NamedTuple):
+    """The graph that a run shows code of, and its leaks."""
+
+    store: GraphStore
+    encoder: Encoder
+    read_marks: Callable[[], Mapping[str, Collection[Leak]]]  # called once for the leaks of the benchmark by node
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkRun:
+    """A benchmark to answer in several columns, and the folder of its results."""
+
+    columns: tuple[Column, ...]
+    benchmark: Benchmark
+    folder: Path
+    options: SolverOptions
+    limit: int | None  # number of items, drawn by the seed
+    jobs: int  # answers scored at a time, 0 for one per core
+    listen: EvaluationListen
+
+    @property
+    def needs_graph(self) -> bool:
+        """Return whether a column shows code of a graph."""
+        return any(column.needs_graph for column in self.columns)
+
+    def run(self, model: TextModel, graph: SearchedGraph | None) -> CodeReport:
+        """Answer the items in every column, score the answers, and return the report.
+
+        Raises UsageError if the folder holds another run, and the errors of model, graph and sandbox.
+        """
+        options, items = self.options, draw_items(self.benchmark, self.limit, self.options.seed)
+        finder, described, costs, leaks = None, "", {}, ShownLeaks(None, dict)
+        if graph is not None:
+            finder = ContextFinder(graph.store, graph.encoder, options.source, options.seed)
+            leaks = ShownLeaks(graph.store, graph.read_marks)
+            described = describe_graph(graph.store, options.source)
+            costs = measure_graph(graph.store, options.source)
+        folder = RunFolder(self.folder, describe_run(items, model, options, described))
+        write_tasks(folder.path, partial(describe_tasks, self.benchmark.items))
+        write_costs(folder.path, costs)
+        with open_sandbox(jobs=self.jobs) as sandbox:
+            judge = HiddenTestsJudge(sandbox, PLUS_LIMITS if items.name.endswith("+") else LIMITS)
+            Evaluation(items, model, judge, folder, options, finder, sandbox, self.listen, leaks).run(self.columns)
+        return read_report(folder.path)
+
+
+def add_tasks(path: Path, data: Path) -> None:
+    """Add the topics of the tasks to a run without them, from the file of its benchmark.
+
+    Raises InputError for a file with other rows.
+    """
+    head = read_head(path)
+    benchmark = read_benchmark(head["benchmark"], data, is_any=True)
+    if benchmark.sha256 != head["sha256"]:
+        raise InputError(
+            f"{data} holds other rows (SHA-256 {benchmark.sha256}) than the run in {path} is of ({head['sha256']})"
+        )
+    write_tasks(path, partial(describe_tasks, benchmark.items))
+
+
+def describe_run(benchmark: Benchmark, model: TextModel, options: SolverOptions, graph: str) -> dict[str, Any]:
+    """Describe a run, to detect results of a different one in its folder."""
+    return {
+        "benchmark": benchmark.name,
+        "sha256": benchmark.sha256,
+        "items": [item.id for item in benchmark.items],
+        "shown": benchmark.shown,
+        "model": model.name if ":" not in model.name else f"{model.name.partition(':')[0]}:{Path(model.name).name}",
+        "identity": model.identity,
+        "options": {name: value for name, value in asdict(options).items() if name != "batch"},
+        "graph": graph,
+    }
+
+
+def describe_graph(store: GraphStore, source: str | None) -> str:
+    """Return the sources of a graph, its encoder, and a hash of their fingerprints."""
+    sources = [each.name for each in store.sources() if source in (None, each.name)]
+    made = "\n".join(f"{name} {store.source_fingerprint(name)}" for name in sources)
+    digest = hashlib.sha256(f"{store.encoder()[0]}\n{made}".encode()).hexdigest()[:KEY_DIGITS]
+    return f"{', '.join(sources)}; {store.encoder()[0]}; {digest}"
+
+
+def measure_graph(store: GraphStore, source: str | None) -> dict[str, Any]:
+    """Return the costs of a graph: CPU seconds by stage of each source, and stored bytes and nodes (P-36)."""
+    found = store.stats()
+    return {
+        "stages": {name: dict(stages) for name, stages in found.stages.items() if source in (None, name)},
+        "parts": dict(found.parts),
+        "bytes": dict(found.bytes),
+        "nodes": dict(found.nodes),
+        "encoder": found.encoder,
+    }
