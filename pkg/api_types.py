@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from pkg.encode.encoder import Encoder as Encoder
+from pkg.enhance.code_patch import FilePatch as FilePatch
+from pkg.enhance.enhancement import Budget as Budget
+from pkg.enhance.enhancement import EnhancementListen as EnhancementListen
+from pkg.enhance.enhancement import EnhanceReport as EnhanceReport
+from pkg.enhance.enhancement_estimate import EnhanceEstimate as EnhanceEstimate
+from pkg.enhance.enhancement_session import DocstringCount as DocstringCount
 from pkg.extract.recipe.corpus_recipe import CorpusReport as CorpusReport
 from pkg.generation.ask.ask_options import AskOptions as AskOptions
 from pkg.generation.ask.question_answer import QuestionAnswerer as QuestionAnswerer
@@ -15,12 +21,6 @@ from pkg.graph.store import GraphStore as GraphStore
 from pkg.graph.store import StoreStats as StoreStats
 from pkg.graph.verify import Verification as Verification
 from pkg.indexing.bulk_export import BulkReport as BulkReport
-from pkg.indexing.code_patch import FilePatch as FilePatch
-from pkg.indexing.docstring_counts import DocstringCount as DocstringCount
-from pkg.indexing.enhancement import EnhancementListen as EnhancementListen
-from pkg.indexing.enhancement import EnhanceReport as EnhanceReport
-from pkg.indexing.enhancement_estimate import EnhanceEstimate as EnhanceEstimate
-from pkg.indexing.enhancement_session import EnhanceOptions as EnhanceOptions
 from pkg.model import BlockKind as BlockKind
 from pkg.model import Docstring as Docstring
 from pkg.model import Node as Node

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
 
 from pkg.api.building import NO_LISTENER, Ask, Listener
 from pkg.api.lazy_types import api_types
@@ -35,11 +34,19 @@ def enhance_graph(
     listen: called for each function. Docstrings in the code and files are never changed.
     Raises pkg.errors.PkgError; docstrings generated before are stored.
     """
-    from pkg.indexing.enhancement_session import run_enhancement
+    from pkg.enhance.enhancement import EnhanceOptions
+    from pkg.enhance.enhancement_session import run_enhancement
 
-    options = _enhance_options(model, form, limit, minutes, max_cost, price, listener)
-    options = replace(options, comments=comments, retry_failed=retry_failed, is_stored=is_stored)
-    options = options if listen is None else replace(options, listen=listen)
+    options = EnhanceOptions(
+        model=model,
+        form=form,
+        comments=comments,
+        budget=_make_budget(limit, minutes, max_cost, price),
+        retry_failed=retry_failed,
+        is_stored=is_stored,
+        listen=listen,
+        agree=listener.agree,
+    )
     with closing(open_store(find_address(store), ask=listener.ask)) as target:
         return list(run_enhancement(target, source, options))
 
@@ -59,9 +66,11 @@ def estimate_enhancement(
     Without agreement to send them to another machine, the estimate uses the sizes of functions only.
     Raises pkg.errors.PkgError.
     """
-    from pkg.indexing.enhancement_session import estimate_enhancement
+    from pkg.enhance.enhancement import EnhanceOptions
+    from pkg.enhance.enhancement_session import estimate_enhancement
 
-    options = _enhance_options(model, form, limit, None, None, price, listener)
+    budget = _make_budget(limit, None, None, price)
+    options = EnhanceOptions(model, form, budget=budget, agree=listener.agree)
     with closing(open_store(find_address(store), ask=listener.ask)) as target:
         return estimate_enhancement(target, source, options)
 
@@ -75,7 +84,8 @@ def list_failures(
     ask: Ask | None = None,
 ) -> list[tuple[str, str, str]]:
     """Return the functions for which a model failed: path, qualified name and reason; the model is not called."""
-    from pkg.indexing.enhancement_session import EnhanceOptions, list_known_failures
+    from pkg.enhance.enhancement import EnhanceOptions
+    from pkg.enhance.enhancement_session import list_known_failures
 
     with closing(open_store(find_address(store), ask=ask)) as target:
         found = list_known_failures(target, source, EnhanceOptions(model, form))
@@ -89,25 +99,17 @@ def remove_docstrings(
 
     Raises UsageError for an unknown model, or if code would be sent to an encoder without agreement.
     """
-    from pkg.indexing.enhancement_session import undo_enhancement
+    from pkg.enhance.enhancement_session import undo_enhancement
 
     with closing(open_store(find_address(store), ask=listener.ask)) as target:
         return undo_enhancement(target, source, model, listener.agree)
 
 
-def _enhance_options(
-    model: str,
-    form: str | None,
-    limit: int | None,
-    minutes: float | None,
-    max_cost: float | None,
-    price: str | None,
-    listener: Listener,
-) -> api_types.EnhanceOptions:
-    from pkg.indexing.enhancement_budget import Budget
-    from pkg.indexing.enhancement_session import EnhanceOptions
+def _make_budget(
+    limit: int | None, minutes: float | None, max_cost: float | None, price: str | None
+) -> api_types.Budget:
+    from pkg.enhance.enhancement import Budget
     from pkg.models.usage import parse_price
 
     seconds = None if minutes is None else minutes * 60
-    budget = Budget(limit, seconds, max_cost, None if price is None else parse_price(price))
-    return EnhanceOptions(model, form, budget=budget, agree=listener.agree)
+    return Budget(limit, seconds, max_cost, None if price is None else parse_price(price))

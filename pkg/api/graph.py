@@ -386,15 +386,9 @@ class Graph:
 
     def docstrings(self, source: str | None = None) -> list[api_types.DocstringCount]:
         """Count the generated docstrings by source, model and prompt (A-13)."""
-        from pkg.indexing.docstring_counts import count_docstrings
-        from pkg.indexing.enhancement_session import list_sources
+        from pkg.enhance.enhancement_session import count_docstrings
 
-        def count() -> list[api_types.DocstringCount]:
-            with self.store.snapshot():
-                names = list_sources(self.store, source)
-                return [each for name in names for each in count_docstrings(self.store, name)]
-
-        return _retry_read(count)
+        return _retry_read(lambda: count_docstrings(self.store, source))
 
     def patches(
         self, source: str | None = None, fresh: Mapping[str, api_types.Docstring] | None = None
@@ -403,7 +397,7 @@ class Graph:
 
         fresh: docstrings by content hash that are not stored yet; if given, only these are included.
         """
-        from pkg.indexing.code_patch import list_all_patches
+        from pkg.enhance.code_patch import list_all_patches
 
         return list_all_patches(self.store, source, fresh)
 
@@ -429,16 +423,11 @@ class Graph:
 
     def load_encoder(self) -> api_types.Encoder:
         """Return the encoder of the graph, loaded once; raise StoreMissingError if no graph was built."""
-        from pkg.encode.registry import load_encoder
-        from pkg.errors import StoreMissingError
-
         name, _ = self.store.encoder()
-        if not name:
-            raise StoreMissingError(f"no graph in {self.store.address} yet; run: pkg build PATH")
         if self._encoder is None or self._encoder[0] != name:
-            from pkg.indexing.store_encoder import choose_query_encoder
+            from pkg.indexing.store_encoder import load_store_encoder
 
-            self._encoder = name, load_encoder(choose_query_encoder(self.store))
+            self._encoder = name, load_store_encoder(self.store)
         return self._encoder[1]
 
 

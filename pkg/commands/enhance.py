@@ -26,10 +26,10 @@ from pkg.quoting.hidden_characters import spell_hidden
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pkg.indexing.code_patch import FilePatch
-    from pkg.indexing.docstring_counts import DocstringCount
-    from pkg.indexing.enhancement import EnhanceReport, Outcome, Progress
-    from pkg.indexing.enhancement_estimate import EnhanceEstimate
+    from pkg.enhance.code_patch import FilePatch
+    from pkg.enhance.enhancement import EnhanceReport, Outcome, Progress
+    from pkg.enhance.enhancement_estimate import EnhanceEstimate
+    from pkg.enhance.enhancement_session import DocstringCount
 
 
 Failed = Sequence[tuple[str, str, str]]

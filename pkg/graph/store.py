@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from pkg.errors import UsageError
 from pkg.graph.graph_records import Omission
 from pkg.lazy_module import LazyModule
 from pkg.model import (
@@ -317,3 +318,13 @@ class GraphStore(Protocol):
 
     def edges(self, types: Iterable[RelationType], source: str | None = None) -> Iterator[Edge]:
         """Yield the distinct relationships of some types that start in a source; in no particular order."""
+
+
+def choose_sources(store: GraphStore, name: str | None) -> list[Source]:
+    """Return the source of a name, or all sources; an unknown name raises UsageError, which lists the sources."""
+    known = store.sources()
+    chosen = [each for each in known if name in (None, each.name)]
+    if name is not None and not chosen:
+        names = ", ".join(each.name for each in known) or "none"
+        raise UsageError(f"no source '{name}' in {store.address}; expected one of: {names}")
+    return chosen

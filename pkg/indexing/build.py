@@ -11,8 +11,9 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pkg.errors import BuildInterrupted, InputError, PathError, StoreError, UsageError
+from pkg.errors import BuildInterrupted, InputError, PathError, StoreError
 from pkg.extract.input_options import STDIN, parse_fingerprint
+from pkg.graph.store import choose_sources
 from pkg.indexing.build_plan import (
     DEFAULT_OPTIONS,
     BuildOptions,
@@ -86,17 +87,11 @@ def _build_exported(found: Input, store: GraphStore, options: BuildOptions) -> B
 
 def drop_source(store: GraphStore, source: str) -> BuildReport:
     """Remove a source and its contents; an unknown name raises UsageError, which lists the sources."""
-    _check_known(store, source)
+    choose_sources(store, source)
     removed = sum(1 for _ in store.fingerprints(source))
     with store.write() as writer:
         writer.delete_source(source)
     return BuildReport(source, store.address, store.generation(), removed=removed)
-
-
-def _check_known(store: GraphStore, source: str) -> None:
-    known = [each.name for each in store.sources()]
-    if source not in known:
-        raise UsageError(f"no source '{source}' in {store.address}; expected one of: {', '.join(known) or 'none'}")
 
 
 def build_input(found: Input, store: GraphStore, options: BuildOptions, clock: StageClock) -> BuildReport:
@@ -233,10 +228,7 @@ def refresh(
     A Skip gives the reason why a source cannot be read, such as a deleted folder: the graph keeps its nodes.
     Raises UsageError for an unknown source, StoreError if the store cannot be written.
     """
-    if source is not None:
-        _check_known(store, source)
-    chosen = [each for each in store.sources() if source in (None, each.name)]
-    return [_build_again(store, each, options) for each in chosen if each.root != STDIN]
+    return [_build_again(store, each, options) for each in choose_sources(store, source) if each.root != STDIN]
 
 
 def _build_again(store: GraphStore, source: Source, options: BuildOptions) -> BuildReport | Skip:

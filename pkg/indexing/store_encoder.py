@@ -21,7 +21,7 @@ from pkg.encode.registry import (
     name_encoder,
     needs_trust,
 )
-from pkg.errors import EncoderMismatchError, PathError, TrustError, UsageError
+from pkg.errors import EncoderMismatchError, PathError, StoreMissingError, TrustError, UsageError
 from pkg.extract.input_options import STDIN
 from pkg.graph.graph_records import find_docstring, parse_import
 from pkg.indexing.build_plan import KnownUnits, compare, is_current, load_docstrings
@@ -33,7 +33,7 @@ from pkg.units import hash_bytes
 
 if TYPE_CHECKING:
     from pkg.encode.batched import BatchedEncoder
-    from pkg.encode.encoder import Vectors
+    from pkg.encode.encoder import Encoder, Vectors
     from pkg.graph.store import EncoderWriter, GraphStore
     from pkg.indexing.build_plan import BuildOptions, Progress
     from pkg.indexing.inputs import Input, LoadedUnit
@@ -124,6 +124,16 @@ def choose_query_encoder(store: GraphStore) -> str:
             f" ('{encoder}'); re-encode everything with: pkg build PATH"
         )
     return encoder
+
+
+def load_store_encoder(store: GraphStore) -> Encoder:
+    """Load the encoder of a graph for a question; raise StoreMissingError if nothing was built yet.
+
+    Raises what choose_query_encoder raises.
+    """
+    if not store.encoder()[0]:
+        raise StoreMissingError(f"no graph in {store.address} yet; run: pkg build PATH")
+    return load_encoder(choose_query_encoder(store))
 
 
 def needs_reencoding(known: str, encoder: str) -> bool:

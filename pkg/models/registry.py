@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, overload
 
 from pkg.errors import MissingExtraError, UsageError
 from pkg.models.model_options import ModelOptions, read_options
-from pkg.services import conceal_name, split_address
+from pkg.services import OPENAI, conceal_name, is_here, split_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,6 +67,15 @@ def locate_model(name: str) -> str:
         word == "hf" and (path.exists() or detail.startswith((".", "~")) or detail.endswith(".gguf"))
     )
     return f"{word}:{path.absolute()}" if detail and is_file else name
+
+
+def find_remote(model: str) -> str | None:
+    """Return the address of the machine that serves a model; None for a model on this machine."""
+    word, detail = split_name(model)
+    if word != "openai":
+        return None
+    address = OPENAI.choose_url(split_address(detail, word, "model")[1])
+    return None if is_here(address) else address
 
 
 def check_ready(name: str) -> None:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from contract.units import FILES, READER, encoder, fill, find_id, prepare, put, put_edges
 
+from pkg.enhance.enhancement import EnhanceOptions, enhance
 from pkg.enhance.writer import open_writer
 from pkg.errors import StoreError
 from pkg.graph.store import GraphStore
 from pkg.indexing.docstring_storage import list_changes, remove_docstrings
-from pkg.indexing.enhancement import enhance
 from pkg.indexing.inputs import LoadedUnit, hash_text
 from pkg.indexing.prepare import Preparer
 from pkg.indexing.written_docstrings import Docstrings
@@ -204,7 +204,7 @@ def find_row_function(store: GraphStore, source: str) -> str:
 def test_functions_are_enhanced_and_undone_in_every_store(store: GraphStore) -> None:
     fill(store, FILES)
     before = export(store)
-    report = enhance(store, "demo", open_writer("template"), encoder())
+    report = enhance(store, "demo", open_writer("template"), encoder(), EnhanceOptions("template"))
     assert (report.written, len(report.failed), report.human, report.left) == (3, 0, 1, 0)
     assert {docstring.model for _, docstring in store.docstrings("demo")} == {"template"}
     assert store.check() == []

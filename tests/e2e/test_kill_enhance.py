@@ -25,8 +25,8 @@ SECONDS_A_FUNCTION = 0.05  # slow enough to be killed in the midst of many
 RUN = f"""
 import sys, time
 from scripted_model import ScriptedModel
-import pkg.indexing.enhancement_session as session
-import pkg.indexing.enhancement as enhancement
+import pkg.enhance.enhancement_session as session
+import pkg.enhance.enhancement as enhancement
 
 def answer(asked):
     time.sleep({SECONDS_A_FUNCTION})
@@ -35,7 +35,7 @@ def answer(asked):
     return "Give the value back."
 
 enhancement.STORE_SECONDS = 0.5
-session.open_model = lambda name, settings: ScriptedModel(answer, name)
+session.open_model = lambda name: ScriptedModel(answer, name)
 from pkg.cli import main
 main(["enhance", "--model", "gguf:slow", "--json"])
 """

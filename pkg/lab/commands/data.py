@@ -366,7 +366,7 @@ def _ask(
 
 def _agree_to_send(model: str, estimates: Sequence[StepEstimate], is_agreed: bool) -> None:
     """Report the estimates, and raise UsageError if code would be sent to another machine without consent."""
-    from pkg.indexing.enhancement_session import find_remote
+    from pkg.models.registry import find_remote
 
     for each in estimates:
         say(f"{model}: {each.describe()}")

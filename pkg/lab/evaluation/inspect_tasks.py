@@ -72,12 +72,11 @@ def _find_context(benchmark: Benchmark, context: str, store: str) -> dict[str, l
         return {item.id: [] for item in benchmark.items}
     if not store:
         raise UsageError(f"the column {context} shows code of a graph; name one, such as -T store=sqlite:///graph.db")
-    from pkg.encode.registry import load_encoder
     from pkg.graph.opening import open_store
-    from pkg.indexing.store_encoder import choose_query_encoder
+    from pkg.indexing.store_encoder import load_store_encoder
 
     with closing(open_store(store)) as graph:
-        finder = ContextFinder(graph, load_encoder(choose_query_encoder(graph)))
+        finder = ContextFinder(graph, load_store_encoder(graph))
         return {
             item.id: [list(helper) for helper in finder.find(column.finder, item).helpers] for item in benchmark.items
         }

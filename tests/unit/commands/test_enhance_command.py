@@ -44,7 +44,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def model(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
     """Let every name be that of one model that never fails."""
     scripted = ScriptedModel(["Work the value out."], FAR)
-    monkeypatch.setattr("pkg.indexing.enhancement_session.open_model", lambda name, settings: scripted)
+    monkeypatch.setattr("pkg.enhance.enhancement_session.open_model", lambda name: scripted)
     return scripted
 
 
@@ -188,7 +188,7 @@ def test_a_build_can_enhance_what_it_has_built(place: Path) -> None:
 
 def test_failures_are_listed_where_the_model_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     scripted = ScriptedModel([""], NEAR, can_fill=False)
-    monkeypatch.setattr("pkg.indexing.enhancement_session.open_model", lambda name, settings: scripted)
+    monkeypatch.setattr("pkg.enhance.enhancement_session.open_model", lambda name: scripted)
     kinds = [line["type"] for line in lines_of(run("enhance", "--model", NEAR))]
     assert kinds == ["failure", "failure", "enhance"]
     asked = len(scripted.asked)

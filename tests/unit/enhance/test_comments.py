@@ -8,9 +8,10 @@ from textwrap import dedent
 import pytest
 from scripted_model import ScriptedModel
 
-from pkg.enhance.comments import InlineComment, clean_comment, insert_comments, list_block_lines, write_comments
+from pkg.enhance.comments import clean_comment, list_block_lines, write_comments
 from pkg.enhance.function_facts import FunctionText
 from pkg.errors import ContextLengthError, ModelUnfitError
+from pkg.indexing.written_docstrings import InlineComment, insert_comments
 
 CODE = dedent('''
     def load(path, seen):

@@ -14,12 +14,12 @@ from pkg.api import Graph, open_graph
 from pkg.encode.registry import load_encoder
 from pkg.enhance.comments import write_comments
 from pkg.enhance.docstring_prompts import PROMPT_NAMES, PromptName
+from pkg.enhance.enhancement import EnhanceOptions, enhance
 from pkg.enhance.function_facts import FunctionText
 from pkg.enhance.writer import open_writer
 from pkg.generation.ask.ask_options import AskOptions
 from pkg.generation.generate_options import GenerateOptions
 from pkg.generation.prompt_templates.template_choice import TEMPLATES
-from pkg.indexing.enhancement import enhance
 from pkg.lab import make_dataset
 from pkg.lab.datasets.dataset_options import DatasetOptions
 from pkg.lab.datasets.dataset_plan import DatasetStep
@@ -106,9 +106,8 @@ def test_docstrings_and_comments(graph: Graph, prompt_name: PromptName) -> None:
     model = ScriptedModel(["Add up the prices.\n"], window=None)
     store = graph.store
     (source,) = [each.name for each in store.sources()]
-    enhance(
-        store, source, open_writer("scripted", model, prompt_name), load_encoder(store.encoder()[0]), is_stored=False
-    )
+    writer, encoder = open_writer("scripted", model, prompt_name), load_encoder(store.encoder()[0])
+    enhance(store, source, writer, encoder, EnhanceOptions("scripted", is_stored=False))
     check(model.asked, is_fenced=prompt_name == "chat")
 
 

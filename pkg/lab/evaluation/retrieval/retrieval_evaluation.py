@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any
 
 from pkg.encode.encoder import Encoder
-from pkg.errors import InputError, QueryError, UsageError
-from pkg.graph.store import GraphStore
+from pkg.errors import InputError, QueryError
+from pkg.graph.store import GraphStore, choose_sources
 from pkg.lab.evaluation.retrieval.answer_places import AnswerPlaces, measure_depth
 from pkg.lab.evaluation.retrieval.evaluation_options import EVALUATED_MODES, EvaluatedMode, EvaluationOptions
 from pkg.lab.evaluation.retrieval.judged_questions import JudgedQuestion, QuestionFile
@@ -71,7 +71,7 @@ def evaluate_retrieval(
     holds no right answer.
     """
     options = options or EvaluationOptions()
-    _check_source(store, options.source)
+    choose_sources(store, options.source)
     depth = measure_depth(name for question in asked.questions for name in question.gold)
     rows: list[RankingFigures] = []
     missing: dict[str, list[str]] = {}
@@ -103,12 +103,6 @@ def evaluate_retrieval(
         tuple(rows),
         (NOTE, *same),
     )
-
-
-def _check_source(store: GraphStore, source: str | None) -> None:
-    known = [each.name for each in store.sources()]
-    if source is not None and source not in known:
-        raise UsageError(f"no source '{source}' in {store.address}; expected one of: {', '.join(known) or 'none'}")
 
 
 def _open_modes(

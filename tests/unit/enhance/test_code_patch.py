@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from pkg.encode.registry import load_encoder
+from pkg.enhance.code_patch import FilePatch, list_all_patches, render_diff
+from pkg.enhance.enhancement import EnhanceOptions, enhance
 from pkg.enhance.writer import open_writer
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing.build import build
-from pkg.indexing.code_patch import FilePatch, list_all_patches, render_diff
-from pkg.indexing.enhancement import enhance
 from pkg.model import Docstring, Label, Skip
 
 FILES = {
@@ -47,7 +47,7 @@ def project(tmp_path: Path) -> Path:
 def store(tmp_path: Path, project: Path) -> Iterator[EmbeddedStore]:
     with closing(EmbeddedStore(tmp_path / "graph.db", create=True)) as store:
         build(str(project), store)
-        enhance(store, "project", open_writer("template"), load_encoder(store.encoder()[0]))
+        enhance(store, "project", open_writer("template"), load_encoder(store.encoder()[0]), EnhanceOptions("template"))
         yield store
 
 
@@ -110,7 +110,7 @@ def test_a_file_of_another_coding_is_left_out_and_named(tmp_path: Path) -> None:
     (tmp_path / "old" / "latin.py").write_bytes(text)
     with closing(EmbeddedStore(tmp_path / "old.db", create=True)) as store:
         build(str(tmp_path / "old"), store)
-        enhance(store, "old", open_writer("template"), load_encoder(store.encoder()[0]))
+        enhance(store, "old", open_writer("template"), load_encoder(store.encoder()[0]), EnhanceOptions("template"))
         assert [str(each) for each in list_all_patches(store, None)] == [
             "latin.py: is not UTF-8, as the inserted text would be"
         ]
@@ -120,7 +120,13 @@ def test_a_source_that_was_one_file_is_patched_by_its_name(tmp_path: Path) -> No
     (tmp_path / "alone.py").write_bytes(FILES["plain.py"])
     with closing(EmbeddedStore(tmp_path / "alone.db", create=True)) as store:
         build(str(tmp_path / "alone.py"), store)
-        enhance(store, store.sources()[0].name, open_writer("template"), load_encoder(store.encoder()[0]))
+        enhance(
+            store,
+            store.sources()[0].name,
+            open_writer("template"),
+            load_encoder(store.encoder()[0]),
+            EnhanceOptions("template"),
+        )
         (found,) = list_all_patches(store, None)
         assert isinstance(found, FilePatch)
         assert found.diff.startswith(b"--- a/alone.py\n+++ b/alone.py\n")

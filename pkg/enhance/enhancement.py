@@ -1,22 +1,21 @@
-"""The use case that documents functions: choose, write, store; no docstring is paid for twice (P-07)."""
+"""Document the functions of one source within a budget: choose, write, store; no docstring is paid for twice (P-07)."""
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.enhance.batch import write_all
-from pkg.enhance.writer import TEMPLATE, Failure
+from pkg.enhance.undocumented import Target, Undocumented
+from pkg.enhance.writer import Failure
+from pkg.errors import UsageError
 from pkg.indexing.docstring_storage import DocstringStorage
-from pkg.indexing.enhancement_budget import NO_LIMIT, Budget
-from pkg.indexing.undocumented import Target, Undocumented
 from pkg.model import Docstring, Skip
 from pkg.models.text_model import Usage
+from pkg.models.usage import Price
 
 if TYPE_CHECKING:
     from pkg.encode.encoder import Encoder
@@ -29,6 +28,47 @@ STORE_SECONDS = 30.0
 """Interval between writes to the store: each rebuilds the files beside the database, a second for 40,000 functions.
 Docstrings not stored when the process is killed are in the cache."""
 STORE_AT_ONCE = 2_000  # distinct functions per write, where a cache is faster than the interval
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Limits of a run; None means no limit. Requests in progress at the end are finished."""
+
+    limit: int | None = None  # functions to document, without known failures
+    seconds: float | None = None
+    max_cost: float | None = None
+    price: Price | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_cost is not None and self.price is None:
+            raise UsageError("a limit on cost needs prices; give those of a million tokens: --price IN/OUT")
+
+    def count_cost(self, usage: Usage) -> float | None:
+        """Return the cost of a usage; None without a price."""
+        return None if self.price is None else self.price.count_cost(usage.prompt_tokens, usage.completion_tokens)
+
+    def take(self, functions: int, seconds: float, cost: float | None) -> Budget:
+        """Return the remaining budget after some use."""
+        return replace(
+            self,
+            limit=None if self.limit is None else max(0, self.limit - functions),
+            seconds=None if self.seconds is None else max(0.0, self.seconds - seconds),
+            max_cost=None if self.max_cost is None else max(0.0, self.max_cost - (cost or 0.0)),
+        )
+
+    def find_reached_limit(self, functions: int, seconds: float, usage: Usage) -> str:
+        """Return the name of the limit that is reached; "" if none is."""
+        cost = self.count_cost(usage)
+        if self.limit is not None and functions >= self.limit:
+            return f"--limit {self.limit}"
+        if self.seconds is not None and seconds >= self.seconds:
+            return f"--minutes {self.seconds / 60:g}"
+        if self.max_cost is not None and cost is not None and cost >= self.max_cost:
+            return f"--max-cost {self.max_cost:g}"
+        return ""
+
+
+NO_LIMIT = Budget()
 
 
 class Outcome(NamedTuple):
@@ -51,6 +91,20 @@ class Progress(NamedTuple):
 
 EnhancementListen = Callable[[Outcome, Progress], None]
 """Called with each outcome."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnhanceOptions:
+    """Options of documenting functions."""
+
+    model: str  # such as gguf:FILE, or template
+    form: str | None = None  # prompt template; None: the best that the model supports
+    comments: bool = False  # also comment the blocks of each function (P-08)
+    budget: Budget = NO_LIMIT
+    retry_failed: bool = False
+    is_stored: bool = True  # False: docstrings go to the cache only
+    listen: EnhancementListen | None = None
+    agree: Callable[[str], bool] | None = None  # asked for consent before code is sent to a service
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,40 +135,18 @@ def enhance(
     source: str,
     writer: DocstringWriter,
     encoder: Encoder,
-    budget: Budget = NO_LIMIT,
-    listen: EnhancementListen = lambda outcome, progress: None,
-    *,
+    options: EnhanceOptions,
     cache: DocstringCache | None = None,
-    retry_failed: bool = False,
-    is_stored: bool = True,
 ) -> EnhanceReport:
     """Generate and store docstrings for the functions of a source that have none, most called first (P-07).
 
     Functions of equal code get the same docstring. Docstrings are stored every 30 s and when the run ends for any
     reason; without is_stored they go to the cache only. Raises what model, store and encoder raise.
     """
-    with closing(Undocumented(store, source, partial(needs_docstring, writer.name, writer.prompt))) as missing:
-        run = _Run(store, source, writer, encoder, budget, listen, missing, is_stored)
-        run.write(cache, retry_failed)
+    with closing(Undocumented(store, source, writer.name, writer.prompt)) as missing:
+        run = _Run(store, source, writer, encoder, options, missing)
+        run.write(cache)
         return run.report()
-
-
-def needs_docstring(model: str, prompt: str | None, found: Docstring | None) -> bool:
-    """Return whether a function needs a docstring: it has none, a template's, or one of an older prompt.
-
-    prompt: the model's current prompt; None accepts any of its prompts.
-    """
-    if found is None or (found.source == "template" and model != TEMPLATE):
-        return True
-    if found.model != model or prompt is None:
-        return False
-    wanted = _list_versions(prompt)
-    return _list_versions(found.prompt)[: len(wanted)] != wanted  # additional comments do no harm
-
-
-def _list_versions(prompt: str) -> list[str]:
-    """Return the versions in the name of a prompt; a retry may use another template, but has the same version."""
-    return re.findall(r"/(\d+)", prompt)
 
 
 class _Run:
@@ -126,14 +158,12 @@ class _Run:
         source: str,
         writer: DocstringWriter,
         encoder: Encoder,
-        budget: Budget,
-        listen: EnhancementListen,
+        options: EnhanceOptions,
         missing: Undocumented,
-        is_stored: bool,
     ) -> None:
-        self._store, self._source, self._writer, self._budget, self._listen = store, source, writer, budget, listen
-        self._missing = missing
-        self._storage = DocstringStorage(store, source, encoder) if is_stored else None
+        self._store, self._source, self._writer = store, source, writer
+        self._options, self._budget, self._missing = options, options.budget, missing
+        self._storage = DocstringStorage(store, source, encoder) if options.is_stored else None
         self._total, _ = missing.count()
         self._handed: dict[int, Target] = {}  # pending requests, by position
         self._waiting: dict[int, Docstring] = {}  # generated, not stored
@@ -143,9 +173,10 @@ class _Run:
         self._failed: list[Skip] = []
         self._stopped = ""
 
-    def write(self, cache: DocstringCache | None, retry_failed: bool) -> None:
+    def write(self, cache: DocstringCache | None) -> None:
         """Generate docstrings until all are done or the budget is spent; results are stored however it ends."""
         try:
+            retry_failed = self._options.retry_failed
             for each in write_all(self._hand_out(), self._writer, cache, retry_failed=retry_failed):
                 self._take(Outcome(self._handed.pop(each.index), each.result, each.is_new))
                 if len(self._waiting) >= STORE_AT_ONCE or time.monotonic() - self._stored >= STORE_SECONDS:
@@ -173,9 +204,10 @@ class _Run:
             self._written += 1
             self._functions += target.functions
             self._waiting[target.hash] = result
-        total = min(self._total, self._budget.limit or self._total)
-        usage = self._usage
-        self._listen(outcome, Progress(self._done, total, self._seconds, usage, self._budget.count_cost(usage)))
+        if self._options.listen is not None:
+            total, usage = min(self._total, self._budget.limit or self._total), self._usage
+            cost = self._budget.count_cost(usage)
+            self._options.listen(outcome, Progress(self._done, total, self._seconds, usage, cost))
 
     @property
     def _usage(self) -> Usage:

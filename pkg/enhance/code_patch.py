@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pkg.enhance.commenting import unpack_comments
 from pkg.errors import UsageError
 from pkg.extract.files import SUFFIXES, decode_source
 from pkg.graph.graph_records import find_docstring
-from pkg.indexing.enhancement_session import list_sources
-from pkg.indexing.written_docstrings import fill_function
+from pkg.graph.store import choose_sources
+from pkg.indexing.written_docstrings import fill_function, unpack_comments
 from pkg.model import Docstring, Label, Node, Skip, Source
 
 if TYPE_CHECKING:
@@ -40,13 +39,11 @@ def list_all_patches(
     fresh: as for list_patches. Raises UsageError for a source that is unknown or has no files, and what reading a
     store raises.
     """
-    known = {each.name: each for each in store.sources()}
-    names = list_sources(store, source)
-    chosen = [known[name] for name in names if known[name].kind != "corpus"]
+    known = choose_sources(store, source)
+    chosen = [each for each in known if each.kind != "corpus"]
     if not chosen:
-        raise UsageError(
-            f"{', '.join(names) or store.address} has no files to patch; expected the source of a repository"
-        )
+        names = ", ".join(each.name for each in known)
+        raise UsageError(f"{names or store.address} has no files to patch; expected the source of a repository")
     for each in chosen:
         yield from list_patches(store, each, choose_reader(each), fresh)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.enhance.function_facts import FunctionText
+from pkg.enhance.writer import TEMPLATE
 from pkg.graph.graph_records import find_docstring
 from pkg.model import Docstring, Label, Node, RelationType
 from pkg.resources import open_scratch
@@ -64,11 +66,10 @@ class Census:
 class Undocumented:
     """The functions of a source without a docstring, on disk, so that memory does not grow with their number."""
 
-    def __init__(self, store: GraphStore, source: str, needs_docstring: Callable[[Docstring | None], bool]) -> None:
-        """Collect the undocumented functions of a source.
+    def __init__(self, store: GraphStore, source: str, model: str, prompt: str | None = None) -> None:
+        """Collect the functions of a source that need a docstring of a model.
 
-        needs_docstring: returns whether to document a function, given its generated docstring if it has one.
-        Raises what reading a store raises.
+        prompt: the model's current prompt; None accepts any of its prompts. Raises what reading a store raises.
         """
         self._scratch = open_scratch(_CREATE)
         human = written = missing = 0
@@ -78,7 +79,7 @@ class Undocumented:
                 found = find_docstring(node.properties)
                 if found is None and node.properties.get("docstring_source") == "human":
                     human += 1
-                elif needs_docstring(found):
+                elif needs_docstring(model, prompt, found):
                     missing += 1
                     self._put(node, calls[node.id])
                 else:
@@ -116,3 +117,21 @@ class Undocumented:
     def close(self) -> None:
         """Delete the temporary database."""
         self._scratch.close()
+
+
+def needs_docstring(model: str, prompt: str | None, found: Docstring | None) -> bool:
+    """Return whether a function needs a docstring: it has none, a template's, or one of an older prompt.
+
+    prompt: the model's current prompt; None accepts any of its prompts.
+    """
+    if found is None or (found.source == "template" and model != TEMPLATE):
+        return True
+    if found.model != model or prompt is None:
+        return False
+    wanted = _list_versions(prompt)
+    return _list_versions(found.prompt)[: len(wanted)] != wanted  # additional comments do no harm
+
+
+def _list_versions(prompt: str) -> list[str]:
+    """Return the versions in the name of a prompt; a retry may use another template, but has the same version."""
+    return re.findall(r"/(\d+)", prompt)

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pkg.enhance.batch import write_all
+from pkg.enhance.enhancement import Budget
 from pkg.enhance.writer import Failure
 from pkg.errors import count_things
-from pkg.indexing.enhancement_budget import Budget
 from pkg.services import estimate_tokens
 
 if TYPE_CHECKING:
     from pkg.enhance.docstring_cache import DocstringCache
+    from pkg.enhance.undocumented import Undocumented
     from pkg.enhance.writer import DocstringWriter
-    from pkg.indexing.undocumented import Undocumented
 
 SAMPLE = 20  # functions generated for an estimate
 INSTRUCTIONS = 150  # tokens of a prompt without the function

@@ -13,19 +13,17 @@ import pytest
 from scripted_model import Answer, Asked, ScriptedModel
 
 from pkg.encode.registry import load_encoder
-from pkg.enhance import docstring_prompts
-from pkg.enhance.commenting import CommentingWriter
+from pkg.enhance import docstring_prompts, enhancement
+from pkg.enhance.comments import CommentingWriter
 from pkg.enhance.docstring_cache import DocstringCache
+from pkg.enhance.enhancement import Budget, EnhanceOptions, EnhanceReport, Outcome, Progress, enhance
+from pkg.enhance.enhancement_estimate import estimate_by_sample, estimate_by_size
+from pkg.enhance.undocumented import Undocumented
 from pkg.enhance.writer import TEMPLATE_VERSION, DocstringWriter, ModelWriter, TemplateWriter, open_writer
 from pkg.errors import ModelError, UsageError
 from pkg.graph.embedded.embedded_store import EmbeddedStore
-from pkg.indexing import enhancement
 from pkg.indexing.build import build
 from pkg.indexing.docstring_storage import remove_docstrings
-from pkg.indexing.enhancement import EnhanceReport, Outcome, Progress, enhance
-from pkg.indexing.enhancement_budget import Budget
-from pkg.indexing.enhancement_estimate import estimate_by_sample, estimate_by_size
-from pkg.indexing.undocumented import Undocumented
 from pkg.model import Docstring, Label
 from pkg.models.usage import Price
 
@@ -86,11 +84,13 @@ def run(
 ) -> tuple[EnhanceReport, list[Outcome]]:
     outcomes: list[Outcome] = []
     encoder = load_encoder(store.encoder()[0])
-    report = enhance(
-        store, "project", writer, encoder, budget, lambda outcome, progress: outcomes.append(outcome), cache=cache,
+    options = EnhanceOptions(
+        writer.name,
+        budget=budget,
         retry_failed=retry_failed,
-    )  # fmt: skip
-    return report, outcomes
+        listen=lambda outcome, progress: outcomes.append(outcome),
+    )
+    return enhance(store, "project", writer, encoder, options, cache), outcomes
 
 
 def names_of(outcomes: list[Outcome]) -> list[str]:
@@ -247,7 +247,9 @@ def test_docstrings_are_stored_when_the_run_is_interrupted(store: EmbeddedStore)
 
     encoder = load_encoder(store.encoder()[0])
     with pytest.raises(KeyboardInterrupt):
-        enhance(store, "project", write(ScriptedModel([MODEL_TEXT])), encoder, listen=interrupt)
+        enhance(
+            store, "project", write(ScriptedModel([MODEL_TEXT])), encoder, EnhanceOptions("scripted", listen=interrupt)
+        )
     assert docstrings_of(store)["often"] == MODEL_TEXT
 
 
@@ -258,7 +260,7 @@ def test_code_that_a_build_has_changed_meanwhile_is_left_alone(store: EmbeddedSt
             build(str(project), store)
 
     encoder = load_encoder(store.encoder()[0])
-    enhance(store, "project", write(ScriptedModel([MODEL_TEXT])), encoder, listen=change)
+    enhance(store, "project", write(ScriptedModel([MODEL_TEXT])), encoder, EnhanceOptions("scripted", listen=change))
     assert docstrings_of(store) == {
         "often": None, "once": MODEL_TEXT, "never": MODEL_TEXT, "known": "Say it already.",
     }  # fmt: skip
@@ -269,10 +271,8 @@ def test_docstrings_are_stored_during_a_run(store: EmbeddedStore, monkeypatch: p
     monkeypatch.setattr(enhancement, "STORE_AT_ONCE", 1)
     stored: list[object] = []
     encoder = load_encoder(store.encoder()[0])
-    enhance(
-        store, "project", write(ScriptedModel([MODEL_TEXT])), encoder,
-        listen=lambda outcome, progress: stored.append(docstrings_of(store)["often"]),
-    )  # fmt: skip
+    options = EnhanceOptions("scripted", listen=lambda outcome, progress: stored.append(docstrings_of(store)["often"]))
+    enhance(store, "project", write(ScriptedModel([MODEL_TEXT])), encoder, options)
     assert stored == [None, MODEL_TEXT, MODEL_TEXT]
     assert store.generation() == 4
 
@@ -301,7 +301,7 @@ def test_a_cost_without_a_price_is_refused() -> None:
 def test_an_estimate_writes_a_sample_that_the_run_then_takes(store: EmbeddedStore, cache: DocstringCache) -> None:
     model = ScriptedModel([MODEL_TEXT])
     writer = write(model)
-    with closing(Undocumented(store, "project", lambda found: found is None)) as missing:
+    with closing(Undocumented(store, "project", "scripted")) as missing:
         estimate = estimate_by_sample(writer, [missing], Budget(price=Price(1.0, 1.0)), cache)
     assert (estimate.codes, estimate.functions, estimate.sample, estimate.failed) == (3, 3, 3, 0)
     assert estimate.completion_tokens == writer.usage.completion_tokens
@@ -314,7 +314,7 @@ def test_an_estimate_writes_a_sample_that_the_run_then_takes(store: EmbeddedStor
 
 
 def test_an_estimate_by_size_sends_no_requests(store: EmbeddedStore) -> None:
-    with closing(Undocumented(store, "project", lambda found: found is None)) as missing:
+    with closing(Undocumented(store, "project", "scripted")) as missing:
         estimate = estimate_by_size("openai:far", [missing], Budget(limit=2))
     assert (estimate.codes, estimate.functions, estimate.seconds, estimate.sample) == (2, 3, None, 0)
     assert estimate.prompt_tokens > 300
@@ -326,9 +326,9 @@ def test_a_source_without_functions_takes_nothing(tmp_path: Path) -> None:
     with closing(EmbeddedStore(tmp_path / "empty.db", create=True)) as store:
         build(str(tmp_path / "empty"), store)
         encoder = load_encoder(store.encoder()[0])
-        report = enhance(store, "empty", open_writer("template"), encoder)
+        report = enhance(store, "empty", open_writer("template"), encoder, EnhanceOptions("template"))
         assert (report.written, report.left, report.human) == (0, 0, 0)
-        with closing(Undocumented(store, "empty", lambda found: True)) as missing:
+        with closing(Undocumented(store, "empty", "scripted")) as missing:
             assert estimate_by_sample(open_writer("template"), [missing], Budget()).codes == 0
 
 
