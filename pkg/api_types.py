@@ -20,7 +20,7 @@ from pkg.graph.code_diff import CodeDiff as CodeDiff
 from pkg.graph.store import GraphStore as GraphStore
 from pkg.graph.store import StoreStats as StoreStats
 from pkg.graph.verify import Verification as Verification
-from pkg.indexing.bulk_export import BulkReport as BulkReport
+from pkg.indexing.report import BulkReport as BulkReport
 from pkg.model import BlockKind as BlockKind
 from pkg.model import Docstring as Docstring
 from pkg.model import Node as Node

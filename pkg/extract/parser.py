@@ -39,9 +39,13 @@ def find_first_child(node: Node) -> Node | None:
     return next((child for child in node.named_children if child.type != "comment"), None)
 
 
-def parses(code: bytes) -> bool:
-    """Return whether the whole text is syntactically valid, Python 2 print statements included."""
-    return not parse(code).root_node.has_error
+def is_python_like(text: bytes, indent: bytes = b"") -> bool:
+    """Return whether tree-sitter finds no fault in a text whose first line had the given indentation.
+
+    That accepts Python 2 and newer syntax, but empty suites as well.
+    """
+    code = b"if 1:\n" + indent + text if indent else text
+    return not parse(code.decode("utf-8", "replace").encode()).root_node.has_error
 
 
 def _blank_long_runs(code: bytes) -> bytes:

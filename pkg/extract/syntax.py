@@ -115,13 +115,6 @@ def walk_tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
         waiting += current.get_children()
 
 
-def is_python_like(text: bytes, indent: bytes = b"") -> bool:
-    """Return whether tree-sitter finds no fault: accepts Python 2 and newer syntax, but empty suites as well."""
-    from pkg.extract.parser import parses
-
-    return parses(_as_module(text, indent).encode("utf-8", "replace"))
-
-
 def find_indent(content: bytes, column: int) -> bytes:
     """Guess the indentation of the first line of a content at a byte column.
 

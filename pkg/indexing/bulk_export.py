@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from pkg.indexing.build import write_units
 from pkg.indexing.build_plan import BuildOptions, KnownUnits, compare
 from pkg.indexing.export import open_export
 from pkg.indexing.inputs import Input, LoadedUnit
-from pkg.indexing.report import StageClock
+from pkg.indexing.report import BulkReport, StageClock
 from pkg.model import Label, Skip
 
 if TYPE_CHECKING:
@@ -24,15 +24,6 @@ if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
 
 _READ = (Label.SOURCE.value, Label.FILE.value, Label.ROW.value)  # first in an export; the rest is derived from them
-
-
-@dataclass(frozen=True, slots=True)
-class BulkReport:
-    """The files written for an import: their folder and their counts."""
-
-    folder: str
-    nodes: dict[str, int]
-    relations: dict[str, int]
 
 
 def export_bulk(store: GraphStore, folder: str | os.PathLike[str], jobs: int = 1) -> BulkReport:

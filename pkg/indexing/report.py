@@ -66,6 +66,15 @@ class CutCount:
 
 
 @dataclass(frozen=True, slots=True)
+class BulkReport:
+    """The files written for an import into a server: their folder and their counts."""
+
+    folder: str
+    nodes: dict[str, int]
+    relations: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class BuildReport:
     """Report of one build: units by outcome, skipped inputs, and CPU seconds by stage (P-36)."""
 

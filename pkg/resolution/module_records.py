@@ -136,7 +136,7 @@ def begin_record(home: Home, names: RecordedNames) -> ModuleRecord:
     """Return a record of a module's outline and lookups, without flows."""
     found = ModuleRecord(consulted=list_consulted(home))
     if isinstance(home, ModuleInfo):
-        found.heads, found.outline = list_heads(home, names), home.outline.pack()
+        found.heads, found.outline = list_heads(home, names.program, names.name_value), home.outline.pack()
     return found
 
 

@@ -7,7 +7,7 @@ looked it up only by values.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from pkg.extract.summary import operations as o
@@ -15,8 +15,8 @@ from pkg.extract.summary.compaction import list_operands
 from pkg.resolution.classes import DERIVED, NAMES, ClassInfo, name_names
 from pkg.resolution.program import Code, ModuleInfo, Program
 from pkg.resolution.pytest_fixtures import FIXTURES
-from pkg.resolution.recorded_names import RecordedNames
 from pkg.resolution.self_calls import asks_super
+from pkg.resolution.value_sets import Value
 from pkg.resolution.variables import Home
 
 EVERYTHING = "<everything>"
@@ -60,9 +60,9 @@ def list_facts(module: ModuleInfo) -> dict[str, int]:
     return {name: _hash(each) for name, each in facts.items()}
 
 
-def list_heads(module: ModuleInfo, names: RecordedNames) -> dict[str, int]:
+def list_heads(module: ModuleInfo, program: Program, name_value: Callable[[Value], str]) -> dict[str, int]:
     """Return the hashes of facts that depend on other files: bases, signatures, imported packages."""
-    known = names.program.known_packages
+    known = program.known_packages
     imported = known.list_imported(module.path) - {known.find(module.path)}
     heads: dict[str, list[Any]] = {}
     for code in module.codes:
@@ -74,7 +74,7 @@ def list_heads(module: ModuleInfo, names: RecordedNames) -> dict[str, int]:
             head = bases, info.places, info.libraries, info.has_unknown, info.is_protocol, metaclass, kinds
             heads[name_member(info, _CLASS)] = [head, info.record is not None]
         elif code.signatures:
-            promised = [(place, names.name_value(each)) for place, each in sorted(code.signatures.items())]
+            promised = [(place, name_value(each)) for place, each in sorted(code.signatures.items())]
             heads.setdefault(code.name, []).append((code.key, promised))
     return {EVERYTHING: hash_imported(imported), **{name: _hash(each) for name, each in heads.items()}}
 

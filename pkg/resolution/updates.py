@@ -170,7 +170,7 @@ class _Edit:
         waiting, new = found | moved, self.changed
         while waiting:
             for path in waiting:
-                heads = list_heads(program.modules[path], names) if path in program.modules else {}
+                heads = list_heads(program.modules[path], program, names.name_value) if path in program.modules else {}
                 kept = records.read_facts(path)[1] if path in records else {EVERYTHING: heads[EVERYTHING]}
                 new = new | find_changed(kept, heads or {EVERYTHING: kept[EVERYTHING]})
             if EVERYTHING in new:

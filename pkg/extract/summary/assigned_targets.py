@@ -7,9 +7,9 @@ from tree_sitter import Node
 from pkg.extract import node_fields as f
 from pkg.extract.parser import find_first_child
 from pkg.extract.summary import operations as o
-from pkg.extract.summary.environment import SHARED, UNBOUND
 from pkg.extract.summary.expression_operations import Expressions, place_key
-from pkg.extract.summary.frame_operations import Frame
+from pkg.extract.summary.frame_operations import SHARED, Frame
+from pkg.extract.summary.operations import UNBOUND
 
 _SEVERAL = ("pattern_list", "tuple_pattern", "list_pattern", "tuple", "list", "expression_list")
 _SPLATS = ("list_splat_pattern", "list_splat")

@@ -7,8 +7,7 @@ from itertools import compress
 from typing import Any, NamedTuple
 
 from pkg.extract.summary import operations as o
-from pkg.extract.summary.environment import UNBOUND
-from pkg.extract.summary.operations import PHI, PURE, Operation
+from pkg.extract.summary.operations import PHI, PURE, UNBOUND, Operation
 
 _PLACES: dict[int, tuple[int, ...]] = {
     o.CONST: (), o.PARAM: (), o.GLOBAL: (), o.CELL: (), o.ATTR: (1,), o.ITEM: (1, 2), o.ITER: (1,), o.UNPACK: (1,),

@@ -11,8 +11,7 @@ from tree_sitter import Node
 from pkg.extract import node_fields as f
 from pkg.extract.parser import find_first_child
 from pkg.extract.summary import operations as o
-from pkg.extract.summary.environment import Environment, copy
-from pkg.extract.summary.frame_operations import Frame
+from pkg.extract.summary.frame_operations import Environment, Frame, copy
 
 if TYPE_CHECKING:
     from pkg.extract.summary.file_frames import Builder

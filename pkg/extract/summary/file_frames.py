@@ -11,9 +11,9 @@ from pkg.extract.parser import find_first_child
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.annotation_trees import Annotation, read_annotation
 from pkg.extract.summary.assigned_targets import Targets
-from pkg.extract.summary.environment import UNBOUND
 from pkg.extract.summary.expression_operations import Expressions
 from pkg.extract.summary.frame_operations import Frame, Parameter, read_identifier
+from pkg.extract.summary.operations import UNBOUND
 from pkg.extract.summary.statements import Statements
 from pkg.extract.summary.tested_conditions import Conditions
 

@@ -64,6 +64,9 @@ PURE = frozenset((
 ))  # fmt: skip
 """Operations without side effects, which are dropped if nothing uses them."""
 
+UNBOUND = -1
+"""The operation of a name that was deleted, or that no earlier statement has bound."""
+
 MODULE, CLASS_BODY, FUNCTION, LAMBDA = range(4)
 """Kinds of frames."""
 

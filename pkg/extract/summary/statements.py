@@ -12,9 +12,9 @@ from pkg.extract import node_fields as f
 from pkg.extract.parser import find_first_child
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.annotation_trees import Annotation, read_annotation
-from pkg.extract.summary.environment import UNBOUND, Environment, Loop, copy
 from pkg.extract.summary.expression_operations import is_plain_text
-from pkg.extract.summary.frame_operations import Frame, read_identifier
+from pkg.extract.summary.frame_operations import Environment, Frame, Loop, copy, read_identifier
+from pkg.extract.summary.operations import UNBOUND
 from pkg.extract.summary.patterns import Patterns
 from pkg.extract.summary.tested_conditions import decide, is_checking
 

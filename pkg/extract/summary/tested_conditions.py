@@ -10,9 +10,8 @@ from tree_sitter import Node
 from pkg.extract import node_fields as f
 from pkg.extract.parser import find_first_child
 from pkg.extract.summary import operations as o
-from pkg.extract.summary.environment import SHARED, Environment, Place, copy
 from pkg.extract.summary.expression_operations import MAX_DEPTH, place_key
-from pkg.extract.summary.frame_operations import Frame, read_identifier
+from pkg.extract.summary.frame_operations import SHARED, Environment, Frame, Place, copy, read_identifier
 
 if TYPE_CHECKING:
     from pkg.extract.summary.expression_operations import Expressions

@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pkg.encode.encoder import Encoder, Vectors, encode_without
-from pkg.extract.syntax import is_noop, is_python, is_python_like
+from pkg.extract.parser import is_python_like
+from pkg.extract.syntax import is_noop, is_python
 from pkg.model import Cut, Nested
 from pkg.retrieval.folds import Gap, fold_gaps
 from pkg.retrieval.pruning.safe_cuts import Surroundings, find_objection

@@ -17,7 +17,7 @@ from pkg.errors import PathError
 from pkg.extract import boundary
 from pkg.extract.discovery import LINK_REASON, discover
 from pkg.extract.files import Discovery
-from pkg.indexing.watch_filter import WatchFilter
+from pkg.indexing.watch import WatchFilter
 
 SECRET = "SECRET = 'of another folder'\n"
 TREE = {

@@ -10,7 +10,7 @@ from git_trees import commit_all, make_repository, run_git
 
 from pkg.extract.discovery import discover
 from pkg.extract.ignore import WORKTREE_REASON, is_other_work_tree
-from pkg.indexing.watch_filter import WatchFilter
+from pkg.indexing.watch import WatchFilter
 
 
 @pytest.fixture

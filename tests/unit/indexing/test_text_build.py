@@ -20,7 +20,7 @@ from pkg.graph.store import GraphStore
 from pkg.graph.verify import compare_stores
 from pkg.indexing.build import build, build_export, refresh
 from pkg.indexing.build_plan import BuildOptions
-from pkg.indexing.watch_filter import WatchFilter
+from pkg.indexing.watch import WatchFilter
 from pkg.model import Label
 from pkg.retrieval.freshness import find_stale
 from pkg.retrieval.outline_answer import format_definition

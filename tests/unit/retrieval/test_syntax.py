@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from pkg.extract.syntax import find_indent, is_noop, is_python, is_python_like
+from pkg.extract.parser import is_python_like
+from pkg.extract.syntax import find_indent, is_noop, is_python
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,15 @@ from pkg.extract.parser import parse
 from pkg.extract.python import extract_unit
 from pkg.extract.summary import operations as o
 from pkg.extract.summary.compaction import Numbering, compact, list_operands
-from pkg.extract.summary.file_summary import FrameSummary, read_summary, summarise
+from pkg.extract.summary.file_summary import (
+    FrameSummary,
+    Table,
+    read_operations,
+    read_summary,
+    summarise,
+    write_operations,
+)
 from pkg.extract.summary.frame_heads import Passed
-from pkg.extract.summary.written_operations import Table, read_operations, write_operations
 
 Places: TypeAlias = "array[int]"
 

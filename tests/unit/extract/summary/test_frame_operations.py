@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from pkg.extract.summary.environment import Environment, find_changes, list_different
+from pkg.extract.summary.frame_operations import Environment, find_changes, list_different
 
 
 def test_only_what_was_bound_since_environments_parted_has_changed() -> None:
