@@ -145,24 +145,29 @@ def _rank(judgements: Sequence[Judgement]) -> Ranked:
 def _report_systems(
     judgements: Sequence[Judgement], baseline: str, unparsed_as_zero: bool, seed: int
 ) -> Iterable[SystemReport]:
+    """Yield the figures of each system; the ratings of one row in several runs are averaged, and count once."""
     ratings: dict[tuple[str, str], list[int | None]] = defaultdict(list)
-    samples: dict[str, dict[tuple[str, int], dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    runs: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     for each, system, found, _ in _list_ratings(judgements):
         rating = 0 if found is None and unparsed_as_zero else found
         ratings[each.preference, system].append(rating)
         if rating is not None:
-            samples[each.preference][each.id, each.run][system] = rating
+            runs[each.preference, each.id, system].append(rating)
+    samples: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    for (preference, id_, system), of_row in runs.items():
+        samples[preference][id_][system] = sum(of_row) / len(of_row)
     low, high = 0 if unparsed_as_zero else 1, 5 if judgements[0].kind == "annotate" else 10
     for (preference, system), given in sorted(ratings.items()):
-        read = [rating for rating in given if rating is not None]
-        others = [rating for rating in ratings.get((preference, baseline), []) if rating is not None]
         shared = list(samples[preference].values())
+        read = [each[system] for each in shared if system in each]
+        others = [each[baseline] for each in shared if baseline in each]
+        scores = [rating for rating in given if rating is not None]
         is_compared = bool(baseline and system != baseline and read and others)
         yield SystemReport(
-            system, preference, len(read), len(given) - len(read), sum(read) / len(read) if read else None,
+            system, preference, len(scores), len(given) - len(scores), sum(read) / len(read) if read else None,
             find_mean_interval(read, seed) if read else None, compare_means(read, others) if is_compared else None,
             count_wins(shared, system, baseline) if is_compared else None,
-            count_extremes(shared).get(system), count_scores(read, low, high),
+            count_extremes(shared).get(system), count_scores(scores, low, high),
         )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 from pkg.errors import ContextLengthError, ModelAnswerError, ModelError, UsageError
 from pkg.lab.judge.judge_tasks import JudgeOptions, JudgeTask
 from pkg.lab.judge.judgements import Judgement, JudgementFile, describe_task, make_judgement, make_key
-from pkg.lab.judge.templates import write_prompt
+from pkg.lab.judge.templates import Kind, add_prefill, restore_prefill, write_prompt
 from pkg.models.prompt_batch import BatchingModel, Conversation, write, write_all
 from pkg.models.text_model import Decoding, Generation, TextModel, Usage
 from pkg.models.usage import Price
@@ -122,13 +122,16 @@ class ModelJudge:
         """Write the prompt of a task; if it does not fit, all texts are cut to the same length."""
         whole = texts = task.texts
         longest = texts.measure_longest()
-        while not self._fits(prompt := write_prompt(task.kind, texts, task.preference)):
+        while not self._fits(prompt := self._prime(task.kind, write_prompt(task.kind, texts, task.preference))):
             longest = int(longest * SHRINK_FACTOR)
             if longest < MIN_TEXT_LENGTH:
                 return _TaskPrompt(task, None)
             texts = whole.shorten(longest)
         left_out = max(0, whole.count_characters() - texts.count_characters())
         return _TaskPrompt(task, prompt, make_key(prompt, self._model.identity, decoding), left_out)
+
+    def _prime(self, kind: Kind, prompt: Conversation) -> Conversation:
+        return add_prefill(kind, prompt) if self._model.can_prime else prompt
 
     def _fits(self, prompt: Conversation) -> bool:
         window = self._model.window
@@ -185,7 +188,8 @@ class ModelJudge:
             return Judgement(**describe_task(task), judge=self.name, fault=str(answer), key=key)
         if answer is not None:
             is_cut = answer.finish == "length"
-            return make_judgement(task, self.name, answer.text, key, answer.usage, sent.left_out, is_cut)
+            text = restore_prefill(sent.prompt, answer.text)
+            return make_judgement(task, self.name, text, key, answer.usage, sent.left_out, is_cut)
         known = self.stored.find(key)
         assert known is not None, "a prompt that was not sent is stored"
         return make_judgement(task, self.name, known.text, key, Usage(), sent.left_out, known.is_cut)

@@ -92,6 +92,22 @@ def write_prompt(kind: Kind, texts: Texts, preference: str = OVERALL) -> Convers
     return Conversation((Message("system", template["system"]), Message("user", user)))
 
 
+PREFILLS: Mapping[Kind, str] = {"annotate": "#### Output for Response 1\nRating:", "grade": "Rationale:"}
+"""Beginnings of an answer, for models that can continue one: small ones copy the form instead of filling it."""
+
+
+def add_prefill(kind: Kind, prompt: Conversation) -> Conversation:
+    """Return a prompt that ends with the beginning of its answer."""
+    return Conversation((*prompt.messages, Message("assistant", PREFILLS[kind]))) if kind in PREFILLS else prompt
+
+
+def restore_prefill(prompt: Conversation, text: str) -> str:
+    """Return an answer with the beginning that its prompt ends with, unless the model repeated it."""
+    last = prompt.messages[-1]
+    is_whole = last.role != "assistant" or text.lstrip().startswith(last.content.partition("\n")[0])
+    return text if is_whole else f"{last.content}{text}"
+
+
 def choose_principle(preference: str, item: str, system: str, seed: int = 0) -> str:
     """Draw the sentence that precedes an instruction for one system; equal seeds draw equal sentences (C-04)."""
     sentences: list[str] = _read("principles")[preference]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pkg.lab.evaluation.judgement_report import ALL, report_judgements
@@ -65,6 +67,19 @@ def test_means_stand_beside_those_of_the_baseline() -> None:
     assert report.best_lengths.mean == 850
     zeroed = {each.system: each for each in report_judgements(judgements, "plain", unparsed_as_zero=True).systems}
     assert (zeroed["plain"].mean, zeroed["plain"].scores[0], zeroed["bad"].wins) == (2.0, 1, (1, 2, 1))
+
+
+def test_runs_of_one_row_are_averaged_and_count_once() -> None:
+    ratings = {"good": [9, 7, 8], "plain": [6, 7, 5]}
+    once = [grade(str(n), system, rating) for system, given in ratings.items() for n, rating in enumerate(given)]
+    thrice = [replace(each, run=run) for each in once for run in range(3)]
+    one, three = ({each.system: each for each in report_judgements(given, "plain").systems} for given in (once, thrice))
+    assert (three["good"].ratings, one["good"].ratings) == (9, 3)
+    for name in ("mean", "interval", "welch", "wins", "extremes"):
+        assert getattr(three["good"], name) == getattr(one["good"], name), name
+    mixed = [replace(once[0], run=run, ratings=(rating,)) for run, rating in enumerate((9, 6))]
+    (found,) = report_judgements(mixed, "").systems
+    assert found.mean == 7.5
 
 
 def test_a_file_of_equal_ratings_has_neither_best_nor_worst_nor_a_test() -> None:

@@ -84,6 +84,17 @@ def test_grades_use_the_preference_of_the_item_or_those_of_the_options() -> None
     assert [each.reason for each in strange.left_out] == ["no preference is called 'speed'"]
 
 
+def test_a_model_continues_the_beginning_of_a_rating() -> None:
+    model = ScriptedModel([" 4\nRationale: It works.\n\n#### Output for Response 2\nRating: 2\nRationale: It fails."])
+    (found,) = judge(model, replace(OPTIONS, kind="annotate"), items=ITEMS[1:])
+    assert found.ratings == (4, 2, None)
+    assert model.asked[0][-1].content == "#### Output for Response 1\nRating:"
+    plain = ScriptedModel(["Rating: DIGIT\nRationale: REASON"], can_prime=False)
+    (found,) = judge(plain, replace(OPTIONS, kind="annotate"), items=ITEMS[1:])
+    assert found.ratings == (None, None, None)
+    assert plain.asked[0][-1].role == "user"
+
+
 def test_all_answers_are_annotated_in_one_prompt() -> None:
     text = "\n".join(f"#### Output for Response {n}\nRating: {n}\nRationale: r{n}" for n in (1, 2, 3))
     found = judge(ScriptedModel([text]), replace(OPTIONS, kind="annotate"), items=ITEMS[1:])
