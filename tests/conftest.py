@@ -60,13 +60,13 @@ class FailureLines:
 
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Hide the caller's settings and give each test folders of its own for data, configuration and cache."""
+    """Hide the caller's settings, and set folders of its own for the data, configuration and cache of each test."""
     for name in os.environ:
         if name.startswith(("PKG_", "OPENAI_", "VOYAGE_")) and name != "PKG_JSON":
             monkeypatch.delenv(name)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    folder = tmp_path_factory.mktemp("user")
+    for name in ("data", "config", "cache"):  # made when something is written there
+        monkeypatch.setenv(f"XDG_{name.upper()}_HOME", f"{folder}/{name}")
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -39,7 +40,7 @@ class Scene:
     repository: Path
     stores: Path  # the files of a store that holds the first version
     graphs: dict[int | None, str | None]  # generation after the kill -> digest of its export
-    seconds: dict[int, float]  # workers -> wall time of a whole build
+    time_build: Callable[[int], float]  # wall time of a whole build by a number of workers
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +55,12 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Scene:
     first = build_in_process(repository, stores / "graph.db")
     change(repository)
     second = build_in_process(repository, folder / "second.db")
-    seconds = {workers: time_whole_build(repository, folder / f"{workers}.db", workers) for workers in (1, 2)}
-    return Scene(repository, stores, {None: None, 0: None, 1: first, 2: second}, seconds)
+
+    @cache
+    def time_build(workers: int) -> float:
+        return time_whole_build(repository, folder / f"{workers}.db", workers)
+
+    return Scene(repository, stores, {None: None, 0: None, 1: first, 2: second}, time_build)
 
 
 def change(repository: Path) -> None:
@@ -134,9 +139,11 @@ def test_a_killed_build_leaves_the_old_or_the_new_graph(
     draw = random.Random(number)
     workers, is_new = 1 + number % 2, number // 2 % 2 == 0
     store, log = tmp_path / "graph.db", None
-    moment = draw.uniform(0.05, 1) * scene.seconds[workers]
+    moment = draw.uniform(0.05, 1)
     if number % 3 == 0:  # the commit, the vector codes and the emptying of the log take a few hundredths of a second
         log, moment = tmp_path / "graph.db-wal", draw.uniform(0, 0.04)
+    else:
+        moment *= scene.time_build(workers)
 
     status = 0
     while status != -signal.SIGKILL:  # a build that ends before it is killed is killed sooner

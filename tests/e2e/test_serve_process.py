@@ -55,10 +55,11 @@ def count_in_work(serve: ServeProcess) -> float:
 
 def test_two_hundred_clients_at_once_are_all_answered(serve: ServeProcess) -> None:
     def ask(number: int) -> tuple[int, bool]:
-        found = httpx.post(f"{serve.address}/v1/query", json=QUESTION, timeout=PATIENCE)
+        found = connections.post(f"{serve.address}/v1/query", json=QUESTION)
         return found.status_code, "shop/prices.py" in found.text
 
-    with ThreadPoolExecutor(CLIENTS) as pool:
+    limits = httpx.Limits(max_connections=CLIENTS)
+    with httpx.Client(timeout=PATIENCE, limits=limits) as connections, ThreadPoolExecutor(CLIENTS) as pool:
         assert Counter(pool.map(ask, range(CLIENTS))) == {(200, True): CLIENTS}
 
 

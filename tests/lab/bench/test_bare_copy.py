@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-import pkg.retrieval
+import pkg.sandbox
 from pkg.extract.python import extract_unit
 from pkg.graph.opening import open_store
 from pkg.indexing.build import build
 from pkg.lab.bench.bare_copy import BareCopy, copy_bare, draw_files, strip_docstrings
 
-REAL = Path(pkg.retrieval.__file__).parent
+REAL = Path(pkg.sandbox.__file__).parent
 
 
 def strip(code: str) -> str:
@@ -24,7 +24,7 @@ def strip(code: str) -> str:
 
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BareCopy]:
-    """Copy the retrieval of this package."""
+    """Copy the sandbox of this package."""
     folder = tmp_path_factory.mktemp("bare")
     with closing(open_store(f"sqlite:///{folder / 'graph.db'}", create=True)) as store:
         build(str(REAL), store)
@@ -58,7 +58,7 @@ def test_no_file_has_a_question_and_each_function_is_in_its_file(copied: BareCop
 
 
 def test_the_copy_has_the_name_of_the_package(copied: BareCopy) -> None:
-    assert copied.root.parts[-2:] == ("pkg", "retrieval")
+    assert copied.root.parts[-2:] == ("pkg", "sandbox")
     assert (copied.root.parent / "__init__.py").exists()
 
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import pkg
 import pkg.lab
-import pkg.retrieval
+import pkg.sandbox
 from pkg.cli import main
 from pkg.console.streams import show
 from pkg.encode.registry import load_encoder
@@ -29,13 +29,13 @@ from pkg.lab.evaluation.retrieval.rank_scores import DEPTH
 from pkg.retrieval.query import run_query
 from pkg.retrieval.query_options import QueryOptions
 
-REAL = Path(pkg.retrieval.__file__).parent
+REAL = Path(pkg.sandbox.__file__).parent
 OPTIONS = pkg.lab.BenchOptions(limit=20, sample=0, seed=3)
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Build the graph of the retrieval of this package."""
+    """Build the graph of the sandbox of this package."""
     address = f"sqlite:///{tmp_path_factory.mktemp('bench') / 'graph.db'}"
     pkg.build_graph(REAL, store=address)
     return address

@@ -183,9 +183,13 @@ def test_every_block_of_this_project_is_wrapped_with_the_names_that_its_function
     missed = tried = 0
     for path in sorted(Path(pkg.__file__).parent.joinpath("retrieval").rglob("*.py")):
         unit = extract_unit(path.read_bytes())
+        functions = dict[int, tuple[str, set[str]]]()
         for block in unit.blocks:
             owner = unit.definitions[block.function].span
-            function = align_code(unit.text[owner.start : owner.end].decode())
+            if block.function not in functions:
+                code = align_code(unit.text[owner.start : owner.end].decode())
+                functions[block.function] = code, {name for name, _ in find_undefined(code, ast.parse(code))}
+            function, whole = functions[block.function]
             lines = block.span.start_line - owner.start_line + 1, block.span.end_line - owner.start_line + 1
             code = align_code(unit.text[block.span.start : block.span.end].decode())
             shown = wrap_block(function, lines, code)
@@ -194,7 +198,6 @@ def test_every_block_of_this_project_is_wrapped_with_the_names_that_its_function
                 missed += 1
                 continue
             free = {name for name, _ in find_undefined(shown, ast.parse(shown))}
-            whole = {name for name, _ in find_undefined(function, ast.parse(function))}
             assert free <= whole, shown
     assert tried > 300
     assert missed == 0

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from contract.units import FILES, READER, WRITER, encode, encoder, fill, find_id, prepare, put_edges
@@ -20,10 +21,9 @@ from trees import STORE_FILES
 from pkg.errors import StoreCorruptError, StoreError
 from pkg.graph.embedded import sql
 from pkg.graph.embedded.embedded_store import EmbeddedStore
-from pkg.graph.embedded.indexes import EmbeddedVectors
 from pkg.model import Edge, Label, Matches, RelationType
-from pkg.vectors.exact import Columns, Row
-from pkg.vectors.vector_file import read_index
+from pkg.vectors.exact import Row
+from pkg.vectors.vector_file import read_index, write_index
 
 ROOT = Path(__file__).parents[3]
 
@@ -126,14 +126,18 @@ def delete(store: EmbeddedStore, source: str, path: str) -> None:
 
 def test_codes_of_unchanged_vectors_are_reused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    listed = EmbeddedVectors._list_vectors
 
-    def list_vectors(self: EmbeddedVectors, label: str, kept: Columns | None = None) -> Iterator[Row]:
-        for row in listed(self, label, kept):
-            read.append(label)
-            yield row
+    def write_counted(*given: Any) -> None:
+        path, stamp, dimension, counts, list_rows, kept = given
 
-    monkeypatch.setattr(EmbeddedVectors, "_list_vectors", list_vectors)
+        def list_counted(name: str) -> Iterator[Row]:
+            for row in list_rows(name):
+                read.append(name)
+                yield row
+
+        write_index(path, stamp, dimension, counts, list_counted, kept)
+
+    monkeypatch.setattr("pkg.vectors.vector_file.write_index", write_counted)
     with closing(EmbeddedStore(path)) as store:
         before = store.stats().nodes
         fill(store, {"zoom.py": READER.replace("read", "zoom")}, "second")

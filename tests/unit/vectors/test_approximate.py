@@ -6,13 +6,16 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from contract.units import encode, encoder, fill
 from hypothesis import given
 from hypothesis import strategies as st
 from trees import STORE_FILES
+from usearch.index import Index
 
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.model import Label, Match, Matches, NodeFilter
@@ -88,15 +91,20 @@ def test_a_label_below_the_threshold_has_no_index(path: Path) -> None:
 
 
 def test_an_index_is_updated_and_not_rebuilt(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_: Segment) -> None:
-        raise AssertionError("the index was built again")
+    added: list[int] = []
+    add = Index.add
 
-    monkeypatch.setattr("pkg.vectors.approximate._make_index", refuse)
+    def add_counted(self: Index, keys: npt.NDArray[np.uint64], *given: Any, **named: Any) -> Any:
+        added.extend(keys)
+        return add(self, keys, *given, **named)
+
+    monkeypatch.setattr(Index, "add", add_counted)
     with closing(open_indexed(path)) as store:
         with store.write() as writer:
             writer.delete_file("demo", "price.py")
         assert all(each.is_approximate for each in ask(store))
         fill(store, {"date.py": make_file("calendar", VERBS[:5])}, "second")
+    assert len(added) == 5 + 2 * 5  # the new functions, each with two blocks; the index holds 85 functions
     near = search(path, 60)
     assert list_matches(near) == list_matches(search_exactly(path, 60))
     assert all(each.is_approximate for each in near)

@@ -47,22 +47,23 @@ def make_row(name: str) -> dict[str, Any]:
     }
 
 
-@pytest.fixture(name="data")
-def benchmark(tmp_path: Path) -> Path:
-    path = tmp_path / "HumanEval.jsonl"
+@pytest.fixture(name="data", scope="module")
+def benchmark(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("benchmark") / "HumanEval.jsonl"
     path.write_text("".join(json.dumps(make_row(name)) + "\n" for name in TASKS))
     return path
 
 
-@pytest.fixture(name="store")
-def graph(tmp_path: Path) -> str:
+@pytest.fixture(name="store", scope="module")
+def graph(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("graph")
     rows = [
         {"id": name, "instruction": f"{name} of a number", "code": f"def {name}_it(number):\n    {BODIES[name]}\n\n"}
         for name in TASKS
     ]
-    corpus = tmp_path / "corpus.jsonl"
+    corpus = folder / "corpus.jsonl"
     corpus.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    address = f"sqlite:///{tmp_path / 'graph.db'}"
+    address = f"sqlite:///{folder / 'graph.db'}"
     pkg.build_graph(corpus, store=address)
     return address
 
@@ -236,13 +237,27 @@ def test_the_command_asks_for_a_model(data: Path, tmp_path: Path) -> None:
     assert (result.exit_code, "no model; expected --model" in result.output) == (2, True)
 
 
+BROKEN_COLUMNS = ("none", "feedback", "func-pkg", "reranked")
+
+
+@pytest.fixture(scope="module")
+def whole(data: Path, store: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, ColumnFigures]:
+    """Evaluate without an error."""
+    return by_name(evaluate(data, store, tmp_path_factory.mktemp("whole") / "run", columns=BROKEN_COLUMNS))
+
+
 @pytest.mark.parametrize(
     "broken", ["fit_prompt", "HiddenTestsJudge.read_answer", "check_answer", "Reranker.rank"]
 )  # the steps that write the prompt, read the answer, run the examples, and choose among answers
 def test_an_internal_error_costs_one_answer_which_is_asked_for_again(
-    broken: str, data: Path, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    broken: str,
+    data: Path,
+    store: str,
+    whole: dict[str, ColumnFigures],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    columns, holder = ("none", "feedback", "func-pkg", "reranked"), "pkg.lab.evaluation.code.code_evaluation"
+    holder = "pkg.lab.evaluation.code.code_evaluation"
     place = f"{holder.replace('code_evaluation', 'answer_judge') if 'Hidden' in broken else holder}.{broken}"
     working = resolve_name(place)
 
@@ -251,13 +266,12 @@ def test_an_internal_error_costs_one_answer_which_is_asked_for_again(
             raise KeyError("boom")
         return working(*given, **named)
 
-    whole = by_name(evaluate(data, store, tmp_path / "whole", columns=columns))
     with monkeypatch.context() as patched:
         patched.setattr(place, fail)
-        hurt = by_name(evaluate(data, store, tmp_path / "run", columns=columns))
+        hurt = by_name(evaluate(data, store, tmp_path / "run", columns=BROKEN_COLUMNS))
     assert sum(each.lost for each in hurt.values()) > 0
     assert all(each.lost <= 1 and each.items == len(TASKS) for each in hurt.values())
-    mended = by_name(evaluate(data, store, tmp_path / "run", columns=columns))
+    mended = by_name(evaluate(data, store, tmp_path / "run", columns=BROKEN_COLUMNS))
     assert {name: (each.solved, each.lost) for name, each in mended.items()} == {
         name: (each.solved, 0) for name, each in whole.items()
     }

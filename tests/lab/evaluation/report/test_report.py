@@ -178,7 +178,7 @@ def test_the_page_needs_nothing_from_elsewhere_and_its_parts_do_not_clash(tmp_pa
 
 def test_figures_are_equal_each_time_and_hold_no_date(tmp_path: Path, run: Path) -> None:
     for folder in ("first", "second"):
-        report(run, "--figures", tmp_path / folder, "--html", tmp_path / f"{folder}.html")
+        report(run, "--figures", tmp_path / folder)
     names = sorted(path.name for path in (tmp_path / "first").iterdir())
     kinds = ("columns", "errors", "map", "overlap", "radar", "topics")
     assert names == [f"humaneval-coder-0.5b-{kind}.{ending}" for kind in kinds for ending in ("png", "svg")]
@@ -187,7 +187,14 @@ def test_figures_are_equal_each_time_and_hold_no_date(tmp_path: Path, run: Path)
         assert content == (tmp_path / "second" / name).read_bytes()
         assert b"dc:date" not in content
         assert b"tEXt" not in content
-    assert (tmp_path / "first.html").read_bytes() == (tmp_path / "second.html").read_bytes()
+
+
+def test_a_page_is_equal_each_time(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", {"none": alternate(4, 2)})
+    first, second = tmp_path / "first.html", tmp_path / "second.html"
+    for page in (first, second):
+        report(run, "--html", page)
+    assert first.read_bytes() == second.read_bytes()
 
 
 def test_a_figure_says_in_words_what_it_shows(run: Path) -> None:
@@ -220,8 +227,8 @@ def test_the_command_writes_the_same_figures_in_each_form(tmp_path: Path, run: P
     assert {"task", "cases", "costs", "overlaps"} <= {line["type"] for line in lines}
 
 
-def test_a_page_that_cannot_be_written_is_told(tmp_path: Path, run: Path) -> None:
-    made = [pkg.lab.report_evaluation(run)]
+def test_a_page_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    made = [pkg.lab.report_evaluation(write_run(tmp_path / "run", {"none": alternate(4, 2)}, is_told=False))]
     with pytest.raises(PathError, match="cannot write the page"):
         pkg.lab.write_report_page(made, tmp_path / "nowhere" / "report.html")
     (tmp_path / "file").write_text("")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -199,9 +200,23 @@ def test_items_are_functions_whose_tests_fail_without_them(project: Path, items:
     assert again == found
 
 
-def test_true_bodies_solve_every_item_in_every_column(project: Path, items: Path, tmp_path: Path) -> None:
-    model = ScriptedModel(answer)
-    report = run(project, tmp_path / "run", items, model)
+@dataclass(frozen=True)
+class SolvedRun:
+    """A run whose model answers with the true bodies: its folder, model and report."""
+
+    out: Path
+    model: ScriptedModel
+    report: CodeReport
+
+
+@pytest.fixture(scope="module")
+def solved(project: Path, items: Path, tmp_path_factory: pytest.TempPathFactory) -> SolvedRun:
+    out, model = tmp_path_factory.mktemp("solved") / "run", ScriptedModel(answer)
+    return SolvedRun(out, model, run(project, out, items, model))
+
+
+def test_true_bodies_solve_every_item_in_every_column(project: Path, items: Path, solved: SolvedRun) -> None:
+    report, model = solved.report, solved.model
     figures = by_name(report)
     assert set(figures) == set(REPOSITORY)
     assert {each.solved for each in figures.values()} == {4}
@@ -209,15 +224,14 @@ def test_true_bodies_solve_every_item_in_every_column(project: Path, items: Path
     markdown = write_markdown([report])
     assert "| column: calls the project |" in markdown
     assert "paper" not in markdown
-    assert report_evaluation(tmp_path / "run") == report
+    assert report_evaluation(solved.out) == report
     asked = len(model.asked)
-    assert run(project, tmp_path / "run", items, model) == report
+    assert run(project, solved.out, items, model) == report
     assert len(model.asked) == asked
 
 
-def test_nothing_that_is_shown_gives_the_function_away(project: Path, items: Path, tmp_path: Path) -> None:
-    run(project, tmp_path / "run", items, ScriptedModel(answer))
-    shown = read_contexts(tmp_path / "run")
+def test_nothing_that_is_shown_gives_the_function_away(solved: SolvedRun) -> None:
+    shown = read_contexts(solved.out)
     for (finder, name), code in shown.items():
         assert "def test_" not in code
         if finder != "gold" and name in ("add_tax", "add_tax_copy"):
@@ -264,11 +278,12 @@ def test_a_hostile_answer_does_not_pass(
     evaluate_repository(project, None, tmp_path / "run", items=items, jobs=1)  # with the default limits
     monkeypatch.setattr(project_tests, "RUN_LIMITS", Limits(2.0, 15.0, 1 << 30, processes=64))
     before = list_files(project)
-    model = ScriptedModel(lambda asked: f"{' ' * (8 if 'self' in asked[-1].content else 4)}{body}\n")
-    report = run(project, tmp_path / "run", items, model, columns=["none"])
+    model = ScriptedModel(lambda asked: f"        {body}\n")
+    report = run(project, tmp_path / "run", items, model, columns=["none"], limit=1)
     assert report.columns[0].solved == 0
-    records = [json.loads(line) for line in (tmp_path / "run" / "records.jsonl").read_text().splitlines()]
-    assert detail in next(each["detail"] for each in records if each["item"].endswith("::add_tax"))
+    (record,) = map(json.loads, (tmp_path / "run" / "records.jsonl").read_text().splitlines())
+    assert record["item"] == "shop/prices.py::Basket.total"
+    assert detail in record["detail"]
     assert list_files(project) == before
 
 
