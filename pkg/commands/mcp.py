@@ -139,13 +139,13 @@ def _serve(store: str, given: dict[str, Any]) -> None:
         _watch(service)
     tools = ToolServer(service)
     if not given["is_http"]:
-        from pkg.service.mcp.stdio_transport import serve_stdio
+        from pkg.service.mcp.transports import serve_stdio
 
         if can_ask():
             say("an agent starts this and speaks by standard input; --install NAME shows how. Ctrl-C ends it")
         serve_stdio(tools)
         return
-    from pkg.service.mcp.http_transport import PORT, HttpAddress, serve_http
+    from pkg.service.mcp.transports import PORT, HttpAddress, serve_http
     from pkg.service.web.web_server import LOOPBACK
 
     def tell(address: str, token: str | None) -> None:

@@ -46,7 +46,9 @@ def write_answer(
     called with each decision. Raises ModelError for an unusable model, and ContextLengthError for a question that does
     not fit into its window.
     """
-    writer = SampleWriter(make_task(text, options.frame), model, context, options, reranker, say)
+    writer = SampleWriter(
+        task=make_task(text, options.frame), model=model, context=context, options=options, reranker=reranker, say=say
+    )
     for note in context.notes:
         writer.decide(note)
     write_samples(writer, listen)

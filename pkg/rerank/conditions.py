@@ -54,7 +54,7 @@ def split_expression(source: str, entry: str | None = None, before: tuple[str, .
     body = tree if tree is not None else ast.Constant(None)
     bound, used = _list_names(before)
     names = used | {node.id for node in ast.walk(body) if isinstance(node, ast.Name)}
-    whole = SplitExpression(source, (), body, names, entry, bound, is_whole=True)
+    whole = SplitExpression(request=source, parts=(), body=body, names=names, entry=entry, bound=bound, is_whole=True)
     if tree is None:
         return whole
     try:
@@ -64,7 +64,7 @@ def split_expression(source: str, entry: str | None = None, before: tuple[str, .
         return whole
     if not parts or parts == (ast.unparse(body),):
         return whole
-    return SplitExpression(request, parts, body, names, entry, bound)
+    return SplitExpression(request=request, parts=parts, body=body, names=names, entry=entry, bound=bound)
 
 
 def _list_names(lines: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:

@@ -99,7 +99,9 @@ def run_chunk_query(store: GraphStore, encoder: Encoder, text: str, options: Que
     nodes = store.get([each.id for each in found.ranked])
     hits = [_make_hit(rank, each, node) for rank, (each, node) in enumerate(zip(found.ranked, nodes, strict=True), 1)]
     notes = explain_empty(store, found, options)
-    coverage = Coverage(found.searched, found.filtered, found.folded, len(hits), notes=notes)
+    coverage = Coverage(
+        searched=found.searched, filtered=found.filtered, folded=found.folded, shown=len(hits), notes=notes
+    )
     return QueryResult(text, options.mode, tuple(hits), coverage)
 
 

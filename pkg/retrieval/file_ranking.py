@@ -70,7 +70,15 @@ def _name_file(function: Node, corpora: Collection[str]) -> str:
 
 def _make_hit(rank: int, unit: Node, functions: Sequence[tuple[Ranked, Node]], heads: Sequence[Head]) -> Hit:
     places = tuple(
-        FunctionPlace(node.id, node.qualname, node.start_line, node.end_line, each.score, head.signature, head.summary)
+        FunctionPlace(
+            id=node.id,
+            qualname=node.qualname,
+            start_line=node.start_line,
+            end_line=node.end_line,
+            score=each.score,
+            signature=head.signature,
+            summary=head.summary,
+        )
         for (each, node), head in zip(functions, heads, strict=True)
     )
     score = _score(each for each, _ in functions)

@@ -342,4 +342,13 @@ def _join_parts(chunks: Iterable[Node]) -> Iterator[DefinitionOutline]:
     for qualname, group in groupby(chunks, key=lambda chunk: chunk.qualname):
         first, *rest = group
         end = rest[-1].end_line if rest else first.end_line
-        yield DefinitionOutline(first.id, first.label.value, qualname, first.start_line, end, first.name, None, 0)
+        yield DefinitionOutline(
+            id=first.id,
+            label=first.label.value,
+            qualname=qualname,
+            start_line=first.start_line,
+            end_line=end,
+            signature=first.name,
+            summary=None,
+            callers=0,
+        )

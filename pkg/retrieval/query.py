@@ -103,7 +103,9 @@ def _list_files(
     """List files with their best functions; no code is shown, so nothing is pruned, completed or packed."""
     hits, found = find_files(store, find, options.top_k)
     notes = *notes, *_explain_found(store, found, options)
-    coverage = Coverage(found.searched, found.filtered, found.folded, len(hits), notes=notes)
+    coverage = Coverage(
+        searched=found.searched, filtered=found.filtered, folded=found.folded, shown=len(hits), notes=notes
+    )
     return QueryResult(text, options.mode, tuple(hits), coverage, (*_explain_search(found), *_explain_order(options)))
 
 

@@ -25,17 +25,13 @@ def judge_run(ending: RunOutcome, limits: Limits, has_step: bool) -> tuple[Verdi
     claims = parse_claims(ending.report, limits)
     override = _find_override(ending, limits)
     loaded = bool(claims) and claims[0].kind is Kind.OK
-    load_output, step_output = (_decode_output(data) for data in (ending.load_output, ending.step_output))
+    load_output, step_output = (data.decode("utf-8", "replace") for data in (ending.load_output, ending.step_output))
     if loaded and has_step:
         step = _conclude(claims[1:], override)
         spent = min(claims[0].seconds, ending.seconds)
         load = replace(claims[0], seconds=spent, value=None, output=load_output)
         return load, replace(step, seconds=ending.seconds - spent, output=step_output)
     return replace(_conclude(claims, override), seconds=ending.seconds, output=load_output), None
-
-
-def _decode_output(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
 
 
 def _conclude(claims: list[Verdict], override: tuple[Kind, str] | None) -> Verdict:
@@ -117,7 +113,13 @@ class Worker:
             load, report, step = (self._take(size, end) for size in answer["sizes"])
             self.is_fit = answer["is_fit"] is True
             return RunOutcome(
-                cause, str(answer["reason"]), int(answer["status"]), float(answer["seconds"]), load, report, step
+                cause=cause,
+                reason=str(answer["reason"]),
+                status=int(answer["status"]),
+                seconds=float(answer["seconds"]),
+                load_output=load,
+                report=report,
+                step_output=step,
             )
         except (KeyError, TypeError, ValueError):
             raise WorkerLostError(MALFORMED) from None

@@ -226,22 +226,24 @@ def compare_calls(subject: Subject, log: TraceLog, command: str) -> TraceReport:
     bound = [each for each in judged if each.edge.confidence in BOUND]
     called = [each for each in judged if each.edge.rule != HANDED_OVER]
     return TraceReport(
-        subject.source.name,
-        subject.source.root,
-        command,
-        log.exit_code,
-        log.processes,
-        tuple(sorted(log.versions)),
-        tuple(sorted(log.hooks)),
-        tuple(_count_seen(name, [e for e in called if e.edge.confidence == name]) for name in CONFIDENCES),
-        tuple(_count_seen(rule, [e for e in bound if e.edge.rule == rule]) for rule in _list_rules(bound)),
-        (_count_found(DIRECT, subject, placed.direct), _count_found(THROUGH, subject, placed.through)),
-        _order_counts(each.reason for each in missed),
-        _order_counts(each.instead for each in unseen if each.confidence in BOUND and each.rule != HANDED_OVER),
-        tuple(sorted(placed.left_out.items())),
-        tuple(missed),
-        tuple(unseen),
-        tuple(sorted(log.copies)),
+        source=subject.source.name,
+        root=subject.source.root,
+        command=command,
+        exit_code=log.exit_code,
+        processes=log.processes,
+        python=tuple(sorted(log.versions)),
+        hooks=tuple(sorted(log.hooks)),
+        precision=tuple(_count_seen(name, [e for e in called if e.edge.confidence == name]) for name in CONFIDENCES),
+        rules=tuple(_count_seen(rule, [e for e in bound if e.edge.rule == rule]) for rule in _list_rules(bound)),
+        recall=(_count_found(DIRECT, subject, placed.direct), _count_found(THROUGH, subject, placed.through)),
+        missed_reasons=_order_counts(each.reason for each in missed),
+        unseen_reasons=_order_counts(
+            each.instead for each in unseen if each.confidence in BOUND and each.rule != HANDED_OVER
+        ),
+        left_out=tuple(sorted(placed.left_out.items())),
+        missed=tuple(missed),
+        unseen=tuple(unseen),
+        copies=tuple(sorted(log.copies)),
     )
 
 

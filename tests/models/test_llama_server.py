@@ -62,7 +62,7 @@ def test_special_tokens_in_the_texts_around_a_hole_are_text(served: TextModel) -
 def test_infill_is_there_for_families_that_are_not_in_the_table(
     served: TextModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pkg.models.endpoint.FAMILIES", ())
+    monkeypatch.setattr("pkg.models.openai_model.FAMILIES", ())
     short = Decoding(max_tokens=12, stop=("\n",))
     assert served.can_fill
     written = served.fill(f"{HEAD}    return ", "\n\nassert add(2, 3) == 5\n", short)
@@ -73,7 +73,7 @@ def test_infill_is_there_for_families_that_are_not_in_the_table(
 
 
 def test_a_suffix_that_is_dropped_is_noticed(served: TextModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pkg.models.endpoint.FAMILIES", ())
+    monkeypatch.setattr("pkg.models.openai_model.FAMILIES", ())
     monkeypatch.setattr("pkg.models.openai_model.OpenAIModel._has_infill", False)
     assert not served.can_fill
 

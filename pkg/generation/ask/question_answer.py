@@ -97,7 +97,9 @@ class QuestionAnswerer:
         numbers = tuple(number for number, _ in numbered)
         is_over_budget = not gathered.pieces and gathered.left_out > 0
         notes = (*gathered.notes, OVER_BUDGET) if is_over_budget else gathered.notes
-        answer = RepositoryAnswer(question, gathered, numbers, gathered.pieces, notes=notes)
+        answer = RepositoryAnswer(
+            question=question, gathered=gathered, numbers=numbers, shown=gathered.pieces, notes=notes
+        )
         answer = replace(answer, model="" if self.model is None else self.model.name)
         if self.options.with_evidence and self.options.refuse and (gathered.fits is False or not gathered.pieces):
             return PreparedQuestion(_refuse(answer, OVER_BUDGET if is_over_budget else NOTHING_FITS))

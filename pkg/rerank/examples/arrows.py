@@ -205,7 +205,7 @@ def find_labelled(text: str, question: Question) -> Iterator[Example]:
                 continue
             position = found.end()
             line = text.count("\n", 0, found.start()) + 1
-            yield Example(call, Check.VALUE, value, notation, line)
+            yield Example(call, Check.VALUE, value, notation=notation, line=line)
 
 
 def _parse_arguments(text: str, is_named: bool) -> list[tuple[str | None, object]]:

@@ -51,7 +51,7 @@ def _unwrap_array_comparison(test: ast.expr) -> ast.expr:
 
 
 def _truth(test: ast.expr, expected: bool, notation: str, line: int) -> Example:
-    return Example(f"bool({ast.unparse(test)})", Check.TRUTH, expected, notation, line)
+    return Example(f"bool({ast.unparse(test)})", Check.TRUTH, expected, notation=notation, line=line)
 
 
 def _parse_equality(test: ast.expr, notation: str, line: int, candidate_names: Collection[str]) -> Example | None:
@@ -75,7 +75,7 @@ def compare_sides(
         return (
             None
             if is_value(expression, candidate_names)
-            else Example(ast.unparse(expression), Check.VALUE, value, notation, line, tolerance)
+            else Example(ast.unparse(expression), Check.VALUE, value, notation=notation, line=line, tolerance=tolerance)
         )
     return None
 
@@ -84,7 +84,9 @@ def _parse_closeness(test: ast.expr, notation: str, line: int, candidate_names: 
     """Parse `math.isclose(f(2), 0.5)` and `abs(f(2) - 0.5) < 1e-6`."""
     if isinstance(test, ast.Call) and find_name(test.func) in ("isclose", "allclose") and len(test.args) == 2:
         found = compare_sides(test.args[0], test.args[1], notation, line, candidate_names)
-        return found and Example(found.source, Check.VALUE, found.expected, notation, line, _find_tolerance(test))
+        return found and Example(
+            found.source, Check.VALUE, found.expected, notation=notation, line=line, tolerance=_find_tolerance(test)
+        )
     if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Lt | ast.LtE) or len(test.ops) > 1:
         return None
     distance = test.left
@@ -97,7 +99,7 @@ def _parse_closeness(test: ast.expr, notation: str, line: int, candidate_names: 
     bound = evaluate(limit)
     if found is None or not isinstance(bound, float | int):
         return None
-    return Example(found.source, Check.VALUE, found.expected, notation, line, float(bound))
+    return Example(found.source, Check.VALUE, found.expected, notation=notation, line=line, tolerance=float(bound))
 
 
 def _find_tolerance(call: ast.Call) -> float:

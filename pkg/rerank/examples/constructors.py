@@ -26,14 +26,6 @@ def _make_range(*bounds: int) -> list[int]:
     return list(made)
 
 
-def _make_array(items: object, **_: object) -> object:
-    return items
-
-
-def _make_counter(*items: Any, **counts: Any) -> dict[Any, Any]:
-    return dict(Counter(*items, **counts))
-
-
 def _make_default(_: object = None, *items: Any) -> dict[Any, Any]:
     return dict(*items)
 
@@ -57,11 +49,11 @@ CONSTRUCTORS: dict[str, Callable[..., object]] = {
     "timedelta": timedelta,
     "Path": PurePosixPath,
     "PurePosixPath": PurePosixPath,
-    "Counter": _make_counter,
+    "Counter": lambda *items, **counts: dict(Counter(*items, **counts)),
     "OrderedDict": OrderedDict,
     "defaultdict": _make_default,
     "deque": deque,
-    "array": _make_array,
+    "array": lambda items, **_: items,
 }
 """Constructors by name; `make_value` does not call `bytes` and `bytearray` with a size."""
 

@@ -205,7 +205,7 @@ def find_samples(question: Question, answers: Sequence[str], examples: Sequence[
     if any(given.is_sample for given, _ in pairs):
         pairs = [pair for pair in pairs if pair[0].is_sample]
     found = [
-        Example(given.text + "\n", Check.PROGRAM, wanted.text, SAMPLE, given.line)
+        Example(given.text + "\n", Check.PROGRAM, wanted.text, notation=SAMPLE, line=given.line)
         for given, wanted in pairs
         if wanted.text and not (_is_prose(given.text) or _is_prose(wanted.text))
     ]

@@ -102,7 +102,7 @@ def _parse_entry(entry: Entry, last: ast.stmt, answered: bool, prints: bool) -> 
     is_loop = isinstance(last, ast.For | ast.While | ast.With | ast.If | ast.Try)
     if source is None or not is_loop or not _is_shown(entry.answer):
         return []
-    return [Example(source, Check.OUTPUT, entry.answer, NOTATION, entry.line)]
+    return [Example(source, Check.OUTPUT, entry.answer, notation=NOTATION, line=entry.line)]
 
 
 def _parse_answer(entry: Entry, expression: ast.expr, answered: bool, prints: bool) -> list[Example]:
@@ -118,12 +118,12 @@ def _parse_answer(entry: Entry, expression: ast.expr, answered: bool, prints: bo
     if not entry.answer:
         is_none = answered and entry.is_closed and isinstance(expression, ast.Call) and not _prints(expression)
         is_none = is_none and not isinstance(expression.func, ast.Attribute)  # type: ignore[attr-defined]
-        return [Example(source, Check.VALUE, None, NOTATION, line)] if is_none else []
+        return [Example(source, Check.VALUE, None, notation=NOTATION, line=line)] if is_none else []
     if entry.answer.startswith("Traceback"):
         raised = _RAISED.search(entry.answer)
-        return [Example(source, Check.RAISES, raised.group(1), NOTATION, line)] if raised else []
+        return [Example(source, Check.RAISES, raised.group(1), notation=NOTATION, line=line)] if raised else []
     if _prints(expression) or (prints and _is_shown(entry.answer)):
-        return [Example(source, Check.OUTPUT, entry.answer, NOTATION, line)]
+        return [Example(source, Check.OUTPUT, entry.answer, notation=NOTATION, line=line)]
     return _parse_value(entry, source)
 
 
@@ -133,10 +133,14 @@ def _parse_value(entry: Entry, source: str) -> list[Example]:
     for text in (entry.answer, *([] if rest and _is_literal(rest.partition("\n")[0]) else [first])):
         try:
             value = parse_result(_ARRAY.sub(r"\1", text), 0)
-            return [Example(source, Check.VALUE, value, NOTATION, entry.line)]
+            return [Example(source, Check.VALUE, value, notation=NOTATION, line=entry.line)]
         except NotLiteral:
             continue
-    return [Example(source, Check.OUTPUT, entry.answer, NOTATION, entry.line)] if _is_shown(entry.answer) else []
+    return (
+        [Example(source, Check.OUTPUT, entry.answer, notation=NOTATION, line=entry.line)]
+        if _is_shown(entry.answer)
+        else []
+    )
 
 
 def _is_literal(text: str) -> bool:

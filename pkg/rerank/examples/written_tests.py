@@ -217,7 +217,7 @@ class TestModule:
         )
         source = write_code(statement)
         if not found and source is not None:
-            found = [Example(source, Check.ASSERTION, None, self.notation, statement.lineno)]
+            found = [Example(source, Check.ASSERTION, None, notation=self.notation, line=statement.lineno)]
             script.bound |= list_stored(statement)
         script.add_claims(found)
 
@@ -327,7 +327,9 @@ def parse_raises(statement: ast.stmt, notation: str) -> Example | None:
     expression = ast.Call(given[0], given[1:], [each for each in call.keywords if each.arg != "match"])
     source = write_code(given[0].body if isinstance(given[0], ast.Lambda) else expression)
     match = _read_pattern(call.args[1]) if has_pattern else ""
-    return (source and Example(source, Check.RAISES, expected, notation, statement.lineno, match=match)) or None
+    return (
+        source and Example(source, Check.RAISES, expected, notation=notation, line=statement.lineno, match=match)
+    ) or None
 
 
 def find_with(statement: ast.With | ast.AsyncWith, notation: str) -> Example | None:
@@ -345,7 +347,7 @@ def find_with(statement: ast.With | ast.AsyncWith, notation: str) -> Example | N
         match = _read_pattern(call.args[1])
     if isinstance(item.optional_vars, ast.Name):
         body = _keep_fault(body, item.optional_vars.id)
-    return Example(body, Check.RAISES, expected, notation, statement.lineno, match=match)
+    return Example(body, Check.RAISES, expected, notation=notation, line=statement.lineno, match=match)
 
 
 def _keep_fault(body: str, name: str) -> str:
@@ -366,7 +368,7 @@ def find_try(statement: ast.Try, notation: str) -> Example | None:
     inner = "\n".join(filter(None, map(write_code, body[:-1] if is_ended else body)))
     if expected is None or not inner or any(map(_fails, handler.body)):
         return None
-    return Example(inner, Check.RAISES, expected, notation, statement.lineno)
+    return Example(inner, Check.RAISES, expected, notation=notation, line=statement.lineno)
 
 
 def _fails(statement: ast.stmt) -> bool:

@@ -270,7 +270,7 @@ def _judge(here: _Spot, around: Sequence[_Spot], text: bytes, match: re.Match[by
     if here.node.type != "identifier":
         is_text = here.node.type == "string_content" and (here.node.start_byte, here.node.end_byte) == match.span()
         return Use(match.start(), False) if is_text else None
-    if not around or _is_definition(here, around[-1]):
+    if not around or (around[-1].node.type in ("function_definition", "class_definition") and here.field == "name"):
         return None
     is_attribute = around[-1].node.type == "attribute" and here.field == "attribute"
     depth = len(around) - is_attribute  # of the attribute that ends with the name, or of the name
@@ -290,10 +290,6 @@ def _is_called(spot: _Spot, around: Sequence[_Spot], depth: int) -> bool:
             return kind == "decorator" or (kind == "call" and spot.field == "function")
         spot = parent
     return False
-
-
-def _is_definition(spot: _Spot, parent: _Spot) -> bool:
-    return parent.node.type in ("function_definition", "class_definition") and spot.field == "name"
 
 
 def _gives_meaning(spot: _Spot, parent: _Spot) -> bool:

@@ -165,7 +165,15 @@ def _make_link(same: Sequence[Step], nodes: dict[str, Node]) -> Link:
     if end.label is Label.CALL:
         rule = str(end.properties.get("reason", "")) or rule
     start = make_place(nodes[best.start])
-    return Link(best.type, start, make_place(end), lines, rule, best.confidence or "certain", text)
+    return Link(
+        type=best.type,
+        start=start,
+        end=make_place(end),
+        lines=lines,
+        rule=rule,
+        confidence=best.confidence or "certain",
+        text=text,
+    )
 
 
 def make_step(edge: Edge) -> Step:

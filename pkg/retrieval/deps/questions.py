@@ -85,7 +85,7 @@ def _answer_impact(reader: LinkReader, names: Sequence[str], options: DepsOption
 
 def _answer_named(reader: LinkReader, target: Target, options: DepsOptions) -> Answer:
     if options.to is not None:
-        from pkg.retrieval.deps.chains import find_chains
+        from pkg.retrieval.deps.walk import find_chains
 
         return find_chains(reader, target, find_target(reader.store, options.to, options.source), options)
     if target.is_constant:

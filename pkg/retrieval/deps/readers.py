@@ -47,10 +47,10 @@ def find_readers(reader: LinkReader, target: Target, options: DepsOptions) -> De
     possible = sum(confidence == POSSIBLE for _, confidence in all_reads)
     notes = (f"{search.unparsed:,} of the files that hold the name do not parse",) if search.unparsed else ()
     coverage = CallCoverage(
-        f"of {target.nodes[0].name} in all of the source",
-        len(all_reads) - possible,
-        possible,
-        0,
+        scope=f"of {target.nodes[0].name} in all of the source",
+        bound=len(all_reads) - possible,
+        possible=possible,
+        unbound=0,
         notes=notes,
         what="reads",
     )
@@ -198,7 +198,7 @@ class _Search:
                 innermost = min(around, key=lambda each: (each.end - each.start, each.id), default=unit)
                 lines[make_place(innermost), confidence].add(line)
             for (place, confidence), at in lines.items():
-                yield Link(READS, place, end, tuple(sorted(at)), None, confidence)
+                yield Link(type=READS, start=place, end=end, lines=tuple(sorted(at)), rule=None, confidence=confidence)
 
 
 def _list_packages(path: str, qualname: str) -> Iterator[tuple[str, str]]:

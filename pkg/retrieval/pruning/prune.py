@@ -95,14 +95,24 @@ def excise(text: bytes, start: int, end: int, indent: bytes) -> Excision:
     first, stop = text.rfind(b"\n", 0, start) + 1, _end_of_line(text, end)
     head, tail = text[first:start], text[end:stop]
     if head.strip() or not _NO_CODE.match(tail):
-        return Excision(text, start, end, end, b"pass", len(head), (0, 0))
+        return Excision(text=text, start=start, end=end, stop=end, filler=b"pass", column=len(head), lines=(0, 0))
     newline = _NEWLINE.search(tail)
     filler = head + b"pass" + (newline.group() if newline else b"")
     if first > 0:
-        return Excision(text, first, stop, stop, filler, len(head), (first, stop))
+        return Excision(
+            text=text, start=first, end=stop, stop=stop, filler=filler, column=len(head), lines=(first, stop)
+        )
     # The text starts after the first line's indentation; the remainder must start likewise.
     follower = _skip_to_code(text, stop, indent)
-    return Excision(text, 0, follower, stop, filler + text[stop:follower], len(indent), (0, stop))
+    return Excision(
+        text=text,
+        start=0,
+        end=follower,
+        stop=stop,
+        filler=filler + text[stop:follower],
+        column=len(indent),
+        lines=(0, stop),
+    )
 
 
 def _end_of_line(text: bytes, position: int) -> int:

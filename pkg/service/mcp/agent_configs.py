@@ -20,10 +20,6 @@ Scope = Literal["project", "user"]
 SCOPES: tuple[Scope, ...] = ("project", "user")
 
 
-def _find_home() -> Path:
-    return Path.home()
-
-
 def _find_codex() -> Path:
     return Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
 
@@ -50,7 +46,7 @@ class Agent:
     is_toml: bool = False
     extra: Mapping[str, str] = field(default_factory=dict)
     """Further members of an entry."""
-    find_user_folder: Callable[[], Path] = _find_home
+    find_user_folder: Callable[[], Path] = Path.home
 
 
 AGENTS: Mapping[str, Agent] = {
@@ -62,11 +58,11 @@ AGENTS: Mapping[str, Agent] = {
     ),
     "vscode": Agent(
         ".vscode/mcp.json", "mcp.json", "open the file in VS Code, press Start above the server, and use agent mode",
-        "servers", extra={"type": "stdio"}, find_user_folder=_find_vscode,
+        table="servers", extra={"type": "stdio"}, find_user_folder=_find_vscode,
     ),
     "codex": Agent(
         ".codex/config.toml", "config.toml", "start codex, and check with /mcp; the file of a project is read once the"
-        " project is trusted", "mcp_servers", is_toml=True, find_user_folder=_find_codex,
+        " project is trusted", table="mcp_servers", is_toml=True, find_user_folder=_find_codex,
     ),
     "gemini": Agent(
         ".gemini/settings.json", ".gemini/settings.json", "start gemini in the folder, and check with /mcp"

@@ -25,7 +25,6 @@ from pkg.retrieval.deps.answer import (
     Link,
     Place,
     Unused,
-    UnusedPlace,
 )
 from pkg.retrieval.explore import Connection, Exploration, write_piece
 from pkg.retrieval.outline_answer import CodeOutline, format_definition, format_file, format_folder
@@ -354,7 +353,7 @@ def _count_cycles(answer: Cycles) -> str:
 
 @list_sections.register(Unused)
 def _list_unused(answer: Unused) -> list[Section]:
-    lines = join_places((each.place, _format_doubts(each)) for each in answer.found)
+    lines = join_places((each.place, "; ".join(each.doubts)) for each in answer.found)
     return [Section("unused", lines, len(lines))]
 
 
@@ -362,10 +361,6 @@ def _list_unused(answer: Unused) -> list[Section]:
 def _count_unused(answer: Unused) -> str:
     more = f", {answer.left_out:,} not listed" if answer.left_out else ""
     return f"{answer.total:,} of {answer.definitions:,} definitions have no known use{more}"
-
-
-def _format_doubts(each: UnusedPlace) -> str:
-    return "; ".join(each.doubts)
 
 
 @list_sections.register(ImportTable)

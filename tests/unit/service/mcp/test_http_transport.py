@@ -22,7 +22,7 @@ from starlette.testclient import TestClient
 from trees import write_tree
 
 import pkg
-from pkg.service.mcp.http_transport import guard_app
+from pkg.service.mcp.transports import guard_app
 from pkg.service.web.web_access import WebHosts
 
 HELLO = {

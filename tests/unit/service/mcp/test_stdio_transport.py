@@ -22,7 +22,7 @@ from shop_repository import SHOP
 from trees import write_tree
 
 import pkg
-from pkg.service.mcp.stdio_transport import make_error
+from pkg.service.mcp.transports import make_error
 
 HELLO = {
     "jsonrpc": "2.0",
