@@ -15,6 +15,7 @@ from pkg.generation.ask.question_answer import QuestionAnswerer as QuestionAnswe
 from pkg.generation.ask.repository_answer import RepositoryAnswer as RepositoryAnswer
 from pkg.generation.generate_options import GenerateOptions as GenerateOptions
 from pkg.generation.sample_writer import Context as Context
+from pkg.generation.samples import Sample as Sample
 from pkg.generation.samples import WrittenAnswer as WrittenAnswer
 from pkg.graph.code_diff import CodeDiff as CodeDiff
 from pkg.graph.store import GraphStore as GraphStore

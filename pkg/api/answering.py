@@ -90,11 +90,12 @@ def generate_answer(
     *,
     listen: api_types.Listen | None = None,
     say: Callable[[str], None] = lambda text: None,
+    on_sample: Callable[[api_types.Sample], None] = lambda sample: None,
 ) -> api_types.WrittenAnswer:
     """Generate an answer to a question without a graph; Graph.generate adds context from the graph."""
     from pkg.generation.sample_writer import Context
 
-    return generate_in_context(text, model, Context(), options, listen, say)
+    return generate_in_context(text, model, Context(), options, listen, say, on_sample)
 
 
 def generate_in_context(
@@ -104,6 +105,7 @@ def generate_in_context(
     options: api_types.GenerateOptions | None,
     listen: api_types.Listen | None,
     say: Callable[[str], None],
+    on_sample: Callable[[api_types.Sample], None],
 ) -> api_types.WrittenAnswer:
     """Generate an answer with the given context; raises ModelError."""
     from pkg.generation.cascade import write_answer
@@ -115,4 +117,4 @@ def generate_in_context(
     options = options or GenerateOptions()
     check_template(options.form)  # before the model is loaded
     with use_model(model) as opened, Reranker() as reranker:
-        return write_answer(text, opened, context, options, reranker, listen=listen, say=say)
+        return write_answer(text, opened, context, options, reranker, listen=listen, say=say, on_sample=on_sample)

@@ -300,24 +300,25 @@ class Graph:
         query: api_types.QueryOptions | None = None,
         listen: api_types.Listen | None = None,
         say: Callable[[str], None] = lambda text: None,
+        on_sample: Callable[[api_types.Sample], None] = lambda sample: None,
     ) -> api_types.WrittenAnswer:
         """Generate an answer to a question with the code found for it; generated code runs in the sandbox.
 
         model: a name such as gguf:FILE, or an open model. query: options of the search. listen: called with parts of
-        the text if no other answer can replace it. say: called with each decision. Raises ModelError and the errors of
-        query; a query without known words is answered without context, and with the context ``auto`` so is one that
-        nothing fits.
+        the text if no other answer can replace it. say: called with each decision. on_sample: called with each checked
+        sample. Raises ModelError and the errors of query; a query without known words is answered without context, and
+        with the context ``auto`` so is one that nothing fits.
         """
         from pkg.generation.sample_writer import Context
 
         if options is not None and options.context == "none":
-            return generate_answer(text, model, options, listen=listen, say=say)
+            return generate_answer(text, model, options, listen=listen, say=say, on_sample=on_sample)
         try:
             is_open = options is None or options.context == "auto"  # context chosen by the caller is always used
             result, context = self._find_context(text, query, is_open)
         except QueryError as fault:
             result, context = None, Context(notes=(f"answered without context: {fault}",))
-        return replace(generate_in_context(text, model, context, options, listen, say), result=result)
+        return replace(generate_in_context(text, model, context, options, listen, say, on_sample), result=result)
 
     def ask(
         self,

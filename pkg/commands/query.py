@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
@@ -311,14 +312,16 @@ def run_generate(
     model, tests, trace = asked.pop("model"), asked.pop("tests_file"), asked.pop("trace_file")
     options = GenerateOptions(**asked, tests=tuple(_read_tests(tests)) if tests is not None else ())
     echo = _Echo() if sys.stdout.isatty() and not as_json else None
+    kept = partial(_append_sample, Path(trace), []) if trace is not None else lambda sample: None
     if options.context == "none":
-        answer = generate_answer(text, model, options, listen=echo, say=_say)
+        answer = generate_answer(text, model, options, listen=echo, say=_say, on_sample=kept)
     else:
         with open_graph(store, ask=choose_ask()) as graph:
             query["source"] = choose_asked(graph, query["source"])
             if fresh:
                 refresh_graph(graph, query["source"])
-            answer = graph.generate(text, model, options, query=QueryOptions(**query), listen=echo, say=_say)
+            found = QueryOptions(**query)
+            answer = graph.generate(text, model, options, query=found, listen=echo, say=_say, on_sample=kept)
     if answer.result is not None:
         say_stale(answer.result.coverage.stale)
     if trace is not None:
@@ -356,9 +359,19 @@ def _read_tests(path: str) -> Iterator[str]:
 
 def _write_trace(path: Path, answer: WrittenAnswer) -> None:
     """Write one line for each sample (U-10); raises PathError if the file cannot be written."""
+    _write_lines(path, trace_lines(answer))
+
+
+def _append_sample(path: Path, earlier: list[Sample], sample: Sample) -> None:
+    """Write the samples so far, so that an interrupted command keeps them; which one is chosen is not known yet."""
+    earlier.append(sample)
+    _write_lines(path, ({"type": "sample", "number": number, **asdict(each)} for number, each in enumerate(earlier)))
+
+
+def _write_lines(path: Path, lines: Iterable[dict[str, Any]]) -> None:
     try:
         with path.open("w", encoding="utf-8") as file:
-            for line in trace_lines(answer):
+            for line in lines:
                 file.write(escape_json(json.dumps(line, ensure_ascii=False)) + "\n")
     except OSError as fault:
         raise refuse_file(path, fault) from None

@@ -14,6 +14,7 @@ from dataclasses import asdict, replace
 from itertools import cycle, islice
 from pathlib import Path
 
+from pkg.errors import ModelError, count_things
 from pkg.generation.gate import list_rules, read_rules
 from pkg.generation.generate_options import ContextChoice, GenerateOptions
 from pkg.generation.prompt_templates.prompt_template import Attempt, PromptTask, make_task
@@ -39,23 +40,38 @@ def write_answer(
     *,
     listen: Listen | None = None,
     say: Callable[[str], None] = lambda text: None,
+    on_sample: Callable[[Sample], None] = lambda sample: None,
 ) -> WrittenAnswer:
     """Write the answer to a question.
 
     reranker: runs examples and chooses. listen: called with each piece of the text, if the first sample is final. say:
-    called with each decision. Raises ModelError for an unusable model, and ContextLengthError for a question that does
-    not fit into its window.
+    called with each decision. on_sample: called with each sample as soon as it is checked. Raises ModelError for an
+    unusable model, and ContextLengthError for a question that does not fit into its window. After a first sample an
+    error ends the writing, and the answer is chosen among the samples so far.
     """
     writer = SampleWriter(
-        task=make_task(text, options.frame), model=model, context=context, options=options, reranker=reranker, say=say
+        task=make_task(text, options.frame),
+        model=model,
+        context=context,
+        options=options,
+        reranker=reranker,
+        say=say,
+        on_sample=on_sample,
     )
     for note in context.notes:
         writer.decide(note)
-    write_samples(writer, listen)
-    choice = choose_sample(writer)
-    if repair_sample(writer, writer.samples[choice[0]]):
+    choice = None
+    try:
+        write_samples(writer, listen)
         choice = choose_sample(writer)
-    return make_answer(writer, choice)
+        if repair_sample(writer, writer.samples[choice[0]]):
+            choice = None
+    except ModelError as fault:
+        if not writer.samples:
+            raise
+        writer.decide(f"ended after {count_things(len(writer.samples), 'answer')}: {fault}")
+        choice = None
+    return make_answer(writer, choice or choose_sample(writer))
 
 
 def write_samples(writer: SampleWriter, listen: Listen | None = None) -> None:

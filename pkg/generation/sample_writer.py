@@ -58,6 +58,7 @@ class SampleWriter:
     options: GenerateOptions
     reranker: Reranker  # whose sandbox runs the examples; without a sandbox nothing is run
     say: Callable[[str], None] = lambda text: None  # called with each decision
+    on_sample: Callable[[Sample], None] = lambda sample: None  # called with each checked sample
     samples: list[Sample] = field(default_factory=list)
     decisions: list[str] = field(default_factory=list)
 
@@ -84,6 +85,7 @@ class SampleWriter:
         written = run_prompt(self.model, fitted.prompt, variant.decoding, listen)
         sample = _make_sample(variant, len(history) + 1, fitted, written)
         self.samples.append(self._judge(sample) if self.task.type == "code" else sample)
+        self.on_sample(self.samples[-1])
         return self.samples[-1]
 
     def _judge(self, sample: Sample) -> Sample:

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from scripted_model import ScriptedModel
 
 from pkg.cli import main
+from pkg.errors import ModelBusyError
 from pkg.models import registry
 
 CODE = "def twice(n):\n    return n + n\n"
@@ -94,6 +95,27 @@ def test_a_trace_holds_each_prompt_and_answer(model: ScriptedModel, folder: Path
     assert first["feedback"] in second["prompt"].replace("\n    ", "\n")
     assert len({first["prompt_hash"], second["prompt_hash"]}) == 2
     assert first["usage"]["requests"] == 1
+
+
+def test_an_interrupted_command_keeps_the_samples_so_far(model: ScriptedModel, folder: Path) -> None:
+    def answer(asked: object) -> str:
+        if len(model.asked) > 1:
+            raise KeyboardInterrupt
+        return WRONG
+
+    model.answers = answer
+    result = ask("--attempts", "2", "--no-context", "--form", "primed", "--trace", "trace.jsonl")
+    assert result.exit_code == 130
+    (line,) = map(json.loads, (folder / "trace.jsonl").read_text().splitlines())
+    assert (line["type"], line["number"], line["hop"]) == ("sample", 0, 1)
+
+
+def test_an_error_after_an_answer_ends_the_writing(model: ScriptedModel) -> None:
+    model.answers = [WRONG, ModelBusyError("the service is busy")]
+    result = ask("--attempts", "3", "--no-context", "--form", "primed")
+    assert result.exit_code == 0
+    assert read_answer(result)["attempts"] == 1
+    assert "pkg: ended after 1 answer: the service is busy" in result.stderr
 
 
 def test_hidden_tests_are_said_in_all_output(model: ScriptedModel, folder: Path) -> None:
