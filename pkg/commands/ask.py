@@ -19,8 +19,8 @@ from pkg.console.options import (
     where_options,
 )
 from pkg.console.settings import decode_option, model_setting, setting, source_setting
-from pkg.console.streams import NOTHING_FOUND, emit, read_text, style_words
-from pkg.errors import QueryError, UsageError
+from pkg.console.streams import NOTHING_FITS, NOTHING_FOUND, emit, read_text, style_words
+from pkg.errors import QueryError, UsageError, count_things
 from pkg.generation.ask.ask_options import AskOptions
 from pkg.quoting.hidden_characters import spell_hidden
 from pkg.retrieval.evidence.evidence_options import RETRIEVERS
@@ -194,6 +194,8 @@ def view_answer(answer: RepositoryAnswer) -> Iterator[RenderableType]:
         yield style_words(f"{answer.text} ({answer.reason})", "yellow")
         yield from _view_places("looked at", answer.gathered.pieces)
     elif not answer.model:
+        if answer.gathered.pieces and answer.gathered.fits is False:
+            yield NOTHING_FITS
         yield from _view_evidence(answer)
     else:
         dropped = [each for each in answer.statements if each.verdict == "unsupported"]
@@ -206,18 +208,19 @@ def view_answer(answer: RepositoryAnswer) -> Iterator[RenderableType]:
             for statement in dropped:
                 yield style_words(f"  {statement.text}", "dim")
                 yield from _view_citations(statement)
-    if answer.gathered.fits is False and not answer.is_refused:
-        yield "[bold yellow]nothing fits[/]; what is shown is nearest, and unlikely to help"
+    if answer.model and answer.gathered.fits is False and not answer.is_refused:
+        yield "[bold yellow]nothing fits[/]; the answer is unlikely to help"
     for note in answer.notes:
         yield style_words(note, "dim")
     if answer.is_cut:
-        yield style_words("the answer was cut at its most tokens; give more: --max-tokens", "yellow")
+        yield style_words("the answer was cut; see --max-tokens", "yellow")
 
 
 def _view_evidence(answer: RepositoryAnswer) -> Iterator[RenderableType]:
     for number, piece in zip(answer.numbers, answer.gathered.pieces, strict=True):
         lines = piece.content.split("\n")
-        more = [f"... {len(lines) - PREVIEW_LINES} more lines"] if len(lines) > PREVIEW_LINES else []
+        hidden = len(lines) - PREVIEW_LINES
+        more = [f"... {count_things(hidden, 'more line')}"] if hidden > 0 else []
         yield style_words(f"[{number}] {piece.span}  {piece.title}", "bold cyan")
         yield style_words("\n".join(f"    {line}" for line in (*lines[:PREVIEW_LINES], *more)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,11 +13,11 @@ from pkg.api import Listener, build_graph, open_graph, remove_source, restore_gr
 from pkg.commands.enhance import _ENHANCE, ENHANCE_NAMES, check_model, run_writing
 from pkg.console.options import json_option, store_options
 from pkg.console.progress import listen_to_build
-from pkg.console.settings import combine, decode_option, jobs_setting, setting, source_setting
-from pkg.console.streams import decode_word, emit
+from pkg.console.settings import combine, decode_option, is_typed, jobs_setting, setting, source_setting
+from pkg.console.streams import decode_word, emit, style_words
 from pkg.console.tables import SHOWN_SKIPS, escape_markup
 from pkg.errors import LocalErrorsFound, UsageError, count_things
-from pkg.quoting.hidden_characters import spell_hidden
+from pkg.quoting.hidden_characters import spell_hidden, spell_line
 from pkg.service.operations import answer_lines
 
 if TYPE_CHECKING:
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
     from pkg.indexing.report import BuildReport
 
 
+CONTENTS = {
+    "Function": "functions", "Class": "classes", "Constant": "constants", "Chunk": "sections of text", "File": "files",
+    "Row": "rows",
+}  # fmt: skip
+"""Words for the labels in the summary of a build; pkg stats counts all."""
 SHOWN_ERRORS = 5  # internal errors of a build
 
 
@@ -168,6 +174,9 @@ def _view_report(report: BuildReport, store: str, listener: Listener) -> Iterato
     """Render a report with the current contents of the graph, which output to a pipe omits."""
     with open_graph(store, ask=listener.ask) as graph:
         yield from view_build(report, graph.stats())
+    if report.generation == 1 and report.written:
+        where = f" --store {shlex.quote(report.store)}" if is_typed(click.get_current_context(), "store") else ""
+        yield style_words(f'next: pkg query "what you look for"{spell_line(where)}', "dim")
 
 
 def check_build_options(
@@ -192,10 +201,8 @@ def check_build_options(
 def view_build(report: BuildReport, stats: StoreStats) -> Iterator[RenderableType]:
     """Render a summary of a build and of the contents of the graph."""
     seconds = sum(report.stages.values())
-    yield (
-        f"[bold]{escape_markup(report.source)}[/]: {report.written:,} read, {report.unchanged:,} unchanged,"
-        f" {report.removed:,} removed"
-        + (f", {report.partial:,} not fully parsed" if report.partial else "")
+    yield style_words(
+        spell_line(report.describe())
         + (f", {count_things(len(report.errors), 'internal error')}" if report.errors else "")
         + (f" ({seconds:.1f} CPU-seconds)" if seconds else "")
     )
@@ -209,5 +216,9 @@ def view_build(report: BuildReport, stats: StoreStats) -> Iterator[RenderableTyp
         yield f"  [yellow]internal error[/] {escape_markup(str(error))}"
     if len(report.errors) > SHOWN_ERRORS:
         yield f"  and {len(report.errors) - SHOWN_ERRORS:,} more internal errors; pkg stats lists all"
-    counts = ", ".join(f"{count:,} {label}" for label, count in stats.nodes.items())
-    yield f"[dim]graph {escape_markup(report.store)}: {counts}[/]"
+    yield style_words(spell_line(f"graph {report.store}: {_describe_contents(stats)}"), "dim")
+
+
+def _describe_contents(stats: StoreStats) -> str:
+    counts = [f"{stats.nodes[label]:,} {words}" for label, words in CONTENTS.items() if stats.nodes.get(label)]
+    return ", ".join(counts) or "empty"

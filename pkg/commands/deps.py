@@ -11,6 +11,7 @@ import click
 from pkg.console.drawings import emit_deps
 from pkg.console.freshness_notes import open_answering, say_stale
 from pkg.console.options import (
+    explain_option,
     fresh_option,
     json_option,
     limit_option,
@@ -70,6 +71,7 @@ _BEYOND_PAGE = ("depth", "direction", "relations", "limit", "doubtful")
     help="With --fail: ignore the cycles in FILE, JSON lines of --cycles.",
 )
 @page_option
+@explain_option
 @json_option
 def deps(
     name: str | None,
@@ -78,6 +80,7 @@ def deps(
     ends: tuple[str, str] | None,
     form: str | None,
     page: Path | None,
+    explain: bool,
     as_json: bool,
     fail: bool,
     known: str | None,
@@ -86,8 +89,8 @@ def deps(
     """Show callers, callees, imports, subclasses and other links.
 
     NAME is a function, class, constant or file: path:line, a path, path::Class.method, a dotted module, a qualified
-    name or a bare one. Each line has a place, the rule that found the link, and its confidence; the last line counts
-    the bound call sites.
+    name or a bare one. Each line has a place, the rule that found the link, and its confidence; the last line says
+    whether unresolved calls may be missing.
     """
     question, name, end = choose_question(name, ends, options)
     check_failing(question, fail, known)
@@ -100,7 +103,7 @@ def deps(
     if fail:
         _fail_on_cycles(answer, known, form, as_json)
     else:
-        emit_deps(answer, form, as_json)
+        emit_deps(answer, form, as_json, explain)
 
 
 def _fail_on_cycles(answer: Answer, known: str | None, form: str | None, as_json: bool) -> None:

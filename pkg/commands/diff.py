@@ -79,7 +79,7 @@ def view_diff(found: CodeDiff, limit: int) -> Iterator[RenderableType]:
             yield style_words(spell_line(f"  {link.start} {_WORDS[link.type]} {link.end}"), _STYLES[how])
     left_out = len(found.definitions) + len(found.links) - len(shown) - len(ties)
     if left_out:
-        yield style_words(f"left out: {left_out:,}; --limit 0 shows all", "dim")
+        yield style_words(f"and {left_out:,} more; see --limit", "dim")
     counts = ", ".join(f"{number:,} {how}" for how, number in found.count().items()) or "nothing differs"
     yield style_words(f"{found.a} -> {found.b}: {counts}; {count_things(found.same, 'definition')} the same")
 

@@ -29,9 +29,17 @@ def doctor(store: str, as_json: bool) -> None:
     them.
     """
     findings = examine(store, choose_ask())
-    emit(as_json, map(asdict, findings), lambda: [view_findings(findings)])
+    emit(as_json, map(asdict, findings), lambda: [view_findings(findings), describe_findings(findings)])
     if any(finding.state == "broken" for finding in findings):
         raise SystemExit(1)
+
+
+def describe_findings(findings: Sequence[Finding]) -> str:
+    """Return whether PKG works, in one line."""
+    broken = [each.name for each in findings if each.state == "broken"]
+    if broken:
+        return f"broken: {', '.join(broken)}; the last column has what to do"
+    return "PKG works; what is missing is optional"
 
 
 def view_findings(findings: Sequence[Finding]) -> Table:

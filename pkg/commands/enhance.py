@@ -154,7 +154,8 @@ class _Command:
                 listener=self._listener(), **wanted,
             )  # fmt: skip
         for report in reports:
-            say(describe_usage(report))
+            if report.usage.requests:
+                say(describe_usage(report))
         return reports
 
     def _listener(self) -> Listener:
@@ -192,7 +193,11 @@ class _Command:
             {"type": "undo", "source": source, "model": self._options["undo"], "functions": count}
             for source, count in removed.items()
         ]
-        emit(self._as_json, lines, lambda: (f"{count:,} docstrings taken out of {s}" for s, count in removed.items()))
+        emit(
+            self._as_json,
+            lines,
+            lambda: (style_words(f"{s}: {count_things(count, 'docstring')} removed") for s, count in removed.items()),
+        )
 
     def show_diff(self) -> None:
         """Print the written docstrings as a diff of the code."""
@@ -267,16 +272,17 @@ def report_line(report: EnhanceReport) -> dict[str, Any]:
 
 def view_report(report: EnhanceReport) -> Iterator[RenderableType]:
     """Render a summary of a run."""
-    more = f", for {count_things(report.functions, 'function')}" if report.functions != report.written else ""
+    more = f" for {count_things(report.functions, 'function')}" if report.functions != report.written else ""
+    before = report.written + len(report.failed) - report.known_failures - report.asked
+    known = f", {before:,} of them written before" if before > 0 else ""
+    failed = f", {len(report.failed):,} failed" if report.failed else ""
     yield style_words(
-        f"{report.source}: {count_things(report.written, 'docstring')} of {report.model} stored{more},"
-        f" {report.asked:,} written now, {len(report.failed):,} failed"
+        f"{report.source}: {count_things(report.written, 'docstring')} of {report.model} stored{more}{known}{failed}"
+        + ("; see pkg enhance --diff" if report.written else "")
     )
-    yield style_words(
-        f"  with one of a person: {report.human:,}, with one of a model before: {report.documented:,}", "dim"
-    )
+    yield style_words(f"  {report.human + report.documented:,} functions had a docstring", "dim")
     if report.stopped:
-        yield style_words(f"  {count_things(report.left, 'function')} left when {report.stopped} was reached")
+        yield style_words(f"  {count_things(report.left, 'function')} left, stopped by {report.stopped}")
     for skip in report.failed[:SHOWN_SKIPS]:
         yield style_words(f"  failed: {skip}", "yellow")
     if len(report.failed) > SHOWN_SKIPS:

@@ -10,7 +10,7 @@ import click
 from pkg.console.freshness_notes import open_answering, say_stale
 from pkg.console.options import fresh_option, json_option, store_options, where_options
 from pkg.console.settings import decode_option, source_setting
-from pkg.console.streams import emit, read_text, style_words
+from pkg.console.streams import NOTHING_FITS, emit, read_text, style_words
 from pkg.retrieval.explore import Exploration, write_exploration
 from pkg.retrieval.query_options import ExploreOptions
 from pkg.service.operations import answer_lines
@@ -53,7 +53,7 @@ def explore(text: str, store: str, fresh: bool, as_json: bool, **options: Any) -
 def view_exploration(found: Exploration) -> Iterator[RenderableType]:
     """Render the text of an exploration and its notes."""
     if found.pieces and found.fits is False:
-        yield "[bold yellow]nothing fits[/]; nearest, unlikely to help:"
+        yield NOTHING_FITS
     yield style_words(write_exploration(found) or "nothing found")
     for note in found.notes:
         yield style_words(note, "dim")

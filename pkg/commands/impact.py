@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import click
@@ -16,6 +16,7 @@ import click
 from pkg.console.drawings import emit_deps
 from pkg.console.freshness_notes import open_answering, say_stale
 from pkg.console.options import (
+    explain_option,
     fresh_option,
     json_option,
     limit_option,
@@ -24,17 +25,14 @@ from pkg.console.options import (
     store_options,
 )
 from pkg.console.settings import decode_option, decode_options, is_typed, source_setting
-from pkg.console.trees import LINK_VERBS, say_coverage
-from pkg.errors import UsageError, count_things
+from pkg.console.trees import LINK_VERBS
+from pkg.errors import UsageError
 from pkg.model import rank_confidence
 from pkg.quoting.data_marks import choose_fence
 from pkg.quoting.hidden_characters import spell_hidden
 from pkg.retrieval.deps.answer import WHOLE_FILE, Affected, Change, Impact, Place
+from pkg.retrieval.deps.coverage_text import describe_affected, describe_doubt
 from pkg.retrieval.deps.impact import list_tests
-
-if TYPE_CHECKING:
-    from pkg.retrieval.deps.answer import CallCoverage
-
 
 SECTION_CHARACTERS = 10_000  # of each of six sections: their sum stays below GitHub's limit of 65,536 for a comment
 
@@ -65,6 +63,7 @@ SECTION_CHARACTERS = 10_000  # of each of six sections: their sum stays below Gi
     callback=decode_option,
     help="With --format markdown: base URL of the files, for links.",
 )
+@explain_option
 @json_option
 def impact(
     names: tuple[str, ...],
@@ -73,6 +72,7 @@ def impact(
     only_tests: bool,
     form: str | None,
     link: str | None,
+    explain: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -100,24 +100,16 @@ def impact(
         click.echo(write_impact_markdown(answer, options["limit"], link), nl=False)
         return
     if not only_tests:
-        emit_deps(answer, form, as_json)
+        emit_deps(answer, form, as_json, explain)
         return
     tests = list_tests(answer)
     for name in tests:
         click.echo(spell_hidden(name))
     if not tests:
         click.echo("pkg: no test reaches it", err=True)
-    for note in (*answer.coverage.notes, *(_list_doubts(answer.coverage) if not tests else ())):
+    doubt = describe_doubt(answer) if not tests else ""
+    for note in (*answer.coverage.notes, *([doubt] if doubt else [])):
         click.echo(f"pkg: {spell_hidden(note)}", err=True)
-
-
-def _list_doubts(coverage: CallCoverage) -> Iterator[str]:
-    """Yield reasons why tests beyond the listed ones may reach the change."""
-    if coverage.named is not None:
-        yield coverage.named.describe()
-    elif coverage.same_name:
-        unbound = count_things(coverage.same_name, "unbound call site")
-        yield f"{unbound} of {coverage.names} may reach it, from tests too"
 
 
 def write_impact_markdown(answer: Impact, limit: int, link: str | None = None) -> str:
@@ -145,18 +137,16 @@ class _Writer:
         possible = [each for each in answer.affected if each.confidence == "possible"]
         yield "### What this change may break"
         yield ""
-        yield (
-            f"**{answer.total:,}** may break, {answer.tests:,} of them tests,"
-            f" {answer.possible:,} through possible links only."
-        )
+        yield f"**{describe_affected(answer)}**"
         yield from self._write_list("Changed", self._say_subjects())
         yield from self._write_list("May break", [self._say_affected(each) for each in code])
         yield from self._write_list("Entries reached", list(self._say_entries()))
         yield from self._write_tests(list_tests(answer))
-        yield from self._write_folded("through possible links only", [self._say_affected(each) for each in possible])
+        yield from self._write_folded("only possibly affected", [self._say_affected(each) for each in possible])
         notes = [_write_code(note) for note in answer.coverage.notes]
         yield from self._write_list("Notes", notes)
-        yield from ("", f"<sub>{_write_code(say_coverage(answer.coverage))}</sub>")
+        if doubt := describe_doubt(answer):
+            yield from ("", f"<sub>{_write_code(doubt)}</sub>")
 
     def _write_list(self, title: str, lines: Sequence[str]) -> Iterator[str]:
         if lines:

@@ -67,13 +67,19 @@ def view_map(found: PackageMap, with_files: bool = False) -> Iterator[Renderable
         ],
         right=("files", "imports", "imported by"),
     )  # fmt: skip
+    yield style_words(_describe_counts(found, level.cycles > 0), "dim")
+    if found.unbound:
+        yield style_words(f"{count_things(found.unbound, 'import')} could not be resolved", "dim")
+
+
+def _describe_counts(found: PackageMap, has_stars: bool) -> str:
     files, imports = len(found.files.places), len(found.files.imports)
     counts = f"{count_things(files, 'file')}, {count_things(imports, 'import')} between them"
-    yield style_words(
-        f"{counts}; cycles: {found.folders.cycles:,} of folders, {found.files.cycles:,} of files;"
-        f" {found.libraries:,} imports of libraries, {found.unbound:,} that lead to nothing that was found",
-        "dim",
-    )
+    counts += f", {found.libraries:,} of libraries"
+    if not found.files.cycles:
+        return f"{counts}; no cycles"
+    cycles = f"cycles: {found.folders.cycles:,} of folders, {found.files.cycles:,} of files"
+    return f"{counts}; {cycles}{' (*)' if has_stars else ''}; see pkg deps --cycles"
 
 
 def _name_imports(found: Sequence[MapImport]) -> str:

@@ -57,5 +57,5 @@ def view_outline(outline: CodeOutline) -> Iterator[RenderableType]:
             yield style_words(format_definition(definition))
     files, definitions = outline.left_out_files, outline.left_out_definitions
     shown = f"{count_things(len(outline.files), 'file')}, about {count_things(outline.tokens, 'token')}"
-    more = f"; {count_things(files, 'file')} and {count_things(definitions, 'definition')} left out, see --budget"
+    more = f"; {count_things(files, 'file')} and {count_things(definitions, 'definition')} left out; see --budget"
     yield style_words(shown + (more if files or definitions else ""), "dim")

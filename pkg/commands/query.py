@@ -17,12 +17,12 @@ import click
 from pkg.console.freshness_notes import choose_asked, open_answering, refresh_graph, say_stale
 from pkg.console.options import fresh_option, json_option, store_options, where_options
 from pkg.console.settings import Switch, decode_option, is_by_default, model_setting, setting, source_setting
-from pkg.console.streams import NOTHING_FOUND, choose_ask, emit, read_text, style_words
+from pkg.console.streams import NOTHING_FITS, NOTHING_FOUND, choose_ask, emit, read_text, style_words
 from pkg.console.tables import HEAD_MARGIN, WRITTEN, escape_markup, highlight, join_numbered
-from pkg.errors import PathError, UnknownWordsError, UsageError, refuse_file
+from pkg.errors import PathError, UnknownWordsError, UsageError, count_things, refuse_file
 from pkg.generation.generate_options import CONTEXTS, TASK_TYPES, GenerateOptions
 from pkg.model import BLOCK_KINDS
-from pkg.quoting.hidden_characters import escape_json, spell_hidden
+from pkg.quoting.hidden_characters import escape_json, spell_hidden, spell_line
 from pkg.retrieval.heads import list_unshown
 from pkg.retrieval.query_options import (
     BLOCK_CHOICES,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from pkg.generation.samples import Sample, WrittenAnswer
-    from pkg.model import Cut, Hit, QueryResult
+    from pkg.model import Coverage, Cut, Hit, QueryResult
 
 
 QUERY = QueryOptions()
@@ -155,7 +155,7 @@ def _prune_nothing(ctx: click.Context, parameter: click.Parameter, value: bool) 
 )
 @fresh_option
 @click.option("--exit-code", is_flag=True, help="Exit with code 3 if nothing is found or nothing fits.")
-@click.option("--explain", is_flag=True, help="Explain every decision: scores, cuts, folds, helpers, budget.")
+@click.option("--explain", is_flag=True, help="Show every count and decision: scores, cuts, helpers, budget.")
 @click.option("--prompt", is_flag=True, help="Write the augmented prompt for a text model.")
 @click.option("--generate", is_flag=True, help="Answer TEXT by a text model, with the hits as context.")
 @model_setting(help="Text model: openai:NAME@URL, gguf:FILE or hf:FOLDER.", only_with="generate")
@@ -449,7 +449,7 @@ def view_answer(answer: WrittenAnswer, is_told: bool) -> Iterator[RenderableType
 def view_query(result: QueryResult, explain: bool) -> Iterator[RenderableType]:
     """Render hits with their place, score and highlighted code, pruned code as folds, and one line of coverage."""
     if result.hits and result.coverage.fits is False:
-        yield "[bold yellow]nothing fits[/]; nearest, unlikely to help:"
+        yield NOTHING_FITS
     for hit in result.hits:
         yield _view_title(hit)
         if hit.functions:
@@ -468,20 +468,35 @@ def view_query(result: QueryResult, explain: bool) -> Iterator[RenderableType]:
                 yield _view_lines(helper.content, helper.start_line, (), has_folds=helper.is_folded)
     if not result.hits:
         yield "nothing found"
-    covered = result.coverage
-    yield (
-        f"[dim]{covered.searched:,} searched, {covered.filtered:,} filtered out, {covered.folded:,} folded as equal,"
-        f" {covered.shown:,} shown" + (f", {covered.over_budget:,} over budget" if covered.over_budget else "") + "[/]"
+    counts = explain_counts(result.coverage) if explain else describe_counts(result.coverage)
+    for note in (*([counts] if counts else []), *result.coverage.notes, *(result.explain if explain else ())):
+        yield style_words(spell_line(note), "dim")
+
+
+def describe_counts(covered: Coverage) -> str:
+    """Return how many candidates are shown, and how to get more; "" if all are shown, or none fits."""
+    if covered.fits is False:
+        return ""
+    candidates = covered.searched - covered.filtered - covered.folded
+    helpers = covered.over_budget - covered.without_code  # the notes count the hits without code
+    parts = [f"best {covered.shown:,} of {candidates:,} shown; see --top-k"] * (0 < covered.shown < candidates)
+    parts += [f"{count_things(helpers, 'helper')} left out; see --budget"] * bool(helpers)
+    return ", ".join(parts)
+
+
+def explain_counts(covered: Coverage) -> str:
+    """Return how many nodes were searched, and what became of them."""
+    return (
+        f"{covered.searched:,} searched, {covered.filtered:,} filtered out, {covered.folded:,} duplicates left out,"
+        f" {covered.shown:,} shown, {covered.over_budget:,} over budget"
     )
-    for note in (*covered.notes, *(result.explain if explain else ())):
-        yield f"[dim]  {escape_markup(note)}[/]"
 
 
 def _view_title(hit: Hit) -> RenderableType:
     kind = f"{hit.kind} block in " if hit.label == "Block" else f"{hit.kind} " if hit.kind else ""
     cuts = ", ".join(f"{cut.start_line}-{cut.end_line}" for cut in hit.pruned)
     scores = f"{hit.score:.3f}" + (f" -> {hit.score_pruned:.3f} without lines {cuts}" if cuts else "")
-    others = f", {hit.same_function} more of its blocks" if hit.same_function else ""
+    others = f", {count_things(hit.same_function, 'more block')} of it" if hit.same_function else ""
     return (
         f"[bold]{hit.rank}. {escape_markup(hit.path)}:{hit.start_line}[/]"
         f"  {kind}[bold cyan]{escape_markup(hit.qualname)}[/]"
@@ -519,7 +534,7 @@ def _view_lines(content: str, first: int, cuts: Sequence[Cut], has_folds: bool, 
     lines = highlight(content, "text" if is_text else "python")
     view = join_numbered(_number_lines(lines[:SHOWN_LINES], first, cuts, has_folds))
     if len(lines) > SHOWN_LINES:
-        view.append(f"       and {len(lines) - SHOWN_LINES} more lines\n", "dim")
+        view.append(f"       and {count_things(len(lines) - SHOWN_LINES, 'more line')}\n", "dim")
     return view
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pkg.console.freshness_notes import open_answering, say_stale
-from pkg.console.options import fresh_option, json_option, store_options
+from pkg.console.options import explain_option, fresh_option, json_option, store_options
 from pkg.console.settings import decode_option, source_setting
 from pkg.console.streams import emit, style_words
 from pkg.console.tables import HEAD_MARGIN, WRITTEN, number_code
@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="Maximum number of links of each kind; 0 for all.",
 )
+@explain_option
 @json_option
-def show(name: str, store: str, fresh: bool, source: str | None, limit: int, as_json: bool) -> None:
+def show(name: str, store: str, fresh: bool, source: str | None, limit: int, explain: bool, as_json: bool) -> None:
     """Show the source of NAME with its callers and callees.
 
     NAME is as for pkg deps: path:line, path::Class.method, a dotted module, a qualified name or a bare one.
@@ -44,14 +45,17 @@ def show(name: str, store: str, fresh: bool, source: str | None, limit: int, as_
     with open_answering(store, fresh, source) as (graph, source):
         shown = graph.show(name, source=source, limit=limit)
         say_stale(shown.links.coverage.stale)
-    emit(as_json, answer_lines.show_lines(shown), lambda: view_show(shown))
+    emit(as_json, answer_lines.show_lines(shown), lambda: view_show(shown, explain))
 
 
-def view_show(shown: Shown) -> Iterator[RenderableType]:
-    """Render each definition with its place and numbered lines, then its callers and dependencies as a tree."""
+def view_show(shown: Shown, explain: bool = False) -> Iterator[RenderableType]:
+    """Render each definition with its place and numbered lines, then its callers and dependencies as a tree.
+
+    explain: add every count behind the tree.
+    """
     for definition in shown.definitions:
         yield from _view_definition(definition)
-    yield from view_deps(shown.links)
+    yield from view_deps(shown.links, explain)
 
 
 def _view_definition(definition: Definition) -> Iterator[RenderableType]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from pkg.api import open_graph
-from pkg.console.options import json_option, store_options
-from pkg.console.streams import choose_ask, emit
-from pkg.console.tables import escape_markup, make_table
+from pkg.console.options import explain_option, json_option, store_options
+from pkg.console.streams import choose_ask, emit, style_words
+from pkg.console.tables import make_table
 from pkg.errors import count_things
+from pkg.quoting.hidden_characters import spell_line
 from pkg.retrieval.deps.unbound import list_overflows
 from pkg.service.operations import answer_lines
 
@@ -30,42 +31,67 @@ AUDIT_COLUMNS = ("audited against", "tasks", "leaked", "functions", "")
 
 @click.command(epilog="Example:  pkg stats --json")
 @store_options
+@explain_option
 @json_option
-def stats(store: str, as_json: bool) -> None:
+def stats(store: str, explain: bool, as_json: bool) -> None:
     """Count nodes and relationships; list skipped files and costs.
 
-    Costs are the CPU-seconds of each stage of a build, and the bytes on disk.
+    Costs are the CPU-seconds of each stage of a build, and the bytes on disk; as text they need --explain.
     """
     with open_graph(store, ask=choose_ask()) as graph:
         found = replace(graph.stats(), overflows=list_overflows(graph.store))
-    emit(as_json, [answer_lines.stats_line(found)], lambda: view_stats(found))
+    emit(as_json, [answer_lines.stats_line(found)], lambda: view_stats(found, explain))
 
 
-def view_stats(stats: StoreStats) -> Iterator[RenderableType]:
-    """Render counts, skipped items, and the cost of each stage (P-36)."""
-    yield f"generation {stats.generation}, encoder {escape_markup(stats.encoder)} ({stats.dimension} dimensions)"
+def view_stats(stats: StoreStats, explain: bool = False) -> Iterator[RenderableType]:
+    """Render counts and skipped items; with `explain` also the cost of each stage and part (P-36)."""
+    tables = [*_list_counts(stats), *(_list_costs(stats) if explain else ())]
+    for table in tables:
+        yield table
+        yield ""
+    yield style_words(describe_stats(stats) + ("" if explain else "; see --explain"), "dim")
+
+
+def _list_counts(stats: StoreStats) -> Iterator[RenderableType]:
     yield make_table(("source", "kind", "root"), [(each.name, each.kind, each.root) for each in stats.sources])
-    yield make_table(("node", "count"), [(name, f"{count:,}") for name, count in stats.nodes.items()])
-    yield make_table(("relationship", "count"), [(name, f"{count:,}") for name, count in stats.relations.items()])
-    for source, stages in stats.stages.items():
-        yield make_table(
-            (f"stage of {source}", "CPU seconds"), [(name, f"{value:.2f}") for name, value in stages.items()]
-        )
-    for title, sizes in (("part", stats.parts), ("file", stats.bytes)):
-        if sizes:  # a server does not report them
-            yield make_table((title, "bytes"), [(name, f"{size:,}") for name, size in sizes.items()])
+    yield _make_counts("node", stats.nodes)
+    yield _make_counts("relationship", stats.relations)
     if stats.audits:
         yield make_table(AUDIT_COLUMNS, [_tell_audit(each, stats) for each in stats.audits], right=AUDIT_COLUMNS[1:4])
     for title, skips in (("partly understood", stats.partial), ("left out", stats.skipped)):
         if skips:
             yield make_table((title, "reason"), [(skip.path, skip.reason) for skip in skips])
-    if stats.overflows:
-        causes = [(each.variable, f"{each.calls:,}") for each in stats.overflows[:SHOWN_OVERFLOWS]]
-        yield make_table(("too many values", "calls not bound"), causes)
     if stats.errors:
         title = f"{count_things(len(stats.errors), 'internal error')} in"
         rows = [(each.place, each.stage, each.exception) for each in stats.errors]
         yield make_table((title, "stage", "exception"), rows)
+
+
+def _list_costs(stats: StoreStats) -> Iterator[RenderableType]:
+    for source, stages in stats.stages.items():
+        rows = [(name, f"{value:.2f}") for name, value in stages.items()]
+        yield make_table((f"stage of {source}", "CPU-seconds"), rows, right=("CPU-seconds",))
+    for title, sizes in (("part", stats.parts), ("file", stats.bytes)):
+        if sizes:  # a server does not report them
+            yield _make_counts(title, sizes, "bytes")
+    if stats.overflows:
+        causes = {each.variable: each.calls for each in stats.overflows[:SHOWN_OVERFLOWS]}
+        yield _make_counts("too many values", causes, "calls not resolved")
+
+
+def _make_counts(title: str, counts: Mapping[str, int], unit: str = "count") -> RenderableType:
+    return make_table((title, unit), [(name, f"{count:,}") for name, count in counts.items()], right=(unit,))
+
+
+def describe_stats(stats: StoreStats) -> str:
+    """Return the state of a graph in one line: generation, encoder, size, build time and unresolved calls."""
+    parts = [f"generation {stats.generation}", f"encoder {spell_line(stats.encoder)}"]
+    seconds = sum(sum(stages.values()) for stages in stats.stages.values())
+    parts += [f"{sum(stats.bytes.values()) / 1e6:,.1f} MB"] * bool(stats.bytes)
+    parts += [f"built in {seconds:,.1f} CPU-seconds"] * bool(seconds)
+    calls = stats.nodes.get("Call", 0)
+    parts += [f"{count_things(calls, 'call')} could not be resolved"] * bool(calls)
+    return ", ".join(parts)
 
 
 def _tell_audit(audit: Audit, stats: StoreStats) -> tuple[str, ...]:

@@ -9,10 +9,11 @@ import click
 
 from pkg.console.settings import is_typed
 from pkg.console.streams import emit, show
-from pkg.console.trees import say_coverage, view_deps
+from pkg.console.trees import view_deps
 from pkg.errors import UsageError
 from pkg.quoting.hidden_characters import spell_hidden, spell_line
 from pkg.retrieval.deps.answer import Answer, Chains, Cycles, Dependencies, Impact, ImportTable, Link, Place, Unused
+from pkg.retrieval.deps.coverage_text import format_counts
 
 _DOT_STYLES = {"certain": "solid", "likely": "dashed", "possible": "dotted"}
 _MERMAID_ARROWS = {"certain": "-->", "likely": "-.->", "possible": "-.->"}
@@ -41,7 +42,7 @@ def make_drawing(answer: Answer) -> Drawing:
     merged = {(link.type, link.start.id, link.end.id, link.rule): link for link in links}
     places = {place.id: place for link in merged.values() for place in (link.start, link.end)}
     places |= {place.id: place for place in alone}
-    return Drawing(tuple(places.values()), tuple(merged.values()), say_coverage(answer.coverage))
+    return Drawing(tuple(places.values()), tuple(merged.values()), format_counts(answer.coverage))
 
 
 def _list_links(answer: Answer) -> tuple[Iterable[Link], Iterable[Place]]:
@@ -143,15 +144,15 @@ def _clean(text: str) -> str:
     return spell_hidden(text)
 
 
-def emit_deps(answer: Answer, form: str | None, as_json: bool) -> None:
+def emit_deps(answer: Answer, form: str | None, as_json: bool, explain: bool = False) -> None:
     """Write an answer in a format of --format, or as --json asks; raises UsageError for two formats."""
     from pkg.service.operations.answer_lines import deps_lines
 
     if form not in (None, "json") and as_json and is_typed(click.get_current_context(), "as_json"):
         raise UsageError(f"--json and --format {form} are different forms; give one of them")
     if form in (None, "json"):
-        emit(as_json or form == "json", deps_lines(answer), lambda: view_deps(answer))
+        emit(as_json or form == "json", deps_lines(answer), lambda: view_deps(answer, explain))
     elif form == "tree":
-        show(view_deps(answer))
+        show(view_deps(answer, explain))
     else:
         click.echo(draw_deps(answer, form).encode("utf-8", "replace"), nl=False)

@@ -69,7 +69,7 @@ def refresh_graph(graph: Graph, source: str | None) -> None:
         if isinstance(report, Skip):
             say(f"not brought up to date: {report}")
         elif report.changed:
-            say(f"{report.source}: {report.written:,} read, {report.removed:,} removed, {report.unchanged:,} unchanged")
+            say(report.describe())
 
 
 def say_stale(stale: Sequence[Stale]) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
+NOTHING_FITS = "[bold yellow]nothing fits[/]; nearest, unlikely to help:"
 NOTHING_FOUND = 3  # exit code with --exit-code; 1 and 2 are for errors
 OUTPUT_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 """Error numbers of an output that accepts no more data."""

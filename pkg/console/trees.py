@@ -18,7 +18,6 @@ from pkg.retrieval.deps.answer import (
     WHOLE_FILE,
     Affected,
     Answer,
-    CallCoverage,
     Chains,
     Cycles,
     Dependencies,
@@ -29,6 +28,7 @@ from pkg.retrieval.deps.answer import (
     Place,
     Unused,
 )
+from pkg.retrieval.deps.coverage_text import describe_affected, describe_doubt, describe_unlisted, explain_coverage
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -63,7 +63,6 @@ def draw_branches(root: Branch) -> Iterator[Text]:
         ]
 
 
-SHOWN_REASONS = 3  # of unbound call sites, the most frequent first
 SHOWN_LINES = 5  # of the call sites between the same two functions
 LINK_VERBS = {
     "CALLS": "calls", "RESOLVES_TO": "imports", "INHERITS": "inherits from", "OVERRIDES": "overrides",
@@ -74,13 +73,26 @@ LINK_VERBS = {
 _COLOURS = {"certain": "green", "likely": "yellow", "possible": "red"}
 
 
+def view_deps(answer: Answer, explain: bool = False) -> Iterator[RenderableType]:
+    """Render an answer as trees and tables, then what it may lack; with `explain` every count behind that.
+
+    Raises TypeError for other values.
+    """
+    yield from _view_answer(answer)
+    doubt, coverage = describe_doubt(answer), answer.coverage
+    has_more = coverage.same_name or (coverage.unbound and not isinstance(answer, Dependencies))
+    lines = [doubt if explain or not has_more else f"{doubt}; see --explain"] if doubt else []
+    lines += [unlisted] if (unlisted := describe_unlisted(answer)) else []
+    for line in (*lines, *(explain_coverage(answer) if explain else ()), *coverage.notes):
+        yield style_words(spell_line(line), "dim")
+
+
 @singledispatch
-def view_deps(answer: Answer) -> Iterator[RenderableType]:
-    """Render an answer as trees and tables, then the line of coverage; raises TypeError for other values."""
+def _view_answer(answer: Answer) -> Iterator[RenderableType]:
     raise TypeError(f"no view of {type(answer).__name__}; expected an answer of Graph.deps")
 
 
-@view_deps.register(Dependencies)
+@_view_answer.register(Dependencies)
 def _view_links(answer: Dependencies) -> Iterator[RenderableType]:
     tree = Branch(_say_place(answer.target))
     for relation in dict.fromkeys(each.relation for each in answer.found):
@@ -97,10 +109,9 @@ def _view_links(answer: Dependencies) -> Iterator[RenderableType]:
     yield from draw_branches(tree)
     if answer.coverage.what == "reads" and not answer.found:
         yield style_words("no readers found")
-    yield from _view_end(0, answer.coverage)
 
 
-@view_deps.register(Chains)
+@_view_answer.register(Chains)
 def _view_chains(answer: Chains) -> Iterator[RenderableType]:
     for chain in answer.chains:
         tree = branch = Branch(_say_place(chain[0].start))
@@ -111,10 +122,10 @@ def _view_chains(answer: Chains) -> Iterator[RenderableType]:
         yield style_words(
             f"no chain of calls from {answer.start.qualname} to {answer.end.qualname} within {answer.depth} hops"
         )
-    yield from _view_end(answer.left_out, answer.coverage)
+    yield from _view_more(answer.left_out)
 
 
-@view_deps.register(Impact)
+@_view_answer.register(Impact)
 def _view_impact(answer: Impact) -> Iterator[RenderableType]:
     yield from draw_branches(_draw_targets(answer))
     bound = [each for each in answer.affected if each.confidence != "possible"]
@@ -124,16 +135,14 @@ def _view_impact(answer: Impact) -> Iterator[RenderableType]:
     for title, chosen in (
         ("may break", code),
         ("tests that reach it", tests),
-        ("may break, reached through possible links only", rest),
+        ("only possibly affected", rest),
     ):
         if chosen:
             yield from draw_branches(_draw_files(title, chosen))
+    yield from _view_more(answer.left_out)
     if answer.entries:
         yield from draw_branches(_draw_entries(answer))
-    yield style_words(
-        f"{answer.total:,} may break, {answer.tests:,} of them tests, {answer.possible:,} through possible links only"
-    )
-    yield from _view_end(answer.left_out, answer.coverage)
+    yield style_words(describe_affected(answer))
 
 
 def _draw_targets(answer: Impact) -> Branch:
@@ -172,7 +181,7 @@ def _draw_entries(answer: Impact) -> Branch:
     return tree
 
 
-@view_deps.register(Cycles)
+@_view_answer.register(Cycles)
 def _view_cycles(answer: Cycles) -> Iterator[RenderableType]:
     for cycle in answer.cycles:
         tree = Branch(style_words(f"{cycle.kind} cycle of {cycle.size:,}", "bold"))
@@ -180,30 +189,29 @@ def _view_cycles(answer: Cycles) -> Iterator[RenderableType]:
             tree.add(_say_place(link.start)).add(_say_link(link, link.end, f"line {_say_lines(link)}"))
         passed = {link.start.id for link in cycle.around}
         rest = [place for place in cycle.members if place.id not in passed]
-        branch = tree.add(style_words(f"and {cycle.size - len(passed):,} more members", "dim")) if rest else tree
+        more = count_things(cycle.size - len(passed), "more member")
+        branch = tree.add(style_words(f"and {more}", "dim")) if rest else tree
         for place in rest:
             branch.add(_say_place(place))
         yield from draw_branches(tree)
-    counts = f"{answer.imports:,} cycles of imports, {answer.calls:,} of calls"
+    yield from _view_more(answer.left_out)
+    counts = f"{count_things(answer.imports, 'cycle')} of imports, {answer.calls:,} of calls"
     yield style_words(f"{counts}; functions that call themselves: {answer.recursive:,}")
-    yield from _view_end(answer.left_out, answer.coverage)
 
 
-@view_deps.register(Unused)
+@_view_answer.register(Unused)
 def _view_unused(answer: Unused) -> Iterator[RenderableType]:
     for each in answer.found:
         line = _say_place(each.place)
-        yield line.append(f"  {spell_line('; '.join(each.doubts))}" if each.doubts else "  no doubt found", "dim")
+        yield line.append(f"  {spell_line('; '.join(each.doubts))}" if each.doubts else "  probably unused", "dim")
+    yield from _view_more(answer.left_out)
     yield style_words(f"nothing refers to {answer.total:,} of {answer.definitions:,} functions and classes")
-    spared = "; ".join(f"{number:,} {kind}" for kind, number in answer.spared)
-    if spared:
-        is_listed = len(answer.found) + answer.left_out > answer.total
-        more = "" if is_listed else "; see --doubtful"
-        yield style_words(f"no link leads to others either, which may be used: {spared}{more}", "dim")
-    yield from _view_end(answer.left_out, answer.coverage)
+    spared = sum(number for _, number in answer.spared)
+    if spared and len(answer.found) + answer.left_out <= answer.total:
+        yield style_words(f"{spared:,} more may be used in a way that no link shows; see --doubtful", "dim")
 
 
-@view_deps.register(ImportTable)
+@_view_answer.register(ImportTable)
 def _view_imports(answer: ImportTable) -> Iterator[RenderableType]:
     records = [
         (f"{each.file_name}:{each.line}", each.artifact, each.artifact_type, each.category,
@@ -215,35 +223,14 @@ def _view_imports(answer: ImportTable) -> Iterator[RenderableType]:
         totals.append((kind, "", f"{number:,}"))
         totals += [("", name, f"{count:,}") for category, name, count in answer.artifact_types if category == kind]
     yield make_table(("import", "artifact", "type", "category", "target"), records)
+    yield from _view_more(answer.left_out)
     yield style_words(f"{count_things(answer.total, 'import')} in {count_things(answer.files, 'file')}")
     yield make_table(("", "", ""), totals)
-    yield from _view_end(answer.left_out, answer.coverage)
 
 
-def _view_end(left_out: int, coverage: CallCoverage) -> Iterator[RenderableType]:
+def _view_more(left_out: int) -> Iterator[RenderableType]:
     if left_out:
         yield style_words(f"and {left_out:,} more; see --limit", "dim")
-    if coverage.named is not None:
-        yield style_words(spell_line(coverage.named.describe()))
-    yield style_words(say_coverage(coverage), "dim")
-    for note in coverage.notes:
-        yield style_words(f"  {note}", "dim")
-
-
-def say_coverage(coverage: CallCoverage) -> str:
-    """Return one line: how many call sites in reach are bound, and how many others may call the target."""
-    line = (
-        f"{coverage.what} {coverage.scope}: {coverage.bound:,} bound, {coverage.possible:,} possible,"
-        f" {coverage.unbound:,} unbound"
-    )
-    if coverage.same_name is None:
-        return line
-    line += f"; unbound call sites of {coverage.names} in all of the source: {coverage.same_name:,}"
-    if not coverage.same_name:
-        return line
-    reasons = "; ".join(f"{count:,} {reason}" for reason, count in coverage.reasons[:SHOWN_REASONS])
-    others = sum(count for _, count in coverage.reasons[SHOWN_REASONS:])
-    return f"{line} (they may be callers: {reasons}{f'; {others:,} for other reasons' if others else ''})"
 
 
 def _count_found(answer: Dependencies, relation: str, shown: int) -> str:

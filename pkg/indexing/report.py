@@ -90,6 +90,15 @@ class BuildReport:
     reencoded: int = 0  # nodes of the graph re-encoded with another encoder
     errors: tuple[LocalError, ...] = ()  # unexpected exceptions, each limited to one file or call site
 
+    def describe(self) -> str:
+        """Return the counts of files or rows in words, without those that are 0."""
+        counts = (
+            (self.written, "read"), (self.removed, "removed"), (self.unchanged, "unchanged"),
+            (self.partial, "not fully parsed"),
+        )  # fmt: skip
+        found = [f"{count:,} {outcome}" for count, outcome in counts if count]
+        return f"{self.source}: {', '.join(found) or 'nothing to read'}"
+
     @property
     def changed(self) -> bool:
         """Return whether any file or row was written or removed, or the graph was re-encoded."""

@@ -302,5 +302,5 @@ def write_exploration(found: Exploration) -> str:
     if found.left_out:
         names = [spell_line(f"{place.qualname} ({place.path}:{place.line})") for place in found.left_out[:MAX_LEFT_OUT]]
         more = len(found.left_out) - len(names)
-        parts.append(f"Over the budget: {', '.join(names)}" + (f" and {more} more" if more else ""))
+        parts.append(f"Over the budget: {', '.join(names)}" + (f" and {more} more" if more else "") + "; see --budget")
     return "\n\n".join(parts)

@@ -24,7 +24,7 @@ from pkg.retrieval.needed_helpers import HelperChooser
 from pkg.retrieval.pack import Packed, pack_hits
 from pkg.retrieval.query_options import DEFAULT_OPTIONS, QueryOptions, block_kinds, check_options, node_filter
 from pkg.retrieval.question import MAX_TEXT, Question, parse_question
-from pkg.retrieval.question_fit import explain_misfit, fits
+from pkg.retrieval.question_fit import explain_evidence, explain_misfit, fits
 from pkg.retrieval.ranking import RERANK_DEPTH, rerank_hits
 from pkg.retrieval.search import Found, check_known, check_paths, check_text, explain_empty, find_nodes, refuse_unknown
 
@@ -79,7 +79,8 @@ def _find_hits(
         fits=is_fit,
     )
     order = *_explain_search(found), *_explain_order(options)
-    explain = (*order, *_explain_share(packed), *_explain_calls(packed), *packed.explain)
+    evidence = (explain_evidence(found.evidence),) if found.evidence is not None and is_fit is False else ()
+    explain = (*evidence, *order, *_explain_share(packed), *_explain_calls(packed), *packed.explain)
     return QueryResult(text, options.mode, packed.hits, coverage, explain)
 
 

@@ -93,8 +93,13 @@ def load_fit_weights() -> dict[str, FitWeights]:
 
 
 def explain_misfit(evidence: Evidence) -> str:
-    """Return the message that nothing fits, and why."""
+    """Return the message that nothing fits, and what to do."""
     return (
-        f"nothing fits: the best candidate holds {evidence.held:.0%} of the question's words, by their rarity, and the"
-        f" nearest has a cosine of {evidence.cosine:.2f}; the hits are the nearest ones, and unlikely to help"
+        f"nothing fits: the best candidate holds {evidence.held:.0%} of the question's words;"
+        " ask in words that the code may use"
     )
+
+
+def explain_evidence(evidence: Evidence) -> str:
+    """Return the measurements by which the fit of a question was judged."""
+    return f"fit of the candidates: {evidence.held:.2f} of the question's words by rarity, cosine {evidence.cosine:.2f}"

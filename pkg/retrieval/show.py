@@ -6,15 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pkg.model import Label, Node
-from pkg.retrieval.deps.answer import SHOWN_LINKS, Dependencies, DepsOptions
+from pkg.retrieval.deps.answer import SHOWN_LINKS, UNRESOLVED_CALLS, Dependencies, DepsOptions
 from pkg.retrieval.deps.names import find_target
 from pkg.retrieval.deps.questions import run_deps
 from pkg.retrieval.heads import Head, find_text, read_heads
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
-
-_UNBOUND = "unresolved calls"  # counted in the coverage, and too many to list here
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +88,6 @@ def _describe(node: Node, head: Head, is_stale: bool) -> Definition:
 
 def _drop_unbound(links: Dependencies) -> Dependencies:
     """Drop unresolved calls: the coverage counts them, and pkg deps lists them."""
-    found = tuple(each for each in links.found if each.relation != _UNBOUND)
-    left_out = tuple(each for each in links.left_out if each[0] != _UNBOUND)
+    found = tuple(each for each in links.found if each.relation != UNRESOLVED_CALLS)
+    left_out = tuple(each for each in links.left_out if each[0] != UNRESOLVED_CALLS)
     return replace(links, found=found, left_out=left_out)

@@ -297,6 +297,10 @@ def test_stats_count_what_export_writes(graph: str) -> None:
     labels = [line["label"] for line in lines if line["type"] == "node"]
     assert stats["nodes"] == {label: labels.count(label) for label in sorted(set(labels))}  # type: ignore[type-var]
     assert set(stats["stages"]["post"]) >= {"discover", "extract", "encode", "store"}  # type: ignore[index]
+    shown = run("stats", "--store", graph, "--no-json").stdout
+    assert "CPU-seconds, 2 calls could not be resolved; see --explain\n" in shown
+    assert "stage of post" not in shown
+    assert "stage of post" in run("stats", "--store", graph, "--no-json", "--explain").stdout
 
 
 def test_an_export_builds_the_same_graph_again(graph: str, tmp_path: Path) -> None:
@@ -365,10 +369,15 @@ def run_in_terminal(*words: str, code: int = 0, **variables: str) -> str:
 
 
 def test_a_person_sees_places_code_and_coverage(graph: str) -> None:
-    text = run_in_terminal("query", "send a message", "--mode", "function", "--store", graph)
+    words = "query", "send a message", "--mode", "function", "--store", graph
+    text = run_in_terminal(*words)
     assert "1. mail.py:1  function send_mail" in text
     assert "     1 def send_mail(server, message):" in text
-    assert "3 searched, 0 filtered out, 0 folded as equal, 3 shown" in text
+    assert "searched" not in text
+    assert run_in_terminal(*words, "-k", "1").endswith("\nbest 1 of 3 shown; see --top-k\n")
+    assert "\n3 searched, 0 filtered out, 0 duplicates left out, 3 shown, 0 over budget\n" in run_in_terminal(
+        *words, "--explain"
+    )
 
 
 def test_a_person_sees_whose_block_it_is_and_what_its_function_does(graph: str) -> None:
@@ -573,7 +582,7 @@ def test_stale_files_are_told_on_standard_error_with_what_mends_them(repository:
 def test_fresh_builds_before_it_answers(repository: Path, graph: str, words: tuple[str, ...], line: str) -> None:
     (repository / "mail.py").write_text("# moved by a line\n" + MAIL)
     result = run(*words, "--fresh", "--store", graph)
-    assert result.stderr == "pkg: post: 1 read, 0 removed, 1 unchanged\n"
+    assert result.stderr == "pkg: post: 1 read, 1 unchanged\n"
     first, *_, coverage = read_lines(result)
     assert (first[line], coverage["stale"]) == (2, [])
 

@@ -27,6 +27,8 @@ RUNS = "RUNS"
 """Type of a link from a test to code that its runner runs with it, such as its set-up: no RelationType."""
 INCOMING = ("callers", "importers", "subclasses", "overridden by", "readers")
 """Relations whose links lead to the target of the question."""
+UNRESOLVED_CALLS = "unresolved calls"
+"""Relation of a function to its calls that could not be resolved."""
 LINK_DEPTH = 1
 CHAIN_DEPTH = 10  # hops of a chain or an impact: longer ones are rarely read, and the answer reports the stop
 DEFAULT_LIMIT = 200  # lines of one kind: more than a person reads, and hubs have thousands
@@ -171,7 +173,7 @@ class NamedSites:
             return f"{found}: {self._name_searched()} no call expression of {names}{used}{limits}"
         least = "at least " if self.is_cut else ""
         unresolved = self.calls - self.elsewhere
-        parts = [f"{self.elsewhere:,} bound elsewhere"] * bool(self.elsewhere)
+        parts = [f"{self.elsewhere:,} of another definition"] * bool(self.elsewhere)
         parts += [f"{unresolved:,} that could not be resolved{first}"] * bool(unresolved)
         counted = f"{least}{count_things(self.calls, 'call expression')} of {names} in {place}"
         return f"no caller is known; {counted}: {', '.join(parts)}{limits}"

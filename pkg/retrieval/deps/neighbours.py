@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pkg.errors import NodeNotFoundError
 from pkg.model import Edge, Label, Node, RelationType, is_bound, rank_confidence
-from pkg.retrieval.deps.answer import CallCoverage, Link, Place, RelationKind, make_place
+from pkg.retrieval.deps.answer import UNRESOLVED_CALLS, CallCoverage, Link, Place, RelationKind, make_place
 from pkg.retrieval.deps.paths import name_unit
 from pkg.retrieval.deps.unbound import SameName, UnboundNames, read_unbound_names
 
@@ -46,7 +46,7 @@ RELATIONS = (
     Relation("imports", RelationType.RESOLVES_TO, "out"),
     Relation("bases", RelationType.INHERITS, "out"),
     Relation("overrides", RelationType.OVERRIDES, "out"),
-    Relation("unresolved calls", RelationType.UNRESOLVED, "out"),
+    Relation(UNRESOLVED_CALLS, RelationType.UNRESOLVED, "out"),
 )
 
 

@@ -14,7 +14,6 @@ from pkg.model import Label
 from pkg.retrieval.deps.answer import (
     Affected,
     Answer,
-    CallCoverage,
     Chains,
     Cycles,
     Dependencies,
@@ -26,6 +25,7 @@ from pkg.retrieval.deps.answer import (
     Place,
     Unused,
 )
+from pkg.retrieval.deps.coverage_text import describe_affected, describe_doubt, describe_unlisted
 from pkg.retrieval.explore import Connection, Exploration, write_piece
 from pkg.retrieval.outline_answer import CodeOutline, format_definition, format_file, format_folder
 from pkg.retrieval.show import Definition, Shown
@@ -100,7 +100,7 @@ def write_shown(shown: Shown, budget: int, outline: Outline) -> tuple[str, tuple
 
     A class or file over the budget is outlined, a function is cut after its first lines.
     """
-    sections, coverage = list_sections(shown.links), describe_coverage(shown.links.coverage)
+    sections, coverage = list_sections(shown.links), describe_coverage(shown.links)
     reserved = min(sum(map(measure_section, sections)), budget // LINKS_SHARE) + sum(map(count_tokens, coverage))
     heads = ["\n".join(_write_place(each)) for each in shown.definitions]
     costs = [
@@ -154,7 +154,7 @@ def list_inside(outline: CodeOutline, definition: Definition) -> list[str]:
 
 def write_links(answer: Answer, budget: int) -> tuple[str, tuple[str, ...]]:
     """Return the text of an answer about dependencies, and how much of each kind is left out."""
-    lines = [*([head] if (head := format_head(answer)) else []), *describe_coverage(answer.coverage)]
+    lines = [*([head] if (head := format_head(answer)) else []), *describe_coverage(answer)]
     used = sum(map(count_tokens, lines))
     body, left_out = fit_sections(list_sections(answer), max(budget - used, 1) if budget else 0)
     text, _ = fit_lines([*lines[:1], body, *lines[1:]] if body else lines, budget)
@@ -246,15 +246,9 @@ def format_head(answer: Answer) -> str:
     return ""
 
 
-def describe_coverage(coverage: CallCoverage) -> list[str]:
-    """Return what the graph does not know about the subject, as an incomplete answer would look complete."""
-    texts = [coverage.named.describe()] if coverage.named is not None else []
-    if coverage.unbound or coverage.possible:
-        total = coverage.bound + coverage.possible + coverage.unbound
-        parts = [f"{coverage.unbound} lead nowhere known"] * bool(coverage.unbound)
-        parts += [f"{coverage.possible} only possibly somewhere"] * bool(coverage.possible)
-        texts.append(f"of {total:,} {coverage.what} ({coverage.scope}), {' and '.join(parts)}")
-    return [*texts, *coverage.notes]
+def describe_coverage(answer: Answer) -> list[str]:
+    """Return what the answer may lack, as an incomplete answer would look complete."""
+    return [*filter(None, (describe_doubt(answer), describe_unlisted(answer))), *answer.coverage.notes]
 
 
 @list_sections.register(Dependencies)
@@ -327,9 +321,8 @@ def _list_impact(answer: Impact) -> list[Section]:
 @format_head.register(Impact)
 def _format_impact(answer: Impact) -> str:
     places = ", ".join(map(format_place, answer.targets)) or "the diff"
-    counts = [f"{count_things(answer.total, 'place')} may break", f"{answer.tests:,} of them in tests"]
-    counts += [f"{answer.left_out:,} not listed"] if answer.left_out else []
-    return f"{places}: {', '.join(counts)}"
+    more = f", {answer.left_out:,} not listed" if answer.left_out else ""
+    return f"{places}: {describe_affected(answer)}{more}"
 
 
 def _join_affected(title: str, found: Sequence[Affected]) -> Section:

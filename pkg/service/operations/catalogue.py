@@ -389,7 +389,7 @@ def _build(context: RequestContext, request: requests.BuildRequest) -> Reply:
             parts.append(f"{each.path}: not read, {each.reason}")
         else:
             lines.append(lines_of.build_line(each))
-            parts.append(f"{each.source}: {each.written} written, {each.removed} removed, {each.unchanged} unchanged")
+            parts.append(each.describe())
     return Reply(tuple(lines), "\n".join(parts) or "nothing to build: the graph has no source")
 
 

@@ -63,7 +63,7 @@ def test_each_docstring_is_told_as_a_line_and_then_the_report() -> None:
     assert (first["type"], first["qualname"], first["calls"]) == ("docstring", "double_value", 1)
     assert (second["qualname"], second["docstring_model"]) == ("triple_value", "template")
     assert (report["type"], report["written"], report["human"]) == ("enhance", 2, 1)
-    assert "template: 0 requests, 0 tokens read and 0 written" in done.stderr
+    assert "requests" not in done.stderr
 
 
 def test_hits_tell_the_docstring_of_a_function_and_where_it_comes_from() -> None:

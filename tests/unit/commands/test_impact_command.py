@@ -69,7 +69,7 @@ def test_where_no_test_is_known_calls_that_may_be_in_tests_are_told(run: Run, tm
     }
     write_tree(tmp_path / "code", more)
     settled = run("settle", "--tests", "--fresh").stderr
-    assert "no test reaches it\npkg: 1 unbound call site of the name settle may reach it, from tests too\n" in settled
+    assert "no test reaches it\npkg: 1 call of settle could not be resolved, so more may break\n" in settled
     counted = run("shop/till.py::count", "--tests").stderr
     assert "1 that could not be resolved, first at tests/test_till.py:9" in counted
 
@@ -87,6 +87,13 @@ def test_what_is_entered_by_a_framework_is_listed_where_it_is_asked_for(run: Run
     assert "entries reached\n└── shop/views.py:4  GET /price  show_price  certain\n" in shown
     (entry,) = [json.loads(line) for line in run("load", "--entries").stdout.splitlines() if '"entry"' in line]
     assert (entry["by"], entry["qualname"], entry["confidence"]) == ("GET /price", "show_price", "certain")
+
+
+def test_the_counts_are_shown_on_request(run: Run) -> None:
+    words = "load", "--format", "tree"
+    assert "call sites into affected code" not in run(*words).stdout
+    assert run(*words, "--explain").stdout.startswith(run(*words).stdout)
+    assert "call sites into affected code" in run(*words, "--explain").stdout
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_what_is_possible_stands_folded_behind_what_is_certain() -> None:
     certain, possible = make_impact("f"), make_impact("g", confidence="possible")
     both = replace(certain, affected=(*possible.affected, *certain.affected))
     written = write_impact_markdown(both, 0)
-    assert written.index("`f:3` calls") < written.index("<details><summary>1 through possible links only</summary>")
+    assert written.index("`f:3` calls") < written.index("<details><summary>1 only possibly affected</summary>")
     assert written.index("<details>") < written.index("`g:3` calls") < written.index("</details>")
 
 

@@ -37,7 +37,10 @@ def test_a_definition_is_shown_with_numbered_lines_and_its_links(graph: pkg.Grap
     assert lines[1].strip() == "class Cart:"
     assert lines[2] == "    14 def total(self):"
     assert any("callees (1)" in line for line in lines)
-    assert lines[-1].startswith("call sites of the definitions")
+    assert not any("bound" in line for line in lines)
+    explained = write(view_show(graph.show("Cart.total"), explain=True))
+    assert explained[: len(lines)] == lines
+    assert explained[-1].startswith("call sites of the definitions")
 
 
 def test_a_stale_definition_says_so(graph: pkg.Graph, tmp_path: Path) -> None:
@@ -55,7 +58,7 @@ def test_code_cannot_command_the_terminal(graph: pkg.Graph) -> None:
 def test_an_outline_ends_with_what_it_took_and_left_out(graph: pkg.Graph) -> None:
     lines = write(view_outline(graph.outline(budget=60)))
     assert lines[-1].startswith(f"{len(graph.outline(budget=60).files)} file")
-    assert lines[-1].endswith("left out, see --budget")
+    assert lines[-1].endswith("left out; see --budget")
     whole = write(view_outline(graph.outline("shop/cart.py", budget=0)))
     assert "  5: class Cart:  Hold items." in whole
     assert "    14: def total(self):" in whole

@@ -63,7 +63,7 @@ def test_a_call_on_a_value_of_a_library_is_counted_and_placed(store: EmbeddedSto
 
 
 def test_a_call_of_another_definition_of_the_name_is_counted_as_bound_elsewhere(store: EmbeddedStore) -> None:
-    assert say(store, "Third.start").endswith("1 call expression of start in the source: 1 bound elsewhere")
+    assert say(store, "Third.start").endswith("1 call expression of start in the source: 1 of another definition")
 
 
 def test_passed_functions_are_referenced(store: EmbeddedStore) -> None:

@@ -7,7 +7,7 @@ import { readLibrary } from './drawing.js';
 import { showImpact } from './impact.js';
 import { NEEDED_BY, NEEDS, joinLinks } from './links.js';
 import { addressOf, badge, canOpen, editorLink, listPlace, readAddress, shortName, showArguments, stopArguments, trailFrom, writeAddress } from './places.js';
-import { make, spell } from './words.js';
+import { count, make, spell } from './words.js';
 
 const TITLES = { callers: 'Callers', importers: 'Importers', subclasses: 'Subclasses', 'overridden by': 'Overridden by', readers: 'Readers', callees: 'Callees', 'module callees': 'Called on import', bases: 'Bases', overrides: 'Overrides', imports: 'Imports' };
 const TABS = { code: 'Code', graph: 'Graph', impact: 'Impact' };
@@ -96,5 +96,7 @@ function showDefinition(definition, links, stops, trail) {
 
 function showCoverage(coverage) {
   if (!coverage.scope) return null;
-  return make('p', { className: 'none' }, `${coverage.what} ${coverage.scope}: ${coverage.bound} bound, ${coverage.possible} possible, ${coverage.unbound} unbound.`, coverage.named ? ` ${coverage.named.text}.` : '', coverage.notes.map((note) => ` ${note}.`));
+  const unresolved = coverage.same_name ? `${count(coverage.same_name, 'call')} of ${coverage.names.replace(/^the name /, '')} could not be resolved` : '';
+  const words = [coverage.named ? coverage.named.text : unresolved, ...coverage.notes].filter(Boolean);
+  return words.length ? make('p', { className: 'none' }, words.map((each) => `${each}. `)) : null;
 }
