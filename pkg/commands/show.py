@@ -51,7 +51,7 @@ def show(name: str, store: str, fresh: bool, source: str | None, limit: int, exp
 def view_show(shown: Shown, explain: bool = False) -> Iterator[RenderableType]:
     """Render each definition with its place and numbered lines, then its callers and dependencies as a tree.
 
-    explain: add every count behind the tree.
+    explain: add every count of the answer.
     """
     for definition in shown.definitions:
         yield from _view_definition(definition)

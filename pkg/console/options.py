@@ -86,8 +86,8 @@ limit_option = click.option(
     show_default=True,
     help="Maximum number of lines of each kind; 0 for all.",
 )
-explain_option = click.option("--explain", is_flag=True, help="Show every count behind the answer, with reasons.")
-"""Option to show the counts behind an answer."""
+explain_option = click.option("--explain", is_flag=True, help="Show every count of the answer, with reasons.")
+"""Option to show the counts of an answer."""
 _FORMS = ["tree", "json", "dot", "mermaid", "graphml"]
 
 

@@ -74,7 +74,7 @@ _COLOURS = {"certain": "green", "likely": "yellow", "possible": "red"}
 
 
 def view_deps(answer: Answer, explain: bool = False) -> Iterator[RenderableType]:
-    """Render an answer as trees and tables, then what it may lack; with `explain` every count behind that.
+    """Render an answer as trees and tables, then what it may lack; with `explain` every count.
 
     Raises TypeError for other values.
     """

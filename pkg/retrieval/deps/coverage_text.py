@@ -113,7 +113,7 @@ def format_counts(coverage: CallCoverage) -> str:
 
 
 def explain_coverage(answer: Answer) -> Iterator[str]:
-    """Yield the counts behind an answer, one line each, with the reasons of unbound call sites that may be callers."""
+    """Yield the counts of an answer, one line each, with the reasons of unbound call sites that may be callers."""
     coverage = answer.coverage
     yield format_counts(coverage)
     for reason, count in coverage.reasons if coverage.same_name else ():

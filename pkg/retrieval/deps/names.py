@@ -163,10 +163,9 @@ def _format_ambiguous(name: str, groups: Sequence[Sequence[Node]]) -> str:
         lines.append(f"  and {len(groups) - SHOWN_CANDIDATES} more")
     listed = "\n".join(lines)
     places = {(node.path, node.start_line) for node, *_ in groups}
-    node, several = groups[0][0], len({node.source for node, *_ in groups}) > 1
-    advice = [f"write path:line, such as {node.path}:{node.start_line}"] * (len(places) == len(groups))
-    advice += ["narrow with --source"] * (several or not advice)
-    return f"'{name}' may be any of {len(groups)}; {', or '.join(advice)}:\n{listed}"
+    advice = ["write its path:line"] * (len(places) == len(groups))
+    advice += ["narrow with --source"] * (len({node.source for node, *_ in groups}) > 1 or not advice)
+    return f"'{name}' may be any of {len(groups)}; expected one; {', or '.join(advice)}:\n{listed}"
 
 
 def _format_unknown(store: GraphStore, name: str, source: str | None) -> str:

@@ -81,4 +81,4 @@ def test_stats_lists_what_has_too_many_values(tmp_path: Path) -> None:
     store = ["--store", f"sqlite:///{tmp_path / 'graph.db'}"]
     run("build", str(tree), "--jobs", "1", *store)
     assert json.loads(run("stats", *store).stdout)["overflows"] == [{"variable": "parameter x of a", "calls": 1}]
-    assert "parameter x of a" in run("stats", "--no-json", *store).stdout
+    assert "parameter x of a" in run("stats", "--no-json", "--explain", *store).stdout
