@@ -309,7 +309,7 @@ def test_partly_parsed_files_are_reported_with_every_answer(tmp_path: Path, opti
 def test_an_agent_may_build_if_allowed(tmp_path: Path, options: ServiceOptions) -> None:
     (tmp_path / "repo/shop/prices.py").write_text("def add_tax(amount):\n    return amount\n")
     may_build = ServiceOptions(options.store, allow_build=True)
-    assert "repo: 1 written" in call(may_build, "more", {"operation": "build"})
+    assert "repo: 1 read" in call(may_build, "more", {"operation": "build"})
     assert "shop/prices.py:1-2" in call(may_build, "show", {"name": "add_tax"})
 
 
