@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from pkg.models.text_model import Decoding, Generation, Message, TextModel
+from pkg.resources import map_ahead
 
 
 class Hole(NamedTuple):
@@ -42,6 +43,22 @@ def write_all(model: TextModel, prompts: Sequence[Prompt], decoding: Decoding) -
         return [write(model, prompt, decoding) for prompt in prompts]
     with ThreadPoolExecutor(model.parallel) as pool:
         return list(pool.map(lambda prompt: write(model, prompt, decoding), prompts))
+
+
+def write_each(model: TextModel, prompts: Sequence[Prompt], decoding: Decoding) -> Iterator[Generation]:
+    """Yield the text for each prompt, in their order, as soon as it is written, so that a caller can keep it."""
+    if isinstance(model, BatchingModel):
+        size = max(1, model.parallel)
+        for start in range(0, len(prompts), size):
+            yield from model.write_batch(prompts[start : start + size], decoding)
+    elif model.parallel < 2:
+        yield from (write(model, prompt, decoding) for prompt in prompts)
+    else:
+        pool = ThreadPoolExecutor(model.parallel)
+        try:
+            yield from map_ahead(lambda prompt: pool.submit(write, model, prompt, decoding), prompts, model.parallel)
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def write(model: TextModel, prompt: Prompt, decoding: Decoding) -> Generation:

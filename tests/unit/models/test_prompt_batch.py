@@ -5,9 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
+import pytest
 from scripted_model import Asked, ScriptedModel
 
-from pkg.models.prompt_batch import Conversation, Hole, Prompt, write_all
+from pkg.errors import ModelBusyError
+from pkg.models.prompt_batch import Conversation, Hole, Prompt, write_all, write_each
 from pkg.models.text_model import Decoding, Generation, Message, Usage
 
 
@@ -37,3 +39,25 @@ class Batcher(ScriptedModel):
 
 def test_a_batching_model_gets_all_prompts_at_once() -> None:
     assert [each.text for each in write_all(Batcher([]), ["a", "b"], Decoding())] == ["1 of 2", "2 of 2"]
+
+
+def test_each_text_is_there_before_the_next_is_requested() -> None:
+    model = ScriptedModel(lambda asked: asked[0].content)
+    texts = write_each(model, ["a", "b"], Decoding())
+    assert (next(texts).text, len(model.asked)) == ("a", 1)
+    assert (next(texts).text, len(model.asked)) == ("b", 2)
+    batcher = Batcher([], parallel=2)
+    assert [each.text for each in write_each(batcher, ["a", "b", "c"], Decoding())] == ["1 of 2", "2 of 2", "1 of 1"]
+
+
+@pytest.mark.parametrize("parallel", [1, 3])
+def test_texts_before_an_error_are_kept(parallel: int) -> None:
+    def answer(asked: Asked) -> str:
+        if asked[0].content == "c":
+            raise ModelBusyError("busy")
+        return asked[0].content
+
+    texts = write_each(ScriptedModel(answer, parallel=parallel), [*"abcd"], Decoding())
+    assert [next(texts).text, next(texts).text] == ["a", "b"]
+    with pytest.raises(ModelBusyError):
+        next(texts)

@@ -27,7 +27,7 @@ from pkg.lab.evaluation.code.scorer import Score
 from pkg.lab.evaluation.code.shown_leaks import ShownLeaks
 from pkg.lab.evaluation.code.solver_options import SolverOptions
 from pkg.local_errors import describe_local
-from pkg.models.prompt_batch import Conversation, write_all
+from pkg.models.prompt_batch import Conversation, write_each
 from pkg.models.text_model import Decoding, Generation, TextModel, Usage
 from pkg.rerank.candidates import Candidate, RerankOptions, Task, paper_options
 from pkg.rerank.diagnosis import OTHER, check_answer
@@ -196,7 +196,7 @@ class Evaluation:
             groups[each.decoding].append(each)
         for decoding, group in groups.items():
             sent = [_read_sent(each.prompt) for each in group]
-            for each, found in zip(group, write_all(self._model, sent, decoding), strict=True):
+            for each, found in zip(group, write_each(self._model, sent, decoding), strict=True):
                 self._folder.add_generation(each.key, {"prompt": render_sent(each.prompt), **asdict(found)})
         for each in asked:
             row = known[each.key]

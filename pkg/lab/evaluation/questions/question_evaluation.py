@@ -18,7 +18,7 @@ from pkg.generation.ask.repository_answer import RepositoryAnswer
 from pkg.lab.evaluation.questions.qa_items import QaItem
 from pkg.lab.evaluation.questions.qa_options import QaOptions, System
 from pkg.lab.evaluation.questions.qa_records import QaFolder, QaRecord
-from pkg.models.prompt_batch import BatchingModel, write_all
+from pkg.models.prompt_batch import BatchingModel, write_each
 from pkg.retrieval.deps.link_facts import LinkFacts
 from pkg.retrieval.deps.paths import find_files, list_sources
 from pkg.retrieval.evidence.evidence import Gathered
@@ -72,7 +72,7 @@ class QuestionEvaluation:
         prepared = [(each, answerer, _prepare(answerer, each)) for each, answerer in asked]
         waiting = [(answerer, each) for _, answerer, each in prepared if each.conversation is not None]
         prompts = [each.conversation for _, each in waiting if each.conversation is not None]
-        written = iter(write_all(self.model, prompts, waiting[0][0].decoding) if self.model and waiting else ())
+        written = iter(write_each(self.model, prompts, waiting[0][0].decoding) if self.model and waiting else ())
         for item, answerer, each in prepared:
             answer = answerer.finish(each, next(written)) if each.conversation is not None else each.answer
             yield self._make_record(system, item, each, answer)
