@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 CONTENTS = {
-    "Function": "functions", "Class": "classes", "Constant": "constants", "Chunk": "sections of text", "File": "files",
-    "Row": "rows",
+    "Function": ("function", "functions"), "Class": ("class", "classes"), "Constant": ("constant", "constants"),
+    "Chunk": ("section of text", "sections of text"), "File": ("file", "files"), "Row": ("row", "rows"),
 }  # fmt: skip
-"""Words for the labels in the summary of a build; pkg stats counts all."""
+"""Singular and plural of the labels in the summary of a build; pkg stats counts all."""
 SHOWN_ERRORS = 5  # internal errors of a build
 
 
@@ -220,5 +220,6 @@ def view_build(report: BuildReport, stats: StoreStats) -> Iterator[RenderableTyp
 
 
 def _describe_contents(stats: StoreStats) -> str:
-    counts = [f"{stats.nodes[label]:,} {words}" for label, words in CONTENTS.items() if stats.nodes.get(label)]
+    found = {label: stats.nodes.get(label, 0) for label in CONTENTS}
+    counts = [f"{count:,} {CONTENTS[label][count > 1]}" for label, count in found.items() if count]
     return ", ".join(counts) or "empty"

@@ -280,7 +280,8 @@ def view_report(report: EnhanceReport) -> Iterator[RenderableType]:
         f"{report.source}: {count_things(report.written, 'docstring')} of {report.model} stored{more}{known}{failed}"
         + ("; see pkg enhance --diff" if report.written else "")
     )
-    yield style_words(f"  {report.human + report.documented:,} functions had a docstring", "dim")
+    if had := report.human + report.documented:
+        yield style_words(f"  {count_things(had, 'function')} had a docstring", "dim")
     if report.stopped:
         yield style_words(f"  {count_things(report.left, 'function')} left, stopped by {report.stopped}")
     for skip in report.failed[:SHOWN_SKIPS]:

@@ -75,7 +75,7 @@ def view_map(found: PackageMap, with_files: bool = False) -> Iterator[Renderable
 def _describe_counts(found: PackageMap, has_stars: bool) -> str:
     files, imports = len(found.files.places), len(found.files.imports)
     counts = f"{count_things(files, 'file')}, {count_things(imports, 'import')} between them"
-    counts += f", {found.libraries:,} of libraries"
+    counts += f", {found.libraries:,} of libraries" if found.libraries else ""
     if not found.files.cycles:
         return f"{counts}; no cycles"
     cycles = f"cycles: {found.folders.cycles:,} of folders, {found.files.cycles:,} of files"

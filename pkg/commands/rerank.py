@@ -150,11 +150,11 @@ def view_outcome(outcome: Outcome) -> Iterator[RenderableType]:
 
 def _say_head(ranking: Ranking) -> Text:
     name = f"{ranking.id}: " if ranking.id is not None else ""
-    line = style_words(f"{name}chosen {ranking.chosen}", "bold")
-    wanted = f" for {ranking.entry}" if ranking.entry else ""
+    line = style_words(f"{name}chosen: candidate {ranking.chosen}", "bold")
+    wanted = f" of {ranking.entry}" if ranking.entry else ""
     examples, calls = count_things(len(ranking.examples), "example"), count_things(ranking.inputs, "call")
-    counts = f"{examples} in the query{wanted}, {calls} compared"
-    line.append(f"  {spell_hidden(counts)}, sandbox {ranking.sandbox or 'none, nothing was run'}", "dim")
+    ran = f"run on {examples}{wanted} and {calls} in the sandbox {ranking.sandbox}"
+    line.append(f"  {spell_hidden(ran) if ranking.sandbox else 'nothing was run'}", "dim")
     if ranking.fallback:
         line.append("  fallback: every candidate was dropped", "red")
     if ranking.oracle:

@@ -96,7 +96,7 @@ def describe_losses(report: CorpusReport) -> str:
         "without Python": report.without_python,
         "without docstring": report.undocumented,
         f"unreadable (the first: {next(iter(report.first_unreadable), '')})": report.unreadable,
-        f"packages refused for their licence: {refused}": len(report.refused),
+        f"refused for the licence, which --any-licence takes: {refused}": len(report.refused),
     }
     return "; ".join(f"{count:,} {what}" for what, count in counts.items() if count)
 

@@ -169,7 +169,7 @@ def test_a_person_sees_a_table_that_cannot_command_the_terminal() -> None:
     for part in view_outcome(ranking):
         console.print(part)
     shown = output.getvalue()
-    assert "chosen 1" in shown
+    assert "chosen: candidate 1" in shown
     assert "the same as 1" in shown
     assert "dropped by syntax" in shown
     assert "0 of 1 hold; f(2) == 4: got" in shown
