@@ -111,7 +111,7 @@ def examine(store: str, ask: AskPassword | None = None) -> list[Finding]:
     """Return all findings; rewrites damaged copies beside a graph, and connects to its server only."""
     ask = cache(ask) if ask else None  # for two log-ins to the server
     return [
-        _examine_python(),
+        Finding("python", "ok", ".".join(map(str, sys.version_info[:3]))),  # pip requires 3.10
         _examine_sqlite(),
         *_examine_place(store, ask),
         *examine_encoders(),
@@ -119,10 +119,6 @@ def examine(store: str, ask: AskPassword | None = None) -> list[Finding]:
         *_examine_tools(),
         *_examine_packages(),
     ]
-
-
-def _examine_python() -> Finding:
-    return Finding("python", "ok", ".".join(map(str, sys.version_info[:3])))  # pip requires 3.10
 
 
 def _examine_sqlite() -> Finding:

@@ -236,7 +236,7 @@ def discover_archive(place: str, choice: FileChoice) -> Discovery:
     name = name_archive(os.path.basename(place))
     is_package = "__init__.py" in members and "PKG-INFO" not in members and not place.lower().endswith(".whl")
     package = name if is_package and name.isidentifier() else ""  # the contents of the folder itself were packed
-    return Discovery(print_path(place), name, "repository", None, tuple(entries), sort_skips(skipped), package)
+    return Discovery(print_path(place), name, None, tuple(entries), sort_skips(skipped), package)
 
 
 def name_archive(filename: str) -> str:

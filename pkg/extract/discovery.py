@@ -56,10 +56,14 @@ def discover_folder(folder: str, choice: FileChoice, follow_links: bool = False)
     walk = _FolderWalk(root, choice, follow_links)
     walk.run()
     entries = walk.collect_entries()
-    name = print_path(os.path.basename(root)) or "root"
-    package = name_package(root, holds_init)
     return Discovery(
-        print_path(root), name, "repository", None, entries, sort_skips(walk.skipped), package, tuple(walk.folders)
+        root=print_path(root),
+        name=print_path(os.path.basename(root)) or "root",
+        revision=None,
+        entries=entries,
+        skipped=sort_skips(walk.skipped),
+        package=name_package(root, holds_init),
+        folders=tuple(walk.folders),
     )
 
 
@@ -345,7 +349,7 @@ def _discover_file(path: str, choice: FileChoice) -> Discovery:
     entries = () if obstacle else (make_entry(label, place, info, limit),)
     skipped = sort_skips([Skip(label, obstacle)] if obstacle else [])
     package = name_package(os.path.dirname(place), holds_init)
-    return Discovery(print_path(place), os.path.splitext(label)[0], "repository", None, entries, skipped, package)
+    return Discovery(print_path(place), os.path.splitext(label)[0], None, entries, skipped, package)
 
 
 def _discover_revision(path: str, choice: FileChoice, follow_links: bool) -> Discovery:

@@ -103,7 +103,6 @@ class Discovery:
 
     root: str  # absolute path, with @REV for a revision
     name: str  # default name of the source
-    kind: str  # "repository"
     revision: str | None  # full commit id when a revision is read
     entries: tuple[Entry, ...]
     skipped: tuple[Skip, ...]

@@ -207,7 +207,6 @@ def discover_revision(folder: str, revision: str, choice: FileChoice, follow_lin
     return Discovery(
         root=f"{print_path(root)}@{print_path(revision)}",
         name=print_path(os.path.basename(root).removesuffix(".git") or os.path.basename(root)) or "root",
-        kind="repository",
         revision=commit,
         entries=tuple(sorted(entries, key=lambda entry: entry.path)),
         skipped=sort_skips(skipped),

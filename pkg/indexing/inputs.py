@@ -81,7 +81,7 @@ def find_input(
     stamp = f"{make_fingerprint(os.stat(path))}-{version}" if is_archive(path) else None
     max_text_size = (max_file_size or MAX_TEXT_SIZE) if text else None
     found = discover(path, max_file_size or DEFAULT_MAX_FILE_SIZE, follow_links, max_text_size)
-    named = Source(source or found.name, found.kind, found.root, found.revision, found.package)
+    named = Source(source or found.name, "repository", found.root, found.revision, found.package)
     options = InputOptions(max_file_size=max_file_size, follow_links=follow_links, code_only=not text)
     stamp = stamp or _fingerprint_listing(found, version)
     return Input(named, format_fingerprint(stamp, options), found.entries, found.skipped)

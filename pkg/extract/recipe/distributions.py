@@ -44,7 +44,7 @@ class Package:
         return f"{self.name} {self.version}".strip()
 
 
-def find_packages(path: str, max_file_size: int = DEFAULT_MAX_FILE_SIZE) -> Iterator[Package]:
+def find_packages(path: str) -> Iterator[Package]:
     """Yield the package at a path, those of a folder of archives, or the installed one of that name.
 
     Raises PathError if there is none.
@@ -52,11 +52,11 @@ def find_packages(path: str, max_file_size: int = DEFAULT_MAX_FILE_SIZE) -> Iter
     if os.path.isdir(path):
         archives = _list_archives(Path(path))
         for place in archives or [path]:
-            yield _read_package(place, max_file_size)
+            yield _read_package(place)
     elif is_archive(path):
-        yield _read_package(path, max_file_size)
+        yield _read_package(path)
     else:
-        yield _read_installed(path, max_file_size)
+        yield _read_installed(path)
 
 
 def _list_archives(folder: Path) -> list[str]:
@@ -66,8 +66,8 @@ def _list_archives(folder: Path) -> list[str]:
     return sorted(str(file) for file in folder.iterdir() if is_archive(str(file)))
 
 
-def _read_package(path: str, max_file_size: int) -> Package:
-    found = discover(path, max_file_size)
+def _read_package(path: str) -> Package:
+    found = discover(path)
     metadata = _read_archived_metadata(path) if is_archive(path) else _read_folder_metadata(Path(path))
     project = _read_project(Path(path)) if metadata is None and os.path.isdir(path) else {}
     if metadata is None:
@@ -135,18 +135,18 @@ def _read_project(folder: Path) -> dict[str, Any]:
     return project if isinstance(project, dict) else {}
 
 
-def _read_installed(name: str, max_file_size: int) -> Package:
+def _read_installed(name: str) -> Package:
     """Read an installed distribution by name; raise PathError if there is none."""
     try:
         found = distribution(name)
     except (PackageNotFoundError, ValueError):
         raise PathError(f"no such file, folder or installed package: {print_path(name)}; {_EXPECTED}") from None
-    entries, skipped = _list_installed(found, max_file_size)
+    entries, skipped = _list_installed(found)
     metadata = _parse((found.read_text("METADATA") or found.read_text("PKG-INFO") or "").encode("utf-8", "replace"))
     return Package(*_name_metadata(metadata, name), tuple(entries), tuple(skipped))
 
 
-def _list_installed(found: Distribution, max_file_size: int) -> tuple[list[Entry], list[Skip]]:
+def _list_installed(found: Distribution) -> tuple[list[Entry], list[Skip]]:
     entries, skipped = [], []
     for file in sorted(found.files or (), key=str):
         path = print_path(file.as_posix())
@@ -158,9 +158,9 @@ def _list_installed(found: Distribution, max_file_size: int) -> tuple[list[Entry
         except OSError as fault:
             skipped.append(Skip(path, f"cannot be read ({fault.strerror})"))
             continue
-        obstacle = find_obstacle(info, max_file_size)
+        obstacle = find_obstacle(info, DEFAULT_MAX_FILE_SIZE)
         if obstacle:
             skipped.append(Skip(path, obstacle))
         else:
-            entries.append(make_entry(path, place, info, max_file_size))
+            entries.append(make_entry(path, place, info, DEFAULT_MAX_FILE_SIZE))
     return entries, skipped

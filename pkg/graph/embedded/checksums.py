@@ -115,7 +115,7 @@ def seal_all(connection: sqlite3.Connection) -> None:
 
 def find_damage(connection: sqlite3.Connection) -> list[str]:
     """Return descriptions of damaged data; reads all tables once and compares the indexes with them."""
-    counts = {
+    damaged = {
         "texts or nodes": _find_fragments(connection),
         "files or rows": _find_units(connection),
         "links or notes of a file or row": _find_links(connection),
@@ -123,13 +123,10 @@ def find_damage(connection: sqlite3.Connection) -> list[str]:
         "names": _find_names(connection),
     }
     faults = [row[0] for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
-    faults += [f"{count} {name} whose bytes have changed" for name, found in counts.items() if (count := _count(found))]
+    counted = {name: sum(1 for _ in found) for name, found in damaged.items()}
+    faults += [f"{count} {name} whose bytes have changed" for name, count in counted.items() if count]
     is_sound = connection.execute(sql.GET_META, (sql.CHECKSUM,)).fetchone() == (_sum_head(connection),)
     return faults if is_sound else [*faults, "sources, encoder or schema whose bytes have changed"]
-
-
-def _count(found: Iterator[object]) -> int:
-    return sum(1 for _ in found)
 
 
 def _find_fragments(connection: sqlite3.Connection) -> Iterator[Row]:

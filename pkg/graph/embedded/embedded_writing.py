@@ -158,10 +158,6 @@ class EmbeddedWriter:
         self._replaced = (self._replaced or 0) + max(done, 0)
         self.changed = self.changed or bool(rows)
 
-    def _check_replaced(self) -> None:
-        if self._replaced is not None:
-            check_replaced(self._replaced, self._run(sql.COUNT_ALL_VECTORS).fetchone()[0])
-
     def put_links(self, source: str, links: Iterable[UnitLinks]) -> None:
         """Replace the resolved links of units; their ends must exist when the write ends.
 
@@ -276,7 +272,8 @@ class EmbeddedWriter:
     def finish(self) -> None:
         """Insert the remaining rows, delete unreferenced ones, and complete the indexes."""
         self._complete_indexes()
-        self._check_replaced()
+        if self._replaced is not None:
+            check_replaced(self._replaced, self._run(sql.COUNT_ALL_VECTORS).fetchone()[0])
         self._sweep()
         for statement in sql.LINK_INDEXES.values():
             self._run(statement)

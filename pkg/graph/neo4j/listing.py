@@ -41,12 +41,9 @@ def export_label(reader: Reader, label: Label, vectors: bool, ready: list[str]) 
         has_vector = vectors and label in EMBEDDED_LABELS
         line = export_node(make_node(*row[:4]), row["node"]["embedding"] if has_vector else None)
         if label in cypher.UNIT_LABELS:
-            line["parts"] = [(number, _decode(text)) for number, text in row["parts"] if text is not None]
+            texts = ((number, unpack_text(packed)) for number, packed in row["parts"] if packed is not None)
+            line["parts"] = [(number, text.decode("utf-8", "surrogateescape")) for number, text in texts]
         yield line
-
-
-def _decode(packed: bytes) -> str:
-    return unpack_text(packed).decode("utf-8", "surrogateescape")
 
 
 Found = list[Any]  # the values of one node in a record

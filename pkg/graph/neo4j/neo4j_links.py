@@ -59,7 +59,10 @@ def put_notes(run: Runner, source: str, links: Mapping[str, UnitLinks]) -> None:
 
 
 def _put_notes(run: Runner, source: str, links: Mapping[str, UnitLinks], units: Mapping[str, Record]) -> None:
-    notes = [_make_notes(source, units[path], each) for path, each in links.items()]
+    notes = [
+        {"id": units[path]["id"], "source": source, "path": each.path, "notes": each.notes}
+        for path, each in links.items()
+    ]
     run.run(cypher.PUT_NOTES, notes=notes).consume()
 
 
@@ -150,7 +153,3 @@ def make_call(source: str, path: str | None, call: UnboundCall) -> Properties:
     """Return the properties of a Call node; a call in a row may be in several rows and has no path."""
     properties = {"id": call.id, "source": source, "expression": call.expression, "reason": call.reason}
     return properties if path is None else properties | {"path": path, "line": call.line}
-
-
-def _make_notes(source: str, unit: Record, links: UnitLinks) -> Properties:
-    return {"id": unit["id"], "source": source, "path": links.path, "notes": links.notes}

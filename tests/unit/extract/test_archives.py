@@ -59,7 +59,7 @@ def test_an_archive_is_named_after_its_project(filename: str, name: str) -> None
 def test_a_wheel_gives_its_modules(tmp_path: Path) -> None:
     members = {"pack/b.py": "b = 1\n", "pack/__init__.py": "", "pack-1.0.dist-info/METADATA": "", "pack/data.txt": ""}
     found = discover(str(write_zip(tmp_path / "pack-1.0-py3-none-any.whl", members)))
-    assert (found.name, found.root, found.kind) == ("pack", str(tmp_path / "pack-1.0-py3-none-any.whl"), "repository")
+    assert (found.name, found.root) == ("pack", str(tmp_path / "pack-1.0-py3-none-any.whl"))
     assert read_all(found) == {"pack/__init__.py": b"", "pack/b.py": b"b = 1\n"}
 
 

@@ -67,7 +67,7 @@ def test_a_folder_gives_its_python_files_in_order(tmp_path: Path) -> None:
     )
     found = discover(str(tmp_path))
     assert list_paths(found) == ["a/__init__.py", "a/c.pyi", "b.py", "w.pyw"]
-    assert (found.root, found.name, found.kind, found.revision) == (str(tmp_path), tmp_path.name, "repository", None)
+    assert (found.root, found.name, found.revision) == (str(tmp_path), tmp_path.name, None)
     assert found.skipped == ()
     assert found.entries[2].read() == b"b = 1\n"
     assert found.entries[2].size == 6
