@@ -1,6 +1,6 @@
-"""What tests share: settings (one thread, Ctrl-C, examples by profile), failures told at once, a tree and a store.
+"""Shared settings (one thread, Ctrl-C, hypothesis profile), immediate reports of failures, and fixtures.
 
-Fixtures import what they need, because the settings must stand before numpy is imported and examples are counted.
+Fixtures import their modules themselves, because the settings must precede the import of numpy.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from pkg.models.text_model import TextModel
 
 os.environ["PKG_JSON"] = "1"  # most tests parse the output of commands; those of text pass --no-json
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read once, when numpy is first imported
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read once, when numpy is imported
 
-# A shell starts what runs in the background deaf to Ctrl-C, and children inherit that; a program under nohup should
-# stay so, but tests send interrupts and wait for what comes of them.
+# A shell starts background processes that ignore Ctrl-C, and children inherit that; a program under nohup should
+# keep ignoring it, but tests send interrupts and wait for their effect.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -38,14 +38,14 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Tell failures as they happen, in the process that writes to the terminal."""
+    """Report failures as they happen, in the process that writes to the terminal."""
     terminal = session.config.pluginmanager.get_plugin("terminalreporter")
     if terminal is not None:
         session.config.pluginmanager.register(FailureLines(terminal))
 
 
 class FailureLines:
-    """Write a line for each failure at once: which test, and why in brief; the whole of it stands at the end."""
+    """Writes a line for each failure at once, with test and message; the full report follows at the end."""
 
     def __init__(self, terminal: pytest.TerminalReporter) -> None:
         self._terminal = terminal
@@ -60,7 +60,7 @@ class FailureLines:
 
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Hide the caller's settings, and set folders of its own for the data, configuration and cache of each test."""
+    """Hide the caller's settings, and set separate folders for data, configuration and cache of each test."""
     for name in os.environ:
         if name.startswith(("PKG_", "OPENAI_", "VOYAGE_")) and name != "PKG_JSON":
             monkeypatch.delenv(name)
@@ -79,7 +79,7 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
-    """Give an empty store in a file."""
+    """Return an empty store in a file."""
     from trees import open_graph_at
 
     with closing(open_graph_at(tmp_path / "graph.db")) as opened:
@@ -88,7 +88,7 @@ def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
 
 @pytest.fixture(scope="session")
 def coder_file() -> Path:
-    """Give the GGUF file of a small coder, a real one: PKG_TEST_MODEL, else what `make test-models` has fetched."""
+    """Return the GGUF file of a small real coder: PKG_TEST_MODEL, else the download of `make test-models`."""
     from coder_model import find_coder
 
     return find_coder()
@@ -96,7 +96,7 @@ def coder_file() -> Path:
 
 @pytest.fixture(scope="session")
 def coder(coder_file: Path) -> Iterator[TextModel]:
-    """Open the small coder, once for all tests, on one thread: more would spin while another test has the core."""
+    """Open the small coder, once for all tests, on one thread: more would spin while another test runs."""
     from pkg.models.model_options import ModelOptions
     from pkg.models.registry import open_model
 
@@ -106,7 +106,7 @@ def coder(coder_file: Path) -> Iterator[TextModel]:
 
 @pytest.fixture
 def models() -> Iterator[dict[str, LetterModel]]:
-    """Let the registry know toys (toy_models.register_toys); give those that were made, by name."""
+    """Register toy models (toy_models.register_toys); return the opened ones by name."""
     from toy_models import register_toys
 
     with register_toys() as made:

@@ -1,4 +1,4 @@
-"""What tests of a server share: the one at hand emptied, a repository, and little patience."""
+"""Shared fixtures of server tests: an emptied server, a repository, and short timeouts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pkg.graph.neo4j import neo4j_writing, session
 
 @pytest.fixture
 def driver(server: Server) -> Iterator[Driver]:
-    """Look at the server behind PKG's back; its database is empty."""
+    """Connect to the server without PKG; its database is empty."""
     with server.connect() as driver:
         empty_database(driver)
         yield driver
@@ -23,7 +23,7 @@ def driver(server: Server) -> Iterator[Driver]:
 
 @pytest.fixture
 def hasten(monkeypatch: pytest.MonkeyPatch, server: Server, driver: Driver) -> None:
-    """Make a batch of each file, wait little, and log in."""
+    """Set batches of one file, short timeouts, and the login."""
     monkeypatch.setattr(neo4j_writing, "BATCH_BYTES", 1)
     monkeypatch.setattr(session, "RETRY_SECONDS", 0.5)
     monkeypatch.setattr(session, "ANSWER_SECONDS", 2.0)
@@ -33,5 +33,5 @@ def hasten(monkeypatch: pytest.MonkeyPatch, server: Server, driver: Driver) -> N
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """Write a repository of some files."""
+    """Write a small repository."""
     return write_shop(tmp_path)

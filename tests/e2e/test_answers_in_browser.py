@@ -1,4 +1,4 @@
-"""The page of answers side by side in a real Chromium: buttons choose, citations lead, and all can be read."""
+"""The page of answers side by side in a real Chromium: filters, citations and legibility."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def answers_page(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize("size", [(1280, 900), (360, 740)], ids=["wide", "small"])
-def test_questions_are_chosen_by_winner_and_type(address: str, size: tuple[int, int]) -> None:
+def test_questions_are_filtered_by_winner_and_type(address: str, size: tuple[int, int]) -> None:
     with start_page(*size) as page:
         page.open(address)
         page.await_true("document.readyState === 'complete' && document.querySelector('section')")

@@ -1,4 +1,4 @@
-"""Every saved query of the Browser's guide runs on real servers, finds what it promises and stays within its bounds."""
+"""Every saved query of the Browser's guide runs on real servers, with the promised results within its limit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ QUERIES = {query.name: query for query in read_queries()}
 STYLES = parse_style(STYLE.read_text(encoding="utf-8"))
 FILES = SHOP | {"shop/copy.py": SHOP["shop/prices.py"]}
 
-# Names that no source but the finished ones may show, for every query at once.
+# Names that must not appear, because their source is unfinished; for all queries.
 HIDDEN = """CREATE (s:Source {id: 'hidden', source: 'hidden', name: 'hidden', state: 'loading'})
     CREATE (s)-[:CONTAINS]->(u:File {id: 'hidden-file', source: 'hidden', path: 'hidden/cart.py', name: 'cart.py'})
     CREATE (u)-[:IMPORTS]->(:Import {id: 'hidden-import', source: 'hidden', name: 'json'})
@@ -45,7 +45,7 @@ PUT_CALL = """MATCH (f:Function {source: 'shop', qualname: 'Cart.total'})
 PUT_TARGET = """MATCH (i:Import {source: 'shop', name: 'find_price'}), (f:Function {source: 'shop', name: 'find_price'})
     CREATE (i)-[:RESOLVES_TO]->(f)"""
 
-# Far more than the bound of whatever a query may ask for.
+# Far more than the limit of any query.
 BIG = """CREATE (s:Source {id: 'big', source: 'big', name: 'big', state: 'ready'})
     CREATE (:FunctionName {id: 'big-name', source: 'big', name: 'big'})
     CREATE (:Function {id: 'first', source: 'big', name: 'first', qualname: 'first'})
@@ -68,7 +68,7 @@ BIG_INSIDE = """MATCH (n:FunctionName {id: 'big-name'}), (first:Function {id: 'f
 
 @dataclass(frozen=True)
 class Promise:
-    """What a query is asked, and some of the captions that it must draw."""
+    """The parameters of a query, and some of the captions that it must draw."""
 
     parameters: Mapping[str, str]
     captions: frozenset[str]
@@ -99,7 +99,7 @@ DRAWN_LEAST = {"start": 16, "call-path": 22, "biggest-functions": 51, "shared-na
 
 @pytest.fixture(scope="module", params=SERVERS)
 def driver(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
-    """Build a small graph with calls beside a source that is not finished, and connect to it."""
+    """Build a small graph with calls and an unfinished source, and connect to it."""
     folder = write_tree(tmp_path_factory.mktemp("tree"), FILES) / "shop"
     with closing(open_empty_server(request.param)()) as store:
         build(str(folder), store)
@@ -112,7 +112,7 @@ def driver(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture(scope="module")
 def big(driver: Driver) -> Driver:
-    """Add a source with more of everything than a page can draw."""
+    """Add a source larger than a page can draw."""
     for statement in (BIG, BIG_INSIDE):
         driver.execute_query(statement)
     return driver
@@ -129,7 +129,7 @@ def put_calls(store: GraphStore) -> None:
 
 
 def draw(driver: Driver, query: SavedQuery, parameters: Mapping[str, str]) -> list[Node]:
-    """Run a query in a session that may only read and give the nodes that the Browser would draw."""
+    """Run a query in a read-only session, and return the nodes that the Browser would draw."""
     with driver.session(default_access_mode=READ_ACCESS) as session:
         return list(session.run(query.text, parameters).graph().nodes)  # type: ignore[arg-type]
 
@@ -140,7 +140,7 @@ def name_label(node: Node) -> str:
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_a_query_draws_what_its_title_promises(driver: Driver, name: str) -> None:
+def test_a_query_draws_the_nodes_of_its_title(driver: Driver, name: str) -> None:
     drawn = draw(driver, QUERIES[name], SHOWN[name].parameters)
     captions = {make_caption(STYLES, name_label(node), node) for node in drawn}
     assert captions >= SHOWN[name].captions
@@ -148,14 +148,14 @@ def test_a_query_draws_what_its_title_promises(driver: Driver, name: str) -> Non
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_a_query_shows_finished_sources_and_nothing_of_the_stores_own(driver: Driver, name: str) -> None:
+def test_a_query_shows_only_finished_sources_and_no_internal_nodes(driver: Driver, name: str) -> None:
     drawn = draw(driver, QUERIES[name], SHOWN[name].parameters)
     assert {node["source"] for node in drawn if name_label(node) != "Source"} <= {"shop", "big"}
     assert not [node for node in drawn if node["name"] == "hidden"]
     assert not {STORE, FRAGMENT} & {name_label(node) for node in drawn}
 
 
-def test_every_query_is_tried() -> None:
+def test_every_query_is_tested() -> None:
     assert set(SHOWN) == set(QUERIES)
 
 
@@ -168,6 +168,6 @@ def test_a_qualified_name_narrows_a_function(driver: Driver) -> None:
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_a_query_draws_no_more_of_a_big_graph_than_a_page_can_bear(big: Driver, name: str) -> None:
+def test_a_query_limits_the_nodes_of_a_big_graph(big: Driver, name: str) -> None:
     drawn = draw(big, QUERIES[name], BIG_ASKED)
     assert DRAWN_LEAST.get(name, 100) <= len(drawn) <= NODE_LIMIT

@@ -1,4 +1,4 @@
-"""Files for `neo4j-admin database import` give the graph that they were made from, on every version."""
+"""Files for `neo4j-admin database import` give the exported graph again, on every version."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def files(embedded: EmbeddedStore, tmp_path_factory: pytest.TempPathFactory) -> 
 def imported(
     request: pytest.FixtureRequest, files: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Neo4jStore]:
-    """Import by the arguments of the script into a server that never ran, start it and make the schema."""
+    """Import by the arguments of the script into a new server, start it and create the schema."""
     server = LaunchedServer(request.param, tmp_path_factory.mktemp("neo4j"))
     server.admin("database", "import", "full", "neo4j", *read_arguments(files))
     server.start()
@@ -83,18 +83,18 @@ def imported(
 
 
 def read_arguments(files: Path) -> list[str]:
-    """Read the arguments from the script, the names of the files made absolute."""
+    """Read the arguments from the script, with absolute file names."""
     words = re.findall(
         r"--[\w-]+=[\w.+=-]+(?=\s)", (files / "import.sh").read_text(encoding="utf-8").partition("database import")[2]
     )
     return [re.sub(r"=(\w+\.csv)$", rf"={files}/\1", word) for word in words]
 
 
-def test_the_imported_graph_is_the_exported_one_line_by_line(embedded: EmbeddedStore, imported: Neo4jStore) -> None:
+def test_the_imported_graph_equals_the_exported_one_line_by_line(embedded: EmbeddedStore, imported: Neo4jStore) -> None:
     assert export_lines(imported) == export_lines(embedded)
 
 
-def test_the_imported_graph_is_sound_and_counts_the_same(embedded: EmbeddedStore, imported: Neo4jStore) -> None:
+def test_the_imported_graph_is_valid_and_has_equal_counts(embedded: EmbeddedStore, imported: Neo4jStore) -> None:
     assert imported.check() == []
     ours, theirs = imported.stats(), embedded.stats()
     assert (ours.nodes, ours.relations, ours.partial) == (theirs.nodes, theirs.relations, theirs.partial)
@@ -102,14 +102,14 @@ def test_the_imported_graph_is_sound_and_counts_the_same(embedded: EmbeddedStore
 
 
 @pytest.mark.parametrize("mode", ["block", "function"])
-def test_a_question_finds_the_same(embedded: EmbeddedStore, imported: Neo4jStore, mode: Mode) -> None:
+def test_a_query_has_equal_results(embedded: EmbeddedStore, imported: Neo4jStore, mode: Mode) -> None:
     question = "draw a list of unique elements"
     ours, theirs = (Graph(store).query(question, mode=mode, top_k=5).hits for store in (imported, embedded))
     assert list(ours) == [_allow_single_precision(hit) for hit in theirs]
 
 
 def _allow_single_precision(hit: Hit) -> Hit:
-    """Let scores be as right as those of a server, which reckons cosines in single precision."""
+    """Round scores to the precision of a server, which computes cosines in single precision."""
     names = "score", "score_pruned", "cosine"
     near: dict[str, Any] = {name: pytest.approx(getattr(hit, name), abs=1e-6) for name in names}
     return replace(hit, **near)
@@ -124,7 +124,7 @@ def test_words_and_names_are_found(embedded: EmbeddedStore, imported: Neo4jStore
     assert imported.find_name("total") == embedded.find_name("total")
 
 
-def test_a_build_of_the_same_files_goes_on_from_the_import(imported: Neo4jStore) -> None:
+def test_a_build_of_the_same_files_changes_nothing_after_the_import(imported: Neo4jStore) -> None:
     report = build(str(PACKAGE), imported)
     assert (report.written, report.removed, imported.generation()) == (0, 0, 1)
     assert report.unchanged == imported.stats().nodes["File"] - len(AWKWARD) - len(SHOP)

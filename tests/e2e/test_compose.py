@@ -1,4 +1,4 @@
-"""Docker Compose reads docker-compose.yml as it is meant, and the health check tells a live server from none."""
+"""Docker Compose accepts docker-compose.yml, and the health check detects a live server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IN_CI = os.environ.get("CI") == "true"
 
 
 def find_compose() -> list[str]:
-    """Find Docker Compose: the plugin of docker, or the program of its own; an empty list when there is neither."""
+    """Find Docker Compose: the plugin of docker, or a separate program; return an empty list if there is neither."""
     if shutil.which("docker"):
         plugin = subprocess.run(["docker", "compose", "version"], capture_output=True)
         if plugin.returncode == 0:
@@ -28,7 +28,7 @@ def find_compose() -> list[str]:
 
 @pytest.fixture(scope="module")
 def compose() -> list[str]:
-    """Give the command; where the project is checked as a whole, it must be there."""
+    """Return the command; it is required if the whole project is checked."""
     command = find_compose()
     if not command and not IN_CI:
         pytest.skip("no 'docker compose' and no 'docker-compose' on this machine; install docker-compose to run this")
@@ -42,7 +42,7 @@ def read_config(compose: list[str], **variables: str) -> subprocess.CompletedPro
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
 
 
-def test_the_file_is_valid_and_passes_the_password_to_both(compose: list[str]) -> None:
+def test_the_file_is_valid_and_passes_the_password_to_both_services(compose: list[str]) -> None:
     done = read_config(compose, NEO4J_PASSWORD=PASSWORD)
     assert (done.returncode, done.stderr) == (0, "")
     assert f"NEO4J_AUTH: neo4j/{PASSWORD}" in done.stdout
@@ -58,7 +58,7 @@ def test_without_a_password_nothing_starts(compose: list[str]) -> None:
 
 def test_every_published_port_is_on_loopback(compose: list[str]) -> None:
     shown = read_config(compose, NEO4J_PASSWORD=PASSWORD, NEO4J_BOLT_PORT="17687").stdout
-    short = re.findall(r"- (\S+):(\d+):(\d+)/tcp", shown)  # as version 1 writes them
+    short = re.findall(r"- (\S+):(\d+):(\d+)/tcp", shown)  # as printed by version 1
     long = re.findall(r'host_ip: (\S+)\s+target: (\d+)\s+published: "?(\d+)', shown)
     ports = {(host, published, target) for host, published, target in short}
     ports |= {(host, published, target) for host, target, published in long}

@@ -1,4 +1,4 @@
-"""The page of a graph in a real Chromium: searched, walked through and drawn, by mouse and by keys, light and dark."""
+"""The page of a graph in a real Chromium: search, navigation and drawings, by mouse and keys, light and dark."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def page(address: str) -> Iterator[Page]:
 
 
 def show(page: Page, address: str, view: str) -> None:
-    """Open a view, and wait until all of it is there."""
+    """Open a view, and wait until it is complete."""
     page.open("about:blank")
     page.open(address + quote(view, safe="#/?=&:"))
     page.await_true("document.querySelector('main .body > *, main .hits > *, main .cards')")
@@ -85,7 +85,7 @@ def read(page: Page, selector: str) -> list[str]:
     return found
 
 
-def test_answers_come_while_one_types_and_the_first_is_opened_with_keys(page: Page, address: str) -> None:
+def test_results_appear_during_typing_and_the_first_is_opened_with_keys(page: Page, address: str) -> None:
     show(page, address, "#/map")
     page.press("/")
     page.type("find the price of an item")
@@ -98,7 +98,7 @@ def test_answers_come_while_one_types_and_the_first_is_opened_with_keys(page: Pa
     assert page.run("location.hash").startswith("#/symbol")
 
 
-def test_a_symbol_shows_who_needs_it_its_source_with_marks_and_what_it_needs(page: Page, address: str) -> None:
+def test_a_symbol_shows_its_callers_its_highlighted_source_and_its_callees(page: Page, address: str) -> None:
     show(page, address, FIND_PRICE)
     needed_by, needs = read(page, ".side:first-child .name"), read(page, ".side:last-child .name")
     assert {"Order.total", "test_price"} <= set(needed_by)
@@ -106,22 +106,22 @@ def test_a_symbol_shows_who_needs_it_its_source_with_marks_and_what_it_needs(pag
     assert read(page, "li.calls a.call") == ["add_tax"]
     page.click("li.calls a.call")
     page.await_true("document.querySelector('h1').textContent.includes('add_tax')")
-    assert "unknown.call" in "".join(read(page, ".side:last-child details"))  # where the graph stops
+    assert "unknown.call" in "".join(read(page, ".side:last-child details"))  # the graph ends here
     assert read(page, ".code .stop") == ["unknown", "call"]
     assert read(page, ".trail a") == ["find_price"]
     page.reload()
-    page.await_true("document.querySelector('.trail a')?.textContent === 'find_price'")  # it stands in the address
+    page.await_true("document.querySelector('.trail a')?.textContent === 'find_price'")  # it is part of the address
     page.click(".trail a")
     page.await_true("document.querySelector('h1').textContent.includes('find_price')")
 
 
-def test_the_graph_grows_where_it_is_asked_to_and_nothing_moves(page: Page, address: str) -> None:
+def test_the_graph_grows_at_the_selected_node_and_nothing_moves(page: Page, address: str) -> None:
     show(page, address, f"{FIND_PRICE}&tab=graph")
     before = page.run(NODES)
     assert before["Order.total"]["x"] < before["find_price"]["x"] < before["add_tax"]["x"]
     assert "Order.pay" not in before
     page.run("document.querySelector('.canvas').focus()")
-    page.press("ArrowRight")  # to the centre, from nowhere
+    page.press("ArrowRight")  # moved to the centre
     for _ in range(3):
         page.press("ArrowLeft")
     while "Order.total" not in page.run("document.querySelector('.told').textContent"):
@@ -135,7 +135,7 @@ def test_the_graph_grows_where_it_is_asked_to_and_nothing_moves(page: Page, addr
     page.await_true("document.querySelector('h1').textContent.includes('Order.total')")
 
 
-def test_an_impact_counts_what_may_break_and_tells_tests_apart(page: Page, address: str) -> None:
+def test_an_impact_counts_affected_code_and_tests_separately(page: Page, address: str) -> None:
     show(page, address, FIND_PRICE)
     page.press("i")
     page.await_true("document.querySelector('.fact')")
@@ -166,14 +166,14 @@ def test_a_place_leads_to_the_editor(page: Page, address: str, store: str) -> No
 
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nobody_is_shut_out(page: Page, address: str, view: str, scheme: str) -> None:
+def test_the_page_is_accessible(page: Page, address: str, view: str, scheme: str) -> None:
     page.prefer_scheme(scheme)
     show(page, address, view)
     assert find_contrast(page, TEXTS) >= 4.5
     assert find_faults(page) == []
 
 
-def test_colours_are_switched_by_hand_and_stay_so(page: Page, address: str) -> None:
+def test_a_chosen_colour_scheme_is_kept(page: Page, address: str) -> None:
     page.prefer_scheme("light")
     show(page, address, "#/map")
     seen = []
@@ -188,7 +188,7 @@ def test_colours_are_switched_by_hand_and_stay_so(page: Page, address: str) -> N
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_phone_shows_all_of_it_and_nothing_is_moved_sideways(address: str, view: str) -> None:
+def test_a_phone_shows_the_whole_page_without_horizontal_scrolling(address: str, view: str) -> None:
     with start_page(*PHONE) as page:
         show(page, address, view)
         assert page.run("document.documentElement.scrollWidth") <= PHONE[0]
@@ -209,7 +209,7 @@ def test_a_drawing_is_saved_as_svg_and_png(page: Page, address: str) -> None:
     assert page.run("createImageBitmap(kept).then((each) => each.width)") > 400
 
 
-def test_cut_branches_are_struck(page: Page, address: str) -> None:
+def test_cut_branches_are_struck_through(page: Page, address: str) -> None:
     show(page, address, FIND_PRICE)
     page.run(
         "import('/page/page.js').then(({ showCode }) => document.body.append("
@@ -222,13 +222,13 @@ def test_cut_branches_are_struck(page: Page, address: str) -> None:
 @pytest.mark.parametrize(
     "view", [*VIEWS, "#/symbol?name=shop/prices.py::add_tax&source=shop", "#/map?source=shop&path=shop"]
 )
-def test_names_and_texts_are_never_more_than_text(page: Page, address: str, view: str) -> None:
+def test_names_and_texts_are_never_interpreted_as_markup(page: Page, address: str, view: str) -> None:
     show(page, address, view)
     assert page.run("document.title") != "broken"
     assert page.run("document.querySelectorAll('main img, main script, main iframe').length") == 0
 
 
-def test_a_file_of_an_odd_name_is_opened(page: Page, address: str) -> None:
+def test_a_file_with_an_unusual_name_is_opened(page: Page, address: str) -> None:
     show(page, address, "#/map?source=shop&path=shop")
     page.run(
         "[...document.querySelectorAll('.side a.name')].find((each) => each.textContent.includes('onerror')).click()"
@@ -237,7 +237,7 @@ def test_a_file_of_an_odd_name_is_opened(page: Page, address: str) -> None:
     assert ODD_FILE in page.run("document.querySelector('h1').textContent")
 
 
-def test_an_unknown_name_is_told_and_the_page_goes_on(page: Page, address: str) -> None:
+def test_an_unknown_name_is_reported_and_the_page_remains_usable(page: Page, address: str) -> None:
     page.open(f"{address}#/symbol?name=nothing_of_the_kind")
     page.await_true("document.getElementById('fault').textContent.includes('nothing_of_the_kind')")
     page.press("m")
@@ -245,7 +245,7 @@ def test_an_unknown_name_is_told_and_the_page_goes_on(page: Page, address: str) 
     assert page.run("document.getElementById('fault').textContent") == ""
 
 
-def test_a_written_symbol_opens_from_disk_and_asks_nobody(page: Page, store: str, tmp_path: Path) -> None:
+def test_a_written_symbol_opens_from_disk_without_requests(page: Page, store: str, tmp_path: Path) -> None:
     with open_graph(store) as graph:
         (tmp_path / "symbol.html").write_text(render_symbol_page(graph, "add_tax", None).text, encoding="utf-8")
     page.open((tmp_path / "symbol.html").as_uri())
@@ -257,9 +257,7 @@ def test_a_written_symbol_opens_from_disk_and_asks_nobody(page: Page, store: str
     assert "</script><script>" in page.run("document.querySelector('.source').textContent")
     assert page.run("document.title") != "broken"
     page.run("[...document.querySelectorAll('.side a.name')].find((each) => each.textContent === 'find_price').click()")
-    page.await_true(
-        "document.querySelector('h1').textContent.includes('find_price')"
-    )  # what it is linked with came along
+    page.await_true("document.querySelector('h1').textContent.includes('find_price')")  # its neighbours are included
     page.press("i")
     page.await_true("document.getElementById('fault').textContent.includes('does not include')")
 
@@ -273,7 +271,7 @@ def test_a_written_map_opens_from_disk(page: Page, store: str, tmp_path: Path) -
     assert find_faults(page) == []
 
 
-def test_a_written_page_says_what_has_changed_since_the_build(page: Page, tmp_path: Path) -> None:
+def test_a_written_page_lists_files_changed_since_the_build(page: Page, tmp_path: Path) -> None:
     store = build_changed(tmp_path)
     with open_graph(store) as graph:
         pages = {"map": render_map_page(graph, None, None), "symbol": render_symbol_page(graph, "add_tax", None)}
@@ -284,24 +282,24 @@ def test_a_written_page_says_what_has_changed_since_the_build(page: Page, tmp_pa
         assert page.run(NOTICE) == "Changed since the build: shop/prices.py."
 
 
-def test_what_has_changed_since_the_build_is_said(page: Page, tmp_path: Path) -> None:
+def test_files_changed_since_the_build_are_listed(page: Page, tmp_path: Path) -> None:
     with start_serve(tmp_path, "--store", build_changed(tmp_path)) as served:
         show(page, served.page, FIND_PRICE)
         assert page.run(NOTICE) == "Changed since the build: shop/prices.py."
         assert "changed since the build" in page.run("document.querySelector('.head').textContent")
         page.run(f"import('/page/page.js').then(({{ ask }}) => ask('show', {json.dumps(REPORT)})).then(() => 0)")
-        assert "shop/prices.py" in page.run(NOTICE)  # an answer that is all as it was built does not take it back
+        assert "shop/prices.py" in page.run(NOTICE)  # an answer without changed files does not remove the notice
         page.run("location.hash = '#/symbol?name=shop/reports/daily.py::report&source=shop'")
         page.await_true(
             "document.querySelector('h1').textContent.includes('report') && document.querySelector('.source')"
         )
-        assert page.run(NOTICE) == ""  # of what is shown nothing has changed
+        assert page.run(NOTICE) == ""  # nothing shown has changed
         page.press("b")
         page.await_true(f"document.querySelector('h1').textContent.includes('find_price') && {NOTICE}")
-        assert page.run(NOTICE) == "Changed since the build: shop/prices.py."  # as the answer that was kept says
+        assert page.run(NOTICE) == "Changed since the build: shop/prices.py."  # as in the cached answer
 
 
-def test_enter_while_a_search_is_on_its_way_waits_for_it(page: Page, address: str) -> None:
+def test_enter_waits_for_a_pending_search(page: Page, address: str) -> None:
     show(page, address, "#/map")
     page.run(SLOW)
     page.press("/")
@@ -312,7 +310,7 @@ def test_enter_while_a_search_is_on_its_way_waits_for_it(page: Page, address: st
     assert page.run("window.asked") == 1
 
 
-def test_a_symbol_that_is_asked_for_again_while_it_loads_is_shown(page: Page, address: str) -> None:
+def test_a_symbol_requested_again_while_it_loads_is_shown(page: Page, address: str) -> None:
     show(page, address, "#/map")
     page.run(SLOW)
     page.run(f"location.hash = {json.dumps(FIND_PRICE)}")
@@ -322,7 +320,7 @@ def test_a_symbol_that_is_asked_for_again_while_it_loads_is_shown(page: Page, ad
     assert read(page, ".trail a") == ["add_tax"]
 
 
-def test_answers_of_another_graph_are_not_kept(page: Page, address: str) -> None:
+def test_answers_of_another_graph_are_not_cached(page: Page, address: str) -> None:
     show(page, address, "#/map")
     page.run(
         "window.asked = 0; window.kept = window.fetch; window.fetch = async (address, options) => {"
@@ -337,7 +335,7 @@ def test_answers_of_another_graph_are_not_kept(page: Page, address: str) -> None
     assert counts[2:] == [counts[1] + 1, counts[1] + 1, counts[1] + 2, counts[1] + 3]
 
 
-def test_characters_that_show_nothing_are_spelled(page: Page, address: str) -> None:
+def test_invisible_characters_are_spelled_out(page: Page, address: str) -> None:
     show(page, address, "#/map")
     hidden = [
         "\x00", "\x1b", "\x85", "\xad", "\u034f", "\u061c", "\u115f", "\u1160", "\u17b4", "\u180e", "\u200b", "\u200d",

@@ -1,4 +1,4 @@
-"""The retrievers of neo4j-graphrag find in our indexes what `pkg query --mode function` finds."""
+"""The retrievers of neo4j-graphrag have the results of `pkg query --mode function` on our indexes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def server(request: pytest.FixtureRequest) -> Server:
 
 
 def run_example(server: Server, question: str) -> dict[str, str]:
-    """Run the example and give the first answer of each: vector, hybrid, pkg -> path and qualified name."""
+    """Run the example; return the first answer of each: vector, hybrid, pkg -> path and qualified name."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     environment |= {"PKG_NEO4J_USER": server.user, "PKG_NEO4J_PASSWORD": server.password}
     command = [sys.executable, str(ROOT / "examples" / "graphrag_retrievers.py"), server.uri, question]
@@ -54,6 +54,6 @@ def run_example(server: Server, question: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_both_retrievers_give_the_first_answer_of_pkg(server: Server, question: str) -> None:
+def test_both_retrievers_return_the_first_answer_of_pkg(server: Server, question: str) -> None:
     answers = run_example(server, question)
     assert answers == dict.fromkeys(("vector", "hybrid", "pkg"), answers["pkg"])

@@ -1,4 +1,4 @@
-"""Ctrl-C during a real build: exit code 130, one line of message, and the graph as it was."""
+"""Ctrl-C during a real build: exit code 130, one line of message, and an unchanged graph."""
 
 from __future__ import annotations
 

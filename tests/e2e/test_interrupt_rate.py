@@ -1,4 +1,4 @@
-"""`pkg rate` as a process: Ctrl-C keeps what was saved, the same command goes on, and --open opens the address."""
+"""`pkg rate` as a process: Ctrl-C keeps saved ratings, the same command resumes, and --open opens the address."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rate_process import PATIENCE, read_rows, start_rate
 
 
 def rate(address: str, number: int) -> dict[str, Any]:
-    """Come in by an address, and rate one item as the page does."""
+    """Log in by an address, and rate one item as the page does."""
     place = address.partition("/?")[0]
     browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
     with browser.open(address):
@@ -32,7 +32,7 @@ def rows(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in pairs))
 
 
-def test_ctrl_c_keeps_what_was_saved_and_the_same_command_goes_on(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_saved_ratings_and_the_same_command_resumes(tmp_path: Path) -> None:
     with start_rate(tmp_path, "rows.jsonl", "--rater", "ana") as process:
         assert rate(process.wait_for_addresses(1)[0], 0)["done"] == [True, False]
         code, (head, pair) = process.interrupt()
@@ -48,7 +48,7 @@ def test_ctrl_c_keeps_what_was_saved_and_the_same_command_goes_on(tmp_path: Path
     assert [row["id"] for row in read_rows(tmp_path / "rows.ratings.jsonl")] == ["p0", "p1"]
 
 
-def test_the_first_address_is_opened_in_the_browser_when_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_opens_the_first_address_in_the_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROWSER", 'sh -c "echo %s >> opened.txt"')
     with start_rate(tmp_path, "rows.jsonl", "--raters", "2", "--open") as process:
         first, _ = process.wait_for_addresses(2)

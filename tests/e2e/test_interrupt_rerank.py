@@ -1,4 +1,4 @@
-"""Ctrl-C while answers are ranked: exit code 130, whole lines, and the rest is done by the same command."""
+"""Ctrl-C during ranking: exit code 130, complete lines, and the same command resumes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def wait_for_lines(out: Path, process: subprocess.Popen[bytes]) -> None:
         time.sleep(0.02)
 
 
-def test_ctrl_c_keeps_the_lines_that_are_written(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_written_lines(tmp_path: Path) -> None:
     out = tmp_path / "ranked.jsonl"
     lines = [json.dumps(task).encode() + b"\n" for task in TASKS]
     process = start_rerank(out)

@@ -1,6 +1,6 @@
-"""A build that is killed leaves the old graph or the new one, sound either way, and the next build completes it.
+"""A killed build leaves the old graph or the new one, both valid, and the next build completes it.
 
-PKG_KILLS sets the number of kills (6 by default); the moments are drawn with a fixed seed.
+PKG_KILLS sets the number of kills (6 by default); the moments are random with a fixed seed.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing.build import build
 
 KILLS = int(os.environ.get("PKG_KILLS", "6"))
-QUICK = (1, 3)  # of a first build at any time, and of an update at its commit; the others are slow tests
+QUICK = (1, 3)  # of a first build at any time, and of an update at its commit; others are slow tests
 SCHEMA_BYTES = 500_000  # the log grows beyond this only when a build commits
-PATIENCE = 60  # seconds for a process to end after what should end it at once
+PATIENCE = 60  # seconds for the immediate end of a process
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A package in its second version, a store of its first, and what undisturbed builds give and take."""
+    """A package in its second version, a store of its first, and results and times of undisturbed builds."""
 
     repository: Path
     stores: Path  # the files of a store that holds the first version
@@ -120,7 +120,7 @@ def kill_build(arguments: list[str], log: Path | None, seconds: float) -> int:
 
 
 def look(store: Path) -> tuple[int | None, str | None]:
-    """Give the generation and the digest of what a killed build left; both None for no store."""
+    """Return generation and digest of the store after a kill; both None without a store."""
     try:
         opened = EmbeddedStore(store)
     except StoreMissingError:
@@ -146,7 +146,7 @@ def test_a_killed_build_leaves_the_old_or_the_new_graph(
         moment *= scene.time_build(workers)
 
     status = 0
-    while status != -signal.SIGKILL:  # a build that ends before it is killed is killed sooner
+    while status != -signal.SIGKILL:  # a build that ends before the kill is killed sooner
         shutil.rmtree(tmp_path)
         tmp_path.mkdir() if is_new else shutil.copytree(scene.stores, tmp_path)
         status = kill_build(command(scene.repository, store, workers), log, moment)

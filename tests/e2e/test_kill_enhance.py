@@ -1,4 +1,4 @@
-"""A run of `pkg enhance` that is killed or interrupted loses nothing that a model was paid for."""
+"""A killed or interrupted run of `pkg enhance` loses no text of the model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pkg.model import Label
 
 FUNCTIONS = 40
 PATIENCE = 60  # seconds for a process to do what takes one
-SECONDS_A_FUNCTION = 0.05  # slow enough to be killed in the midst of many
+SECONDS_A_FUNCTION = 0.05  # slow enough to be killed in between
 
 RUN = f"""
 import sys, time
@@ -44,7 +44,7 @@ SUPPORT = Path(__file__).parents[1] / "support"
 
 @pytest.fixture
 def scene(tmp_path: Path) -> Path:
-    """Build a graph of functions that nobody has documented."""
+    """Build a graph of undocumented functions."""
     code = "".join(f"def give_{number}(value):\n    return value + {number}\n\n\n" for number in range(FUNCTIONS))
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "many.py").write_text(code)
@@ -89,7 +89,7 @@ def count_stored(scene: Path) -> int:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="nothing kills like that here")
-def test_after_a_kill_the_next_run_asks_for_nothing_that_was_answered(scene: Path) -> None:
+def test_after_a_kill_the_next_run_repeats_no_answered_request(scene: Path) -> None:
     first = start(scene)
     wait_for(scene, FUNCTIONS // 2)
     first.kill()
@@ -103,13 +103,13 @@ def test_after_a_kill_the_next_run_asks_for_nothing_that_was_answered(scene: Pat
     assert second.returncode == 0, errors
     again = read_asked(scene)[len(answered) :]
     assert len(again) == FUNCTIONS - kept
-    assert len(set(again) & set(answered)) <= 1  # what was answered between the last look and the kill is not kept
+    assert len(set(again) & set(answered)) <= 1  # answers between the last check and the kill are lost
     report = json.loads(output.splitlines()[-1])
     assert (report["written"], report["asked"]) == (FUNCTIONS - stored, FUNCTIONS - kept)
     assert count_stored(scene) == FUNCTIONS
 
 
-def test_an_interrupt_stores_what_was_written_and_says_so(scene: Path) -> None:
+def test_an_interrupt_stores_the_written_docstrings_and_says_so(scene: Path) -> None:
     first = start(scene)
     wait_for(scene, 10)
     first.send_signal(signal.SIGINT)
@@ -117,7 +117,7 @@ def test_an_interrupt_stores_what_was_written_and_says_so(scene: Path) -> None:
     assert first.returncode == 130
     assert "the same command goes on where it stopped" in errors
     stored = count_stored(scene)
-    assert 5 <= stored < FUNCTIONS  # what was answered in the last moment is in the cache
+    assert 5 <= stored < FUNCTIONS  # the last answers are in the cache
     second = start(scene)
     second.communicate(timeout=PATIENCE)
     assert count_stored(scene) == FUNCTIONS

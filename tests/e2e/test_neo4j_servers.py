@@ -1,4 +1,4 @@
-"""Each Neo4j of the tests starts, answers, outlives being stopped and killed, and is gone with the run."""
+"""Each Neo4j server of the tests starts, answers, survives stops and kills, and ends with the run."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from pkg.errors import StoreError
 
 pytestmark = pytest.mark.server
 
-PATIENCE = 30  # seconds for a process to end after what should end it at once
+PATIENCE = 30  # seconds for the immediate end of a process
 
 
 @pytest.fixture(scope="module", params=VERSIONS)
 def launched(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LaunchedServer]:
-    """Launch a server of its own for tests that stop and kill it."""
+    """Launch a separate server for tests that stop and kill it."""
     server = start_server(request.param, tmp_path_factory.mktemp("neo4j"))
     yield server
     server.kill()
@@ -52,7 +52,7 @@ def test_a_shared_server_is_of_its_version_and_is_started_once(version: str) -> 
 
 
 @pytest.mark.parametrize("version", SERVERS)
-def test_an_emptied_database_holds_nothing_and_keeps_its_schema_unless_told(version: str) -> None:
+def test_an_emptied_database_keeps_its_schema_by_default(version: str) -> None:
     indexes = "SHOW INDEXES YIELD type WHERE type <> 'LOOKUP' RETURN count(*) AS number"
     with open_server(version).connect() as driver:
         empty_database(driver, drop_schema=True)
@@ -73,9 +73,7 @@ def test_a_launched_server_is_of_its_version_and_shows_the_browser(launched: Lau
 
 
 @pytest.mark.parametrize("end", [LaunchedServer.stop, LaunchedServer.kill])
-def test_a_server_that_was_ended_comes_back_with_its_data(
-    launched: LaunchedServer, end: Callable[[LaunchedServer], None]
-) -> None:
+def test_a_restarted_server_has_its_data(launched: LaunchedServer, end: Callable[[LaunchedServer], None]) -> None:
     with launched.connect() as driver:
         driver.execute_query("MERGE (:Kept)")
     address = launched.uri
@@ -103,7 +101,7 @@ def test_nodes_are_imported_offline(launched: LaunchedServer, tmp_path: Path, mo
     assert list(nowhere.iterdir()) == []  # the tool leaves reports in its working folder
 
 
-def test_what_the_admin_tool_refuses_is_shown(launched: LaunchedServer) -> None:
+def test_errors_of_the_admin_tool_are_shown(launched: LaunchedServer) -> None:
     with pytest.raises(StoreError, match=r"neo4j-admin dbms no-such-act ended with [1-9](?s:.)*'no-such-act'"):
         launched.admin("dbms", "no-such-act")
 
@@ -116,7 +114,7 @@ def test_a_server_that_cannot_start_shows_why(tmp_path: Path) -> None:
     assert not server.is_running()
 
 
-def test_a_server_does_not_outlive_a_run_that_is_killed(tmp_path: Path) -> None:
+def test_a_server_ends_with_a_killed_run(tmp_path: Path) -> None:
     code = (
         "import sys, time; from pathlib import Path; from neo4j_servers import *;"
         " print(start_server(VERSIONS[0], Path(sys.argv[1])).uri, flush=True); time.sleep(600)"

@@ -1,4 +1,4 @@
-"""The page of raters in a real Chromium: written and rated with keys and with the mouse, and nothing lost."""
+"""The page of raters in a real Chromium: writing and rating by keys and mouse, without losses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def await_item(page: Page, number: int) -> None:
 
 
 def write_by_keys(page: Page, number: int) -> Callable[[], None]:
-    """Write question and answer with keys alone: the question has the focus when an item is opened."""
+    """Write question and answer by keys: the question has the focus when an item is opened."""
     page.type(f"What does f{number} give?")
     page.press("Tab")
     page.type(f"It gives {number}.")
@@ -35,7 +35,7 @@ def write_by_keys(page: Page, number: int) -> Callable[[], None]:
 
 
 def write_by_mouse(page: Page, number: int) -> Callable[[], None]:
-    """Go from field to field and to the button with the mouse."""
+    """Write question and answer, and press the button, by mouse."""
     page.point("#text-answer")
     page.type(f"It gives {number}.")
     page.point("#text-question")
@@ -97,7 +97,7 @@ def rate_by_keys(page: Page, number: int) -> None:
 
 
 def rate_by_mouse(page: Page, number: int) -> None:
-    page.point("#slider-question", at=0.5)  # in the middle, which moves nothing
+    page.point("#slider-question", at=0.5)  # the middle value, which moves nothing
     page.point("#slider-answer", at=0.98)
     page.point("#save")
 
@@ -151,7 +151,7 @@ def choose_by_mouse(page: Page, number: int) -> None:
 
 
 @pytest.mark.parametrize("act", [choose_by_keys, choose_by_mouse], ids=["keys", "mouse"])
-def test_five_answers_are_chosen_without_seeing_who_gave_them(tmp_path: Path, act: Callable[[Page, int], None]) -> None:
+def test_five_answers_are_chosen_blindly(tmp_path: Path, act: Callable[[Page, int], None]) -> None:
     answers = {"secret-one": "One.", "secret-two": "Two."}
     write_rows(tmp_path / "rows.jsonl", [{"id": f"c{n}", "question": "Which?", "answers": answers} for n in range(5)])
     with start_rate(tmp_path, "rows.jsonl", "--rater", "ana") as rate, start_page(*SIZE) as page:
@@ -166,7 +166,7 @@ def test_five_answers_are_chosen_without_seeing_who_gave_them(tmp_path: Path, ac
     assert {tuple(sorted(row["systems"])) for row in rows} == {("secret-one", "secret-two")}
 
 
-def test_keys_lead_on_and_back_mark_bad_code_and_show_help(pairs: Path) -> None:
+def test_keys_navigate_mark_bad_code_and_show_help(pairs: Path) -> None:
     with start_rate(pairs.parent, pairs.name, "--rater", "ana") as rate, start_page(*SIZE) as page:
         page.open(rate.wait_for_addresses(1)[0])
         await_item(page, 1)
@@ -174,7 +174,7 @@ def test_keys_lead_on_and_back_mark_bad_code_and_show_help(pairs: Path) -> None:
         for key, number in (("n", 2), ("n", 3), ("p", 2), ("p", 1)):
             page.press(key)
             await_item(page, number)
-        assert page.run("document.querySelector('output').textContent") == "7"  # kept, though not saved
+        assert page.run("document.querySelector('output').textContent") == "7"  # kept as unsaved draft
         page.press("?")
         page.await_true("document.getElementById('help').open")
         page.press("n")
@@ -199,7 +199,7 @@ def test_keys_lead_on_and_back_mark_bad_code_and_show_help(pairs: Path) -> None:
     assert second["ratings"] == {"question": 3, "answer": 4}
 
 
-def test_a_second_tab_shows_what_the_first_has_saved_before_it_replaces_it(pairs: Path) -> None:
+def test_a_second_tab_shows_saved_ratings_of_the_first_before_it_replaces_them(pairs: Path) -> None:
     with (
         start_rate(pairs.parent, pairs.name, "--rater", "ana") as rate,
         start_page(*SIZE) as one,
@@ -218,7 +218,7 @@ def test_a_second_tab_shows_what_the_first_has_saved_before_it_replaces_it(pairs
     assert [row["ratings"]["question"] for row in read_rows(pairs.parent / "pairs.ratings.jsonl")] == [3, 5]
 
 
-def test_what_is_typed_is_kept_when_the_command_has_ended(pairs: Path) -> None:
+def test_typed_text_is_kept_after_the_command_has_ended(pairs: Path) -> None:
     with start_page(*SIZE) as page:
         with start_rate(pairs.parent, pairs.name, "--rater", "ana") as rate:
             address = rate.wait_for_addresses(1)[0]
@@ -236,7 +236,7 @@ def test_what_is_typed_is_kept_when_the_command_has_ended(pairs: Path) -> None:
     assert [row["ratings"] for row in read_rows(pairs.parent / "pairs.ratings.jsonl")] == [{"question": 3, "answer": 9}]
 
 
-def test_hostile_texts_are_shown_as_they_are_and_nothing_of_them_runs(tmp_path: Path) -> None:
+def test_hostile_texts_are_shown_literally_and_do_not_run(tmp_path: Path) -> None:
     hostile = "<img src=x onerror=\"document.title='broken'\"><script>document.title='broken'</script>\x1b[31m\u202ex"
     rows = [{"id": hostile, "question": hostile, "answer": hostile + "A" * 1_900_000, "path": hostile}]
     write_rows(tmp_path / "rows.jsonl", rows)
@@ -263,7 +263,7 @@ def test_hostile_texts_are_shown_as_they_are_and_nothing_of_them_runs(tmp_path: 
     assert read_rows(tmp_path / "rows.ratings.jsonl")[0]["rater"] == "Ana <b>"
 
 
-def test_a_participant_tells_by_keys_or_skips(pairs: Path) -> None:
+def test_a_participant_answers_by_keys_or_skips(pairs: Path) -> None:
     people = pairs.parent / "people.jsonl"
     with start_rate(pairs.parent, pairs.name, "--raters", "2", "--participants", "people.jsonl") as rate:
         one, other = rate.wait_for_addresses(2)
@@ -272,7 +272,7 @@ def test_a_participant_tells_by_keys_or_skips(pairs: Path) -> None:
             page.await_true("!document.getElementById('about').hidden")
             page.press("ArrowDown")
             page.press("ArrowDown")
-            page.press("Enter")  # opens the list, or sends the form, as the browser likes
+            page.press("Enter")  # opens the list or submits the form, depending on the browser
             page.point("#field")
             page.type("biology")
             page.press("Enter")
@@ -287,7 +287,7 @@ def test_a_participant_tells_by_keys_or_skips(pairs: Path) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [(1280, 900), (360, 740)], ids=["wide", "small"])
-def test_every_text_stands_out_and_nothing_is_cut(pairs: Path, scheme: str, size: tuple[int, int]) -> None:
+def test_every_text_has_contrast_and_nothing_is_cut(pairs: Path, scheme: str, size: tuple[int, int]) -> None:
     with start_rate(pairs.parent, pairs.name, "--rater", "ana") as rate, start_page(*size) as page:
         page.prefer_scheme(scheme)
         page.open(rate.wait_for_addresses(1)[0])
@@ -295,7 +295,7 @@ def test_every_text_stands_out_and_nothing_is_cut(pairs: Path, scheme: str, size
         page.press("x")
         page.press("Enter")
         await_item(page, 2)
-        page.press("Enter")  # leaves a fault and a notice
+        page.press("Enter")  # shows an error and a notice
         page.press("x")
         page.await_true("document.getElementById('fault').textContent")
         assert page.run("document.documentElement.scrollWidth <= innerWidth")

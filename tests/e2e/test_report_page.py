@@ -1,4 +1,4 @@
-"""The page of a report in a real Chromium: all of it is drawn, on wide screens and small ones, by day and by night."""
+"""The page of a report in a real Chromium: complete on wide and small screens, light and dark."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def opened_page(request: pytest.FixtureRequest, address: str) -> Iterator[Page]:
 
 def test_all_is_drawn_and_nothing_is_cut(page: Page) -> None:
     assert page.run("document.querySelectorAll('figure svg').length") == 12
-    assert page.run("document.documentElement.scrollWidth <= innerWidth")  # only tables are moved sideways
+    assert page.run("document.documentElement.scrollWidth <= innerWidth")  # only tables scroll horizontally
     assert page.run("Math.min(...[...document.querySelectorAll('figure svg')].map((each) => each.clientHeight))") > 100
     assert page.run(CUT_TEXTS) == []
     assert page.run("document.querySelectorAll('h2').length") == 3
@@ -64,7 +64,7 @@ def test_all_is_drawn_and_nothing_is_cut(page: Page) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_stands_out_by_day_and_by_night(page: Page, scheme: str) -> None:
+def test_every_text_has_contrast_in_light_and_dark(page: Page, scheme: str) -> None:
     page.prefer_scheme(scheme)
     assert page.run(f"matchMedia('(prefers-color-scheme: {scheme})').matches")
     assert find_contrast(page, "td, th, p, h1, h2, h3, a, figcaption, summary") >= 4.5

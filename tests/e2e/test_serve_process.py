@@ -1,4 +1,4 @@
-"""`pkg serve` as a process, on real sockets: many clients, slow ones, those that go, huge bodies, and its end."""
+"""`pkg serve` as a process, on real sockets: many, slow and vanishing clients, huge bodies, and its end."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def make_head(serve: ServeProcess, length: int) -> bytes:
 
 
 def count_in_work(serve: ServeProcess) -> float:
-    """Read how many requests are worked on or wait, but for the one that asks."""
+    """Return the number of other running and waiting requests."""
     text = httpx.get(f"{serve.address}/metrics").text
     lines = [
         line for line in text.splitlines() if line.startswith(("pkg_requests_in_flight ", "pkg_requests_waiting "))
@@ -63,7 +63,7 @@ def test_two_hundred_clients_at_once_are_all_answered(serve: ServeProcess) -> No
         assert Counter(pool.map(ask, range(CLIENTS))) == {(200, True): CLIENTS}
 
 
-def test_clients_that_go_before_they_are_answered_leave_nothing_behind(serve: ServeProcess) -> None:
+def test_clients_that_disconnect_early_leave_no_work(serve: ServeProcess) -> None:
     body = json.dumps(QUESTION).encode()
     for _ in range(50):
         with connect(serve) as client:
@@ -85,7 +85,7 @@ def test_a_huge_body_is_refused_before_it_is_read(serve: ServeProcess) -> None:
 
 
 @pytest.mark.slow
-def test_clients_that_send_slowly_are_cut_off_and_hold_up_nobody(serve: ServeProcess) -> None:
+def test_slow_clients_are_cut_off_without_delaying_others(serve: ServeProcess) -> None:
     with connect(serve) as head, connect(serve) as body:
         head.sendall(b"POST /v1/query HTTP/1.1\r\nhost:")
         body.sendall(make_head(serve, 100) + b'{"text": ')
@@ -94,7 +94,7 @@ def test_clients_that_send_slowly_are_cut_off_and_hold_up_nobody(serve: ServePro
         assert body.recv(100_000).startswith(b"HTTP/1.1 408")
 
 
-def test_ctrl_c_ends_it_at_once_and_without_a_trace_even_while_a_client_waits(tmp_path: Path) -> None:
+def test_ctrl_c_ends_it_at_once_without_a_traceback_even_while_a_client_waits(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/graph.db"
     pkg.build_graph(write_tree(tmp_path / "repo", SHOP), store=store)
     with start_serve(tmp_path, "--store", store) as serve, connect(serve) as client:

@@ -1,4 +1,4 @@
-"""A service on a Neo4j server: answers as of an embedded graph, many at once, a server that goes and comes back."""
+"""A service on a Neo4j server: answers equal those of an embedded graph, in parallel, and after a restart."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ ASKED: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LaunchedServer]:
-    """Launch a server of its own, which is killed and started again."""
+    """Launch a separate server, which is killed and started again."""
     server = LaunchedServer(VERSIONS[0], tmp_path_factory.mktemp("neo4j"))
     server.start()
     yield server
     server.kill()
 
 
-def test_answers_are_those_of_an_embedded_graph_and_outlast_a_server_that_goes_and_comes_back(
+def test_answers_equal_those_of_an_embedded_graph_before_and_after_a_restart(
     server: LaunchedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PKG_NEO4J_USER", server.user)

@@ -1,4 +1,4 @@
-"""The commands on Neo4j servers, as a person meets them: same answers as on a file, a password asked for, Ctrl-C."""
+"""The commands on Neo4j servers: same answers as on a file, password prompt, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.server
 PATIENCE = 60  # seconds for what takes two
 QUESTION = "find the price of an item"
 COMMAND = (sys.executable, "-m", "pkg.cli")
-# Becomes the command, with the terminal as the one that controls it: passwords are asked there.
+# Executes the command with the terminal as controlling one, where passwords are prompted.
 IN_TERMINAL = """import fcntl, os, sys, termios
 os.setsid(); fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"""
 INTERRUPTED = (
@@ -38,7 +38,7 @@ LOADING = "MATCH (n:Source {state: 'loading'}) RETURN count(n) AS count"
 
 @pytest.fixture(params=SERVERS)
 def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Server:
-    """Give an empty server, with its user and password in the environment."""
+    """Return an empty server, with its user and password in the environment."""
     server = open_server(request.param)
     with server.connect() as driver:
         empty_database(driver)
@@ -73,14 +73,14 @@ def read_lines(result: Result) -> Iterator[dict[str, object]]:
     return map(json.loads, result.stdout.splitlines())
 
 
-def test_a_server_holds_what_a_file_holds(file_store: str, server_store: str) -> None:
+def test_a_server_and_a_file_have_equal_graphs(file_store: str, server_store: str) -> None:
     result = run("verify", "--store", file_store, "--store", server_store, "--vectors")
     (summary,) = read_lines(result)
     assert (result.exit_code, summary["equal"]) == (0, True)
     assert {"name": "Function", "a": 4, "b": 4, "different": 0} in summary["nodes"]  # type: ignore[operator]
 
 
-def test_one_edited_function_is_found_and_named(shop: Path, file_store: str, server_store: str) -> None:
+def test_one_edited_function_is_named(shop: Path, file_store: str, server_store: str) -> None:
     prices = SHOP["shop/prices.py"].replace("return price", "return price * 2")
     write_tree(shop, {"shop/prices.py": prices})
     assert run("build", str(shop), "--store", server_store).exit_code == 0
@@ -93,7 +93,7 @@ def test_one_edited_function_is_found_and_named(shop: Path, file_store: str, ser
     assert {each["path"] for each in differences} == {"shop/prices.py"}
 
 
-def test_every_command_gives_on_a_server_what_it_gives_on_a_file(
+def test_every_command_has_equal_output_on_a_server_and_a_file(
     file_store: str, server_store: str, tmp_path: Path
 ) -> None:
     words = ["query", QUESTION, "--mode", "function", "--store"]
@@ -121,7 +121,7 @@ def test_the_doctor_examines_the_server(server_store: str) -> None:
     assert str(findings["neo4j server"][1]).startswith("Neo4j ")
 
 
-def test_the_doctor_says_why_a_server_is_not_entered(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_reports_why_a_login_fails(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PKG_NEO4J_PASSWORD", "wrong")
     result = run("doctor", "--store", server.uri)
     findings = {str(line["name"]): line for line in read_lines(result)}
@@ -129,19 +129,19 @@ def test_the_doctor_says_why_a_server_is_not_entered(server: Server, monkeypatch
     assert "PKG_NEO4J_PASSWORD" in str(findings["neo4j server"]["detail"])
 
 
-def test_a_database_can_be_named_beside_the_store(server_store: str) -> None:
+def test_a_database_can_be_named_by_its_option(server_store: str) -> None:
     assert run("stats", "--store", server_store, "--database", "neo4j").exit_code == 0
     result = run("stats", "--store", server_store, "--database", "nowhere")
     assert (result.exit_code, f"{server_store}/nowhere" in result.stderr) == (1, True)
 
 
-def test_without_a_terminal_no_password_is_asked_for(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_terminal_there_is_no_password_prompt(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PKG_NEO4J_PASSWORD")
     result = run("stats", "--store", server.uri)
     assert (result.exit_code, "set PKG_NEO4J_USER and PKG_NEO4J_PASSWORD" in result.stderr) == (1, True)
 
 
-def test_a_person_is_asked_for_the_password_which_is_not_shown(
+def test_a_terminal_prompts_for_the_password_without_echo(
     shop: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PKG_NEO4J_PASSWORD")
@@ -151,7 +151,7 @@ def test_a_person_is_asked_for_the_password_which_is_not_shown(
 
 
 def run_in_terminal(*words: str, answer: str) -> tuple[int, str]:
-    """Run a command in a terminal and type the answer when it asks for a password; give its code and what it shows."""
+    """Run a command in a terminal and answer the password prompt; return its exit code and output."""
     ours, theirs = os.openpty()
     command = [sys.executable, "-c", IN_TERMINAL, *COMMAND, *words]
     environment = os.environ | {"NO_COLOR": "1", "PKG_JSON": "0", "TERM": "dumb", "COLUMNS": "120"}
@@ -167,10 +167,10 @@ def run_in_terminal(*words: str, answer: str) -> tuple[int, str]:
 
 
 def read_piece(terminal: int) -> bytes:
-    """Read what comes next; nothing where the other side has closed, or is silent for too long."""
+    """Read the next output; empty if the other side has closed or is silent for too long."""
     try:
         return os.read(terminal, 65536) if select.select([terminal], [], [], PATIENCE)[0] else b""
-    except OSError:  # Linux says so that the other side has closed
+    except OSError:  # on Linux, the other side has closed
         return b""
 
 

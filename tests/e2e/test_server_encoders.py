@@ -1,4 +1,4 @@
-"""Changing the encoder of a graph on a server gives what the embedded store gives, vectors and answers included."""
+"""A change of encoder on a server has the result of the embedded store, including vectors and answers."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_server_changes_its_encoder_as_the_embedded_store_does(
     assert [hit.id for hit in answers[0]] == [hit.id for hit in answers[1]]
 
 
-def test_a_server_with_vectors_of_other_weights_is_not_asked_and_is_encoded_anew(
+def test_a_server_with_vectors_of_other_weights_is_not_searched_and_is_encoded_again(
     server: Neo4jStore, embedded: EmbeddedStore, tmp_path: Path
 ) -> None:
     rows = str(write_rows(tmp_path / "rows.jsonl", "import os\ndef add(a, b):\n    return a + b\n"))

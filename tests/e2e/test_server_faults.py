@@ -1,4 +1,4 @@
-"""What goes wrong between a build and its server: each fault has a clear message and leaves the graph as it was."""
+"""Failures between a build and its server: each has a clear message and leaves the graph unchanged."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ from pkg.graph.neo4j.neo4j_store import Neo4jStore
 from pkg.indexing.build import build
 
 COMMIT = b"\x00\x02\xb0\x12\x00\x00"  # a COMMIT message of Bolt
-SETTINGS = "server.bolt.connection_keep_alive=2s\n"  # so that clients give up a silent server after four seconds
+SETTINGS = "server.bolt.connection_keep_alive=2s\n"  # timeout of clients: four seconds
 
-# The older server alone, but in `make test-full`: they take long and differ little.
+# Only the older server, except in `make test-full`: the tests are slow, and the versions differ little.
 EACH_VERSION = pytest.mark.parametrize(
     "server", [VERSIONS[0], pytest.param(VERSIONS[1], marks=pytest.mark.full)], indirect=True
 )
@@ -48,7 +48,7 @@ pytestmark = [pytest.mark.server, pytest.mark.usefixtures("hasten")]
 
 @pytest.fixture(scope="module", params=VERSIONS[:1])
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LaunchedServer]:
-    """Launch a server of its own, which the tests kill, starve and start again."""
+    """Launch a separate server, which the tests kill, limit and start again."""
     server = LaunchedServer(request.param, tmp_path_factory.mktemp("neo4j"))
     configure(server, SETTINGS)
     server.start()
@@ -62,7 +62,7 @@ def configure(server: LaunchedServer, settings: str) -> None:
 
 
 @EACH_VERSION
-def test_a_server_that_is_killed_in_a_first_load_keeps_what_is_loaded_for_the_next_build(
+def test_a_server_killed_in_a_first_load_keeps_loaded_nodes_for_the_next_build(
     server: LaunchedServer, driver: Driver, tree: Path
 ) -> None:
     with start_build(server.uri, tree) as process:
@@ -84,7 +84,7 @@ def test_a_server_that_is_killed_in_a_first_load_keeps_what_is_loaded_for_the_ne
     assert look(server.uri) == (1, build_embedded(tree))
 
 
-def test_a_build_that_is_killed_in_a_first_load_is_completed_by_the_next(
+def test_a_build_killed_in_a_first_load_is_completed_by_the_next(
     server: LaunchedServer, driver: Driver, tree: Path
 ) -> None:
     with start_build(server.uri, tree) as process:
@@ -92,12 +92,12 @@ def test_a_build_that_is_killed_in_a_first_load_is_completed_by_the_next(
         process.send_signal(signal.SIGKILL)
     assert count_files(driver) < FILES
     assert look(server.uri)[0] == 0
-    edit(tree)  # half of what is loaded is out of date
+    edit(tree)  # half of the loaded nodes are out of date
     assert build_into(server.uri, tree).unchanged >= 2
     assert look(server.uri) == (1, build_embedded(tree))
 
 
-def test_ctrl_c_ends_a_build_in_good_order(server: LaunchedServer, driver: Driver, tree: Path) -> None:
+def test_ctrl_c_ends_a_build_cleanly(server: LaunchedServer, driver: Driver, tree: Path) -> None:
     with start_build(server.uri, tree) as process:
         wait_until(lambda: count_files(driver) >= 3)
         process.send_signal(signal.SIGINT)
@@ -109,7 +109,7 @@ def test_ctrl_c_ends_a_build_in_good_order(server: LaunchedServer, driver: Drive
     assert look(server.uri) == (1, build_embedded(tree))
 
 
-def test_a_build_that_is_killed_in_an_update_leaves_the_old_graph(server: LaunchedServer, tree: Path) -> None:
+def test_a_build_killed_in_an_update_leaves_the_old_graph(server: LaunchedServer, tree: Path) -> None:
     build_into(server.uri, tree)
     before = look(server.uri)
     edit(tree)
@@ -123,7 +123,7 @@ def test_a_build_that_is_killed_in_an_update_leaves_the_old_graph(server: Launch
     assert look(server.uri) == (2, build_embedded(tree))
 
 
-def test_a_connection_that_is_lost_in_a_first_load_ends_the_build(server: LaunchedServer, tree: Path) -> None:
+def test_a_connection_lost_in_a_first_load_ends_the_build(server: LaunchedServer, tree: Path) -> None:
     with TcpProxy(server.uri) as proxy:
         with start_build(proxy.uri, tree) as process:
             wait_until(lambda: proxy.sent > 60_000)
@@ -139,7 +139,7 @@ def test_a_connection_that_is_lost_in_a_first_load_ends_the_build(server: Launch
     assert look(server.uri) == (1, build_embedded(tree))
 
 
-def test_a_connection_that_is_lost_in_an_update_leaves_the_old_graph(server: LaunchedServer, tree: Path) -> None:
+def test_a_connection_lost_in_an_update_leaves_the_old_graph(server: LaunchedServer, tree: Path) -> None:
     build_into(server.uri, tree)
     before = look(server.uri)
     edit(tree)
@@ -154,7 +154,7 @@ def test_a_connection_that_is_lost_in_an_update_leaves_the_old_graph(server: Lau
 
 @EACH_VERSION
 @pytest.mark.parametrize("delivers", [False, True])
-def test_a_connection_that_is_lost_in_a_commit_leaves_the_old_graph_or_the_new(
+def test_a_connection_lost_in_a_commit_leaves_the_old_graph_or_the_new(
     server: LaunchedServer, tree: Path, monkeypatch: pytest.MonkeyPatch, delivers: bool
 ) -> None:
     monkeypatch.setattr(session, "COMMIT_SECONDS", 1.0)
@@ -189,7 +189,7 @@ def test_a_connection_that_stalls_ends_in_bounded_time(server: LaunchedServer, t
 
 
 @EACH_VERSION
-def test_a_second_writer_waits_a_while_and_then_says_why(server: LaunchedServer, tree: Path) -> None:
+def test_a_second_writer_waits_and_then_fails_with_the_reason(server: LaunchedServer, tree: Path) -> None:
     build_into(server.uri, tree)
     with closing(Neo4jStore(server.uri)) as first, closing(Neo4jStore(server.uri)) as second:
         with (
@@ -214,14 +214,14 @@ def test_a_reader_waits_for_a_commit_but_not_for_that_of_a_dead_writer(
     ask(driver, cypher.MARK_COMMIT, number=3)  # after which the writer died
     start = time.monotonic()
     assert look(server.uri) == before
-    assert time.monotonic() - start >= 0.9  # it might have been alive
+    assert time.monotonic() - start >= 0.9  # it might be alive
     edit(tree)
     build_into(server.uri, tree)
     assert ask(driver, cypher.GET_STAMP)[0]["number"] % 2 == 0
     assert look(server.uri) == (2, build_embedded(tree))
 
 
-def test_a_half_loaded_source_of_another_folder_is_taken_over(
+def test_a_partly_loaded_source_of_another_folder_is_taken_over(
     server: LaunchedServer, driver: Driver, tree: Path, tmp_path: Path
 ) -> None:
     with start_build(server.uri, tree) as process:
@@ -233,7 +233,7 @@ def test_a_half_loaded_source_of_another_folder_is_taken_over(
     assert look(server.uri) == (1, build_embedded(moved))
 
 
-def test_a_removal_that_was_cut_short_is_hidden_and_ended_by_the_next_write(
+def test_an_interrupted_removal_is_hidden_and_completed_by_the_next_write(
     server: LaunchedServer, driver: Driver, tree: Path
 ) -> None:
     build_into(server.uri, tree)
@@ -244,7 +244,7 @@ def test_a_removal_that_was_cut_short_is_hidden_and_ended_by_the_next_write(
     assert look(server.uri) == (2, build_embedded(tree))
 
 
-def test_an_update_that_does_not_fit_the_memory_leaves_the_old_graph(server: LaunchedServer, tree: Path) -> None:
+def test_an_update_that_exceeds_the_memory_leaves_the_old_graph(server: LaunchedServer, tree: Path) -> None:
     build_into(server.uri, tree)
     before = look(server.uri)
     edit(tree)
@@ -257,7 +257,7 @@ def test_an_update_that_does_not_fit_the_memory_leaves_the_old_graph(server: Lau
     assert look(server.uri) == (2, build_embedded(tree))
 
 
-def test_an_update_without_room_on_the_disk_leaves_the_old_graph(server: LaunchedServer, tree: Path) -> None:
+def test_an_update_on_a_full_disk_leaves_the_old_graph(server: LaunchedServer, tree: Path) -> None:
     build_into(server.uri, tree)
     before = look(server.uri)
     edit(tree)
@@ -272,7 +272,7 @@ def test_an_update_without_room_on_the_disk_leaves_the_old_graph(server: Launche
 
 
 def limit_files(server: LaunchedServer) -> None:
-    """Let no file of the server's grow beyond what the largest of its logs has: as if the disk were full."""
+    """Limit the size of the server's files to that of its largest log, like a full disk."""
     logs = server.home.glob("data/transactions/neo4j/*")
     size = max(log.stat().st_size for log in logs)
     assert server.pid is not None
@@ -281,7 +281,7 @@ def limit_files(server: LaunchedServer) -> None:
 
 @contextmanager
 def restarted(server: LaunchedServer, settings: str) -> Iterator[None]:
-    """Let the server run with further settings."""
+    """Restart the server with further settings."""
     file = server.configuration / "neo4j.conf"
     before = file.read_text(encoding="utf-8")
     configure(server, settings)

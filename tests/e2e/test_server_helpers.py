@@ -1,4 +1,4 @@
-"""A server gives the helpers that the embedded store gives, in few statements whatever the number of hits (P-06)."""
+"""A server returns the helpers of the embedded store, with few statements for any number of hits (P-06)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def fill(store: GraphStore, rows: Path) -> None:
     build(str(rows), store)
 
 
-def test_helpers_are_those_of_the_embedded_store(server: Neo4jStore, tmp_path: Path) -> None:
+def test_helpers_equal_those_of_the_embedded_store(server: Neo4jStore, tmp_path: Path) -> None:
     rows = write_rows(tmp_path / "rows.jsonl", *ROWS)
     fill(server, rows)
     with closing(open_graph_at(tmp_path / "graph.db")) as embedded:
@@ -56,7 +56,7 @@ def test_helpers_are_those_of_the_embedded_store(server: Neo4jStore, tmp_path: P
                 assert ours.coverage == theirs.coverage
 
 
-def test_ten_hits_cost_no_more_statements_than_two(
+def test_ten_hits_take_no_more_statements_than_two(
     server: Neo4jStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(server, write_rows(tmp_path / "rows.jsonl", *ROWS))
@@ -74,5 +74,5 @@ def test_ten_hits_cost_no_more_statements_than_two(
         for question in QUESTIONS:
             run_query(server, load_encoder("static"), question, QueryOptions(top_k=top_k, source=PACKAGE.name))
         counts.append(len(asked) / len(QUESTIONS))
-    assert counts[1] <= counts[0] + 4  # functions inside of hits, and guesses by name, take a few more
+    assert counts[1] <= counts[0] + 4  # nested functions, and guesses by name, take a few more
     assert counts[1] <= 16  # with those of the fused search: vectors, blocks and outlines of candidates

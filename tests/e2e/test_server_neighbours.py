@@ -1,4 +1,4 @@
-"""Who shares a server with a build: readers, other programs' graphs, and whoever looks for a password."""
+"""Isolation of a build on a shared server: readers, graphs of other programs, and passwords."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ pytestmark = [pytest.mark.server, pytest.mark.usefixtures("hasten")]
 
 @pytest.fixture(params=NEWEST_FIRST)
 def server(request: pytest.FixtureRequest) -> Server:
-    """Take the shared server of a version."""
+    """Return the shared server of a version."""
     return open_server(request.param)
 
 
-def test_a_reader_sees_nothing_of_a_write_until_it_ends(
+def test_a_reader_sees_a_write_only_after_its_end(
     server: Server, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build_into(server.uri, tree)
@@ -42,7 +42,7 @@ def test_a_reader_sees_nothing_of_a_write_until_it_ends(
         publish, seen = neo4j_writing.Neo4jWriter.publish, []
 
         def look_before(self: neo4j_writing.Neo4jWriter) -> None:
-            """Look when all is written, just before it is shown."""
+            """Read after everything is written, just before it becomes visible."""
             seen.append((look(server.uri), reader.find_name("late_comer")))
             publish(self)
 
@@ -60,7 +60,7 @@ def read_during(reader: Neo4jStore, write: Callable[[], object]) -> None:
         write()
 
 
-def test_a_reader_learns_that_a_commit_fell_into_its_snapshot(server: Server, tree: Path) -> None:
+def test_a_reader_detects_a_commit_during_its_snapshot(server: Server, tree: Path) -> None:
     build_into(server.uri, tree)
     edit(tree)
     with closing(Neo4jStore(server.uri)) as reader:
@@ -91,7 +91,7 @@ COUNT_FOREIGN = """MATCH (n) WHERE NOT n:PkgStore AND (n.source IS NULL OR n.sou
     OPTIONAL MATCH (n)-[r]->() RETURN count(DISTINCT n) AS nodes, count(r) AS edges"""
 
 
-def test_a_foreign_graph_in_the_same_database_and_ours_leave_each_other_alone(
+def test_a_foreign_graph_in_the_same_database_and_ours_are_independent(
     server: Server, driver: Driver, tree: Path
 ) -> None:
     with closing(open_graph_at(tree.parent / "graph.db")) as embedded:
@@ -120,14 +120,14 @@ def test_a_foreign_graph_in_the_same_database_and_ours_leave_each_other_alone(
     assert ask(driver, "MATCH (n) WHERE n.source = 'shop' RETURN n") == []
 
 
-def test_foreign_nodes_that_share_an_id_stand_in_the_way_and_are_named(
+def test_foreign_nodes_that_share_an_id_are_an_error_that_names_them(
     server: Server, driver: Driver, tree: Path
 ) -> None:
     empty_database(driver, drop_schema=True)
     ask(driver, "CREATE (:Row {id: 7}), (:Row {id: 7})")
     with pytest.raises(StoreError, match=r"refuses: Unable to create Constraint.*pkg_row_id.*use another database"):
         build_into(server.uri, tree)
-    assert ask(driver, "SHOW CONSTRAINTS") == []  # what was made before it is taken back
+    assert ask(driver, "SHOW CONSTRAINTS") == []  # earlier changes are rolled back
     ask(driver, "MATCH (n:Row) DELETE n")
     ask(driver, "CREATE INDEX theirs FOR (n:Row) ON (n.id)")
     with pytest.raises(StoreError, match=r"refuses: There already exists an index.*drop it"):
@@ -137,7 +137,7 @@ def test_foreign_nodes_that_share_an_id_stand_in_the_way_and_are_named(
     assert look(server.uri) == (1, build_embedded(tree))
 
 
-def test_a_foreign_vector_index_of_the_same_property_is_told(server: Server, driver: Driver, tree: Path) -> None:
+def test_a_foreign_vector_index_of_the_same_property_is_reported(server: Server, driver: Driver, tree: Path) -> None:
     empty_database(driver, drop_schema=True)
     with closing(Neo4jStore(server.uri, create=True)) as store:
         create = cypher.CREATE_FILTERED_INDEX if store._has_filters else cypher.CREATE_VECTOR_INDEX
@@ -151,14 +151,14 @@ def test_a_foreign_vector_index_of_the_same_property_is_told(server: Server, dri
     assert look(server.uri) == (1, build_embedded(tree))
 
 
-def test_a_vector_index_that_was_dropped_is_made_again(server: Server, driver: Driver, tree: Path) -> None:
+def test_a_dropped_vector_index_is_created_again(server: Server, driver: Driver, tree: Path) -> None:
     build_into(server.uri, tree)
     ask(driver, "DROP INDEX pkg_block_vector")
     build_into(server.uri, tree)
     assert len(ask(driver, cypher.SHOW_VECTOR_INDEXES)) == len(EMBEDDED_LABELS)
 
 
-def test_passwords_are_nowhere_to_be_read_and_code_in_no_log(
+def test_no_output_has_passwords_and_no_log_has_code(
     server: Server,
     driver: Driver,
     tree: Path,
@@ -170,7 +170,7 @@ def test_passwords_are_nowhere_to_be_read_and_code_in_no_log(
         build(str(tree), store)
         said = [repr(store), repr(vars(store)), caplog.text]
     assert "C: RUN" in caplog.text
-    assert "area_0_0" not in caplog.text  # nor does the driver's log tell of the code
+    assert "area_0_0" not in caplog.text  # nor in the driver's log
     said += [repr(row) for row in ask(driver, "MATCH (n) OPTIONAL MATCH (n)-[r]->() RETURN n, r")]
     monkeypatch.setenv("PKG_NEO4J_PASSWORD", f"not {server.password}")
     for uri in (server.uri, f"{server.uri}/nowhere", server.uri.replace("//", f"//neo4j:{server.password}@")):
@@ -199,8 +199,8 @@ def test_a_wrong_database_is_named(server: Server, scheme: str) -> None:
         Neo4jStore(f"{server.uri.replace('bolt', scheme)}/nowhere", create=True)
 
 
-def test_labels_that_others_give_to_our_nodes_do_no_harm(server: Server, driver: Driver, tree: Path) -> None:
-    ask(driver, "CREATE (n:Approved) DELETE n")  # the labels of a node are listed in the order in which they were new
+def test_labels_added_to_our_nodes_do_no_harm(server: Server, driver: Driver, tree: Path) -> None:
+    ask(driver, "CREATE (n:Approved) DELETE n")  # the labels of a node are listed in the order of their creation
     build_into(server.uri, tree)
     ask(driver, "MATCH (n:Function|Block|File) SET n:Approved")
     assert look(server.uri) == (1, build_embedded(tree))
@@ -208,14 +208,14 @@ def test_labels_that_others_give_to_our_nodes_do_no_harm(server: Server, driver:
         assert [node.label for node in store.find_name("area_0_0")] == [Label.FUNCTION]
 
 
-def test_the_script_for_a_read_only_user_is_understood(server: Server, driver: Driver) -> None:
+def test_the_script_for_a_read_only_user_is_valid(server: Server, driver: Driver) -> None:
     script = (ROOT / "examples" / "read_only_user.cypher").read_text(encoding="utf-8")
     text = "\n".join(line for line in script.splitlines() if not line.startswith("//"))
     statements = [statement.strip() for statement in text.split(";") if statement.strip()]
     with driver.session(database="system") as system:
         said = [find_code(system, statement) for statement in statements]
         system.run("DROP USER pkg_reader").consume()
-    # The Community edition knows the words, and has no roles.
+    # The Community edition parses the statements, but has no roles.
     assert set(said) <= {"", "Neo.ClientError.Statement.UnsupportedAdministrationCommand"}
     assert len(statements) > 5
 

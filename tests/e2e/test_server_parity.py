@@ -1,4 +1,4 @@
-"""A server answers as the embedded store does: the same nodes for 200 questions over a real package (A-01, P-17)."""
+"""A server has the answers of the embedded store: the same nodes for 200 questions on a real package (A-01, P-17)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[GraphStore]:
 
 @pytest.fixture(scope="module")
 def questions(embedded: EmbeddedStore) -> list[str]:
-    """Take the first sentences of docstrings, evenly over all functions that have one."""
+    """Return first sentences of docstrings, evenly spaced over all functions with one."""
     docstrings = [
         line["docstring"].partition("\n")[0]
         for line in embedded.export()
@@ -62,14 +62,14 @@ def test_statistics_are_equal(embedded: EmbeddedStore, server: GraphStore) -> No
 
 
 @pytest.mark.parametrize("label", [Label.BLOCK, Label.FUNCTION])
-def test_the_ten_best_are_those_of_the_embedded_store(
+def test_the_ten_best_equal_those_of_the_embedded_store(
     embedded: EmbeddedStore,
     server: GraphStore,
     questions: list[str],
     label: Label,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(searching, "EXACT_BELOW", 0)  # so that the index is asked, not all compared
+    monkeypatch.setattr(searching, "EXACT_BELOW", 0)  # so that the index is used instead of a full comparison
     assert len(questions) == QUESTIONS
     encoder, shares = load_encoder("static"), []
     for question in questions:
@@ -84,7 +84,7 @@ def test_the_ten_best_are_those_of_the_embedded_store(
     assert np.mean(shares) >= OVERLAP
 
 
-def test_names_that_are_near_enough_are_those_of_the_embedded_store(
+def test_similar_names_equal_those_of_the_embedded_store(
     embedded: EmbeddedStore, server: GraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(searching, "EXACT_BELOW", 0)

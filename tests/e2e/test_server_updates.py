@@ -1,4 +1,4 @@
-"""An update of a graph on a server writes what changed and no more, as its own counters tell (docs/papers.md, 9.1)."""
+"""An update of a graph on a server writes only changes, by the server's counters (docs/papers.md, 9.1)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def driver(store: GraphStore, request: pytest.FixtureRequest) -> Iterator[Driver
 
 
 def read_commit(driver: Driver) -> frozenset[str]:
-    """Read the server's mark of its last commit, with the number of the transaction in it; reading moves it not."""
+    """Return the server's bookmark of its last commit, with the transaction number; reading does not change it."""
     with driver.session() as session:
         session.run("RETURN 1").consume()
         return session.last_bookmarks().raw_values
@@ -66,7 +66,7 @@ def build_tree(tree: Path, store: GraphStore) -> BuildReport:
     return build(str(tree), store, source="click")
 
 
-def test_a_build_moves_the_mark_of_the_last_commit(tree: Path, store: GraphStore, driver: Driver) -> None:
+def test_a_build_changes_the_bookmark_of_the_last_commit(tree: Path, store: GraphStore, driver: Driver) -> None:
     before = read_commit(driver)
     build_tree(tree, store)
     assert read_commit(driver) != before
@@ -80,7 +80,7 @@ def test_an_unchanged_tree_writes_nothing(tree: Path, store: GraphStore, driver:
     assert read_commit(driver) == before
 
 
-def test_questions_write_nothing(tree: Path, store: GraphStore, driver: Driver) -> None:
+def test_queries_write_nothing(tree: Path, store: GraphStore, driver: Driver) -> None:
     build_tree(tree, store)
     before = read_commit(driver)
     with store.snapshot():
@@ -89,9 +89,7 @@ def test_questions_write_nothing(tree: Path, store: GraphStore, driver: Driver) 
     assert read_commit(driver) == before
 
 
-def test_two_changed_files_leave_the_nodes_of_the_others_in_place(
-    tree: Path, store: GraphStore, driver: Driver
-) -> None:
+def test_two_changed_files_leave_other_nodes_unchanged(tree: Path, store: GraphStore, driver: Driver) -> None:
     build_tree(tree, store)
     before = list_elements(driver)
     change_two_files(tree)

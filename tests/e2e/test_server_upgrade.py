@@ -1,4 +1,4 @@
-"""A graph that an older version wrote to a server is read, and gets its terms with the next build."""
+"""A graph of an older version on a server is readable, and gets its terms with the next build."""
 
 from __future__ import annotations
 

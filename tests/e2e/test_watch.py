@@ -1,4 +1,4 @@
-"""pkg build --watch as a person runs it: a real process, real edits, Ctrl-C."""
+"""`pkg build --watch` as a real process, with real edits and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NEW = "def new_{0}():\n    return {0}\n"
 
 
 class Watcher:
-    """A running pkg build --watch, and the lines that it writes."""
+    """A running pkg build --watch, with its output lines."""
 
     def __init__(self, *arguments: str, store: Path) -> None:
         command = [sys.executable, "-m", "pkg.cli", "build", "--watch", "--store", f"sqlite:///{store}", *arguments]
@@ -45,14 +45,14 @@ class Watcher:
         return report
 
     def count_written(self, total: int) -> list[int]:
-        """Wait until so many files were written in all; give those of each round."""
+        """Wait until that many files were written in total; return the counts of each round."""
         rounds: list[int] = []
         while sum(rounds) < total:
             rounds.append(self.next_report()["written"])
         return rounds
 
     def wait(self) -> tuple[int, str]:
-        """Wait for the end; give the exit code and what was said. No line may be left."""
+        """Wait for the end; return exit code and messages. No line may remain."""
         assert self.process.stderr is not None
         code = self.process.wait(timeout=PATIENCE)
         said = self.process.stderr.read()
@@ -60,12 +60,12 @@ class Watcher:
         return code, said
 
     def end(self) -> tuple[int, str]:
-        """Press Ctrl-C."""
+        """Send Ctrl-C."""
         os.killpg(self.process.pid, signal.SIGINT)
         return self.wait()
 
     def close(self) -> None:
-        """Leave nothing running."""
+        """End the process."""
         self.process.kill()
         self.process.communicate()
 
@@ -75,7 +75,7 @@ INTERRUPTED = (130, "pkg: interrupted; the graph is whole, as it was before or a
 
 
 def put(tree: Path, name: str, number: int) -> None:
-    """Put a whole file in place at once: a build never sees half of it."""
+    """Replace a file atomically, so that a build never sees half of it."""
     beside = tree.parent / "beside"
     beside.write_text(NEW.format(number))
     (tree / name).parent.mkdir(parents=True, exist_ok=True)
@@ -89,7 +89,7 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def start(tree: Path) -> Iterator[Start]:
-    """Start watchers of the tree, with the store inside it."""
+    """Return a function that starts watchers of the tree, with the store inside it."""
     with ExitStack() as stack:
 
         def begin(*arguments: str, path: Path = tree) -> Watcher:
@@ -101,7 +101,7 @@ def start(tree: Path) -> Iterator[Start]:
 
 
 @pytest.mark.parametrize("arguments", [(), ("--poll",)])
-def test_each_edit_is_one_line_and_ignored_files_none(tree: Path, start: Start, arguments: tuple[str, ...]) -> None:
+def test_each_edit_writes_one_line_and_ignored_files_none(tree: Path, start: Start, arguments: tuple[str, ...]) -> None:
     watcher = start(*arguments)
     assert watcher.next_report()["written"] == 3
     put(tree, "shop/new.py", 1)
@@ -116,19 +116,19 @@ def test_each_edit_is_one_line_and_ignored_files_none(tree: Path, start: Start, 
 
 
 @pytest.mark.slow
-def test_a_storm_of_changes_is_few_builds(tree: Path, start: Start) -> None:
+def test_a_burst_of_changes_starts_few_builds(tree: Path, start: Start) -> None:
     watcher = start()
     assert watcher.next_report()["written"] == 3
     for number in range(1000):
         put(tree, f"storm/part_{number % 30}/new_{number}.py", number)
-    assert len(watcher.count_written(1000)) <= 5  # one, unless the machine pauses amid the storm
+    assert len(watcher.count_written(1000)) <= 5  # one, unless the machine pauses during the burst
     (tree / "storm").rename(tree / "calm")
     report = watcher.next_report()
     assert (report["written"], report["removed"]) == (1000, 1000)
     assert watcher.end() == INTERRUPTED
 
 
-def test_edits_made_while_it_was_off_are_in_the_first_line(tree: Path, start: Start) -> None:
+def test_edits_before_the_start_are_in_the_first_line(tree: Path, start: Start) -> None:
     first = start()
     first.next_report()
     assert first.end() == INTERRUPTED
@@ -138,7 +138,7 @@ def test_edits_made_while_it_was_off_are_in_the_first_line(tree: Path, start: St
     assert second.end() == INTERRUPTED
 
 
-def test_a_single_file_is_followed_when_an_editor_puts_another_in_its_place(tree: Path, start: Start) -> None:
+def test_a_single_file_is_followed_when_an_editor_replaces_it(tree: Path, start: Start) -> None:
     file = tree / "shop/cart.py"
     watcher = start(path=file)
     assert watcher.next_report()["written"] == 1
@@ -149,7 +149,7 @@ def test_a_single_file_is_followed_when_an_editor_puts_another_in_its_place(tree
 
 
 @pytest.mark.parametrize("arguments", [(), ("--poll",)])
-def test_a_folder_that_is_deleted_ends_it(tmp_path: Path, tree: Path, arguments: tuple[str, ...]) -> None:
+def test_a_deleted_folder_ends_it(tmp_path: Path, tree: Path, arguments: tuple[str, ...]) -> None:
     watcher = Watcher(str(tree), *arguments, store=tmp_path / "graph.db")
     try:
         watcher.next_report()
@@ -174,7 +174,7 @@ def test_a_folder_that_is_deleted_ends_it(tmp_path: Path, tree: Path, arguments:
         (("repo", "--watch", "--remove"), "--watch excludes --remove and --from-export"),
     ],
 )
-def test_wrong_use_is_exit_code_2(arguments: tuple[str, ...], message: str) -> None:
+def test_wrong_use_exits_with_code_2(arguments: tuple[str, ...], message: str) -> None:
     ended = subprocess.run(
         [sys.executable, "-m", "pkg.cli", "build", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True
     )

@@ -1,4 +1,4 @@
-"""What tests of models share: one thread for each, because threads of a model spin while another test has the core."""
+"""Shared fixtures of model tests: one thread per model, because more would spin while another test runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builds and questions through the real client of a service: what is interrupted goes on where it stopped."""
+"""Builds and queries through the real client of a service; interrupted builds resume."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def list_sent(server: EmbeddingServer) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["openai", "voyage"])
-def test_a_graph_is_built_and_asked(kind: str, tree: Path, store: EmbeddedStore, server: EmbeddingServer) -> None:
+def test_a_graph_is_built_and_queried(kind: str, tree: Path, store: EmbeddedStore, server: EmbeddingServer) -> None:
     report = build(str(tree), store, BuildOptions(f"{kind}:m@{server.url}"))
     assert report.written == 3
     assert store.encoder() == (f"{kind}:m@{server.url}", 8)
@@ -53,9 +53,7 @@ def test_no_text_is_sent_twice(tree: Path, store: EmbeddedStore, server: Embeddi
     assert len(server.requests) == before
 
 
-def test_a_build_that_failed_goes_on_where_it_stopped(
-    tree: Path, store: EmbeddedStore, server: EmbeddingServer
-) -> None:
+def test_a_failed_build_resumes(tree: Path, store: EmbeddedStore, server: EmbeddingServer) -> None:
     answers = iter([answer_well, answer_well])
 
     def refuse_later(request: dict[str, Any]) -> Reply:

@@ -1,4 +1,4 @@
-"""A real small coder in this process: it goes on with texts, fills holes and answers."""
+"""A real small coder in this process continues texts, fills holes and answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.model
 HEAD = "def add(a, b):\n"
 
 
-def test_a_text_is_gone_on_with_up_to_a_stop_string(coder: TextModel) -> None:
+def test_a_text_is_continued_up_to_a_stop_string(coder: TextModel) -> None:
     told: list[str] = []
     written = coder.complete(f"{HEAD}    return", Decoding(max_tokens=20, stop=("\n",)), told.append)
     assert (written.text, written.finish) == (" a + b", "stop")
@@ -27,7 +27,7 @@ def test_a_hole_is_filled(coder: TextModel) -> None:
     assert written.text.strip() == "a + b"
 
 
-def test_an_answer_goes_on_where_it_was_begun(coder: TextModel) -> None:
+def test_a_prefilled_answer_is_continued(coder: TextModel) -> None:
     asked = (Message("user", "Write a function add of two numbers."), Message("assistant", f"{HEAD}    return"))
     told: list[str] = []
     written = coder.chat(asked, Decoding(max_tokens=12, stop=("\n",)), told.append)
@@ -36,7 +36,7 @@ def test_an_answer_goes_on_where_it_was_begun(coder: TextModel) -> None:
     assert len(told) > 2
 
 
-def test_an_answer_without_room_says_so(coder: TextModel) -> None:
+def test_an_answer_without_room_reports_it(coder: TextModel) -> None:
     written = coder.chat([Message("user", "Count from 1 to 1000.")], Decoding(max_tokens=5))
     assert (written.finish, written.usage.completion_tokens) == ("length", 5)
 

@@ -1,4 +1,4 @@
-"""A real small coder explains, asks and judges: each text is accounted for and written once (Q-08 to Q-12)."""
+"""A real small coder explains, asks and judges: each text is counted and written once (Q-08 to Q-12)."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ FUNCTIONS = (
 
 @pytest.fixture(scope="module")
 def write(coder: TextModel) -> Callable[[str], tuple[DocstringWriter, list[Written]]]:
-    """Return a function that writes the docstrings of all functions in one form, once for each form."""
+    """Return a function that writes all docstrings with a prompt template, once for each template."""
 
     @cache
     def write_in(form: str) -> tuple[DocstringWriter, list[Written]]:
@@ -64,7 +64,7 @@ def test_its_docstrings_are_valid(write: Callable[[str], tuple[DocstringWriter, 
     assert 0 < writer.usage.completion_tokens < 150 * len(FUNCTIONS)
 
 
-def test_by_default_they_say_purpose_inputs_and_output(
+def test_by_default_they_describe_purpose_inputs_and_output(
     coder: TextModel, write: Callable[[str], tuple[DocstringWriter, list[Written]]]
 ) -> None:
     complete = 0
@@ -77,7 +77,7 @@ def test_by_default_they_say_purpose_inputs_and_output(
     assert complete >= len(FUNCTIONS) - 1
 
 
-def test_what_was_written_is_not_written_again(coder: TextModel, tmp_path: Path) -> None:
+def test_existing_docstrings_are_not_written_again(coder: TextModel, tmp_path: Path) -> None:
     cache = DocstringCache(tmp_path / "docstrings.db")
     first, second = open_writer("coder", coder), open_writer("coder", coder)
     texts = [each.result for each in write_all(FUNCTIONS[:1], first, cache)]
@@ -87,7 +87,7 @@ def test_what_was_written_is_not_written_again(coder: TextModel, tmp_path: Path)
     cache.close()
 
 
-def test_its_comments_stand_before_blocks(coder: TextModel) -> None:
+def test_its_comments_are_placed_before_blocks(coder: TextModel) -> None:
     (comment,) = write_comments(FUNCTIONS[1], coder).comments
     assert comment.line == 3
     assert comment.text.endswith(".")

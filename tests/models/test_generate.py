@@ -1,4 +1,4 @@
-"""Answers of a real small coder, from the graph to the end: the commands of the page, and an attempt that is mended."""
+"""Answers of a real small coder end to end: the commands of the page, and a repaired attempt."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.model
 
 ROOT = Path(__file__).parents[2]
 PAGE = "docs/generate.md"
-INSTALLED = ("make install", ".venv/bin/pip install")  # commands whose work this environment has behind it
+INSTALLED = ("make install", ".venv/bin/pip install")  # commands that this environment has already run
 
 SHOP = """\
 def parse_price(text):
@@ -46,10 +46,10 @@ def is_even(number):
 """
 
 
-@pytest.mark.full  # three minutes on a busy core; the next test takes the same way in Python
+@pytest.mark.full  # three minutes on a busy core; the next test does the same in Python
 def test_the_commands_of_the_page_lead_from_a_clone_to_an_answer(coder_file: Path, tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    (tmp_path / "pkg").symlink_to(ROOT / "pkg" / "retrieval")  # a part answers the questions of the page as well
+    (tmp_path / "pkg").symlink_to(ROOT / "pkg" / "retrieval")  # a part is enough for the questions of the page
     (block,) = read_blocks(PAGE, "console")
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     outputs: list[str] = []
@@ -92,7 +92,7 @@ def test_from_undocumented_code_to_a_chosen_answer(coder: TextModel, tmp_path: P
 
 
 class FailingFirst:
-    """The real coder, but for its first answer, which is wrong for sure: what is asked of it after that is the test."""
+    """The real coder with a wrong first answer, to test the prompt of the second attempt."""
 
     def __init__(self, coder: TextModel, first: str) -> None:
         self._coder, self._first = coder, first
@@ -108,7 +108,7 @@ class FailingFirst:
         return self._coder.chat(messages, decoding, listen)
 
 
-def test_an_attempt_that_fails_is_mended_by_what_is_told_of_it(coder: TextModel) -> None:
+def test_a_failed_attempt_is_repaired_by_its_feedback(coder: TextModel) -> None:
     question = 'def mean(numbers):\n    """Give the mean.\n\n    >>> mean([1, 3])\n    2.0\n    """\n'
     model = FailingFirst(coder, "    return fsum(numbers) / len(numbers)\n")
     options = pkg.GenerateOptions(attempts=3, form="primed", max_tokens=80)

@@ -1,6 +1,6 @@
-"""Models through transformers: a tiny one that is made here, and a real small coder from its GGUF file.
+"""Models through transformers: a tiny untrained one, and a real small coder from its GGUF file.
 
-Needs torch, which takes 5.9 GB: these tests run where it is installed, and say so where it is not.
+Needs torch, which takes 5.9 GB; skipped without it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FORM += "{% if add_generation_prompt %}a: {% endif %}"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a model of one layer that was taught nothing, whose words are letters."""
+    """Write an untrained model of one layer, whose tokens are letters."""
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
@@ -61,11 +61,11 @@ def tiny(folder: Path) -> Iterator[HfModel]:
         yield opened
 
 
-def test_it_tells_what_it_can(tiny: HfModel) -> None:
+def test_it_reports_its_capabilities(tiny: HfModel) -> None:
     assert (tiny.window, tiny.can_fill, tiny.can_prime, tiny.count_tokens("def f")) == (64, True, True, 5)
 
 
-def test_a_text_is_told_piece_by_piece_and_ends_at_its_length_or_before_a_stop_string(tiny: HfModel) -> None:
+def test_a_text_is_streamed_and_ends_at_its_length_or_before_a_stop_string(tiny: HfModel) -> None:
     told: list[str] = []
     whole = tiny.complete("def f", Decoding(max_tokens=10), told.append)
     assert (whole.finish, whole.usage.completion_tokens, "".join(told)) == ("length", 10, whole.text)
@@ -74,7 +74,7 @@ def test_a_text_is_told_piece_by_piece_and_ends_at_its_length_or_before_a_stop_s
     assert (cut.finish, cut.text) == ("stop", whole.text[: whole.text.index(whole.text[3])])
 
 
-def test_each_text_of_a_batch_is_the_one_that_it_gets_alone(tiny: HfModel) -> None:
+def test_texts_of_a_batch_equal_those_of_single_requests(tiny: HfModel) -> None:
     prompts: list[Prompt] = ["def f", "a", Hole("a = ", "\nb"), Conversation((Message("user", "hi"),)), "x" * 30]
     decoding = Decoding(max_tokens=8)
     alone = [write_all(tiny, [prompt], decoding)[0] for prompt in prompts]
@@ -83,18 +83,18 @@ def test_each_text_of_a_batch_is_the_one_that_it_gets_alone(tiny: HfModel) -> No
     assert [each.usage.prompt_tokens for each in together] == [each.usage.prompt_tokens for each in alone]
 
 
-def test_a_begun_answer_is_gone_on_with(tiny: HfModel) -> None:
+def test_a_prefilled_answer_is_continued(tiny: HfModel) -> None:
     begun = tiny.chat([Message("user", "hi"), Message("assistant", "def ")], Decoding(max_tokens=6))
     assert begun.text == tiny.complete("u: hi\na: def ", Decoding(max_tokens=6)).text
 
 
-def test_a_hole_is_shown_by_tokens_and_its_texts_are_text(tiny: HfModel) -> None:
+def test_a_hole_is_marked_by_tokens_and_its_texts_are_escaped(tiny: HfModel) -> None:
     short = Decoding(max_tokens=1)
     assert tiny.fill("ab", "c", short).usage.prompt_tokens == 6
     assert tiny.fill("ab<fim_middle>", "c", short).usage.prompt_tokens > 6 + 10
 
 
-def test_a_seed_decides_and_a_small_share_takes_the_likeliest(tiny: HfModel) -> None:
+def test_a_seed_determines_samples_and_a_small_top_p_is_greedy(tiny: HfModel) -> None:
     def draw(seed: int, top_p: float = 1.0) -> str:
         return tiny.complete("def f", Decoding(max_tokens=12, temperature=1.5, seed=seed, top_p=top_p)).text
 
@@ -102,12 +102,12 @@ def test_a_seed_decides_and_a_small_share_takes_the_likeliest(tiny: HfModel) -> 
     assert draw(1, 1e-6) == draw(2, 1e-6) == tiny.complete("def f", Decoding(max_tokens=12)).text
 
 
-def test_what_does_not_fit_into_the_window_is_refused(tiny: HfModel) -> None:
+def test_a_prompt_longer_than_the_window_is_refused(tiny: HfModel) -> None:
     with pytest.raises(ContextLengthError, match="a window of 64 tokens; a prompt of 60 and an answer of up to 8"):
         tiny.complete("x" * 60, Decoding(max_tokens=8))
 
 
-def test_a_model_without_a_form_or_tokens_says_what_it_cannot(folder: Path, tmp_path: Path) -> None:
+def test_a_model_without_a_chat_template_or_tokens_reports_it(folder: Path, tmp_path: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -125,16 +125,16 @@ def test_a_model_without_a_form_or_tokens_says_what_it_cannot(folder: Path, tmp_
             bare.fill("a", "b", Decoding())
 
 
-def test_what_is_not_there_is_named_and_nothing_is_fetched(tmp_path: Path) -> None:
+def test_a_missing_model_is_named_and_nothing_is_downloaded(tmp_path: Path) -> None:
     with pytest.raises(PathError, match="expected a folder with weights"):
         open_model(f"hf:{tmp_path}/none")
-    with pytest.raises(ModelError, match="no model 'nobody/nothing' on this machine; fetch it once: hf download"):
-        open_model("hf:nobody/nothing")
+    with pytest.raises(ModelError, match="no model 'owner/missing' on this machine; fetch it once: hf download"):
+        open_model("hf:owner/missing")
     with pytest.raises(ModelError, match="cannot be loaded"):
         open_model(f"hf:{tmp_path}")
 
 
-def test_the_identity_goes_with_the_weights(folder: Path, tiny: HfModel) -> None:
+def test_the_identity_depends_on_the_weights(folder: Path, tiny: HfModel) -> None:
     with closing(open_model(f"hf:{folder}", ModelOptions(dtype="bfloat16", device="cpu"))) as other:
         assert other.identity != tiny.identity
         assert other.identity.rpartition(" ")[0] == tiny.identity.rpartition(" ")[0]

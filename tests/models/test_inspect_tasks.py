@@ -1,4 +1,4 @@
-"""The tasks of Inspect by its own runner and a model that says what it is told to; needs the extra `inspect`."""
+"""The tasks of Inspect by its own runner and a scripted model; needs the extra `inspect`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def run(task: Any, answers: list[str], folder: Path) -> Any:
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
     outputs = [ModelOutput.from_content("mockllm/model", each) for each in answers]
-    for output in outputs:  # without it the words of a tokeniser are fetched to count them
+    for output in outputs:  # without it a tokeniser is downloaded to count tokens
         output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
     mock = get_model("mockllm/model", custom_outputs=outputs)
     (log,) = inspect_ai.eval(task, model=mock, log_dir=str(folder), display="none", max_samples=1)
@@ -67,7 +67,7 @@ def test_answers_are_judged_by_hidden_tests(data: str, tmp_path: Path) -> None:
     assert "return 2 * number" in scores["HumanEval/0"].answer
 
 
-def test_prompts_show_what_the_graph_finds(data: str, tmp_path: Path) -> None:
+def test_prompts_show_code_found_by_the_graph(data: str, tmp_path: Path) -> None:
     from pkg.lab.evaluation.inspect_tasks import humaneval
 
     rows = [

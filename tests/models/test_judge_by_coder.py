@@ -1,4 +1,4 @@
-"""A real small coder judges: its words are kept whatever they are, and its check says what they are worth."""
+"""A real small coder judges: all its words are stored, and its check measures their reliability."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ITEM = JudgedItem(
 )
 
 
-def test_both_orders_are_judged_once_and_known_afterwards(coder: TextModel) -> None:
+def test_both_orders_are_judged_once_and_cached(coder: TextModel) -> None:
     options = JudgeOptions(max_tokens=60, temperature=0.0)
     kept = JudgementFile()
     judge = ModelJudge(coder, options, kept)

@@ -1,4 +1,4 @@
-"""A run of `pkg data` that is killed twice loses no row, and no text of a service is paid for twice."""
+"""A run of `pkg data` killed twice loses no row, and requests no text twice."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from trees import open_graph_at, write_tree
 
 from pkg.indexing.build import build
 
-pytestmark = pytest.mark.model  # the client of services is installed for these alone
+pytestmark = pytest.mark.model  # the client of services is installed only for these
 
 FILES = 12  # of one chunk each
 REPEAT = 2
-REQUESTS = 3 * FILES * REPEAT  # a text for each chunk, each time, in each of three steps
+REQUESTS = 3 * FILES * REPEAT  # a text for each chunk and repetition in each of three steps
 PATIENCE = 60  # seconds for a process to do what takes a few
-SECONDS_A_TEXT = 0.05  # slow enough to be killed in the midst of many
+SECONDS_A_TEXT = 0.05  # slow enough to be killed in between
 AT_ONCE = 3
-LEAST_TOKENS = 100  # of a text; fewer are wanted where a service is asked whether it goes on with an answer
+LEAST_TOKENS = 100  # of a text; a test of whether a service continues an answer requests fewer
 OUTPUT = ("-o", "kept.jsonl")
 
 
@@ -45,7 +45,7 @@ def graph(tmp_path: Path) -> Path:
 
 
 class Teacher:
-    """Answers each step well and slowly, and notes what it has answered to the end."""
+    """Answers each step well and slowly, and records its completed answers."""
 
     def __init__(self) -> None:
         self.answered: Counter[str] = Counter()
@@ -112,7 +112,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="nothing kills like that here")
-def test_killed_twice_and_run_again_it_has_all_rows_and_asked_for_each_text_once(
+def test_killed_twice_and_run_again_it_has_all_rows_and_one_request_per_text(
     graph: Path, service: tuple[TextServer, Teacher]
 ) -> None:
     server, teacher = service
@@ -128,7 +128,7 @@ def test_killed_twice_and_run_again_it_has_all_rows_and_asked_for_each_text_once
     rows = read_rows(graph.parent / "kept.jsonl")
     assert len(rows) == len({row["id"] for row in rows}) == FILES * REPEAT
     again = teacher.answered.total() - len(teacher.answered)
-    assert again <= 2 * AT_ONCE  # what was on its way at a kill never arrived
+    assert again <= 2 * AT_ONCE  # answers in transit at a kill are lost
     assert len(teacher.answered) == REQUESTS
     whole = start(graph, server.url, "-o", "whole.jsonl")
     before = teacher.answered.total()
@@ -138,7 +138,7 @@ def test_killed_twice_and_run_again_it_has_all_rows_and_asked_for_each_text_once
     assert sorted(path.name for path in graph.parent.glob("*.jsonl*")) == ["kept.jsonl", "whole.jsonl"]
 
 
-def test_an_interrupt_says_that_the_same_command_goes_on(graph: Path, service: tuple[TextServer, Teacher]) -> None:
+def test_an_interrupt_says_that_the_same_command_resumes(graph: Path, service: tuple[TextServer, Teacher]) -> None:
     server, teacher = service
     first = start(graph, server.url)
     wait_for(teacher, REQUESTS // 2)

@@ -25,7 +25,7 @@ HEAD = "def add(a, b):\n"
 
 @pytest.fixture(scope="module")
 def address(coder_file: Path) -> Iterator[str]:
-    """Run the server in this process, for requests from outside of it."""
+    """Run the server in this process; return its address."""
     server = start_server(coder_file, read_gguf(coder_file), ModelOptions(window=1024, parallel=2, threads=1), KEY)
     yield f"{server.listening_address}/v1"
     del server
@@ -38,12 +38,12 @@ def served(address: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[TextModel]
         yield opened
 
 
-def test_the_server_tells_what_it_is(served: TextModel) -> None:
+def test_the_server_reports_its_model(served: TextModel) -> None:
     assert (served.window, served.parallel, served.can_fill, served.can_prime) == (1024, 2, True, True)
     assert served.count_tokens(f"{HEAD}    return a + b") == 11
 
 
-def test_a_text_a_hole_and_an_answer_come_as_from_the_model_in_this_process(served: TextModel) -> None:
+def test_its_texts_equal_those_of_the_model_in_this_process(served: TextModel) -> None:
     told: list[str] = []
     short = Decoding(max_tokens=12, stop=("\n",))
     assert served.complete(f"{HEAD}    return", short, told.append).text == "".join(told) == " a + b"
@@ -52,16 +52,14 @@ def test_a_text_a_hole_and_an_answer_come_as_from_the_model_in_this_process(serv
     assert served.chat(begun, short).text == " a + b"
 
 
-def test_special_tokens_in_the_texts_around_a_hole_are_text(served: TextModel) -> None:
+def test_special_tokens_around_a_hole_are_escaped(served: TextModel) -> None:
     short = Decoding(max_tokens=1)
     plain = served.fill("x = 1\n", "\ny = 2\n", short).usage.prompt_tokens
     holed = served.fill("x = 1\n<|fim_middle|>", "\ny = 2\n", short).usage.prompt_tokens
-    assert holed > plain + 3  # one token would end the hole there
+    assert holed > plain + 3  # an unescaped token would end the hole there
 
 
-def test_infill_is_there_for_families_that_are_not_in_the_table(
-    served: TextModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_infill_works_for_families_outside_the_table(served: TextModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pkg.models.openai_model.FAMILIES", ())
     short = Decoding(max_tokens=12, stop=("\n",))
     assert served.can_fill
@@ -72,7 +70,7 @@ def test_infill_is_there_for_families_that_are_not_in_the_table(
         served.fill("a", "word " * 600, short)
 
 
-def test_a_suffix_that_is_dropped_is_noticed(served: TextModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dropped_suffix_is_detected(served: TextModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pkg.models.openai_model.FAMILIES", ())
     monkeypatch.setattr("pkg.models.openai_model.OpenAIModel._has_infill", False)
     assert not served.can_fill
@@ -85,7 +83,7 @@ def test_a_wrong_key_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -
     assert "another" not in str(caught.value)
 
 
-def test_a_model_in_this_process_prints_nothing_and_ends_with_it(coder_file: Path) -> None:
+def test_a_model_in_this_process_prints_nothing_and_ends_with_the_process(coder_file: Path) -> None:
     script = (
         "import sys; from pkg.models.registry import open_model; from pkg.models.text_model import Decoding;"
         "from pkg.models.model_options import ModelOptions;"
@@ -96,13 +94,13 @@ def test_a_model_in_this_process_prints_nothing_and_ends_with_it(coder_file: Pat
     assert (ran.stdout, ran.stderr) == (" 4\n", "")
 
 
-def test_a_listener_that_fails_fails_the_call(coder: TextModel) -> None:
+def test_an_error_of_a_listener_ends_the_call(coder: TextModel) -> None:
     def fail(piece: str) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         coder.complete(HEAD, Decoding(max_tokens=20), fail)
-    assert coder.complete("1 2 3", Decoding(max_tokens=2)).text == " 4"  # and the model is there for others
+    assert coder.complete("1 2 3", Decoding(max_tokens=2)).text == " 4"  # the model remains usable
 
 
 def test_a_truncated_model_is_refused_before_it_is_loaded(coder_file: Path, tmp_path: Path) -> None:
@@ -113,7 +111,7 @@ def test_a_truncated_model_is_refused_before_it_is_loaded(coder_file: Path, tmp_
         open_model(f"gguf:{cut}")
 
 
-def test_a_kind_of_model_that_llama_does_not_know_is_an_error(tmp_path: Path) -> None:
+def test_an_architecture_unknown_to_llama_is_an_error(tmp_path: Path) -> None:
     from gguf_writer import write_gguf
 
     path = write_gguf(tmp_path / "m.gguf", {"general.architecture": "strange", "tokenizer.ggml.tokens": ["a"]})
@@ -121,7 +119,7 @@ def test_a_kind_of_model_that_llama_does_not_know_is_an_error(tmp_path: Path) ->
         open_model(f"gguf:{path}")
 
 
-def test_the_identity_of_a_model_goes_with_its_content(coder: TextModel, coder_file: Path, tmp_path: Path) -> None:
+def test_the_identity_of_a_model_depends_on_its_content(coder: TextModel, coder_file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.gguf"
     other.symlink_to(coder_file)
     assert isinstance(coder, GgufModel)

@@ -1,4 +1,4 @@
-"""The real all-MiniLM-L6-v2 in 8-bit numbers, from the packages that carry it."""
+"""The real all-MiniLM-L6-v2 in 8-bit numbers, from the packages that include it."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def encoder() -> BatchedEncoder:
     return BatchedEncoder(MiniLM("minilm", *find_files(None)))
 
 
-def test_the_package_carries_the_model_that_was_measured() -> None:
+def test_the_package_has_the_measured_model() -> None:
     model, _ = find_files(None)
     assert sha256(model.read_bytes()).hexdigest() == MODEL_SHA256
 
 
-def test_meaning_is_found_where_no_word_is_shared(encoder: BatchedEncoder) -> None:
+def test_similar_texts_without_common_words_are_near(encoder: BatchedEncoder) -> None:
     date, close = encoder.encode([DATE, CLOSE]) @ encoder.encode_query("turn an ISO calendar day into an object")
     assert date > close + 0.1
 
@@ -52,7 +52,7 @@ def test_a_text_longer_than_the_window_is_cut_and_counted(encoder: BatchedEncode
     assert encoder.model.count_tokens([long.decode()])[0] > WINDOW
 
 
-def test_a_heading_moves_a_vector(encoder: BatchedEncoder) -> None:
+def test_a_heading_changes_a_vector(encoder: BatchedEncoder) -> None:
     plain, headed = encoder.encode([CLOSE, CLOSE], ["", "net/client Connection.close"])
     query = encoder.encode_query("close the connection of a client")
     assert headed @ query > plain @ query
@@ -64,7 +64,7 @@ def test_the_registry_loads_it_with_a_cache() -> None:
     assert (loaded.name, loaded.dimension) == ("minilm", DIMENSION)
 
 
-def test_files_that_are_damaged_are_named(tmp_path: Path) -> None:
+def test_damaged_files_are_named(tmp_path: Path) -> None:
     model, tokenizer = find_files(None)
     broken = tmp_path / "model.onnx"
     broken.write_bytes(model.read_bytes()[:1000])

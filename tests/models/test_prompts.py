@@ -1,4 +1,4 @@
-"""What a real small coder makes of the forms: their sizes hold, and an answer that was begun is gone on with."""
+"""Prompt templates with a real small coder: token counts are correct, and prefilled answers are continued."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ pytestmark = pytest.mark.model
 
 
 @pytest.mark.parametrize("name", ["brief", "primed", "raw", "codellama", "qwen"])
-def test_a_prompt_takes_no_more_tokens_than_were_counted(coder: TextModel, name: str) -> None:
+def test_a_prompt_has_no_more_tokens_than_counted(coder: TextModel, name: str) -> None:
     prompt = TEMPLATES[name].render(make_task(STUB), HELPERS)
     used = run_prompt(coder, prompt, Decoding(max_tokens=1)).usage.prompt_tokens
 
     assert used <= count_prompt(prompt, coder) <= used + 40
 
 
-def test_an_answer_that_was_begun_is_a_whole_function(coder: TextModel) -> None:
+def test_a_prefilled_answer_is_a_whole_function(coder: TextModel) -> None:
     prompt = choose_template("auto", coder).render(make_task(STUB))
     written = run_prompt(coder, prompt, Decoding(max_tokens=200))
     code = extract_code(prompt.join(written.text, written.finish), parse_question(STUB)).code

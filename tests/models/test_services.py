@@ -1,4 +1,4 @@
-"""The real clients of OpenAI and Voyage AI against a server of the tests that plays the service, badly at times."""
+"""The real clients of OpenAI and Voyage AI against a fake service, with failures."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 def make_encoder(kind: str, server: EmbeddingServer, model: str = "m") -> tuple[BatchedEncoder, list[float]]:
-    """Give the encoder of a service and the list of the times that it sleeps."""
+    """Return the encoder of a service and the list of its sleeps, in seconds."""
     make = {"openai": OpenAIModel, "voyage": VoyageModel}[kind]
     slept: list[float] = []
     return BatchedEncoder(make(f"{kind}:{model}@{server.url}", model, server.url), None, slept.append), slept
@@ -61,7 +61,7 @@ def test_the_key_of_the_environment_is_sent(
     assert set(server.keys) == {"Bearer key-of-the-test"}
 
 
-def test_voyage_is_told_what_is_a_question(server: EmbeddingServer) -> None:
+def test_voyage_gets_the_type_of_a_query(server: EmbeddingServer) -> None:
     encoder, _ = make_encoder("voyage", server, "voyage-code-3")
     server.always = lambda request: wrap_rows([{"index": 0, "embedding": [1.0] * 1024}])
     encoder.encode([FUNCTION])
@@ -85,7 +85,7 @@ def test_many_texts_are_sent_in_batches(kind: str, server: EmbeddingServer) -> N
     assert sorted(len(request["input"]) for request in server.requests) == [44, 128, 128]
 
 
-def test_answers_in_another_order_are_put_right(server: EmbeddingServer) -> None:
+def test_vectors_in_another_order_are_sorted(server: EmbeddingServer) -> None:
     encoder, _ = make_encoder("openai", server)
     expected = encoder.encode([b"a", b"b"])
 
@@ -105,7 +105,7 @@ def test_vectors_in_base64_are_read(server: EmbeddingServer) -> None:
     assert make_encoder("voyage", server)[0].encode([FUNCTION])[0].any()
 
 
-def test_a_limit_is_waited_for(kind: str, server: EmbeddingServer) -> None:
+def test_a_rate_limit_is_waited_for(kind: str, server: EmbeddingServer) -> None:
     encoder, slept = make_encoder(kind, server)
     limit = refuse(429, "rate limit reached", **{"retry-after": "3"})
     server.script = [lambda request: limit, lambda request: refuse(503, "overloaded"), answer_well]
@@ -113,7 +113,7 @@ def test_a_limit_is_waited_for(kind: str, server: EmbeddingServer) -> None:
     assert slept == [3.0, 2.0]
 
 
-def test_a_limit_without_end_says_so(kind: str, server: EmbeddingServer) -> None:
+def test_a_lasting_rate_limit_is_an_error(kind: str, server: EmbeddingServer) -> None:
     server.always = lambda request: refuse(429, "rate limit reached")
     encoder, slept = make_encoder(kind, server)
     with pytest.raises(EncoderBusyError, match=rf"{server.url} is busy \(429: .*rate limit reached\); try again later"):
@@ -121,7 +121,7 @@ def test_a_limit_without_end_says_so(kind: str, server: EmbeddingServer) -> None
     assert len(slept) == 6
 
 
-def test_an_account_without_money_is_not_waited_for(server: EmbeddingServer) -> None:
+def test_an_exhausted_account_is_not_waited_for(server: EmbeddingServer) -> None:
     body = {"error": {"message": "you exceeded your current quota", "code": "insufficient_quota"}}
     server.always = lambda request: Reply(429, body)
     encoder, slept = make_encoder("openai", server)
@@ -130,7 +130,7 @@ def test_an_account_without_money_is_not_waited_for(server: EmbeddingServer) -> 
     assert slept == []
 
 
-def test_rows_without_an_index_stand_in_their_order(server: EmbeddingServer) -> None:
+def test_rows_without_an_index_keep_their_order(server: EmbeddingServer) -> None:
     encoder, _ = make_encoder("openai", server)
     expected = encoder.encode([b"a", b"b"])
 
@@ -141,9 +141,7 @@ def test_rows_without_an_index_stand_in_their_order(server: EmbeddingServer) -> 
     assert np.array_equal(encoder.encode([b"a", b"b"]), expected)
 
 
-def test_a_service_that_times_out_is_asked_again(
-    kind: str, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_timeout_is_retried(kind: str, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"pkg.encode.{kind}_api.TIMEOUT_SECONDS", 0.2)
     server.script = [lambda request: Reply(200, {}, delay=0.6)]
     encoder, slept = make_encoder(kind, server)
@@ -151,7 +149,7 @@ def test_a_service_that_times_out_is_asked_again(
     assert len(slept) == 1
 
 
-def test_a_service_that_is_not_there_is_named(kind: str) -> None:
+def test_an_unreachable_service_is_named(kind: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     encoder, _ = make_encoder(kind, EmbeddingServer(f"http://127.0.0.1:{port}/v1"))
@@ -169,7 +167,7 @@ def test_a_service_that_is_not_there_is_named(kind: str) -> None:
         (lambda rows: [rows[0], rows[1] | {"embedding": [1.0]}], "rows of different length"),
     ],
 )
-def test_a_wrong_answer_says_what_was_seen(kind: str, server: EmbeddingServer, change: Any, message: str) -> None:
+def test_a_wrong_answer_is_quoted_in_the_error(kind: str, server: EmbeddingServer, change: Any, message: str) -> None:
     encoder, _ = make_encoder(kind, server)
     assert encoder.dimension == DIMENSION
     server.always = lambda request: wrap_rows(change(answer_well(request).body["data"]))
@@ -178,7 +176,7 @@ def test_a_wrong_answer_says_what_was_seen(kind: str, server: EmbeddingServer, c
 
 
 @pytest.mark.parametrize("body", [b"<html>hello</html>", b'{"answer": 42}', b"[]"])
-def test_an_answer_that_is_no_embeddings_at_all_is_an_error(kind: str, server: EmbeddingServer, body: bytes) -> None:
+def test_an_answer_without_embeddings_is_an_error(kind: str, server: EmbeddingServer, body: bytes) -> None:
     server.always = lambda request: Reply(200, body)
     with pytest.raises(EncoderError, match=server.url):
         make_encoder(kind, server)[0].encode([FUNCTION])
@@ -190,14 +188,14 @@ def test_a_refused_key_names_the_variable(kind: str, server: EmbeddingServer) ->
         make_encoder(kind, server)[0].encode([FUNCTION])
 
 
-def test_a_model_that_is_not_there_is_an_error(kind: str, server: EmbeddingServer) -> None:
+def test_a_missing_model_is_an_error(kind: str, server: EmbeddingServer) -> None:
     server.always = lambda request: refuse(404, "no model m")
     with pytest.raises(EncoderError, match="no model m"):
         make_encoder(kind, server)[0].encode([FUNCTION])
     assert len(server.requests) == 1
 
 
-def test_what_a_service_finds_too_long_is_halved(kind: str, server: EmbeddingServer) -> None:
+def test_a_text_too_long_for_a_service_is_halved(kind: str, server: EmbeddingServer) -> None:
     def refuse_long(request: dict[str, Any]) -> Reply:
         if sum(map(len, request["input"])) > 100:
             return refuse(400, "the input has too many tokens: maximum context length exceeded")

@@ -1,4 +1,4 @@
-"""The real client of OpenAI against a server of the tests that plays the service, badly at times."""
+"""The real client of OpenAI against a fake service, with failures."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[TextServer]:
 
 
 def open_at(url: str, model: str = "m", **options: Any) -> tuple[OpenAIModel, list[float]]:
-    """Open a model and give the list of the times that it sleeps."""
+    """Open a model; return it with the list of its sleeps, in seconds."""
     slept: list[float] = []
     client = OpenAIClient(url, f"openai:{model}@{url}", options.get("timeout"))
     return OpenAIModel(client, model, f"openai:{model}@{url}", "test", ModelOptions(**options), slept.append), slept
 
 
-def test_an_answer_is_told_piece_by_piece_and_counted(server: TextServer) -> None:
+def test_an_answer_is_streamed_and_counted(server: TextServer) -> None:
     server.always = lambda body: stream(["It ", "works", "."], usage={"prompt_tokens": 7, "completion_tokens": 3})
     told: list[str] = []
     model, _ = open_at(server.url)
@@ -66,18 +66,18 @@ def test_an_answer_is_told_piece_by_piece_and_counted(server: TextServer) -> Non
     assert server.keys == {f"Bearer {KEY}"}
 
 
-def test_where_no_tokens_are_counted_they_are_estimated(server: TextServer) -> None:
+def test_tokens_are_estimated_if_the_service_does_not_count_them(server: TextServer) -> None:
     server.always = lambda body: stream(["four"], finish="length")
     answer = open_at(server.url)[0].complete("twelve bytes", SHORT)
     assert (answer.finish, answer.usage.prompt_tokens, answer.usage.completion_tokens) == ("length", 4, 2)
 
 
-def test_a_server_that_overlooks_stop_strings_is_stopped(server: TextServer) -> None:
+def test_a_server_that_ignores_stop_strings_is_stopped(server: TextServer) -> None:
     server.always = lambda body: stream(["one E", "ND two", " three"])
     assert open_at(server.url)[0].complete("x", Decoding(stop=("END",))).text == "one "
 
 
-def test_an_answer_without_end_is_ended(server: TextServer) -> None:
+def test_an_endless_answer_is_ended(server: TextServer) -> None:
     def talk(body: Body) -> Reply:
         endless = (f'data: {{"choices": [{{"text": "{"on " * 40}"}}]}}\n\n'.encode() for _ in range(10_000))
         return Reply(200, endless, STREAM)  # type: ignore[arg-type]
@@ -101,17 +101,17 @@ def test_an_empty_answer_is_an_answer(server: TextServer) -> None:
         ({"retry_after": "Thu, 01 Jan 2015 00:00:00 GMT"}, [0.0, 0.0]),
     ],
 )
-def test_a_service_that_limits_is_asked_again_when_it_says(
+def test_a_rate_limited_request_is_retried_at_the_given_time(
     server: TextServer, headers: dict[str, str], waits: list[float]
 ) -> None:
     model, slept = open_at(server.url)
-    assert model.window is None  # so that what it is has been asked
+    assert model.window is None  # so that its capabilities are known
     server.script = [lambda body: refuse(429, "slow down", **headers)] * 2
     assert model.chat(ASK, SHORT).text == "well"
     assert slept == waits
 
 
-def test_patience_ends(server: TextServer) -> None:
+def test_retries_end(server: TextServer) -> None:
     server.always = lambda body: refuse(503, "overloaded")
     model, slept = open_at(server.url)
     with pytest.raises(ModelBusyError, match=r"is busy \(503: .*overloaded.*\); try again later"):
@@ -151,7 +151,7 @@ def test_patience_ends(server: TextServer) -> None:
         ),
     ],
 )
-def test_what_is_refused_for_good_ends_at_once_and_says_why(
+def test_a_permanent_refusal_ends_at_once_with_its_reason(
     server: TextServer, reply: Reply, error: type[PkgError], message: str
 ) -> None:
     server.always = lambda body: reply
@@ -164,7 +164,7 @@ def test_what_is_refused_for_good_ends_at_once_and_says_why(
     assert server.url in str(caught.value)
 
 
-def test_a_line_that_breaks_is_tried_again_unless_somebody_heard_the_beginning(server: TextServer) -> None:
+def test_a_broken_connection_is_retried_unless_a_listener_got_text(server: TextServer) -> None:
     broken = Reply(200, [b'data: {"choices": [{"delta": {"content": "half"}}]}\n\n'])
     broken = Reply(200, broken.pieces, STREAM | {"Content-Length": "9999"})
     server.script = [lambda body: broken]
@@ -175,7 +175,7 @@ def test_a_line_that_breaks_is_tried_again_unless_somebody_heard_the_beginning(s
         model.chat(ASK, SHORT, lambda piece: None)
 
 
-def test_a_service_that_says_nothing_is_not_waited_for_without_end(server: TextServer) -> None:
+def test_a_silent_service_times_out(server: TextServer) -> None:
     server.always = lambda body: stream(["a", "b"], pause=0.5)
     model, slept = open_at(server.url, timeout=0.1)
     with pytest.raises(ModelBusyError, match=r"sent no data for 0.1 seconds|broke off \(.*timed? ?out"):
@@ -183,7 +183,7 @@ def test_a_service_that_says_nothing_is_not_waited_for_without_end(server: TextS
     assert len(slept) == TRIES - 1
 
 
-def test_a_service_that_is_not_there_ends_at_once() -> None:
+def test_an_unreachable_service_is_an_error_at_once() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
@@ -193,13 +193,13 @@ def test_a_service_that_is_not_there_ends_at_once() -> None:
     assert slept == []
 
 
-def test_a_service_elsewhere_wants_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_remote_service_needs_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(ModelError, match=r"no key for https://far.example/v1; set OPENAI_API_KEY"):
         open_at("https://far.example/v1")[0].chat(ASK, SHORT)
 
 
-def test_parts_that_a_service_does_not_know_are_left_out(server: TextServer) -> None:
+def test_unsupported_parameters_are_left_out(server: TextServer) -> None:
     def choosy(body: Body) -> Reply:
         for name in ("stream_options", "seed", "max_tokens"):
             if name in body:
@@ -212,10 +212,10 @@ def test_parts_that_a_service_does_not_know_are_left_out(server: TextServer) -> 
     assert server.requests[-1]["max_completion_tokens"] == 8
     asked = len(server.requests)
     model.chat(ASK, SHORT)
-    assert (len(server.requests), slept) == (asked + 1, [])  # it is remembered
+    assert (len(server.requests), slept) == (asked + 1, [])  # and cached
 
 
-def test_vllm_is_asked_to_go_on_with_an_answer_and_to_choose_plainly(server: TextServer) -> None:
+def test_vllm_continues_an_answer_and_samples_without_its_defaults(server: TextServer) -> None:
     server.pages["/v1/models"] = {"data": [{"id": "m", "owned_by": "vllm", "max_model_len": 100}]}
     server.pages["/tokenize"] = lambda body: Reply(200, [b'{"tokens": [1, 2, 3]}'])
     model, _ = open_at(server.url)
@@ -230,9 +230,7 @@ def test_vllm_is_asked_to_go_on_with_an_answer_and_to_choose_plainly(server: Tex
 
 
 @pytest.mark.parametrize(("answer", "goes_on"), [("ho foxtrot", True), ("echo foxtrot", False), ("Sure!", False)])
-def test_whether_an_answer_can_be_begun_is_tried_where_nobody_tells(
-    server: TextServer, answer: str, goes_on: bool
-) -> None:
+def test_support_of_prefilled_answers_is_tested_if_unknown(server: TextServer, answer: str, goes_on: bool) -> None:
     server.always = lambda body: stream([answer])
     model, _ = open_at(server.url)
     assert model.can_prime == goes_on
@@ -244,21 +242,19 @@ def test_whether_an_answer_can_be_begun_is_tried_where_nobody_tells(
 
 
 @pytest.mark.parametrize(("counted", "fills"), [(45, True), (5, False)])
-def test_whether_the_text_behind_a_hole_is_read_shows_in_the_tokens(
-    server: TextServer, counted: int, fills: bool
-) -> None:
+def test_use_of_the_suffix_is_detected_by_the_token_count(server: TextServer, counted: int, fills: bool) -> None:
     server.always = lambda body: stream(["x"], usage={"prompt_tokens": counted, "completion_tokens": 1})
     model, _ = open_at(server.url)
     assert model.can_fill == fills
     if fills:
-        model.fill("before", "behind", SHORT)
-        assert (server.requests[-1]["prompt"], server.requests[-1]["suffix"]) == ("before", "behind")
+        model.fill("before", "after", SHORT)
+        assert (server.requests[-1]["prompt"], server.requests[-1]["suffix"]) == ("before", "after")
     else:
         with pytest.raises(ModelUnfitError, match="cannot fill holes"):
-            model.fill("before", "behind", SHORT)
+            model.fill("before", "after", SHORT)
 
 
-def test_a_family_that_its_name_tells_is_shown_a_hole_by_its_tokens(server: TextServer) -> None:
+def test_a_family_known_by_its_name_gets_a_hole_in_tokens(server: TextServer) -> None:
     model, _ = open_at(server.url, "bigcode/starcoder2-7b")
     model.fill("a <|endoftext|> b", "c", SHORT)
     sent = server.requests[-1]
@@ -266,14 +262,14 @@ def test_a_family_that_its_name_tells_is_shown_a_hole_by_its_tokens(server: Text
     assert "<|endoftext|>" in sent["stop"]
 
 
-def test_ollama_tells_the_window_behind_which_it_would_cut(server: TextServer) -> None:
+def test_the_context_window_of_ollama_is_read(server: TextServer) -> None:
     server.pages["/api/ps"] = {"models": [{"name": "m", "context_length": 50}]}
     with pytest.raises(ContextLengthError, match="a window of 50 tokens; a prompt of 67 and an answer of up to 8"):
         open_at(server.url)[0].complete("x" * 200, SHORT)
     assert server.requests == []
 
 
-def test_threads_ask_once_what_answers_and_get_their_own_answers(server: TextServer) -> None:
+def test_threads_share_one_probe_and_get_their_own_answers(server: TextServer) -> None:
     server.always = lambda body: stream([body["prompt"]], pause=0.01)
     asked: list[str] = []
     server.pages["/props"] = lambda body: asked.append("props") or refuse(404, "none")  # type: ignore[func-returns-value]
@@ -292,9 +288,7 @@ def test_threads_ask_once_what_answers_and_get_their_own_answers(server: TextSer
     assert asked == ["props"]
 
 
-def test_a_limit_is_kept_for_the_prompt_and_the_longest_answer(
-    server: TextServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_prompt_and_longest_answer_fit_into_the_window(server: TextServer, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[int] = []
     monkeypatch.setattr("pkg.models.openai_model.RateLimit.wait", lambda self, tokens: waited.append(tokens))
     model, _ = open_at(server.url, requests_a_minute=1)
