@@ -1,4 +1,4 @@
-"""Files of caches: for their owner alone, thrown away when they are damaged."""
+"""Cache files: private, and deleted when damaged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def read_keys(path: Path) -> list[str]:
         connection.close()
 
 
-def test_what_was_kept_is_there_again_and_for_its_owner_alone(tmp_path: Path) -> None:
+def test_stored_content_is_read_again_and_private(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "cache.db"
     connection = open_cache_file(path, SCHEMA)
     connection.execute("INSERT INTO kept VALUES ('a')")
@@ -29,13 +29,13 @@ def test_what_was_kept_is_there_again_and_for_its_owner_alone(tmp_path: Path) ->
     assert path.stat().st_mode & 0o077 == 0
 
 
-def test_a_damaged_file_is_thrown_away(tmp_path: Path) -> None:
+def test_a_damaged_file_is_deleted(tmp_path: Path) -> None:
     path = tmp_path / "cache.db"
     path.write_bytes(b"no database at all " * 100)
     assert read_keys(path) == []
 
 
-def test_a_file_that_is_held_is_not_thrown_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_locked_file_is_not_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pkg.cache_file.WAIT_SECONDS", 0.01)
     path = tmp_path / "cache.db"
     holder = sqlite3.connect(path, isolation_level=None)
@@ -48,6 +48,6 @@ def test_a_file_that_is_held_is_not_thrown_away(tmp_path: Path, monkeypatch: pyt
     assert path.is_file()
 
 
-def test_a_cache_lies_in_the_users_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_cache_is_in_the_users_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert find_cache_file("x.db").name == "x.db"

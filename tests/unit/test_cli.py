@@ -1,4 +1,4 @@
-"""The command line as a person or a program meets it: in processes of its own, and in this one for speed."""
+"""The command line, in separate processes, and in this one for speed."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def read_lines(result: Result) -> list[dict[str, object]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-def test_build_reports_what_it_did(repository: Path, store: str) -> None:
+def test_build_reports_its_counts(repository: Path, store: str) -> None:
     (line,) = read_lines(run("build", str(repository), "--store", store))
     assert (line["source"], line["written"], line["changed"], line["skipped"]) == ("post", 2, True, [])
     (again,) = read_lines(run("build", str(repository), "--store", store))
@@ -93,7 +93,7 @@ def test_a_query_answers_with_hits_and_a_line_of_coverage(graph: str) -> None:
     }  # fmt: skip
 
 
-def test_a_hit_brings_the_function_that_it_calls(graph: str) -> None:
+def test_a_hit_has_the_function_that_it_calls(graph: str) -> None:
     hit, _ = read_lines(run("query", "log a failure of attempt", "--kind", "if", "--store", graph))
     assert [helper["qualname"] for helper in hit["helpers"]] == ["log_failure"]  # type: ignore[attr-defined]
     alone, _ = read_lines(run("query", "log a failure of attempt", "--kind", "if", "--hops", "0", "--store", graph))
@@ -105,7 +105,7 @@ def test_filters_narrow_the_search(graph: str) -> None:
     assert {hit["path"] for hit in hits} == {"mail.py"}
 
 
-def test_explain_tells_the_decisions(graph: str) -> None:
+def test_explain_lists_the_decisions(graph: str) -> None:
     *_, coverage = read_lines(run("query", "send mail", "--explain", "--store", graph))
     assert any("score" in line for line in coverage["explain"])  # type: ignore[attr-defined]
 
@@ -121,7 +121,7 @@ def test_prompt_writes_the_augmented_prompt(graph: str) -> None:
 STRANGE = "bake two chocolate cakes without any eggs"
 
 
-def test_what_nothing_fits_is_said_in_every_form(graph: str) -> None:
+def test_a_question_that_nothing_fits_is_reported_in_every_format(graph: str) -> None:
     hit, *_, coverage = read_lines(run("query", STRANGE, "--store", graph))
     assert (hit["fits"], coverage["fits"]) == (False, False)
     assert "nothing fits: the best candidate holds 0%" in str(coverage["notes"])
@@ -144,7 +144,7 @@ def test_what_nothing_fits_is_said_in_every_form(graph: str) -> None:
         (["parse a date", "--exit-code", "--generate", "--model", "gguf:none"], 2),
     ],
 )
-def test_a_script_learns_from_the_exit_code_that_nothing_fits(graph: str, words: list[str], code: int) -> None:
+def test_the_exit_code_reports_that_nothing_fits(graph: str, words: list[str], code: int) -> None:
     assert run("query", *words, "--store", graph).exit_code == code
 
 
@@ -217,7 +217,7 @@ def test_a_graph_without_code_is_a_failure_of_every_question(repository: Path, s
     assert f"the graph {store} holds no code; run: pkg build PATH" in result.stderr
 
 
-def test_a_missing_store_says_how_to_make_one(store: str) -> None:
+def test_a_missing_store_is_reported_with_the_command_to_build_it(store: str) -> None:
     result = run("query", "x", "--store", store)
     assert result.exit_code == 1
     assert f"no graph at {store}; run: pkg build PATH" in result.stderr
@@ -238,7 +238,7 @@ def test_a_store_address_of_another_kind_is_refused() -> None:
         (["verify", *["--store", "sqlite:///graph.db"] * 2, "--database", "code"], "fits neither store"),
     ],
 )
-def test_a_store_that_is_put_together_wrongly_is_wrong_use(words: list[str], said: str) -> None:
+def test_a_contradictory_store_address_is_wrong_use(words: list[str], said: str) -> None:
     result = run(*words)
     assert (result.exit_code, said in result.stderr) == (2, True)
 
@@ -249,12 +249,12 @@ def test_a_database_becomes_part_of_the_address(address: str) -> None:
     assert (result.exit_code, "cannot reach bolt://localhost:1/code" in result.stderr) == (1, True)
 
 
-def test_a_database_in_the_environment_does_not_concern_a_file(graph: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_in_the_environment_does_not_affect_a_file(graph: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PKG_NEO4J_DATABASE", "code")
     assert read_lines(run("stats", "--store", graph))[0]["generation"] == 1
 
 
-def test_an_unencrypted_foreign_server_is_warned_of_in_one_line() -> None:
+def test_an_unencrypted_remote_server_prints_one_warning() -> None:
     done = subprocess.run([*COMMAND, "stats", "--store", "bolt://0.0.0.0:1"], capture_output=True, text=True)
     warning, error = done.stderr.splitlines()
     assert warning.startswith("pkg: warning: bolt://0.0.0.0:1 is not this machine and the connection is not encrypted")
@@ -274,7 +274,7 @@ def test_equal_stores_verify_and_others_do_not(graph: str, repository: Path, tmp
     assert {each["path"] for each in differences} == {"mail.py"}
 
 
-def test_a_person_sees_what_differs_and_where(graph: str, tmp_path: Path) -> None:
+def test_text_lists_differences_and_their_places(graph: str, tmp_path: Path) -> None:
     assert "no difference between A" in run_in_terminal("verify", "--store", graph, "--store", graph)
     full = f"sqlite:///{tmp_path / 'full.db'}"
     assert run("build", "post", "--remove", "--store", graph).exit_code == 0
@@ -315,7 +315,7 @@ def test_an_export_builds_the_same_graph_again(graph: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("text", ["", "hello\n", '{"type": "node"}\n', '{"type": "graph", "version": 99}\n'])
-def test_what_is_not_an_export_is_refused(tmp_path: Path, store: str, text: str) -> None:
+def test_a_file_that_is_not_an_export_is_refused(tmp_path: Path, store: str, text: str) -> None:
     (tmp_path / "broken.jsonl").write_text(text)
     result = run("build", str(tmp_path / "broken.jsonl"), "--from-export", "--store", store)
     assert (result.exit_code, "export" in result.stderr) == (1, True)
@@ -368,7 +368,7 @@ def run_in_terminal(*words: str, code: int = 0, **variables: str) -> str:
     return done.stdout.decode().replace("\r\n", "\n")
 
 
-def test_a_person_sees_places_code_and_coverage(graph: str) -> None:
+def test_text_has_places_code_and_coverage(graph: str) -> None:
     words = "query", "send a message", "--mode", "function", "--store", graph
     text = run_in_terminal(*words)
     assert "1. mail.py:1  function send_mail" in text
@@ -380,14 +380,14 @@ def test_a_person_sees_places_code_and_coverage(graph: str) -> None:
     )
 
 
-def test_a_person_sees_whose_block_it_is_and_what_its_function_does(graph: str) -> None:
+def test_text_names_the_function_of_a_block_and_its_summary(graph: str) -> None:
     text = run_in_terminal("query", "send a message", "--kind", "for", "--store", graph)
     head = "       def send_mail(server, message):\n       Send a message through a mail server.\n     3 for attempt"
     assert "1. mail.py:3  for block in send_mail  " in text
     assert head in text
 
 
-def test_a_hit_without_room_for_its_code_is_listed_and_said(graph: str) -> None:
+def test_a_hit_over_the_budget_is_listed_without_code(graph: str) -> None:
     words = "query", "send a message", "--mode", "function", "-k", "2", "--budget", "1", "--store", graph
     text = run_in_terminal(*words)
     assert "2. mail.py:9  function log_failure" in text
@@ -407,9 +407,7 @@ def test_a_hit_without_room_for_its_code_is_listed_and_said(graph: str) -> None:
         (["date", "--path", ""], "pkg: a path is empty; expected a glob such as 'shop/*'"),
     ],
 )
-def test_a_question_that_cannot_be_asked_is_answered_with_what_to_do(
-    graph: str, words: list[str], message: str
-) -> None:
+def test_an_invalid_question_is_refused_with_advice(graph: str, words: list[str], message: str) -> None:
     result = run("query", *words, "--store", graph)
 
     assert result.exit_code == (2 if "path is empty" in message else 1)
@@ -437,7 +435,7 @@ def hostile(tmp_path: Path, store: str) -> str:
         ["query", "paint red", "--json"],
     ],
 )
-def test_analysed_code_and_names_cannot_command_the_terminal(hostile: str, words: list[str]) -> None:
+def test_analysed_code_and_names_cannot_control_the_terminal(hostile: str, words: list[str]) -> None:
     text = run_in_terminal(*words, "--store", hostile)
     assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(text)
     assert (
@@ -473,7 +471,7 @@ def test_a_question_in_bytes_that_are_not_of_the_encoding_is_read_as_utf_8(hosti
     assert json.loads(result.stdout.splitlines()[0])["qualname"] == "paint_red"
 
 
-def test_words_that_are_not_utf_8_end_in_no_trace(repository: Path, store: str) -> None:
+def test_arguments_that_are_not_utf_8_end_without_a_traceback(repository: Path, store: str) -> None:
     (line,) = read_lines(run("build", str(repository), "--source", "s\udcff", "--store", store))
     assert line["source"] == "s\ufffd"
     assert "no file matches the path '\ufffd*'" in run("query", "mail", "--path", "\udcff*", "--store", store).stderr
@@ -510,7 +508,7 @@ def test_an_export_never_replaces_its_own_store(graph: str) -> None:
     assert read_lines(run("stats", "--store", graph))[0]["nodes"]
 
 
-def test_browser_tells_the_address_and_the_saved_queries() -> None:
+def test_browser_prints_the_address_and_the_saved_queries() -> None:
     done = run("browser", "--store", "neo4j://shop.example")
     assert done.exit_code == 0
     assert "http://shop.example:7474/browser/" in done.stdout
@@ -528,7 +526,7 @@ def test_browser_writes_its_queries_and_colours_into_a_folder(tmp_path: Path) ->
     assert (tmp_path / "guide" / "style.grass").read_text().startswith("node")
 
 
-def test_ctrl_c_that_comes_in_a_callback_of_python_ends_the_command_all_the_same(
+def test_ctrl_c_in_a_callback_of_python_ends_the_command_too(
     repository: Path, store: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Held:
@@ -539,7 +537,7 @@ def test_ctrl_c_that_comes_in_a_callback_of_python_ends_the_command_all_the_same
 
     def lose_interrupt(*_: object) -> None:
         held = Held()
-        finalizer = weakref.ref(held, interrupt)  # what this raises, Python reports and forgets
+        finalizer = weakref.ref(held, interrupt)  # Python only reports an exception here
         del held
         assert finalizer() is None
         time.sleep(5)
@@ -551,7 +549,7 @@ def test_ctrl_c_that_comes_in_a_callback_of_python_ends_the_command_all_the_same
     assert result.stderr.startswith("pkg: interrupted; the graph is whole")
 
 
-def test_a_pipe_takes_the_view_for_people_where_it_is_asked_for(tmp_path: Path) -> None:
+def test_a_pipe_gets_text_on_request(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("def find_price(cart):\n    return cart.price\n")
     store = f"sqlite:///{tmp_path}/graph.db"
     built = CliRunner().invoke(main, ["build", str(tmp_path / "a.py"), "--store", store, "--no-json"])
@@ -561,7 +559,7 @@ def test_a_pipe_takes_the_view_for_people_where_it_is_asked_for(tmp_path: Path) 
     assert json.loads(CliRunner().invoke(main, ["stats", "--store", store]).stdout)["type"] == "stats"
 
 
-def test_stale_files_are_told_on_standard_error_with_what_mends_them(repository: Path, graph: str) -> None:
+def test_stale_files_are_reported_on_standard_error_with_the_remedy(repository: Path, graph: str) -> None:
     (repository / "mail.py").write_text(MAIL + "# changed\n")
     (repository / "dates.py").unlink()
     result = run("query", "send a message through a mail server", "--mode", "function", "--store", graph)
@@ -587,7 +585,7 @@ def test_fresh_builds_before_it_answers(repository: Path, graph: str, words: tup
     assert (first[line], coverage["stale"]) == (2, [])
 
 
-def test_fresh_tells_what_cannot_be_read_any_more(repository: Path, graph: str) -> None:
+def test_fresh_reports_sources_that_cannot_be_read(repository: Path, graph: str) -> None:
     repository.rename(repository.with_name("letters"))
     result = run("query", "send a mail", "--fresh", "--store", graph)
     assert result.exit_code == 0

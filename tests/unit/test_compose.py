@@ -1,4 +1,4 @@
-"""The Compose file keeps what it promises: pinned, on loopback alone, no password of its own, no plugins."""
+"""The Compose file is pinned, on loopback only, without a default password and without plugins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The documentation covers the command line, its links lead somewhere, and what it says of the code is there."""
+"""The documentation covers the command line, its links are valid, and the named code exists."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_the_help_of_every_command_shows_an_example_of_it() -> None:
     assert without == []
 
 
-def test_every_option_says_what_it_does() -> None:
+def test_every_option_has_a_help_text() -> None:
     silent = [
         f"{name} {option.opts[-1]}"
         for name, command in walk_commands(main)
@@ -102,7 +102,7 @@ def read_page(page: str) -> str:
 
 @cache
 def find_modules() -> dict[str, list[ast.Module]]:
-    """Give the modules of pkg by their file name without its suffix, which several may have."""
+    """Return the modules of pkg by their file name without its suffix, which several may have."""
     modules: dict[str, list[ast.Module]] = defaultdict(list)
     for path in sorted((ROOT / "pkg").rglob("*.py")):
         modules[path.stem].append(ast.parse(path.read_bytes()))
@@ -110,7 +110,7 @@ def find_modules() -> dict[str, list[ast.Module]]:
 
 
 def defines(body: Sequence[ast.stmt], names: Sequence[str]) -> bool:
-    """Tell whether the last of some names is defined where the ones before it lead."""
+    """Return whether the last of some names is defined in the scope of those before it."""
     for statement in body:
         if isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name == names[0]:
             return len(names) == 1 or defines(statement.body, names[1:])
@@ -147,7 +147,7 @@ def test_the_layers_on_the_page_are_those_of_the_contract() -> None:
     assert [re.findall(r"`(\w+)`", row.split("|")[1]) for row in table.splitlines()[2:]] == layers
 
 
-def test_each_line_of_the_threat_model_names_tests_that_are_there() -> None:
+def test_each_line_of_the_threat_model_names_existing_tests() -> None:
     table = read_page("docs/security.md").partition("| who owns |")[2].partition("\n\n")[0].splitlines()[2:]
     files = {path.stem: path for path in (ROOT / "tests").rglob("test_*.py")}
     named = [re.findall(r"`(test_\w+)\.(test_\w+)`", row) for row in table]
@@ -161,7 +161,7 @@ def test_each_line_of_the_threat_model_names_tests_that_are_there() -> None:
     assert missing == []
 
 
-def test_the_make_targets_on_the_page_are_there() -> None:
+def test_the_make_targets_on_the_page_exist() -> None:
     targets = set(re.findall(r"`make ([a-z-]+)", read_page("docs/contributing.md")))
     assert {"test", "lint"} <= targets
     assert targets <= set(re.findall(r"^([a-z-]+):", read_page("Makefile"), re.MULTILINE))

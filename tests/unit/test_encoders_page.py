@@ -1,4 +1,4 @@
-"""The page on encoders gives the figures of the result file, and names every encoder that there is."""
+"""The page on encoders has the figures of the result file, and names every encoder."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ RESULT = json.loads((ROOT / "benchmarks" / "results" / "encoders.json").read_tex
 
 
 def read_row(name: str) -> list[str]:
-    """Give the cells of the row of an encoder in the table of costs."""
+    """Return the cells of the row of an encoder in the table of costs."""
     (row,) = re.findall(rf"^\| `{re.escape(name)}` \| ([\d,]+ \|.*) \|$", PAGE, re.MULTILINE)
     return str(row).split(" | ")
 
 
-def test_the_costs_are_those_that_were_measured() -> None:
+def test_the_costs_are_the_measured_ones() -> None:
     assert DEFAULT_ENCODER in RESULT
     for name, figures in RESULT.items():
         assert read_row(name) == [

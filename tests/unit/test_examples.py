@@ -1,4 +1,4 @@
-"""The programs under examples/ run and find what is there."""
+"""The programs under examples/ run and print the expected results."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def test_a_missing_java_is_named_with_what_to_install(version: str, seen: list[J
         choose_java(version, seen)
 
 
-def test_a_java_is_known_by_its_release_file_or_by_asking_it(tmp_path: Path) -> None:
+def test_the_version_of_a_java_is_read_from_its_release_file_or_output(tmp_path: Path) -> None:
     released = make_home(tmp_path / "released", "exit 1", 'JAVA_VERSION="21.0.2"')
     asked = make_home(tmp_path / "asked", "echo 'openjdk version \"17.0.1\"' >&2")
     broken = make_home(tmp_path / "broken", "echo no runtime >&2; exit 1")
@@ -96,7 +96,7 @@ def test_a_java_is_known_by_its_release_file_or_by_asking_it(tmp_path: Path) -> 
     ]
 
 
-def test_java_is_looked_for_in_java_home_first_and_then_on_path(tmp_path: Path) -> None:
+def test_java_is_searched_in_java_home_first_and_then_on_path(tmp_path: Path) -> None:
     own, other = make_home(tmp_path / "own"), make_home(tmp_path / "other")
     (tmp_path / "java").symlink_to(other / "bin" / "java")
     homes = list(list_homes({"JAVA_HOME": str(own), "PATH": str(tmp_path)}))
@@ -110,7 +110,7 @@ def test_a_picked_port_can_be_listened_on() -> None:
         listener.bind((LOOPBACK, port))
 
 
-def test_a_taken_port_is_passed_over() -> None:
+def test_a_port_in_use_is_skipped() -> None:
     with socket.socket() as listener:
         listener.bind((LOOPBACK, 0))
         taken = listener.getsockname()[1]

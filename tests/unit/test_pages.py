@@ -1,4 +1,4 @@
-"""The pages under docs/ tell the truth: their examples run, their lines and messages are the real ones."""
+"""The pages under docs/ are true: their examples run, their output and messages are real."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pkg.graph.embedded import database_file
 
 CODE = read_blocks("docs/concepts.md", "python")[0]
 TROUBLES = read_transcripts("docs/troubleshooting.md")
-PLACE = "/src"  # how the pages call the folder in which a command is started
+PLACE = "/src"  # name of the current folder on the pages
 
 
 def run_pkg(command: str) -> Result:
@@ -34,7 +34,7 @@ def run_pkg(command: str) -> Result:
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Stand in a folder that holds the repository of the concepts page, and name a store in it."""
+    """Change to a folder with the repository of the concepts page, and set a store in it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PKG_STORE", "sqlite:///graph.db")
     write_files(tmp_path, {"shop/dates.py": CODE})
@@ -75,7 +75,7 @@ def test_the_lines_of_the_schema_page_are_lines_of_an_export(place: Path) -> Non
 
 @pytest.fixture
 def trouble(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Prepare everything that the troubleshooting page stumbles over."""
+    """Prepare the failures of the troubleshooting page."""
     write_files(
         place,
         {
@@ -117,7 +117,7 @@ def change_database(name: str, statement: str) -> None:
 
 
 def see_trouble(command: str, place: Path) -> str:
-    """Run a command of the page, that may step into a folder first; give its message with the page's paths."""
+    """Run a command of the page, optionally in a folder; return its message with the page's paths."""
     step, _, command = command.rpartition(" && ")
     os.chdir(place / step.removeprefix("cd "))
     result = run_pkg(command)

@@ -1,4 +1,4 @@
-"""The page on the papers is complete and true: every row id has its row, and what that links to cites it."""
+"""The page on the papers is complete and true: every id has a row, and the linked modules cite it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ ROW = re.compile(r"^\| ([PQUCA]-\d\d|9\.\d) \| (.+?) \| (.+?) \|(.*)\|$", re.MUL
 CITATION = re.compile(r"\b([PQUCA])-(\d\d)(?: to \1-(\d\d))?\b")  # one id, or P-02 to P-04
 ALGORITHM = re.compile(r"(?:\(|papers\.md, )(9\.\d)\b")
 LINK = re.compile(r"\]\(\.\./([^)]+)\)")
-FOREIGN = re.compile(
-    r"\b(?:PAPERS\.md|DESIGN(?:\.md)?(?: section|,|\)))"
-)  # what a reader of the repository cannot find
+FOREIGN = re.compile(r"\b(?:PAPERS\.md|DESIGN(?:\.md)?(?: section|,|\)))")  # pages outside of the repository
 
 
 class Row(NamedTuple):
@@ -51,7 +49,7 @@ def read_citations(text: str) -> set[str]:
 
 
 def find_citing() -> dict[str, set[str]]:
-    """Give the files of the repository that cite each id."""
+    """Return the files of the repository that cite each id."""
     citing: dict[str, set[str]] = defaultdict(set)
     for folder in CODE:
         for path in sorted((ROOT / folder).rglob("*.py")):

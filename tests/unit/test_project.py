@@ -1,4 +1,4 @@
-"""What pyproject.toml asks of Python and of other packages, and that README and doctor say the same."""
+"""Requirements of pyproject.toml on Python and packages, which README and doctor repeat."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def list_requirements() -> list[Requirement]:
     return [each for each in requirements if each.name != PROJECT["name"]]
 
 
-def test_every_requirement_ends_before_a_major_version_that_nobody_tried() -> None:
+def test_every_requirement_excludes_untested_major_versions() -> None:
     open_ended = [str(each) for each in list_requirements() if each.specifier.contains("9999")]
     assert open_ended == []
 
@@ -57,7 +57,7 @@ def test_the_doctor_takes_a_newer_python(monkeypatch: pytest.MonkeyPatch, tmp_pa
 def test_every_module_is_imported_without_a_warning() -> None:
     names = [module.name for module in pkgutil.walk_packages(pkg.__path__, "pkg.")]
     assert len(names) > 200
-    # What is nothing without a package says so: a class of a framework, a task of Inspect.
+    # Modules that need an extra name it: a class of a framework, a task of Inspect.
     code = f"""
 import importlib
 from contextlib import suppress

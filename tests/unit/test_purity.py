@@ -1,4 +1,4 @@
-"""What is committed speaks of the project alone: no machine, no registry, no stray blanks."""
+"""Committed texts are only about the project: no machine, no registry, no stray blanks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TRAILING_BLANK = re.compile(r"[ \t]+$")
 
 
 def read_committed_texts() -> dict[str, str]:
-    """Read what git holds or would take; links, binary files and what others have published as it is are left out."""
+    """Read tracked and untracked files of git, except links, binary files and unchanged files of others."""
     listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
     command = ["git", "-c", "safe.directory=*", *listing]  # the checkout may belong to another user
     names = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.split("\0")
@@ -56,7 +56,7 @@ def test_no_committed_text_holds(forbidden: re.Pattern[str]) -> None:
         (TRAILING_BLANK, "x = 1 "),
     ],
 )
-def test_a_pattern_finds_what_it_forbids(pattern: re.Pattern[str], line: str) -> None:
+def test_patterns_find_forbidden_text(pattern: re.Pattern[str], line: str) -> None:
     assert pattern.search(line)
 
 

@@ -17,7 +17,7 @@ import pkg.console.options  # noqa: F401 - each setting is entered where its opt
 from pkg.config import read_settings
 
 DOCSTRINGS = "sets/docstrings-python-3.11.7"
-FIGURES = (  # what docs/benchmarks.md says, the result file, and the place of the figure in it
+FIGURES = (  # text of docs/benchmarks.md, the result file, and the place of the figure in it
     ("| {:.1f} CPU-seconds, ", "build.json", "django/first_build/cpu_seconds/median"),
     (", {:.0f} MB of memory | [build.py]", "build.json", "django/first_build/memory_mb/median"),
     ("nothing changed | {:.2f} CPU-seconds |", "build.json", "django/unchanged_cpu_seconds/median"),
@@ -84,7 +84,7 @@ ASKED = re.compile(r"query '\$\(QUESTION_(\d)\)' --source (\w+)")
 
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Give an environment in which `pkg` and `python` are those of this checkout, with an empty data folder."""
+    """Return an environment in which `pkg` and `python` are those of this checkout, with an empty data folder."""
     programs, data = tmp_path_factory.mktemp("bin"), tmp_path_factory.mktemp("data")
     for name, start in (("pkg", "-m pkg.cli "), ("python", "")):
         program = programs / name
@@ -96,7 +96,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def run_in_terminal(command: str, environment: dict[str, str], folder: Path) -> str:
-    """Run a command as a person does, with a terminal as its standard output; give what it shows."""
+    """Run a command with a terminal as standard output; return its output."""
     ours, theirs = os.openpty()
     nothing, pipe = subprocess.DEVNULL, subprocess.PIPE
     with subprocess.Popen(
@@ -122,7 +122,7 @@ def read_to_end(terminal: int) -> bytes:
 
 
 def blur(text: str) -> str:
-    """Take out what may differ between two machines, and blanks at the ends of lines."""
+    """Remove differences between machines, and blanks at the ends of lines."""
     return "\n".join(line.rstrip() for line in VARYING.sub("~", text).splitlines())
 
 
@@ -148,7 +148,7 @@ def read_figure(file: str, key: str) -> Any:
 
 
 @pytest.mark.slow
-def test_make_try_asks_for_what_is_there(shell: dict[str, str], tmp_path: Path) -> None:
+def test_make_try_queries_existing_code(shell: dict[str, str], tmp_path: Path) -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     sources = dict(ASKED.findall(makefile))
     store = {"PKG_STORE": f"sqlite:///{tmp_path / 'try.db'}"}

@@ -1,4 +1,4 @@
-"""What services have in common: addresses without passwords, waiting, what refusals mean."""
+"""Common parts of services: addresses without passwords, waiting, kinds of refusals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pkg.services import call_patiently, conceal_name, judge_refusal, parse_wait
         ({}, None),
     ],
 )
-def test_the_seconds_that_a_service_asks_to_wait_are_read_however_the_header_is_written(
+def test_the_waiting_time_of_a_service_is_read_in_every_format_of_the_header(
     headers: dict[str, str], seconds: float | None
 ) -> None:
     assert parse_wait(headers) == seconds
@@ -73,11 +73,11 @@ def test_an_encoder_with_a_password_in_its_address_is_refused_and_not_shown() ->
         (400, None, "refused"),
     ],
 )
-def test_a_refusal_is_for_now_or_for_good(status: int, code: str | None, meant: str) -> None:
+def test_a_refusal_is_temporary_or_permanent(status: int, code: str | None, meant: str) -> None:
     assert judge_refusal(status, code) == meant
 
 
-def test_waits_grow_where_the_service_does_not_say_and_have_a_longest() -> None:
+def test_waits_grow_up_to_a_limit_without_a_header() -> None:
     slept: list[float] = []
     faults = iter([None, 7.0, 1000.0, None, -3.0])
 

@@ -1,4 +1,4 @@
-"""Ctrl-C before the command listens: the process ends as any other, without a trace."""
+"""Ctrl-C before the command handles it: the process ends as usual, without a traceback."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ import pkg
 
 
 @pytest.mark.parametrize("name", ["/usr/bin/pkg", "pkg", "C:/Scripts/pkg.exe"])
-def test_the_command_ends_without_a_trace(name: str) -> None:
+def test_the_command_ends_without_a_traceback(name: str) -> None:
     done = subprocess.run([sys.executable, "-c", INTERRUPTED_IMPORT.format(name)], capture_output=True)
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")
 

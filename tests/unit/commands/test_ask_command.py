@@ -1,4 +1,4 @@
-"""Questions in words as a person or a program asks them; the model is told what to say."""
+"""`pkg ask` on a terminal and in a pipe, with a scripted model."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_without_a_model_the_evidence_is_shown_and_the_flag_named() -> None:
     assert "give --model gguf:FILE" in result.stderr
 
 
-def test_a_pipe_gets_a_line_for_each_piece_and_one_for_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_has_a_line_for_each_piece_and_one_for_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     use_model(monkeypatch, GOOD)
     *evidence, answer = read_lines(run("ask", TAX, *MODEL))
     assert [line["number"] for line in evidence] == list(range(1, len(evidence) + 1))
@@ -59,14 +59,14 @@ def test_a_pipe_gets_a_line_for_each_piece_and_one_for_the_answer(monkeypatch: p
     assert answer["usage"]["requests"] == 1
 
 
-def test_a_person_sees_the_places_below_each_statement_and_wrong_ones_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_lists_places_below_each_statement_and_marks_wrong_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     use_model(monkeypatch, f"{GOOD} It is audited by the bank [99].")
     shown = run("ask", TAX, *MODEL, "--no-json").stdout
     assert "[1] shop/prices.py:13" in shown
     assert "[99]: there is no such evidence" in shown
 
 
-def test_a_refusal_tells_what_was_looked_at_and_can_be_an_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusal_lists_the_evidence_and_can_set_the_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
     model = use_model(monkeypatch, GOOD)
     result = run("ask", "Where are JPEG images resized before the upload?", *MODEL, "--no-json", "--exit-code")
     assert result.exit_code == 3
@@ -75,7 +75,7 @@ def test_a_refusal_tells_what_was_looked_at_and_can_be_an_exit_code(monkeypatch:
     assert model.asked == []
 
 
-def test_chat_answers_each_line_and_goes_on_behind_one_that_cannot_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chat_answers_each_line_and_continues_after_an_invalid_one(monkeypatch: pytest.MonkeyPatch) -> None:
     model = use_model(monkeypatch, GOOD, "`Order.total` calls `find_price` [1].")
     result = run("ask", "--chat", *MODEL, "--json", stdin=f"{TAX}\n\nWhich functions call find_price?\n")
     answers = [line for line in read_lines(result) if line["type"] == "answer"]
@@ -95,7 +95,7 @@ def test_a_question_and_a_conversation_exclude_each_other(words: tuple[str, ...]
     assert told in result.stderr
 
 
-def test_text_of_strangers_cannot_steer_the_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_untrusted_text_cannot_control_the_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use_model(monkeypatch, "`add_tax` adds the tax to an amount \x1b[2J [1].")
     (folder / "shop" / "README.md").write_text("# Tax\n\nThe tax \x1b[31m is added to an amount.\n", encoding="utf-8")
     run("build", str(folder / "shop"))
@@ -103,7 +103,7 @@ def test_text_of_strangers_cannot_steer_the_terminal(folder: Path, monkeypatch: 
     assert "\x1b[31m" not in run("ask", TAX, "--no-json").stdout
 
 
-def test_no_settings_file_of_the_code_chooses_the_model(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_settings_file_of_the_code_selects_the_model(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder / "shop")
     (folder / "shop" / "pkg.toml").write_text('model = "openai:spy@http://127.0.0.1:9/v1"\n')
     result = run("ask", TAX)

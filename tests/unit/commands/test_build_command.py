@@ -1,4 +1,4 @@
-"""What `pkg build` and `pkg stats` say of internal errors, and what --strict and --debug make of them."""
+"""Reports of internal errors by `pkg build` and `pkg stats`, with --strict and --debug."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pkg.extract.summary.file_summary import summarise
 
 @pytest.fixture
 def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Break the summary of one file of two, and give the words that build both."""
+    """Break the summary of one file of two; return the arguments that build both."""
     tree = write_tree(tmp_path / "repo", {"a.py": "def work(): pass\n", "b.py": "def boom(): pass\n"})
 
     def fail(root: Node, *rest: Any) -> bytes:
@@ -75,7 +75,7 @@ def test_strict_and_watch_exclude_each_other(words: list[str]) -> None:
     assert (result.exit_code, "--strict excludes --watch" in result.stderr) == (2, True)
 
 
-def test_stats_lists_what_has_too_many_values(tmp_path: Path) -> None:
+def test_stats_lists_places_with_too_many_values(tmp_path: Path) -> None:
     kinds = "".join(f"class K{i}:\n    def run(self): pass\na(K{i}())\n" for i in range(12))
     tree = write_tree(tmp_path / "repo", {"main.py": f"def a(x): b(x)\ndef b(y): y.run()\n{kinds}"})
     store = ["--store", f"sqlite:///{tmp_path / 'graph.db'}"]

@@ -1,4 +1,4 @@
-"""`pkg deps --cycles --fail`: it fails at cycles of imports that nobody knows of yet, and names them."""
+"""`pkg deps --cycles --fail` fails on unknown cycles of imports, and names them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_cycle_of_imports_fails_and_is_named(run: Run) -> None:
     assert [json.loads(line)["type"] for line in result.stdout.splitlines()] == ["cycle", "coverage"]
 
 
-def test_calls_that_go_around_do_not_fail(run: Run, tmp_path: Path) -> None:
+def test_cycles_of_calls_do_not_fail(run: Run, tmp_path: Path) -> None:
     (tmp_path / "code" / "shop" / "prices.py").write_text("def find():\n    return 1\n", encoding="utf-8")
     result = run("--fail", "--format", "tree")
     assert (result.exit_code, result.stderr) == (0, "")
@@ -73,7 +73,7 @@ def test_a_known_cycle_may_stay_and_shrink_but_not_grow(run: Run, tmp_path: Path
 
 
 @pytest.mark.parametrize("text", ["no json\n", "[]\n", '{"type": "cycle"}\n', "{}\n", "[" * 100_000])
-def test_a_list_of_known_cycles_that_is_none_is_told(run: Run, tmp_path: Path, text: str) -> None:
+def test_an_invalid_list_of_known_cycles_is_reported(run: Run, tmp_path: Path, text: str) -> None:
     (tmp_path / "known.jsonl").write_text(text, encoding="utf-8")
     result = run("--fail", "--known", str(tmp_path / "known.jsonl"))
     assert result.exit_code == 1

@@ -1,4 +1,4 @@
-"""The command enhance: what it does, what it asks before code leaves the machine, and what it refuses."""
+"""`pkg enhance`: results, consent before code is sent to another machine, and refusals."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
-    """Let every name be that of one model that never fails."""
+    """Register one model without failures under every name."""
     scripted = ScriptedModel(["Work the value out."], FAR)
     monkeypatch.setattr("pkg.enhance.enhancement_session.open_model", lambda name: scripted)
     return scripted
@@ -57,7 +57,7 @@ def lines_of(done: Result) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_each_docstring_is_told_as_a_line_and_then_the_report() -> None:
+def test_each_docstring_is_a_line_followed_by_the_report() -> None:
     done = run("enhance", "--model", "template")
     first, second, report = lines_of(done)
     assert (first["type"], first["qualname"], first["calls"]) == ("docstring", "double_value", 1)
@@ -66,7 +66,7 @@ def test_each_docstring_is_told_as_a_line_and_then_the_report() -> None:
     assert "requests" not in done.stderr
 
 
-def test_hits_tell_the_docstring_of_a_function_and_where_it_comes_from() -> None:
+def test_hits_have_the_docstring_of_a_function_and_its_source() -> None:
     run("enhance", "--model", "template")
     hits = lines_of(run("query", "triple the value", "--mode", "function", "-k", "3"))[:-1]
     told = {hit["qualname"]: (hit["docstring_source"], hit["docstring"].splitlines()[0]) for hit in hits}
@@ -78,7 +78,7 @@ def test_hits_tell_the_docstring_of_a_function_and_where_it_comes_from() -> None
     assert all('"""' not in hit["content"] for hit in hits if hit["qualname"] != "known")
 
 
-def test_what_was_written_is_listed_and_undone(place: Path) -> None:
+def test_written_docstrings_are_listed_and_undone(place: Path) -> None:
     before = run("export", "--vectors").stdout
     run("enhance", "--model", "template")
     (listed,) = lines_of(run("enhance", "--list"))
@@ -91,7 +91,7 @@ def test_what_was_written_is_listed_and_undone(place: Path) -> None:
     assert (done.exit_code, done.stderr.strip().rpartition("; ")[2]) == (2, "expected one of: none")
 
 
-def test_a_diff_shows_what_was_written_and_a_patch_holds_it(place: Path) -> None:
+def test_a_diff_and_a_patch_contain_the_docstrings(place: Path) -> None:
     run("enhance", "--model", "template", "--limit", "1")
     shown = run("enhance", "--diff", "--no-json").stdout
     assert '+    """Double value.' in shown
@@ -103,7 +103,7 @@ def test_a_diff_shows_what_was_written_and_a_patch_holds_it(place: Path) -> None
     assert (place / "code" / "sums.py").read_text() == CODE
 
 
-def test_a_dry_run_shows_what_would_be_stored_and_stores_nothing() -> None:
+def test_a_dry_run_shows_the_docstrings_and_stores_nothing() -> None:
     before = run("export", "--vectors").stdout
     shown = run("enhance", "--model", "template", "--dry-run", "--no-json").stdout
     assert '+    """Double value.' in shown
@@ -113,7 +113,7 @@ def test_a_dry_run_shows_what_would_be_stored_and_stores_nothing() -> None:
     assert (report["written"], report["asked"]) == (2, 0)
 
 
-def test_an_estimate_tells_what_it_takes(model: ScriptedModel) -> None:
+def test_an_estimate_reports_time_and_tokens(model: ScriptedModel) -> None:
     (told,) = lines_of(run("enhance", "--model", NEAR, "--estimate", "--price", "1/2"))
     assert (told["codes"], told["sample"], told["failed"]) == (2, 2, 0)
     assert told["cost"] == pytest.approx((told["prompt_tokens"] + 2 * told["completion_tokens"]) / 1e6)
@@ -121,19 +121,19 @@ def test_an_estimate_tells_what_it_takes(model: ScriptedModel) -> None:
     assert lines_of(run("enhance", "--list")) == []
 
 
-def test_without_consent_an_estimate_asks_no_model(model: ScriptedModel) -> None:
+def test_without_consent_an_estimate_sends_no_request(model: ScriptedModel) -> None:
     (told,) = lines_of(run("enhance", "--model", FAR, "--estimate"))
     assert (told["codes"], told["sample"], told["seconds"], model.asked) == (2, 0, None, [])
 
 
-def test_without_consent_no_code_is_sent_away(model: ScriptedModel) -> None:
+def test_without_consent_no_code_is_sent(model: ScriptedModel) -> None:
     done = run("enhance", "--model", FAR)
     assert (done.exit_code, model.asked) == (2, [])
     assert f"model '{FAR}' gets code sent to https://far.example/v1: 2 functions" in done.stderr
     assert "nothing was sent: agree with --yes" in done.stderr
 
 
-def test_a_flag_agrees_beforehand_and_still_says_what_is_sent(model: ScriptedModel) -> None:
+def test_yes_consents_and_still_reports_what_is_sent(model: ScriptedModel) -> None:
     done = run("enhance", "--model", FAR, "--yes")
     assert (lines_of(done)[-1]["written"], len(model.asked)) == (2, 2)
     assert "gets code sent to" in done.stderr
@@ -145,7 +145,9 @@ def test_a_model_of_this_machine_needs_no_consent(model: ScriptedModel) -> None:
 
 
 @pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 2)])
-def test_a_person_is_asked(model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, answer: str, code: int) -> None:
+def test_a_terminal_prompts_for_consent(
+    model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, answer: str, code: int
+) -> None:
     monkeypatch.setattr("pkg.console.progress.can_ask", lambda: True)
     done = run("enhance", "--model", FAR, answer=answer)
     assert (done.exit_code, bool(model.asked)) == (code, code == 0)
@@ -186,7 +188,7 @@ def test_a_build_can_enhance_what_it_has_built(place: Path) -> None:
     assert [line["type"] for line in lines] == ["build", "docstring", "docstring", "docstring", "enhance"]
 
 
-def test_failures_are_listed_where_the_model_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failures_are_listed_for_a_named_model(monkeypatch: pytest.MonkeyPatch) -> None:
     scripted = ScriptedModel([""], NEAR, can_fill=False)
     monkeypatch.setattr("pkg.enhance.enhancement_session.open_model", lambda name: scripted)
     kinds = [line["type"] for line in lines_of(run("enhance", "--model", NEAR))]
@@ -211,13 +213,13 @@ def test_failures_are_listed_where_the_model_is_named(monkeypatch: pytest.Monkey
         (["--model", "template", "--max-cost", "1"], "a limit on cost needs prices"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(words: list[str], message: str) -> None:
+def test_contradictory_options_are_refused(words: list[str], message: str) -> None:
     done = run("enhance", *words)
     assert done.exit_code == 2
     assert message in done.stderr
 
 
-def test_without_a_graph_the_command_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_missing_graph_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PKG_STORE", f"sqlite:///{tmp_path / 'none.db'}")
     done = run("enhance", "--model", "template")
     assert done.exit_code == 1
@@ -225,7 +227,7 @@ def test_without_a_graph_the_command_says_so(monkeypatch: pytest.MonkeyPatch, tm
 
 
 @pytest.mark.usefixtures("models")
-def test_an_encoder_on_another_machine_needs_consent_as_well(place: Path, models: dict[str, LetterModel]) -> None:
+def test_an_encoder_on_another_machine_needs_consent_too(place: Path, models: dict[str, LetterModel]) -> None:
     assert run("build", str(place / "code"), "--encoder", "far:m", "--yes").exit_code == 0
     sent = len(models["far:m"].asked)
     done = run("enhance", "--model", "template")

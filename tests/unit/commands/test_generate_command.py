@@ -1,4 +1,4 @@
-"""The answers of `pkg query --generate` as a person or a program meets them; the model is told what to say."""
+"""`pkg query --generate` on a terminal and in a pipe, with a scripted model."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def read_answer(result: Result) -> dict[str, Any]:
     return line
 
 
-def test_an_answer_comes_after_the_hits_that_it_stands_on(model: ScriptedModel) -> None:
+def test_an_answer_follows_its_hits(model: ScriptedModel) -> None:
     result = ask("--context", "code")
     lines = [json.loads(line) for line in result.stdout.splitlines()]
     assert [line["type"] for line in lines] == ["hit", "coverage", "answer"]
@@ -86,7 +86,7 @@ def test_a_question_of_unknown_words_is_answered_without_context(model: Scripted
     assert "answered without context: no word of the question" in result.stderr
 
 
-def test_a_trace_holds_each_prompt_and_answer(model: ScriptedModel, folder: Path) -> None:
+def test_a_trace_contains_each_prompt_and_answer(model: ScriptedModel, folder: Path) -> None:
     model.answers = [WRONG]
     ask("--attempts", "2", "--no-context", "--form", "primed", "--trace", "trace.jsonl")
     first, second = (json.loads(line) for line in (folder / "trace.jsonl").read_text().splitlines())
@@ -118,14 +118,14 @@ def test_an_error_after_an_answer_ends_the_writing(model: ScriptedModel) -> None
     assert "pkg: ended after 1 answer: the service is busy" in result.stderr
 
 
-def test_hidden_tests_are_said_in_all_output(model: ScriptedModel, folder: Path) -> None:
+def test_hidden_tests_are_marked_in_all_output(model: ScriptedModel, folder: Path) -> None:
     (folder / "tests.txt").write_text("assert double(4) == 8\n")
     result = ask("--oracle-tests", "tests.txt", "--trace", "trace.jsonl")
     assert read_answer(result)["oracle"] == "ORACLE"
     assert json.loads((folder / "trace.jsonl").read_text().splitlines()[0])["oracle"] == "ORACLE"
 
 
-def test_without_a_model_the_forms_of_its_name_are_told() -> None:
+def test_without_a_model_the_forms_of_its_name_are_listed() -> None:
     result = run("query", "double", "--generate")
     assert result.exit_code == 2
     assert "no model" in result.stderr
@@ -142,19 +142,19 @@ def test_without_a_model_the_forms_of_its_name_are_told() -> None:
         (("--generate", "--model", "magic:x"), "no model 'magic:x'"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(words: tuple[str, ...], expected: str) -> None:
+def test_contradictory_options_are_refused(words: tuple[str, ...], expected: str) -> None:
     result = run("query", "double", *words)
     assert result.exit_code == 2
     assert expected in result.stderr
 
 
-def test_settings_of_an_answer_do_not_disturb_a_plain_query(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_of_an_answer_do_not_affect_a_plain_query(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PKG_MODEL", "gguf:coder.gguf")
     monkeypatch.setenv("PKG_ATTEMPTS", "3")
     assert run("query", "twice").exit_code == 0
 
 
-def test_code_that_is_asked_about_cannot_choose_the_model(
+def test_the_searched_code_cannot_select_the_model(
     model: ScriptedModel, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "code" / "pkg.toml").write_text('model = "openai:x@https://far.example/v1"\n')
@@ -165,7 +165,7 @@ def test_code_that_is_asked_about_cannot_choose_the_model(
     assert model.asked == []
 
 
-def test_tests_that_cannot_be_read_are_told(model: ScriptedModel) -> None:
+def test_unreadable_tests_are_reported(model: ScriptedModel) -> None:
     result = ask("--oracle-tests", "nowhere.txt")
     assert result.exit_code == 1
     assert "cannot read the tests in nowhere.txt" in result.stderr

@@ -1,4 +1,4 @@
-"""`pkg impact`: its answer by file, the tests that it names, and what it refuses."""
+"""`pkg impact`: results by file, listed tests, and refusals."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def run(tmp_path: Path) -> Run:
     return invoke
 
 
-def test_a_diff_is_shown_file_by_file_with_the_tests_apart(run: Run) -> None:
+def test_a_diff_is_shown_by_file_with_separate_tests(run: Run) -> None:
     shown = run("--diff", "HEAD", "--format", "tree").stdout
     assert "└── shop/prices.py  load  changed" in shown
     assert "├── shop/prices.py (1)\n│   └── 1  shop/prices.py:5  find_price  calls load at 6" in shown
@@ -45,7 +45,7 @@ def test_a_diff_is_shown_file_by_file_with_the_tests_apart(run: Run) -> None:
     assert "2  tests/test_prices.py:4  test_price  calls find_price at 5" in shown
 
 
-def test_json_lines_tell_targets_changes_and_what_is_affected(run: Run) -> None:
+def test_json_lines_have_targets_changes_and_affected_code(run: Run) -> None:
     lines = [json.loads(line) for line in run("--diff", "HEAD").stdout.splitlines()]
     assert [line["type"] for line in lines[:2]] == ["target", "change"]
     assert {"path": "shop/prices.py", "qualname": "load", "how": "changed"}.items() <= lines[1].items()
@@ -53,13 +53,13 @@ def test_json_lines_tell_targets_changes_and_what_is_affected(run: Run) -> None:
     assert (lines[-1]["type"], lines[-1]["same_name"], lines[-1]["reasons"]) == ("coverage", 0, [])
 
 
-def test_the_tests_alone_are_written_as_pytest_takes_them(run: Run) -> None:
+def test_the_tests_are_written_as_arguments_of_pytest(run: Run) -> None:
     assert run("load", "--tests").stdout == "tests/test_prices.py::test_price\n"
     result = run("shop/start.py", "--tests")
     assert (result.stdout, result.stderr, result.exit_code) == ("", "pkg: no test reaches it\n", 0)
 
 
-def test_where_no_test_is_known_calls_that_may_be_in_tests_are_told(run: Run, tmp_path: Path) -> None:
+def test_without_known_tests_calls_that_may_be_in_tests_are_listed(run: Run, tmp_path: Path) -> None:
     more = {
         "shop/till.py": "def settle():\n    return 1\n\n\ndef close():\n    settle()\n\n\ndef count():\n    return 2\n",
         "tests/test_till.py": (
@@ -74,12 +74,12 @@ def test_where_no_test_is_known_calls_that_may_be_in_tests_are_told(run: Run, tm
     assert "1 that could not be resolved, first at tests/test_till.py:9" in counted
 
 
-def test_links_of_some_kinds_are_followed_alone(run: Run) -> None:
+def test_only_links_of_the_given_kinds_are_followed(run: Run) -> None:
     lines = [json.loads(line) for line in run("find_price", "--relation", "imports,inherits").stdout.splitlines()]
     assert {line["relation"] for line in lines if line["type"] == "affected"} == {"RESOLVES_TO"}
 
 
-def test_what_is_entered_by_a_framework_is_listed_where_it_is_asked_for(run: Run, tmp_path: Path) -> None:
+def test_entry_points_of_frameworks_are_listed_on_request(run: Run, tmp_path: Path) -> None:
     assert "entries reached" not in run("find_price", "--format", "tree").stdout
     route = "from shop.prices import find_price\n\n\n@app.get('/price')\ndef show_price():\n    return find_price(1)\n"
     write_tree(tmp_path / "code", {"shop/views.py": route})
@@ -109,6 +109,6 @@ def test_the_counts_are_shown_on_request(run: Run) -> None:
         (["nowhere"], 1, "no function, class, constant or file 'nowhere'"),
     ],
 )
-def test_what_cannot_be_answered_is_told_with_its_exit_code(run: Run, words: list[str], code: int, told: str) -> None:
+def test_failures_are_reported_with_their_exit_code(run: Run, words: list[str], code: int, told: str) -> None:
     result = run(*words)
     assert (result.exit_code, told in result.stderr) == (code, True), result.output

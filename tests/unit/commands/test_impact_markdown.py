@@ -1,4 +1,4 @@
-"""What may break as Markdown: in order, bounded, with nothing in it that a name of the code could open."""
+"""An impact as Markdown: in order, bounded, and safe against names of the code with markup."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    """Give `pkg impact` on the graph of the state before a change that deletes what others call."""
+    """Run `pkg impact` on the graph before a change that deletes a called function."""
     top = make_repository(tmp_path / "code", FILES)
     store = f"sqlite:///{tmp_path / 'graph.db'}"
     assert CliRunner().invoke(main, ["build", f"{top}@HEAD", "--source", "shop", "--store", store]).exit_code == 0
@@ -47,7 +47,7 @@ def run(tmp_path: Path) -> Run:
 
 
 def make_impact(name: str, count: int = 1, confidence: str = "certain") -> Impact:
-    """Make an impact all of whose names are one."""
+    """Build an impact in which all names are equal."""
     place = Place(f"s:{name}", "Function", "s", name, 3, name)
     link = Link("CALLS", place, place, (4,), name, confidence)
     affected = tuple(Affected(place, 1, confidence, False, link) for _ in range(count))
@@ -60,11 +60,11 @@ def make_impact(name: str, count: int = 1, confidence: str = "certain") -> Impac
 
 
 def read_tokens(written: str) -> list[Token]:
-    """Read Markdown as CommonMark says; give every token, those inside of lines too."""
+    """Parse Markdown by CommonMark; return every token, including inline ones."""
     return [token for block in MarkdownIt().parse(written) for token in (block, *(block.children or ()))]
 
 
-def test_a_break_is_told_with_places_entries_and_tests(run: Run) -> None:
+def test_affected_code_is_listed_with_places_entries_and_tests(run: Run) -> None:
     written = run("--diff", "HEAD^1..HEAD", "--link", "https://host/o/r/blob/abc/").stdout
     link = "https://host/o/r/blob/abc/shop"
     assert f"- [`shop/prices.py:1`]({link}/prices.py#L1) `load` deleted\n" in written
@@ -73,13 +73,13 @@ def test_a_break_is_told_with_places_entries_and_tests(run: Run) -> None:
     assert "```sh\npytest \\\n  tests/test_prices.py::test_price\n```\n" in written
 
 
-def test_a_limit_holds_for_each_section_and_says_what_it_leaves_out(run: Run) -> None:
+def test_a_limit_applies_to_each_section_and_counts_the_rest(run: Run) -> None:
     written = run("load", "--limit", "1").stdout
     assert "#### May break (3)\n\n- `shop/prices.py:5` `find_price`" in written
     assert "- and 2 more; see `pkg impact --limit 0`" in written
 
 
-def test_what_is_possible_stands_folded_behind_what_is_certain() -> None:
+def test_possible_results_are_folded_after_certain_ones() -> None:
     certain, possible = make_impact("f"), make_impact("g", confidence="possible")
     both = replace(certain, affected=(*possible.affected, *certain.affected))
     written = write_impact_markdown(both, 0)
@@ -88,7 +88,7 @@ def test_what_is_possible_stands_folded_behind_what_is_certain() -> None:
 
 
 @pytest.mark.parametrize("name", [HOSTILE, "`", "``` ", "a\x1b[31m", "\udcff", "</details>", "x" * 900])
-def test_no_name_is_read_as_markup(name: str) -> None:
+def test_no_name_is_interpreted_as_markup(name: str) -> None:
     plain, hostile = (
         read_tokens(write_impact_markdown(make_impact(each), 0, "https://host/o/r/blob/abc")) for each in ("f", name)
     )
@@ -102,13 +102,13 @@ def test_no_name_is_read_as_markup(name: str) -> None:
     assert "\x1b" not in "".join(token.content for token in hostile)
 
 
-def test_the_run_of_tests_is_one_of_words_of_a_shell() -> None:
+def test_the_command_for_the_tests_is_quoted_for_a_shell() -> None:
     written = write_impact_markdown(make_impact("a b;rm -rf $HOME`x`"), 0)
     (block,) = [token.content for token in read_tokens(written) if token.type == "fence"]
     assert shlex.split(block.replace("\\\n", "")) == ["pytest", "tests/a b;rm -rf $HOME`x`/test_x.py::test_x"]
 
 
-def test_a_comment_stays_within_what_a_forge_takes() -> None:
+def test_a_comment_stays_within_the_limit_of_a_forge() -> None:
     written = write_impact_markdown(make_impact("x" * 900, count=1000), 0, "https://host")
     assert len(written) < 6 * SECTION_CHARACTERS
     assert "- and 997 more; see `pkg impact --limit 0`" in written
@@ -122,7 +122,7 @@ def test_a_comment_stays_within_what_a_forge_takes() -> None:
         (["load", "--format", "tree", "--link", "https://host"], "give both, or neither"),
     ],
 )
-def test_forms_that_exclude_each_other_are_refused(tmp_path: Path, words: list[str], told: str) -> None:
+def test_formats_that_exclude_each_other_are_refused(tmp_path: Path, words: list[str], told: str) -> None:
     form = [] if "--format" in words else ["--format", "markdown"]
     result = CliRunner().invoke(main, ["impact", *words, *form, "--store", f"sqlite:///{tmp_path / 'graph.db'}"])
     assert (result.exit_code, told in result.stderr) == (2, True), result.output

@@ -1,4 +1,4 @@
-"""What `pkg map` shows and writes, and the page of `pkg deps --html`."""
+"""Output of `pkg map`, and the page of `pkg deps --html`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(main, arguments)
 
 
-def test_a_map_gives_a_line_a_folder_and_a_line_an_import(store: str) -> None:
+def test_a_map_has_a_line_for_each_folder_and_import(store: str) -> None:
     lines = [json.loads(line) for line in run("map", "--store", store, "--json").stdout.splitlines()]
     folders = {line["path"]: line for line in lines if line["type"] == "folder"}
     assert set(folders) == {"shop", "shop/reports", "tests"}
@@ -37,7 +37,7 @@ def test_a_map_gives_a_line_a_folder_and_a_line_an_import(store: str) -> None:
     assert (lines[-1]["type"], lines[-1]["folder_cycles"], lines[-1]["file_cycles"]) == ("coverage", 0, 1)
 
 
-def test_files_come_where_they_are_asked_for(store: str) -> None:
+def test_files_are_listed_on_request(store: str) -> None:
     lines = [json.loads(line) for line in run("map", "shop", "--files", "--store", store, "--json").stdout.splitlines()]
     cyclic = {line["path"] for line in lines if line["type"] == "file" and line["cycle"]}
     assert cyclic == {"shop/orders.py", "shop/prices.py"}
@@ -79,7 +79,7 @@ def test_a_page_of_anything_else_is_refused(store: str, tmp_path: Path, options:
     assert not (tmp_path / "page.html").exists()
 
 
-def test_a_folder_that_is_not_there_is_a_failure(store: str, tmp_path: Path) -> None:
+def test_a_missing_folder_is_a_failure(store: str, tmp_path: Path) -> None:
     ran = run("map", "--store", store, "--html", str(tmp_path / "nowhere" / "page.html"))
     assert (ran.exit_code, "No such file" in ran.stderr) == (1, True)
 
@@ -105,9 +105,7 @@ def test_an_option_that_a_page_does_not_use_is_refused(
 
 
 @pytest.mark.parametrize("command", [("map",), ("deps", "Order.total"), ("deps", "Order.total", "--impact")])
-def test_a_page_of_files_that_have_changed_is_told_to_be_stale(
-    store: str, tmp_path: Path, command: tuple[str, ...]
-) -> None:
+def test_a_page_of_changed_files_is_marked_as_stale(store: str, tmp_path: Path, command: tuple[str, ...]) -> None:
     asked = (*command, "--store", store, "--html", str(tmp_path / "page.html"))
     assert "stale" not in run(*asked).stderr
     changed = tmp_path / "shop" / "shop" / "orders.py"

@@ -1,4 +1,4 @@
-"""`pkg rerank` as a person or a program meets it, with the real sandbox."""
+"""`pkg rerank` on a terminal and in a pipe, with the real sandbox."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def drop_seconds(text: str) -> str:
     return json.dumps(lines)
 
 
-def test_a_line_comes_out_for_each_that_goes_in(tmp_path: Path) -> None:
+def test_each_input_line_gives_an_output_line(tmp_path: Path) -> None:
     result = run(write(tmp_path / "t.jsonl", ADD, NOTHING, DOUBLE))
     assert result.exit_code == 0
     first, second, third = read(result.stdout)
@@ -71,7 +71,7 @@ def test_the_number_of_jobs_changes_nothing_but_the_seconds(tmp_path: Path) -> N
     assert drop_seconds(run(path, "--jobs", "1").stdout) == drop_seconds(run(path, "--jobs", "3").stdout)
 
 
-def test_a_run_that_was_cut_off_is_resumed(tmp_path: Path) -> None:
+def test_an_interrupted_run_is_resumed(tmp_path: Path) -> None:
     path, whole, part = write(tmp_path / "t.jsonl", ADD, NOTHING, DOUBLE), tmp_path / "w.jsonl", tmp_path / "p.jsonl"
     assert run(path, "--resume", str(whole)).exit_code == 0
     lines = whole.read_text().splitlines(keepends=True)
@@ -84,14 +84,14 @@ def test_a_run_that_was_cut_off_is_resumed(tmp_path: Path) -> None:
     assert part.read_bytes() == before
 
 
-def test_hidden_tests_are_said_in_every_line(tmp_path: Path) -> None:
+def test_hidden_tests_are_marked_in_every_line(tmp_path: Path) -> None:
     oracle = write(tmp_path / "o.jsonl", {"id": "add", "tests": ["assert add([5]) == 5", "assert add([1, 1]) == 2"]})
     line, skip = read(run(write(tmp_path / "t.jsonl", ADD, DOUBLE), "--oracle-tests", oracle).stdout)
     assert (line["mode"], line["chosen"], skip["mode"]) == ("ORACLE", "b", "ORACLE")
     assert "the oracle has no tests" in skip["reason"]
 
 
-def test_where_no_task_can_be_ranked_the_run_fails(tmp_path: Path) -> None:
+def test_a_run_without_a_rankable_task_fails(tmp_path: Path) -> None:
     result = run(write(tmp_path / "t.jsonl", NOTHING))
     assert result.exit_code == 1
     assert "none of 1 tasks can be ranked; the first: line 1: no candidates" in result.stderr
@@ -107,7 +107,7 @@ def test_where_no_task_can_be_ranked_the_run_fails(tmp_path: Path) -> None:
         (["--paper", "--without", "smoke"], "--paper chooses the stages itself"),
     ],
 )
-def test_wrong_use_is_told(tmp_path: Path, arguments: list[str], message: str) -> None:
+def test_wrong_use_is_reported(tmp_path: Path, arguments: list[str], message: str) -> None:
     result = run(write(tmp_path / "t.jsonl", ADD), *arguments)
     assert result.exit_code == 2
     assert message in result.stderr
@@ -136,7 +136,7 @@ def test_files_of_answers_and_of_tasks_are_not_mixed(tmp_path: Path) -> None:
     assert "--query is for files that each hold one answer" in asked.stderr
 
 
-def test_what_is_no_file_of_tasks_is_told(tmp_path: Path) -> None:
+def test_a_file_without_tasks_is_reported(tmp_path: Path) -> None:
     assert "expected files that each hold one answer" in run(str(tmp_path / "t.txt")).stderr
     assert "cannot read" in run(str(tmp_path / "none.jsonl")).stderr
     missing = run(write(tmp_path / "t.jsonl", ADD), "--resume", str(tmp_path / "no" / "out.jsonl"))
@@ -155,7 +155,7 @@ def test_stages_are_chosen_and_left_out() -> None:
         make_options(given | {"weights": "examples=much"})
 
 
-def test_a_person_sees_a_table_that_cannot_command_the_terminal() -> None:
+def test_the_table_cannot_control_the_terminal() -> None:
     with Reranker() as reranker:
         candidates = [
             "def f(x):\n    return '\x1b[31m'",

@@ -43,19 +43,19 @@ def test_a_definition_is_shown_with_numbered_lines_and_its_links(graph: pkg.Grap
     assert explained[-1].startswith("call sites of the definitions")
 
 
-def test_a_stale_definition_says_so(graph: pkg.Graph, tmp_path: Path) -> None:
+def test_a_stale_definition_is_marked(graph: pkg.Graph, tmp_path: Path) -> None:
     (tmp_path / "code" / "shop" / "cart.py").unlink()
     assert write(view_show(graph.show("Cart.total")))[0].endswith("code  stale")
     assert any(line.endswith("  stale") for line in write(view_outline(graph.outline())))
 
 
-def test_code_cannot_command_the_terminal(graph: pkg.Graph) -> None:
+def test_code_cannot_control_the_terminal(graph: pkg.Graph) -> None:
     text = "\n".join(write(view_show(graph.show("paint"))))
     assert "\\x1b[31m" in text
     assert "\x1b" not in text
 
 
-def test_an_outline_ends_with_what_it_took_and_left_out(graph: pkg.Graph) -> None:
+def test_an_outline_ends_with_its_tokens_and_the_rest(graph: pkg.Graph) -> None:
     lines = write(view_outline(graph.outline(budget=60)))
     assert lines[-1].startswith(f"{len(graph.outline(budget=60).files)} file")
     assert lines[-1].endswith("left out; see --budget")

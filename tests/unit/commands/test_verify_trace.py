@@ -1,4 +1,4 @@
-"""A trace is shown as JSON lines to a program and as tables to a person, by the command and by the Python interface."""
+"""A trace as JSON lines and as tables, by the command and by the Python interface."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(main, ["verify", *words])
 
 
-def test_the_command_writes_what_differs_and_then_the_numbers(store: str) -> None:
+def test_the_command_writes_differences_and_then_the_numbers(store: str) -> None:
     result = run("--trace", COMMAND, "--store", store)
     assert result.exit_code == 0, result.output
     *lines, last = map(json.loads, result.stdout.splitlines())
@@ -46,7 +46,7 @@ def test_the_command_writes_what_differs_and_then_the_numbers(store: str) -> Non
     assert last["missed_reasons"]["expression that is not followed"] == 1
 
 
-def test_what_the_traced_command_writes_goes_to_standard_error(store: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_output_of_the_traced_command_goes_to_standard_error(store: str, capfd: pytest.CaptureFixture[str]) -> None:
     words = [sys.executable, "-c", "import app.main; print('four tests passed')"]
     with open_graph(store) as graph:
         assert graph.trace(shlex.join(words)).processes == 1
@@ -54,7 +54,7 @@ def test_what_the_traced_command_writes_goes_to_standard_error(store: str, capfd
     assert (written.out, written.err) == ("", "four tests passed\n")
 
 
-def test_a_person_gets_tables_with_shares(store: str) -> None:
+def test_text_has_tables_with_shares(store: str) -> None:
     console = Console(width=160, file=StringIO())
     with open_graph(store) as graph:
         for part in view_trace(graph.trace(COMMAND, source="shop")):
@@ -64,7 +64,7 @@ def test_a_person_gets_tables_with_shares(store: str) -> None:
     assert "the command ended with exit code 0; 1 processes traced" in text
 
 
-def test_the_store_of_the_environment_is_the_one_to_trace(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_store_of_the_environment_is_traced(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PKG_STORE", store)
     assert run("--trace", COMMAND).exit_code == 0
 

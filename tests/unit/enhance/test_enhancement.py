@@ -118,7 +118,7 @@ def test_the_most_called_functions_come_first_and_docstrings_of_the_code_stay(st
     assert store.check() == []
 
 
-def test_a_limit_goes_to_the_most_called_and_the_next_run_goes_on(store: EmbeddedStore, cache: DocstringCache) -> None:
+def test_a_limit_takes_the_most_called_and_the_next_run_continues(store: EmbeddedStore, cache: DocstringCache) -> None:
     model = ScriptedModel([MODEL_TEXT])
     report, outcomes = run(store, write(model), cache, Budget(limit=1))
     assert (names_of(outcomes), report.left, report.stopped) == (["often"], 2, "--limit 1")
@@ -171,7 +171,7 @@ def test_only_a_changed_function_is_documented_again(
 
 
 def find_asked(asked: Asked) -> str:
-    """Return the function that a request was for: the last one in its prompt."""
+    """Return the function of a request: the last one in its prompt."""
     found: list[str] = re.findall(r"def (\w+)", "".join(each.content for each in asked))
     return found[-1]
 
@@ -277,7 +277,7 @@ def test_docstrings_are_stored_during_a_run(store: EmbeddedStore, monkeypatch: p
     assert store.generation() == 4
 
 
-def test_money_ends_a_run_where_the_price_is_known(store: EmbeddedStore) -> None:
+def test_the_cost_limit_ends_a_run(store: EmbeddedStore) -> None:
     model = ScriptedModel([MODEL_TEXT])
     budget = Budget(max_cost=0.000001, price=Price(1.0, 1.0))
     report, outcomes = run(store, write(model), budget=budget)
@@ -288,7 +288,7 @@ def test_money_ends_a_run_where_the_price_is_known(store: EmbeddedStore) -> None
     assert report.cost >= 0.000001
 
 
-def test_time_ends_a_run(store: EmbeddedStore) -> None:
+def test_the_time_limit_ends_a_run(store: EmbeddedStore) -> None:
     report, outcomes = run(store, write(ScriptedModel([MODEL_TEXT])), budget=Budget(seconds=0.0))
     assert (outcomes, report.left, report.stopped) == ([], 3, "--minutes 0")
 

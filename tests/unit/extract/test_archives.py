@@ -175,7 +175,7 @@ def test_links_and_devices_in_archives_are_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content", [b"", b"no archive at all", b"\x1f\x8b\x08\x00broken", b"BZh9broken", b"PK\x05\x06"]
 )
-def test_what_is_no_archive_is_an_error_that_names_it(tmp_path: Path, suffix: str, content: bytes) -> None:
+def test_another_file_is_an_error_that_names_it(tmp_path: Path, suffix: str, content: bytes) -> None:
     (tmp_path / f"a{suffix}").write_bytes(content)
     with pytest.raises(PathError, match=rf"a{suffix}: not a readable archive .*; expected"):
         discover(str(tmp_path / f"a{suffix}"))
@@ -188,7 +188,7 @@ def test_a_truncated_archive_is_an_error(tmp_path: Path) -> None:
         discover(str(place))
 
 
-def test_a_header_that_claims_gigabytes_is_refused(tmp_path: Path) -> None:
+def test_a_header_with_a_size_of_gigabytes_is_refused(tmp_path: Path) -> None:
     info = tarfile.TarInfo("a.py")
     info.type, info.size = tarfile.GNUTYPE_LONGNAME, 4_000_000_000
     (tmp_path / "a.tar").write_bytes(info.tobuf(tarfile.GNU_FORMAT) + b"x" * 1024)
@@ -196,14 +196,14 @@ def test_a_header_that_claims_gigabytes_is_refused(tmp_path: Path) -> None:
         discover(str(tmp_path / "a.tar"))
 
 
-def test_folders_that_are_no_code_are_left_out_as_on_disk(tmp_path: Path) -> None:
+def test_folders_without_code_are_left_out_as_on_disk(tmp_path: Path) -> None:
     names = ["setup.py", "build/a.py", "env/pyvenv.cfg", "env/lib/b.py", "sub/node_modules/c.py", "sub/build/d.py"]
     found = discover(str(write_zip(tmp_path / "a.zip", dict.fromkeys(names, ""))))
     assert list(read_all(found)) == ["setup.py", "sub/build/d.py"]
     assert [skip.path for skip in found.skipped] == ["build", "env"]
 
 
-def test_a_name_that_no_file_system_would_hold_is_left_out(tmp_path: Path) -> None:
+def test_a_name_that_is_impossible_on_disk_is_left_out(tmp_path: Path) -> None:
     found = discover(str(write_zip(tmp_path / "a.zip", {"a/" * 30_000 + "a.py": "", "b.py": ""})))
     assert list(read_all(found)) == ["b.py"]
     assert found.skipped == (Skip("a/" * 40 + "...", "name longer than 4,096 characters"),)

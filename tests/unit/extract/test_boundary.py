@@ -82,7 +82,7 @@ OWN = {"inner/own.py": b"inner = 1\n", "own.py": b"own = 1\n"}
 
 
 @pytest.mark.parametrize("make", LINKS.values(), ids=LINKS)
-def test_a_link_that_leads_out_is_left_out_and_named(place: Path, make: Callable[[Path], None]) -> None:
+def test_a_link_out_of_the_source_is_skipped_and_named(place: Path, make: Callable[[Path], None]) -> None:
     clone = place / "home/clone"
     make(clone)
 
@@ -123,7 +123,7 @@ def test_a_link_as_the_root_is_what_the_user_named(place: Path) -> None:
     assert read_all(discover(str(place / "file.py"))) == {"file.py": SECRET.encode()}
 
 
-def test_links_are_followed_as_far_as_the_home(place: Path) -> None:
+def test_links_are_followed_within_the_home(place: Path) -> None:
     clone = place / "home/clone"
     (clone / "keys.py").symlink_to("../private/keys.py")
     (clone / "deep").symlink_to("../private/deep")
@@ -139,7 +139,7 @@ def test_links_are_followed_as_far_as_the_home(place: Path) -> None:
 
 
 @pytest.mark.parametrize("home", ["/", "", "home"])
-def test_a_home_that_holds_everything_is_none(place: Path, monkeypatch: pytest.MonkeyPatch, home: str) -> None:
+def test_the_root_folder_is_not_accepted_as_home(place: Path, monkeypatch: pytest.MonkeyPatch, home: str) -> None:
     (place / "home/clone/keys.py").symlink_to("../private/keys.py")
     monkeypatch.chdir(place)
     monkeypatch.setenv("HOME", home)
@@ -149,7 +149,7 @@ def test_a_home_that_holds_everything_is_none(place: Path, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("has_proc", [True, False])
 @pytest.mark.parametrize("swapped", ["own.py", "inner"])
-def test_what_becomes_a_link_between_the_listing_and_the_reading_is_not_read(
+def test_a_file_replaced_by_a_link_after_the_listing_is_not_read(
     place: Path, monkeypatch: pytest.MonkeyPatch, swapped: str, has_proc: bool
 ) -> None:
     if not has_proc:
@@ -166,7 +166,7 @@ def test_what_becomes_a_link_between_the_listing_and_the_reading_is_not_read(
 
 
 @pytest.mark.parametrize("has_proc", [True, False])
-def test_a_file_that_an_editor_replaced_meanwhile_is_read(
+def test_a_file_replaced_by_an_editor_meanwhile_is_read(
     place: Path, monkeypatch: pytest.MonkeyPatch, has_proc: bool
 ) -> None:
     if not has_proc:
@@ -181,7 +181,7 @@ def test_a_file_that_an_editor_replaced_meanwhile_is_read(
 
 @pytest.mark.parametrize("name", [".gitignore", ".pkgignore"])
 @pytest.mark.parametrize("target", ["../private/rules", "inside"])
-def test_rules_behind_a_link_are_not_applied_and_that_is_said(place: Path, name: str, target: str) -> None:
+def test_ignore_files_that_are_links_are_not_applied_and_reported(place: Path, name: str, target: str) -> None:
     clone = place / "home/clone"
     for rules in (place / "home/private/rules", clone / "inside"):
         rules.write_text("*.py\n")
@@ -214,7 +214,7 @@ def test_a_revision_follows_no_link_and_names_each(place: Path) -> None:
     assert all("links in a revision are not followed" in skip.reason for skip in found.skipped)
 
 
-def test_a_history_that_lies_behind_a_link_is_not_read(place: Path) -> None:
+def test_a_history_outside_of_the_source_is_not_read(place: Path) -> None:
     private, clone = place / "home/private", place / "home/clone"
     git(private, "init", "-q")
     git(private, "add", "-A")
@@ -232,7 +232,7 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(main, words)
 
 
-def test_a_build_counts_and_names_what_it_refused_and_an_option_takes_it(place: Path) -> None:
+def test_a_build_counts_and_names_refused_links_and_an_option_follows_them(place: Path) -> None:
     clone, store = place / "home/clone", f"sqlite:///{place}/graph.db"
     (clone / "keys.py").symlink_to("../private/keys.py")
     command = ["build", str(clone), "--store", store]
@@ -280,7 +280,7 @@ def test_a_settings_file_may_ask_for_links_once_it_is_trusted(place: Path, monke
     assert '"removed": 1' in run(*command("."), "--no-follow-links").output
 
 
-def test_a_watch_does_not_wake_for_what_lies_behind_a_refused_link(place: Path) -> None:
+def test_a_watch_ignores_changes_in_targets_of_refused_links(place: Path) -> None:
     clone = place / "home/clone"
     (clone / "out").symlink_to("../private")
     (clone / "in").symlink_to("inner")

@@ -47,7 +47,7 @@ def test_a_renamed_file_has_both_paths(top: Path) -> None:
     assert (file.old_path, file.new_path, file.status) == ("moved.py", "sub/named.py", "renamed")
 
 
-def test_what_is_staged_is_told_from_what_lies_there(top: Path) -> None:
+def test_staged_changes_are_separate_from_the_work_tree(top: Path) -> None:
     write_tree(top, {"edited.py": "staged = 1\n"})
     run_git(top, "add", "edited.py")
     write_tree(top, {"edited.py": "later = 1\n", "kept.py": "kept = 2\n"})
@@ -65,7 +65,7 @@ def test_files_outside_of_the_folder_and_without_python_are_not_read(top: Path) 
     assert (statuses(diff), diff.others) == ({"inner.py": "changed"}, 1)
 
 
-def test_three_dots_compare_with_where_the_branches_part(top: Path) -> None:
+def test_three_dots_compare_with_the_merge_base(top: Path) -> None:
     run_git(top, "checkout", "--quiet", "-b", "topic")
     write_tree(top, {"edited.py": "topic = 1\n"})
     commit_all(top)
@@ -89,7 +89,7 @@ def test_a_folder_without_a_repository_is_refused(tmp_path: Path) -> None:
         read_diff(str(tmp_path / "missing"))
 
 
-def test_a_shallow_clone_says_that_it_lacks_older_revisions(top: Path, tmp_path: Path) -> None:
+def test_a_shallow_clone_is_reported_for_older_revisions(top: Path, tmp_path: Path) -> None:
     first = run_git(top, "rev-parse", "HEAD").strip()
     write_tree(top, {"edited.py": "new = 1\n"})
     commit_all(top)
@@ -99,7 +99,7 @@ def test_a_shallow_clone_says_that_it_lacks_older_revisions(top: Path, tmp_path:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the filter is a shell command")
-def test_no_program_that_a_repository_names_is_run(top: Path, tmp_path: Path) -> None:
+def test_no_program_of_the_repository_s_configuration_is_run(top: Path, tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     run_git(top, "config", "filter.spy.clean", f"touch {trace}; cat")
     run_git(top, "config", "filter.spy.required", "true")

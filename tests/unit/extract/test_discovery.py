@@ -121,7 +121,7 @@ def test_a_folder_without_python_has_no_entries(tmp_path: Path, files: dict[str,
     assert (found.entries, found.skipped) == ((), ())
 
 
-def test_caches_and_installed_packages_are_left_out_in_silence(tmp_path: Path) -> None:
+def test_caches_and_installed_packages_are_skipped_without_a_report(tmp_path: Path) -> None:
     hidden = (
         ".git",
         ".hg",
@@ -156,18 +156,18 @@ def test_a_folder_called_build_is_read_where_nothing_is_built(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("root", [".venv", ".venv/lib", ".venv/lib/site-packages", "build", "node_modules"])
-def test_a_folder_that_would_be_left_out_is_read_when_it_is_named(tmp_path: Path, root: str) -> None:
+def test_an_excluded_folder_is_read_if_it_is_the_path(tmp_path: Path, root: str) -> None:
     write_tree(tmp_path, {".git/HEAD": "", ".venv/pyvenv.cfg": "", ".venv/.gitignore": "*", "setup.py": ""})
     write_tree(tmp_path, {f"{root}/top.py": "", ".venv/lib/site-packages/a.py": ""})
     assert "top.py" in list_paths(discover(str(tmp_path / root)))
 
 
-def test_a_virtual_environment_that_is_named_gives_its_installed_packages(tmp_path: Path) -> None:
+def test_a_virtual_environment_as_path_has_its_installed_packages(tmp_path: Path) -> None:
     write_tree(tmp_path, {"pyvenv.cfg": "", ".gitignore": "*", "lib/site-packages/a.py": ""})
     assert list_paths(discover(str(tmp_path))) == ["lib/site-packages/a.py"]
 
 
-def test_a_file_of_100_mb_is_left_out_with_the_way_to_read_it(tmp_path: Path) -> None:
+def test_a_file_of_100_mb_is_skipped_with_the_option_to_read_it(tmp_path: Path) -> None:
     with open(tmp_path / "big.py", "wb") as file:
         file.truncate(100 * 1024 * 1024)
     reason = "larger than 5.0 MB (seen 104.9 MB); raise it with --max-file-size"
@@ -249,7 +249,7 @@ def test_special_files_are_named_and_never_opened(tmp_path: Path, monkeypatch: p
     ]
 
 
-def test_a_folder_that_may_not_be_opened_is_named(public_folder: Path) -> None:
+def test_an_unreadable_folder_is_named(public_folder: Path) -> None:
     write_tree(public_folder, {"open/a.py": "", "shut/b.py": ""})
     (public_folder / "shut").chmod(0o000)
     with without_privileges():
@@ -258,21 +258,21 @@ def test_a_folder_that_may_not_be_opened_is_named(public_folder: Path) -> None:
     assert found.skipped == (Skip("shut", "the folder cannot be read (Permission denied)"),)
 
 
-def test_a_root_that_may_not_be_opened_is_an_error(public_folder: Path) -> None:
+def test_an_unreadable_root_is_an_error(public_folder: Path) -> None:
     write_tree(public_folder, {"shut/b.py": ""})
     (public_folder / "shut").chmod(0o000)
     with without_privileges(), pytest.raises(PathError, match="the folder cannot be read"):
         discover(str(public_folder / "shut"))
 
 
-def test_a_file_that_may_not_be_opened_says_so_when_it_is_read(public_folder: Path) -> None:
+def test_an_unreadable_file_is_an_error_when_it_is_read(public_folder: Path) -> None:
     write_tree(public_folder, {"a.py": ""})
     (public_folder / "a.py").chmod(0o000)
     with without_privileges(), pytest.raises(PathError, match="Permission denied"):
         discover(str(public_folder)).entries[0].read()
 
 
-def test_names_that_are_not_text_are_spelled_apart(tmp_path: Path) -> None:
+def test_undecodable_names_have_distinct_spellings(tmp_path: Path) -> None:
     for name in (b"caf\xe9.py", b"caf\\xe9.py", "café.py".encode(), b"new\nline.py"):
         with open(os.fsencode(tmp_path) + b"/" + name, "wb") as file:
             file.write(name)
@@ -293,9 +293,7 @@ def test_a_tree_deeper_than_the_recursion_limit_is_walked(tmp_path: Path) -> Non
     assert len(found.entries) == 1
 
 
-def test_a_tree_deeper_than_the_system_can_name_is_read_as_far_as_it_goes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tree_deeper_than_the_longest_path_is_read_up_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_tree(tmp_path, {"a.py": ""})
     monkeypatch.chdir(tmp_path)
     for _ in range(30):
@@ -327,7 +325,7 @@ def test_a_long_line_beyond_the_head_does_not_count() -> None:
     assert not looks_minified(b"x = 1\n" * 12_000 + b"x" * 10_000)
 
 
-def test_a_working_folder_that_was_deleted_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deleted_working_folder_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()

@@ -79,7 +79,7 @@ def test_a_text_of_one_line_stays_one_line() -> None:
         "def holds_a_class():\n    class A:\n        '''Its own.'''\n    return A",
     ],
 )
-def test_any_form_of_a_function_takes_it(content: str) -> None:
+def test_any_kind_of_function_accepts_it(content: str) -> None:
     if "\ud800" <= max(content) <= "\udfff":
         assert insert_docstring(content, "Say.").replace('    """Say."""\n', "") == content
     else:
@@ -137,13 +137,13 @@ def test_a_function_with_a_docstring_is_refused() -> None:
 
 
 @pytest.mark.parametrize("content", ["", "x = 1", "def f(:\n    return", "class A:\n    def f(self):\n        pass"])
-def test_what_is_no_function_is_refused(content: str) -> None:
+def test_other_code_than_a_function_is_refused(content: str) -> None:
     with pytest.raises(InputError, match="source of a function was expected"):
         insert_docstring(content, "Say.")
 
 
 @pytest.mark.parametrize("name", ["argparse", "asyncio.tasks", "decimal", "dataclasses", "typing", "turtle", "inspect"])
-def test_functions_of_the_standard_library_stay_what_they_are(name: str) -> None:
+def test_functions_of_the_standard_library_are_otherwise_unchanged(name: str) -> None:
     module = importlib.import_module("_pydecimal" if name == "decimal" else name)
     text = Path(str(module.__file__)).read_bytes()
     unit = extract_unit(text, parse(text))

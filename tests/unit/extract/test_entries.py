@@ -13,7 +13,7 @@ names = st.one_of(
 
 
 @given(names, names)
-def test_every_path_prints_and_no_two_look_the_same(one: str, other: str) -> None:
+def test_every_path_is_printable_and_distinct(one: str, other: str) -> None:
     assert print_path(one).isprintable()
     assert (print_path(one) == print_path(other)) == (one == other)
     assert restore_path(print_path(one)) == one

@@ -24,7 +24,7 @@ def change_before_reading(monkeypatch: pytest.MonkeyPatch, change: Callable[[], 
     monkeypatch.setattr(os, "read", read_changed)
 
 
-def test_a_file_that_vanished_says_so(tmp_path: Path) -> None:
+def test_a_vanished_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("")
     entry = discover(str(tmp_path)).entries[0]
     (tmp_path / "a.py").unlink()

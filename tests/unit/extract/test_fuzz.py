@@ -181,7 +181,7 @@ def is_sorted(pieces: Sequence[Class | Function | Block | Import]) -> bool:
 
 
 @given(mutated_modules())
-def test_what_is_said_of_a_mutated_module_is_true_of_its_bytes(text: bytes) -> None:
+def test_extracted_places_of_a_mutated_module_match_its_bytes(text: bytes) -> None:
     code = extract_unit(text)
     assert code.text == text
     assert extract_unit(text) == code  # the order of the parser's captures varies

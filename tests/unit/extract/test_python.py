@@ -15,7 +15,7 @@ def test_a_function_spans_from_its_keyword_to_the_end_of_its_last_line() -> None
     assert list_functions(code) == {"f": "def f(a):\n    return a"}
 
 
-def test_an_empty_text_has_nothing_and_no_fault() -> None:
+def test_an_empty_text_has_no_definitions_and_no_faults() -> None:
     code = extract("")
     assert (code.status, code.reason, code.definitions, code.imports) == (Status.OK, None, (), ())
 
@@ -38,7 +38,7 @@ def test_methods_know_their_class_and_functions_are_no_methods() -> None:
     assert not find_function(code, "f").is_method
 
 
-def test_nested_definitions_take_the_names_of_all_that_they_stand_in() -> None:
+def test_nested_definitions_are_qualified_by_all_enclosing_names() -> None:
     code = extract(
         "class A:\n  class B:\n    def f(self):\n      def g():\n        class C:\n          def h(self): pass\n"
     )
@@ -55,7 +55,7 @@ def test_nested_definitions_take_the_names_of_all_that_they_stand_in() -> None:
     assert methods == ["f", "h"]
 
 
-def test_a_definition_inside_a_statement_belongs_to_what_the_statement_stands_in() -> None:
+def test_a_definition_inside_a_statement_belongs_to_the_enclosing_definition() -> None:
     code = extract("class A:\n    if x:\n        def m(self): pass\ntry:\n    def f(): pass\nfinally: pass\n")
     assert [(piece.qualname, piece.parent) for piece in code.definitions] == [("A", None), ("A.m", 0), ("f", None)]
 
@@ -163,7 +163,7 @@ def test_offsets_are_bytes_where_characters_take_several() -> None:
 
 
 @pytest.mark.parametrize("line", ["print 'a', b", "print >>f, 'a'", "exec 'x = 1'"])
-def test_python_2_is_recognised_and_said(line: str) -> None:
+def test_python_2_is_recognised_and_reported(line: str) -> None:
     code = extract(f"def f():\n    {line}\n")
     assert (code.language, code.status, code.reason) == ("python2", Status.OK, "Python 2 (print or exec statement)")
     assert list_functions(code) == {"f": f"def f():\n    {line}"}

@@ -30,14 +30,14 @@ def test_calls_in_comprehensions_and_lambdas_belong_to_the_function_around_them(
     assert list_owners("def f():\n    return [a() for b in c()], lambda: d()\n") == [("a", "f"), ("c", "f"), ("d", "f")]
 
 
-def test_calls_in_decorators_defaults_and_annotations_belong_to_what_is_outside() -> None:
+def test_calls_in_decorators_defaults_and_annotations_belong_to_the_enclosing_scope() -> None:
     text = "@a()\ndef f(x=b(), y: c() = 1) -> d():\n    e()\n"
     assert list_owners(text) == [("a", None), ("b", None), ("c", None), ("d", None), ("e", "f")]
     inside = "def g():\n" + "".join(f"    {line}\n" for line in text.splitlines())
     assert list_owners(inside) == [("a", "g"), ("b", "g"), ("c", "g"), ("d", "g"), ("e", "g.f")]
 
 
-def test_calls_in_a_class_belong_to_no_function_and_those_in_its_bases_to_what_is_outside() -> None:
+def test_calls_in_a_class_belong_to_no_function_and_those_in_its_bases_to_the_enclosing_scope() -> None:
     assert list_owners("def f():\n    class A(b()):\n        c = d()\n") == [("b", "f"), ("d", None)]
 
 
@@ -59,7 +59,5 @@ def test_calls_in_a_class_belong_to_no_function_and_those_in_its_bases_to_what_i
         ("f(g(h()))", ["f", "g", "h"]),
     ],
 )
-def test_the_called_expression_is_a_dotted_name_or_stands_for_what_is_computed(
-    call: str, expressions: list[str]
-) -> None:
+def test_the_called_expression_is_a_dotted_name_or_a_placeholder(call: str, expressions: list[str]) -> None:
     assert [site.expression for site in extract(f"{call}\n").calls] == expressions

@@ -18,7 +18,7 @@ def test_a_function_with_a_fault_is_dropped_and_the_others_are_kept() -> None:
     assert [record.module for record in code.imports] == ["os"]
 
 
-def test_a_text_of_which_nothing_is_sound_has_failed_with_the_line_of_the_fault() -> None:
+def test_a_text_without_valid_parts_fails_with_the_line_of_the_fault() -> None:
     code = extract("\n\nx = = 1\n")
     assert (code.status, code.reason) == (Status.FAILED, "syntax error at line 3")
 
@@ -29,7 +29,7 @@ def test_a_class_keeps_its_sound_methods() -> None:
     assert find_function(code, "A.good").parent == 0
 
 
-def test_what_is_defined_inside_a_dropped_method_is_no_method() -> None:
+def test_definitions_inside_a_dropped_method_are_no_methods() -> None:
     code = extract("class A:\n    def bad(self):\n        x = = 1\n        def inner(): return 1\n")
     assert [(piece.qualname, piece.parent) for piece in code.definitions] == [("A", None), ("A.inner", 0)]
     assert not find_function(code, "A.inner").is_method
@@ -109,7 +109,7 @@ def test_brackets_that_are_never_closed_give_a_reason(opening: str) -> None:
     assert (code.status, code.reason) == (Status.FAILED, "syntax error at line 1")
 
 
-def test_levels_below_the_deepest_that_python_takes_are_left_out_and_said() -> None:
+def test_levels_deeper_than_python_accepts_are_left_out_and_reported() -> None:
     depth = MAX_DEPTH + 10
     lines = ["\t" * level + f"def f{level}():" for level in range(depth)]
     code = extract("\n".join(lines) + "\n" + "\t" * depth + "pass\n")
@@ -120,7 +120,7 @@ def test_levels_below_the_deepest_that_python_takes_are_left_out_and_said() -> N
     assert len(code.definitions) == MAX_DEPTH
 
 
-def test_blocks_below_the_deepest_level_are_left_out_and_said() -> None:
+def test_blocks_below_the_deepest_level_are_left_out_and_reported() -> None:
     depth = MAX_DEPTH + 10
     lines = ["\t" * (level + 1) + "if x:" for level in range(depth)]
     code = extract("def f():\n" + "\n".join(lines) + "\n" + "\t" * (depth + 1) + "pass\n")

@@ -83,12 +83,12 @@ def test_a_revision_is_never_taken_for_an_option(project: Path, revision: str) -
         discover(f"{project}@{revision}")
 
 
-def test_a_folder_without_git_says_so(tmp_path: Path) -> None:
+def test_a_folder_without_git_is_reported(tmp_path: Path) -> None:
     with pytest.raises(PathError, match=r"git cannot read this folder .*expected a git work tree or a bare repository"):
         discover(f"{tmp_path}@HEAD")
 
 
-def test_a_repository_without_commits_says_so(tmp_path: Path) -> None:
+def test_a_repository_without_commits_is_reported(tmp_path: Path) -> None:
     run_git(tmp_path, "init", "--quiet")
     with pytest.raises(PathError, match=r"no revision 'HEAD': the repository has no commit yet"):
         discover(f"{tmp_path}@HEAD")
@@ -100,13 +100,13 @@ def test_a_command_in_advice_can_be_pasted(tmp_path: Path) -> None:
         discover(f"{folder}@nothing")
 
 
-def test_a_missing_git_says_so(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_git_is_reported(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(PathError, match="git is not installed"):
         discover(f"{project}@v1")
 
 
-def test_tracked_files_are_ruled_out_by_pkgignore_alone(project: Path) -> None:
+def test_tracked_files_are_excluded_only_by_pkgignore(project: Path) -> None:
     write_tree(project, {".gitignore": "a.py", ".pkgignore": "/sub/b.py", "sub/.pkgignore": "c.py", "sub/e.py": ""})
     commit_all(project)
     assert list(read_all(discover(f"{project}@HEAD"))) == ["a.py", "d.py", "sub/e.py"]
@@ -142,7 +142,7 @@ def test_a_lost_object_is_an_error_and_the_next_file_is_read(project: Path) -> N
     assert second.read() == b"b = 1\n"
 
 
-def test_nothing_that_the_repository_configures_is_run(project: Path, tmp_path: Path) -> None:
+def test_no_program_of_the_repository_s_configuration_is_run(project: Path, tmp_path: Path) -> None:
     trap = tmp_path / "trap"
     trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/sprung\n")
     trap.chmod(0o755)

@@ -85,7 +85,7 @@ def test_a_list_of_strings_is_joined_by_lines(tmp_path: Path) -> None:
     assert texts(list(read_rows(write(tmp_path, lines({"code": ["a = 1", "b = 2"]}))))) == ["a = 1\nb = 2"]
 
 
-def test_a_field_that_no_row_has_is_refused_with_the_fields_there_are(tmp_path: Path) -> None:
+def test_a_missing_field_is_refused_with_the_existing_ones(tmp_path: Path) -> None:
     path = write(tmp_path, lines({"question": "q", "script": "x"}))
     with pytest.raises(CorpusError, match=r"found: question, script\); name one with --field"):
         list(read_rows(path))
@@ -163,7 +163,7 @@ def test_a_json_array_is_read_element_by_element(tmp_path: Path) -> None:
     assert "2,000,000" in skips(items)[1].reason
 
 
-def test_an_array_that_is_cut_off_says_so(tmp_path: Path) -> None:
+def test_a_truncated_array_is_reported(tmp_path: Path) -> None:
     items = list(read_rows(write(tmp_path, '[{"code": "a"}, {"code": "b', "rows.json")))
     assert texts(items) == ["a"]
     assert "no closing bracket" in skips(items)[0].reason

@@ -27,14 +27,14 @@ def test_a_missing_path_is_refused(tmp_path: Path, store: EmbeddedStore) -> None
         build(str(tmp_path / "nowhere"), store)
 
 
-def test_an_empty_folder_is_refused_with_what_was_expected(tmp_path: Path, store: EmbeddedStore) -> None:
+def test_an_empty_folder_is_refused_with_the_expected_input(tmp_path: Path, store: EmbeddedStore) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(PathError, match=r"no Python files in .*empty \(expected at least one \.py file\)"):
         build(str(tmp_path / "empty"), store)
     assert (store.sources(), store.generation()) == ((), 0)
 
 
-def test_a_folder_without_python_is_refused_with_what_was_left_out(tmp_path: Path, store: EmbeddedStore) -> None:
+def test_a_folder_without_python_is_refused_with_its_skipped_files(tmp_path: Path, store: EmbeddedStore) -> None:
     write_tree(tmp_path / "repo", {"a.txt": "text", "b.js": "x"})
     (tmp_path / "repo" / "broken.py").symlink_to("nowhere")
     with pytest.raises(PathError, match=r"no Python files in .*repo .*1 left out.*broken\.py"):
@@ -68,7 +68,7 @@ def test_a_coding_comment_is_obeyed_and_reported(tmp_path: Path, store: Embedded
 
 
 @pytest.mark.parametrize("coding", ["klingon", "rot13", "undefined", "ascii", "latin-1"])
-def test_a_coding_comment_that_is_wrong_does_no_harm(tmp_path: Path, store: EmbeddedStore, coding: str) -> None:
+def test_a_wrong_coding_comment_does_no_harm(tmp_path: Path, store: EmbeddedStore, coding: str) -> None:
     build(str(write_tree(tmp_path / "repo", {"a.py": f"# coding: {coding}\ndef größe():\n    return 1\n"})), store)
     assert (list_reasons(store), len(store.find_name("größe"))) == ({}, 1)
 
@@ -96,7 +96,7 @@ def test_a_raised_cap_lets_a_large_file_in(tmp_path: Path, store: EmbeddedStore)
     assert (report.written, report.unchanged, report.skipped) == (1, 1, ())
 
 
-def test_a_file_with_a_fault_gives_what_is_sound_in_it(tmp_path: Path, store: EmbeddedStore) -> None:
+def test_valid_parts_of_a_file_with_a_fault_are_kept(tmp_path: Path, store: EmbeddedStore) -> None:
     report = build(str(write_tree(tmp_path / "repo", {"a.py": GOOD + "\n\ndef bad():\n    x = = 1\n"})), store)
     assert (report.written, report.partial) == (1, 1)
     assert list_reasons(store) == {"a.py": "syntax error at line 5"}

@@ -71,7 +71,7 @@ def test_a_touched_file_of_equal_content_makes_no_new_generation(tree: Path, sto
     assert (again.unchanged, again.stages.keys() & {"extract", "encode"}) == (3, set())
 
 
-def test_a_changed_file_replaces_its_own_nodes_alone(tree: Path, store: EmbeddedStore, tmp_path: Path) -> None:
+def test_a_changed_file_replaces_only_its_own_nodes(tree: Path, store: EmbeddedStore, tmp_path: Path) -> None:
     build(str(tree), store)
     before = list_ids(store)
     text = (
@@ -99,7 +99,7 @@ def test_editing_a_body_keeps_the_ids_of_its_function_and_blocks(tree: Path, sto
     assert moved.content_hash != function.content_hash
 
 
-def test_a_removed_file_goes_with_all_that_only_it_held(tree: Path, store: EmbeddedStore, tmp_path: Path) -> None:
+def test_a_removed_file_takes_its_own_nodes_along(tree: Path, store: EmbeddedStore, tmp_path: Path) -> None:
     build(str(tree), store)
     (tree / "shop/cart.py").unlink()
     report = build(str(tree), store)
@@ -118,7 +118,7 @@ def test_a_renamed_file_is_one_removed_and_one_written(tree: Path, store: Embedd
     assert export_lines(store) == build_afresh(tree, tmp_path / "fresh.db")
 
 
-def test_a_new_file_is_added_to_what_there_is(tree: Path, store: EmbeddedStore, tmp_path: Path) -> None:
+def test_a_new_file_is_added(tree: Path, store: EmbeddedStore, tmp_path: Path) -> None:
     build(str(tree), store)
     before = list_ids(store)
     write_tree(tree, {"shop/new.py": "def total(): pass\n"})
@@ -189,7 +189,7 @@ def test_removing_an_unknown_source_names_the_known_ones(tree: Path, store: Embe
         drop_source(store, "shop")
 
 
-def test_a_store_of_an_encoder_that_is_gone_says_how_to_go_on(tree: Path, store: EmbeddedStore) -> None:
+def test_a_store_of_a_missing_encoder_names_the_remedy(tree: Path, store: EmbeddedStore) -> None:
     store.ensure_schema("other", 8)
     with pytest.raises(EncoderMismatchError, match=r"'other' with 8 .* does not have; .* --encoder static"):
         build(str(tree), store)
@@ -227,7 +227,7 @@ def test_stages_after_reading_are_reported_when_they_begin(tree: Path, store: Em
     assert "resolving calls and imports" not in told
 
 
-def test_stages_name_where_the_time_went(tree: Path, store: EmbeddedStore) -> None:
+def test_stages_report_their_time(tree: Path, store: EmbeddedStore) -> None:
     report = build(str(tree), store)
     assert set(report.stages) == {"discover", "extract", "encode", "store", "names", "resolve"}
     assert set(store.stats().stages["repo"]) <= set(report.stages)

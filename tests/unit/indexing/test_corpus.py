@@ -57,7 +57,7 @@ def test_a_shared_function_has_the_place_of_the_first_row(tmp_path: Path, store:
     assert (function.path, function.start_line, function.content) == ("a", 4, ADD)
 
 
-def test_rows_without_code_contribute_nothing_and_say_so(tmp_path: Path, store: EmbeddedStore) -> None:
+def test_rows_without_code_are_reported(tmp_path: Path, store: EmbeddedStore) -> None:
     report = build(str(write_rows(tmp_path / "c.jsonl", ADD, "The answer is 42.")), store)
     assert (report.written, report.partial) == (2, 1)
     assert [(skip.path, skip.reason) for skip in store.stats().partial] == [("row-0000001", "no Python code")]
@@ -140,7 +140,7 @@ def test_the_order_of_rows_with_ids_does_not_matter(tmp_path: Path) -> None:
     assert exports[0] == exports[1] == exports[2]
 
 
-def test_calls_of_a_piece_do_not_depend_on_what_else_its_row_holds(tmp_path: Path) -> None:
+def test_calls_of_a_piece_do_not_depend_on_the_rest_of_its_row(tmp_path: Path) -> None:
     cached = "@cache(size())\ndef f(): return g()"
     found = []
     for name, rows in (("alone", [cached]), ("behind", ["x = 1\n" + cached + "\n", cached])):
@@ -157,7 +157,7 @@ def test_alpaca_rows_are_mined_on_their_answer_side(tmp_path: Path, store: Embed
     assert (len(store.find_name("add")), store.find_name("wrong")) == (1, [])
 
 
-def test_a_named_field_is_read_in_the_place_of_the_usual_one(tmp_path: Path, store: EmbeddedStore) -> None:
+def test_a_named_field_replaces_the_usual_one(tmp_path: Path, store: EmbeddedStore) -> None:
     corpus = str(write_rows(tmp_path / "c.jsonl", {"output": SUB, "mine": ADD}))
     build(corpus, store, field="mine")
     assert (len(store.find_name("add")), store.find_name("sub")) == (1, [])

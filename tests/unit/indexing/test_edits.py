@@ -33,7 +33,7 @@ ROWS = st.dictionaries(
 
 
 def put_tree(folder: Path, files: dict[str, str | None]) -> Path:
-    """Make a folder hold these files, and one that is always there, so that it has Python."""
+    """Write these files into a folder, and one constant Python file."""
     shutil.rmtree(folder, ignore_errors=True)
     return write_tree(
         folder, {"always.py": "x = 1\n"} | {path: text for path, text in files.items() if text is not None}
@@ -91,7 +91,7 @@ def test_files_with_lost_records_are_resolved_again(tmp_path: Path, damage: Call
         assert export_lines(store) == build_afresh(tmp_path / "repo", tmp_path / "fresh.db")
 
 
-def test_a_file_that_loses_all_its_code_is_gone_for_the_others(tmp_path: Path) -> None:
+def test_a_file_that_loses_all_its_code_counts_as_removed(tmp_path: Path) -> None:
     apart: dict[str, str | None] = {f"part_{letter}.py": f"def lone_{letter}(): pass\n" for letter in "abcdef"}
     texts = apart | {"a.py": "from b import f\nf()\n"}
     with closing(open_graph_at(tmp_path / "graph.db")) as store:

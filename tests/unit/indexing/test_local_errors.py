@@ -91,7 +91,7 @@ def change(path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_in_one_file_leaves_the_others_as_they_are(
+def test_a_fault_in_one_file_does_not_affect_others(
     name: str, tree: Path, store: EmbeddedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as broken:
@@ -154,7 +154,7 @@ def test_another_version_tries_again(
     assert export_lines(store) == build_afresh(tree, tmp_path / "mended.db")
 
 
-def test_another_version_resolves_again_where_all_of_it_failed(
+def test_another_version_resolves_again_after_a_complete_failure(
     tree: Path, store: EmbeddedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as broken:
@@ -166,7 +166,7 @@ def test_another_version_resolves_again_where_all_of_it_failed(
     assert export_lines(store) == build_afresh(tree, tmp_path / "mended.db")
 
 
-def test_a_text_file_and_a_row_are_lost_alone(
+def test_a_fault_costs_only_one_text_file_or_row(
     tree: Path, store: EmbeddedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pkg.indexing.prepare.extract_text", fail_always)

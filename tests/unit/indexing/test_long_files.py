@@ -49,7 +49,7 @@ def test_its_definitions_are_found_and_called(tmp_path: Path) -> None:
     assert read.content == "def read(self):\n        return os"
 
 
-def test_rows_that_are_inserted_some_at_a_time_are_sound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_inserted_in_batches_are_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedded_writing, "FLUSH_AT", 3)
     many = "".join(f"def f{number}():\n    return {number}\n" for number in range(20))
     tree = write_tree(tmp_path / "tree", {"long.py": LONG, "many.py": many})

@@ -146,7 +146,7 @@ def choose_text(path: str) -> str:
     return TEST if "test" in path else CELERY if "celery" in path else DATABASE
 
 
-def test_a_package_above_that_comes_and_goes_changes_the_edges_alone(tmp_path: Path) -> None:
+def test_an_added_or_removed_parent_package_changes_only_edges(tmp_path: Path) -> None:
     shop = write_tree(tmp_path / "shop", {"__init__.py": "", "a.py": "def f(): pass\n"})
     write_tree(shop, {"b.py": "from big.shop.a import f\n\n\ndef g():\n    f()\n"})
     with closing(open_graph_at(tmp_path / "graph.db")) as store:
@@ -178,7 +178,7 @@ def test_an_export_of_a_package_builds_the_same_edges(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["shop.tax.rates", "shop.tax.rates.rate", "tax.rates", "rates.rate", "shop/tax/rates.py", "tax/rates.py"]
 )
-def test_a_package_folder_is_asked_by_whole_names(tmp_path: Path, name: str) -> None:
+def test_a_package_folder_is_queried_by_whole_names(tmp_path: Path, name: str) -> None:
     tree = write_tree(tmp_path / "tree", SHOP)
     with closing(open_graph_at(tmp_path / "graph.db")) as store:
         build(str(tree / "shop"), store)

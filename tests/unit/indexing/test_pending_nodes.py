@@ -54,7 +54,7 @@ def encode(text: bytes = TEXT) -> dict[str, str]:
     return {row.qualname: encoded[format_id(row.id)][0].decode() for row in rows}
 
 
-def test_a_class_is_encoded_with_the_names_of_what_is_in_it() -> None:
+def test_a_class_is_encoded_with_the_names_of_its_members() -> None:
     found = encode()
     assert found["Cart"] == 'class Cart(Base):\n    """Hold items."""\n\n    limit = 10  # items\nadd Line'
     assert found["Cart.Line"] == "class Line:\n        price = 0"
@@ -65,7 +65,7 @@ def test_a_module_is_encoded_without_its_definitions_and_imports() -> None:
     assert encode()["conf"] == expected
 
 
-def test_a_constant_is_encoded_with_what_is_said_about_it() -> None:
+def test_a_constant_is_encoded_with_its_comment() -> None:
     found = encode()
     assert found["RETRIES"] == "# How often.\n# Really.\nRETRIES = 3  # at most"
     assert found["OTHER"] == 'OTHER = 1\n"""Said below."""'
@@ -82,7 +82,7 @@ def test_a_long_value_is_cut() -> None:
     assert len(found["TABLE"]) == len("TABLE = ") + MAX_VALUE_BYTES
 
 
-def test_what_is_encoded_is_what_a_build_encodes() -> None:
+def test_a_build_encodes_the_same_text() -> None:
     units, _ = Preparer("s", FakeEncoder()).prepare([LoadedUnit("shop/conf.py", "1", Label.FILE, "2", TEXT)])
     fragment = units[0].parts[0].fragment
     assert fragment is not None
@@ -97,7 +97,7 @@ def test_what_is_encoded_is_what_a_build_encodes() -> None:
     ("path", "name"),
     [("shop/conf.py", "conf"), ("shop/__init__.py", "shop"), ("__init__.py", "__init__"), ("a.b.py", "a"), ("x", "x")],
 )
-def test_a_module_is_called_as_it_is_imported(path: str, name: str) -> None:
+def test_a_module_is_named_as_it_is_imported(path: str, name: str) -> None:
     assert name_module(path) == name
 
 
@@ -107,9 +107,7 @@ RANGES = st.lists(st.integers(0, 60), unique=True, max_size=8).map(
 
 
 @given(RANGES, RANGES)
-def test_what_is_cut_out_of_ranges_is_gone_and_nothing_else(
-    ranges: list[tuple[int, int]], holes: list[tuple[int, int]]
-) -> None:
+def test_only_the_given_ranges_are_cut_out(ranges: list[tuple[int, int]], holes: list[tuple[int, int]]) -> None:
     own = list_own_ranges(ranges, [Span(a, b, 1, 1) for a, b in holes])
     expected = {place for a, b in ranges for place in range(a, b)} - {place for a, b in holes for place in range(a, b)}
     assert {place for a, b in own for place in range(a, b)} == expected

@@ -50,7 +50,7 @@ def test_a_file_is_one_fragment_with_its_nodes_parents_first() -> None:
     assert (unit.label, unit.path, unit.status, only_fragment(unit).text) == (Label.FILE, "a.py", Status.OK, TEXT)
 
 
-def test_properties_say_what_only_some_nodes_have() -> None:
+def test_properties_exist_only_on_the_nodes_that_have_them() -> None:
     nodes = only_fragment(prepare(make_unit("a.py", TEXT))[0]).nodes
     cls, method, first, second = nodes[0], nodes[1], nodes[4], nodes[5]
     assert cls.properties == {"bases": ["B"], "decorators": ["p(q())"], "docstring": [24, 29]}
@@ -82,7 +82,7 @@ def test_an_import_is_encoded_as_the_statement_of_its_one_alias() -> None:
     assert [node.start_line for node in fragment.nodes] == [1, 1, 3]
 
 
-def test_calls_know_their_node_and_line() -> None:
+def test_calls_have_their_node_and_line() -> None:
     fragment = only_fragment(prepare(make_unit("a.py", TEXT))[0])
     assert [tuple(call) for call in fragment.calls] == [("p", 3, -1), ("q", 3, -1), ("y", 8, 1)]
 
@@ -109,7 +109,7 @@ def test_terms_are_of_names_places_and_text_of_functions_and_imports() -> None:
     assert imported[1].keys() == {hash_term(word) for word in ("import", "os", "path")}
 
 
-def test_a_docstring_and_an_inner_function_belong_to_what_holds_them() -> None:
+def test_a_docstring_and_an_inner_function_belong_to_the_enclosing_definition() -> None:
     text = b"def outer():\n    'Explain.'\n    def inner(value): return value\n    return inner\n"
     outer, inner = name_terms(only_fragment(prepare(make_unit("a.py", text))[0]), Label.FUNCTION)
     assert {hash_term(word) for word in ("explain", "inner", "valu")} <= outer[1].keys()
@@ -117,7 +117,7 @@ def test_a_docstring_and_an_inner_function_belong_to_what_holds_them() -> None:
     assert hash_term("outer") in inner[1]
 
 
-def test_a_unit_does_not_depend_on_what_is_prepared_beside_it() -> None:
+def test_a_unit_does_not_depend_on_its_batch() -> None:
     units = [make_unit("a.py", TEXT), make_unit("b.py", b""), make_unit("c.py", b"def f(): pass\n")]
     for alone, together in zip(map(prepare, units), prepare(*units), strict=True):
         assert repr(alone[0]) == repr(together)
@@ -142,7 +142,7 @@ def test_a_row_has_a_fragment_for_each_definition_and_import_at_its_top() -> Non
     assert all(node.start_line == 1 for part in unit.parts if part.fragment for node in part.fragment.nodes[:1])
 
 
-def test_an_equal_piece_of_a_later_row_is_sent_as_its_key_alone() -> None:
+def test_an_equal_piece_of_a_later_row_is_sent_as_its_key() -> None:
     first, second = prepare(
         make_unit("row-1", b"def f(): pass", Label.ROW), make_unit("row-2", b"x = 1\ndef f(): pass\n", Label.ROW)
     )
@@ -158,7 +158,7 @@ def test_an_equal_piece_of_a_later_row_is_sent_as_its_key_alone() -> None:
         (b"x=[" + b"1," * 40_000 + b"]", "minified or generated"),
     ],
 )
-def test_a_file_of_which_nothing_is_understood_has_no_parts(text: bytes, reason: str) -> None:
+def test_an_unparsable_file_has_no_parts(text: bytes, reason: str) -> None:
     (unit,) = prepare(make_unit("a.py", text))
     assert (unit.status, unit.parts) == (Status.FAILED, ())
     assert unit.reason is not None

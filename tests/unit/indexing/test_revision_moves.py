@@ -48,7 +48,7 @@ def test_a_source_moves_from_one_revision_to_the_next(folder: Path, tmp_path: Pa
     assert (back.written, back.removed, read_revision(moved)[0]) == (2, 1, f"{folder}@v1")
 
 
-def test_a_revision_of_the_same_files_is_named_all_the_same(folder: Path, tmp_path: Path) -> None:
+def test_a_revision_of_equal_files_is_recorded(folder: Path, tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path / 'graph.db'}"
     pkg.build_graph(f"{folder}@v2", store=store)
     before = read_revision(store)
@@ -66,7 +66,7 @@ def test_no_other_folder_takes_the_place_of_a_source(folder: Path, tmp_path: Pat
             pkg.build_graph(path, store=store, source="shop")
 
 
-def test_a_revision_that_does_not_exist_leaves_the_graph_as_it_was(folder: Path, tmp_path: Path) -> None:
+def test_a_missing_revision_leaves_the_graph_unchanged(folder: Path, tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path / 'graph.db'}"
     pkg.build_graph(f"{folder}@v1", store=store)
     with pytest.raises(PathError, match=r"has no revision 'v9'; expected a branch, tag or commit; list them with: git"):
@@ -74,7 +74,7 @@ def test_a_revision_that_does_not_exist_leaves_the_graph_as_it_was(folder: Path,
     assert read_revision(store)[0] == f"{folder}@v1"
 
 
-def test_a_shallow_clone_says_how_to_get_the_rest(folder: Path, tmp_path: Path) -> None:
+def test_a_shallow_clone_is_reported_with_the_command_to_complete_it(folder: Path, tmp_path: Path) -> None:
     run_git(tmp_path, "clone", "--quiet", "--depth", "1", f"file://{folder}", "clone")
     store = f"sqlite:///{tmp_path / 'graph.db'}"
     assert pkg.build_graph(f"{tmp_path / 'clone'}@HEAD", store=store).written == 3

@@ -63,7 +63,7 @@ def test_a_changed_encoder_gives_the_graph_of_a_build_from_nothing(
         assert export(store) == export(fresh)
 
 
-def test_a_build_without_a_name_keeps_to_the_encoder_of_the_store(tree: Path, store: EmbeddedStore) -> None:
+def test_a_build_without_a_name_uses_the_encoder_of_the_store(tree: Path, store: EmbeddedStore) -> None:
     build(str(tree), store)
     assert store.encoder()[0] == name_encoder(DEFAULT_ENCODER)
     build(str(tree), store, BuildOptions("fake"))
@@ -132,7 +132,7 @@ def test_nothing_is_sent_without_consent(tree: Path, store: EmbeddedStore, model
     assert (store.encoder(), store.sources()) == (("", 0), ())
 
 
-def test_the_estimate_is_what_is_sent(tree: Path, store: EmbeddedStore, models: dict[str, LetterModel]) -> None:
+def test_the_estimate_equals_the_sent_text(tree: Path, store: EmbeddedStore, models: dict[str, LetterModel]) -> None:
     asked: list[str] = []
     options = BuildOptions("far:m", agree=ask(True, asked))
     build(str(tree), store, options)
@@ -143,7 +143,7 @@ def test_the_estimate_is_what_is_sent(tree: Path, store: EmbeddedStore, models: 
     assert len(asked) == 1
 
 
-def test_after_an_edit_only_what_is_new_is_asked_for(
+def test_after_an_edit_only_new_texts_are_sent(
     tree: Path, store: EmbeddedStore, models: dict[str, LetterModel]
 ) -> None:
     asked: list[str] = []
@@ -167,7 +167,7 @@ def test_a_change_to_a_service_counts_the_whole_graph(
     assert store.encoder() == ("far:m", 4)
 
 
-def test_what_is_in_the_cache_is_not_asked_for(tree: Path, store: EmbeddedStore, tmp_path: Path) -> None:
+def test_cached_texts_are_not_sent(tree: Path, store: EmbeddedStore, tmp_path: Path) -> None:
     asked: list[str] = []
     options = BuildOptions("far:m", agree=ask(True, asked))
     build(str(tree), store, options)
@@ -182,7 +182,7 @@ def test_files_for_an_import_send_nothing(tree: Path, store: EmbeddedStore, tmp_
         export_bulk(store, tmp_path / "files")
 
 
-def test_an_open_graph_asks_with_the_encoder_that_a_build_has_changed_to(
+def test_an_open_graph_uses_the_new_encoder_after_a_build(
     tree: Path, store: EmbeddedStore, models: dict[str, LetterModel]
 ) -> None:
     build(str(tree), store, BuildOptions("toy:first"))
@@ -193,7 +193,7 @@ def test_an_open_graph_asks_with_the_encoder_that_a_build_has_changed_to(
     assert [sum(models[name].queries) for name in ("toy:first", "toy:second")] == [1, 1]
 
 
-def test_a_question_to_a_graph_of_an_encoder_that_is_gone_says_how_to_go_on(tree: Path, store: EmbeddedStore) -> None:
+def test_a_query_of_a_graph_with_a_missing_encoder_names_the_remedy(tree: Path, store: EmbeddedStore) -> None:
     build(str(tree), store)
     with store.write() as writer:
         ids = {label: [node.id for node in store.nodes([label])] for label in EMBEDDED_LABELS}
@@ -218,7 +218,7 @@ OTHER_WEIGHTS = [DEFAULT_ENCODER, f"{DEFAULT_ENCODER}@0000"]  # the first from b
 
 
 @pytest.mark.parametrize("known", OTHER_WEIGHTS)
-def test_a_graph_of_other_weights_is_not_asked(tree: Path, store: EmbeddedStore, known: str) -> None:
+def test_a_graph_of_other_weights_is_not_searched(tree: Path, store: EmbeddedStore, known: str) -> None:
     build(str(tree), store)
     name_otherwise(store, known)
     told = rf"encoder '{known}', made with other weights .*'{DEFAULT_ENCODER}@\w{{8}}'.* pkg build PATH"
@@ -228,7 +228,7 @@ def test_a_graph_of_other_weights_is_not_asked(tree: Path, store: EmbeddedStore,
 
 @pytest.mark.parametrize("known", OTHER_WEIGHTS)
 @pytest.mark.parametrize("wanted", [None, DEFAULT_ENCODER])
-def test_the_next_build_encodes_a_graph_of_other_weights_anew(
+def test_the_next_build_encodes_a_graph_of_other_weights_again(
     tree: Path, store: EmbeddedStore, known: str, wanted: str | None
 ) -> None:
     build(str(tree), store)
@@ -242,13 +242,13 @@ def test_the_next_build_encodes_a_graph_of_other_weights_anew(
     assert Graph(store).query("total").hits
 
 
-def test_an_address_that_is_not_encrypted_is_said(tree: Path, store: EmbeddedStore) -> None:
+def test_an_unencrypted_address_is_reported(tree: Path, store: EmbeddedStore) -> None:
     asked: list[str] = []
     build(str(tree), store, BuildOptions("far:m@http://far.example:8000/v1", agree=ask(True, asked)))
     assert "tokens, not encrypted on the way; they leave this machine" in asked[0]
 
 
-def test_a_key_that_is_missing_is_told_before_anything_is_asked(
+def test_a_missing_key_is_reported_before_any_request(
     tree: Path, store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("FAR_KEY")
@@ -256,7 +256,7 @@ def test_a_key_that_is_missing_is_told_before_anything_is_asked(
         build(str(tree), store, BuildOptions("far:m", agree=ask(True, [])))
 
 
-def test_a_package_that_is_missing_is_told_before_the_build(
+def test_a_missing_package_is_reported_before_the_build(
     tree: Path, store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pkg.encode.registry.find_spec", lambda package: None)

@@ -125,7 +125,7 @@ def test_edits_of_code_and_text_end_where_a_fresh_build_does(told: Path, store: 
     assert export_lines(store) == build_afresh(told, tmp_path / "fresh.db")
 
 
-def test_text_files_can_be_left_out_and_taken_in_later(told: Path, store: EmbeddedStore) -> None:
+def test_text_files_can_be_excluded_and_included_later(told: Path, store: EmbeddedStore) -> None:
     assert build(str(told), store, text=False).written == 3
     assert list_chunks(store) == {}
     (report,) = refresh(store)
@@ -205,7 +205,7 @@ def test_stores_with_texts_and_calls_compare_equal(told: Path, store: EmbeddedSt
         assert {each.label for each in found.differences} == {"File", "Chunk"}
 
 
-def test_hostile_texts_are_counted_and_named_and_harm_nothing(tmp_path: Path, store: EmbeddedStore) -> None:
+def test_hostile_texts_are_counted_named_and_harmless(tmp_path: Path, store: EmbeddedStore) -> None:
     report = build(str(write_tree(tmp_path / "repo", SHOP | HOSTILE)), store)
     assert [(skip.path, skip.reason) for skip in report.skipped] == [
         ("huge.md", "larger than 1.0 MB (seen 1.1 MB); raise it with --max-file-size")
@@ -245,14 +245,14 @@ def test_texts_without_code_are_no_repository(tmp_path: Path, store: EmbeddedSto
         build(str(write_tree(tmp_path / "repo", TEXTS)), store)
 
 
-def test_a_change_of_a_text_wakes_a_watch_only_where_texts_are_read(told: Path) -> None:
+def test_a_change_of_a_text_starts_a_build_only_if_texts_are_read(told: Path) -> None:
     root = str(told.resolve())
     for text in (True, False):
         relevance = WatchFilter(root, (), text=text)
         assert [relevance.keeps(f"{root}/{path}") for path in ("README.md", "LICENSE", "docs/guide.rst")] == [text] * 3
 
 
-def test_a_changed_text_is_told_as_stale(told: Path, store: EmbeddedStore) -> None:
+def test_a_changed_text_is_reported_as_stale(told: Path, store: EmbeddedStore) -> None:
     build(str(told), store)
     assert find_stale(store, [("repo", "README.md")]) == ()
     write_tree(told, {"README.md": "# Other\n"})

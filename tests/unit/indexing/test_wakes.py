@@ -34,25 +34,25 @@ def poll(looks: str) -> str:
         ("abcdefghijkl", "....!....!."),
     ],
 )
-def test_a_change_counts_once_it_has_come_to_rest(looks: str, expected: str) -> None:
+def test_a_change_counts_after_a_quiet_interval(looks: str, expected: str) -> None:
     assert poll(looks) == expected
 
 
-def test_a_look_that_takes_long_comes_more_rarely() -> None:
+def test_slow_polls_are_less_frequent() -> None:
     clock, naps = iter([0.0, 3.0, 40.0, 40.01, 50.0, 50.0]), list[float]()
     woken = poll_files(lambda: "a", naps.append, lambda: next(clock))
     assert [next(woken) for _ in range(3)] == [False] * 3
     assert naps == [1.0, 30.0, 1.0]
 
 
-def test_without_the_package_the_command_is_named_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_reported_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "watchfiles", None)
     with pytest.raises(MissingExtraError, match=r"--poll.*pip install 'programming-knowledge-graph\[watch\]'"):
         check_notices()
 
 
 @pytest.mark.parametrize("fault", [OSError("OS file watch limit reached."), RuntimeError("Too many open files")])
-def test_where_the_system_has_no_watches_left_the_way_out_is_named(
+def test_the_limit_of_watches_is_reported_with_the_remedy(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fault: Exception
 ) -> None:
     def refuse(*_: object, **__: object) -> Iterator[object]:
@@ -73,7 +73,7 @@ def hasten(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("hasten")
-def test_only_notices_that_are_kept_wake(tmp_path: Path) -> None:
+def test_only_accepted_notifications_start_a_build(tmp_path: Path) -> None:
     asked: list[str] = []
 
     def keep(name: str) -> Callable[[str], bool]:

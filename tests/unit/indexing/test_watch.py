@@ -84,7 +84,7 @@ def test_each_change_gives_one_report_and_the_graph_of_a_fresh_build(scene: Scen
     assert scene.export() == scene.export_afresh()
 
 
-def test_edits_made_while_nobody_watched_are_in_the_first_report(scene: Scene) -> None:
+def test_edits_before_the_watch_are_in_the_first_report(scene: Scene) -> None:
     scene.watch()
     scene.write("shop/new.py")()
     assert count(scene.watch()) == [(1, 0, 2)]
@@ -103,17 +103,17 @@ def test_a_round_that_finds_nothing_new_gives_no_report(scene: Scene) -> None:
     assert len(scene.watch(lambda: os.utime(scene.tree / "shop/cart.py", (1, 1)), lambda: None, None)) == 1
 
 
-def test_what_is_left_out_from_now_on_is_told(scene: Scene) -> None:
+def test_newly_skipped_files_are_reported(scene: Scene) -> None:
     reports = scene.watch(lambda: (scene.tree / "shop/broken.py").symlink_to("nowhere"), lambda: None)
     assert [[skip.path for skip in report.skipped] for report in reports] == [[], ["shop/broken.py"]]
     assert not reports[-1].changed
 
 
-def test_the_lock_of_an_editor_is_not_told(scene: Scene) -> None:
+def test_the_lock_file_of_an_editor_is_not_reported(scene: Scene) -> None:
     assert len(scene.watch(lambda: (scene.tree / "shop/.#cart.py").symlink_to("nowhere"))) == 1
 
 
-def test_a_failing_build_is_said_once_and_made_good_later(scene: Scene) -> None:
+def test_a_failing_build_is_reported_once_and_repeated_later(scene: Scene) -> None:
     with closing(sqlite3.connect(scene.store, isolation_level=None)) as writer:
         reports = scene.watch(
             lambda: (scene.write("shop/new.py")(), writer.execute("BEGIN IMMEDIATE")),
@@ -125,7 +125,7 @@ def test_a_failing_build_is_said_once_and_made_good_later(scene: Scene) -> None:
     assert "another process is writing" in scene.said[0]
 
 
-def test_a_failed_build_is_tried_again_without_news(scene: Scene) -> None:
+def test_a_failed_build_is_repeated_without_another_change(scene: Scene) -> None:
     scene.monkeypatch.setattr(watching, "RETRY_SECONDS", 0.0)
     with closing(sqlite3.connect(scene.store, isolation_level=None)) as writer:
         steps = iter([lambda: writer.execute("ROLLBACK")])
@@ -141,7 +141,7 @@ def test_a_failed_build_is_tried_again_without_news(scene: Scene) -> None:
         assert [report.written for report in reports] == [1]
 
 
-def test_a_store_that_was_deleted_is_made_anew(scene: Scene) -> None:
+def test_a_deleted_store_is_created_again(scene: Scene) -> None:
     def delete() -> None:
         for file in scene.store.parent.glob("graph.db*"):
             file.unlink()
@@ -150,14 +150,14 @@ def test_a_store_that_was_deleted_is_made_anew(scene: Scene) -> None:
     assert scene.export() == scene.export_afresh()
 
 
-def test_a_first_build_that_fails_is_the_callers(scene: Scene) -> None:
+def test_a_failure_of_the_first_build_is_raised(scene: Scene) -> None:
     with pytest.raises(PathError, match="no such file or folder"):
         scene.watch(path=scene.tree / "nowhere")
     assert scene.said == []
 
 
 @pytest.mark.parametrize("has_successor", [False, True])
-def test_a_folder_that_is_gone_or_replaced_ends_the_watch(scene: Scene, has_successor: bool) -> None:
+def test_a_deleted_or_replaced_folder_ends_the_watch(scene: Scene, has_successor: bool) -> None:
     def take_away() -> None:
         scene.tree.rename(scene.tree.with_name("moved"))
         if has_successor:
@@ -169,7 +169,7 @@ def test_a_folder_that_is_gone_or_replaced_ends_the_watch(scene: Scene, has_succ
     assert scene.export()
 
 
-def test_a_tree_that_lost_all_its_files_goes_on_being_watched(scene: Scene) -> None:
+def test_an_emptied_tree_is_still_watched(scene: Scene) -> None:
     reports = scene.watch(lambda: shutil.rmtree(scene.tree / "shop"), scene.write("shop/new.py"))
     assert count(reports) == [(3, 0, 1), (0, 3, 2), (1, 0, 3)]
 
@@ -200,7 +200,7 @@ def test_nothing_is_written_into_the_tree(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("path", ["-", "shop.zip", "repo@main"])
-def test_what_cannot_change_is_refused(
+def test_inputs_that_cannot_change_are_refused(
     scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     (tmp_path / "shop.zip").write_bytes(b"")
@@ -216,14 +216,14 @@ def test_a_store_that_looks_like_a_python_file_is_refused(scene: Scene) -> None:
     assert not (scene.tree / "graph.py").exists()
 
 
-def test_a_missing_extra_is_told_before_anything_is_built(scene: Scene) -> None:
+def test_a_missing_extra_is_reported_before_the_build(scene: Scene) -> None:
     scene.monkeypatch.setitem(sys.modules, "watchfiles", None)
     with pytest.raises(MissingExtraError):
         next(watch(str(scene.tree), f"sqlite:///{scene.store}"))
     assert not scene.store.exists()
 
 
-def test_where_the_system_gives_no_notices_the_files_are_looked_at(scene: Scene) -> None:
+def test_files_are_polled_if_the_system_sends_no_notifications(scene: Scene) -> None:
     def refuse(*_: object, **__: object) -> Iterator[object]:
         raise OSError("OS file watch limit reached.")
 
@@ -318,21 +318,21 @@ def test_a_virtual_environment_that_is_the_root_itself_is_watched(tmp_path: Path
 
 
 @pytest.mark.parametrize("path", ["shop/cart.py", "shop/inner", "shop", "env", "build"])
-def test_what_was_found_or_left_out_by_name_counts_when_it_is_deleted(tree: Path, path: str) -> None:
+def test_deletions_of_files_found_or_skipped_by_name_count(tree: Path, path: str) -> None:
     relevance = judge_discovered(tree)
     shutil.rmtree(tree)
     assert relevance.keeps(str(tree / path))
 
 
 @pytest.mark.parametrize("path", ["notes.txt", "ignored/a.py", "ignored", ".git/index.lock", "new.py", "env/x.py"])
-def test_what_was_never_read_does_not_count_when_it_is_deleted(tree: Path, path: str) -> None:
+def test_deletions_of_unread_files_do_not_count(tree: Path, path: str) -> None:
     relevance = judge_discovered(tree)
     shutil.rmtree(tree)
     assert not relevance.keeps(str(tree / path))
 
 
 @pytest.mark.parametrize("path", [".gitignore", "shop/.pkgignore", "pyproject.toml", "shop/pyvenv.cfg", "setup.py"])
-def test_a_rule_counts_whether_it_came_or_went(tree: Path, path: str) -> None:
+def test_added_and_removed_rules_count(tree: Path, path: str) -> None:
     assert judge(tree).keeps(str(tree / path))
     (tree / path).unlink(missing_ok=True)
     assert judge(tree).keeps(str(tree / path))
@@ -358,7 +358,7 @@ def test_a_store_inside_the_tree_does_not_count(tree: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["cart.py~", ".cart.py.swp", "#cart.py#", "4913", "cart.py___jb_tmp___"])
-def test_what_editors_leave_beside_a_file_does_not_count(tree: Path, name: str) -> None:
+def test_temporary_files_of_editors_do_not_count(tree: Path, name: str) -> None:
     write_tree(tree / "shop", {name: ""})
     assert not judge_discovered(tree).keeps(str(tree / "shop" / name))
 

@@ -32,7 +32,7 @@ def export_with(jobs: int, path: Path, place: Path) -> list[str]:
         return export_lines(store)
 
 
-def test_two_workers_build_the_graph_that_one_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_workers_build_the_same_graph_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prepare, "BATCH_UNITS", 4)
     many = {f"many/m{number}.py": f"import os\n\ndef f{number}(): return os\n" for number in range(30)}
     tree = write_tree(tmp_path / "repo", SHOP | many)
@@ -75,7 +75,7 @@ def test_seconds_are_added_up_by_stage() -> None:
     assert seconds["extract"] >= 5
 
 
-def test_nothing_to_prepare_gives_nothing() -> None:
+def test_no_input_gives_no_batches() -> None:
     assert list(prepare_all("lib", [], "static", 1, 0, {})) == []
 
 

@@ -108,7 +108,7 @@ def test_a_copy_of_a_function_gets_the_docstring_too(store: EmbeddedStore, proje
     assert docstrings_of(store) == {"copy.py Shop.find": LOOK.text, "shop.py Shop.find": LOOK.text}
 
 
-def test_a_person_s_own_docstring_wins(store: EmbeddedStore, project: Path) -> None:
+def test_a_docstring_in_the_code_has_precedence(store: EmbeddedStore, project: Path) -> None:
     build(str(project), store)
     document(store, "find")
     (project / "shop.py").write_text(CODE.replace("        return [each", '        """Mine."""\n        return [each'))
@@ -130,7 +130,7 @@ def test_a_graph_with_docstrings_comes_back_from_its_export(
         assert compare_stores(store, other, vectors=True).is_equal
 
 
-def test_an_export_brings_its_docstrings_into_a_graph_that_has_the_code_already(
+def test_an_export_adds_its_docstrings_to_a_graph_with_the_same_code(
     store: EmbeddedStore, project: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "graph.jsonl"
@@ -148,7 +148,7 @@ def test_an_export_brings_its_docstrings_into_a_graph_that_has_the_code_already(
     assert export(store) == bare
 
 
-def test_another_encoder_encodes_what_stands_with_its_docstring(store: EmbeddedStore, project: Path) -> None:
+def test_another_encoder_encodes_functions_with_their_docstrings(store: EmbeddedStore, project: Path) -> None:
     build(str(project), store)
     document(store, "find")
     before = export(store)
@@ -156,7 +156,7 @@ def test_another_encoder_encodes_what_stands_with_its_docstring(store: EmbeddedS
     assert export(store) == before
 
 
-def test_verify_tells_a_docstring_that_only_one_graph_has(store: EmbeddedStore, project: Path, tmp_path: Path) -> None:
+def test_verify_reports_a_docstring_of_only_one_graph(store: EmbeddedStore, project: Path, tmp_path: Path) -> None:
     build(str(project), store)
     with closing(EmbeddedStore(tmp_path / "other.db", create=True)) as other:
         build(str(project), other)
@@ -178,7 +178,7 @@ def test_rows_of_a_corpus_keep_the_docstrings_of_their_code(store: EmbeddedStore
     assert docstrings_of(store) == {"two take": LOOK.text}
 
 
-def test_undo_takes_out_what_one_model_wrote_and_nothing_else(store: EmbeddedStore, project: Path) -> None:
+def test_undo_removes_only_the_docstrings_of_one_model(store: EmbeddedStore, project: Path) -> None:
     build(str(project), store)
     before = export(store)
     document(store, "ask", Docstring("Ask for tea.", "template", "template", "template/1", "2026-01-31"))

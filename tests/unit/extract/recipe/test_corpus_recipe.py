@@ -65,7 +65,7 @@ def test_each_function_of_a_wheel_is_a_row_with_source_and_licence(tmp_path: Pat
     assert (report["rows"], report["sources"], report["licences"]) == (3, {"shop 1.0": 3}, {"MIT": 3})
 
 
-def test_docstrings_can_be_left_out_of_the_code_and_asked_for(tmp_path: Path) -> None:
+def test_docstrings_can_be_moved_from_the_code_to_the_instruction(tmp_path: Path) -> None:
     wheel = write_wheel(tmp_path, "shop", "MIT")
     (row,), report = make(tmp_path / "out.jsonl", wheel, "--no-docstrings", "--documented")
     assert (row["instruction"], row["output"]) == ("Double a number.", "def double(number):\n    return 2 * number\n")
@@ -85,13 +85,13 @@ def test_packages_under_other_licences_are_refused_and_named(tmp_path: Path) -> 
     assert (report["refused"], report["duplicates"]) == ({}, 2)
 
 
-def test_only_packages_that_are_refused_make_no_file(tmp_path: Path) -> None:
+def test_refused_packages_alone_write_no_file(tmp_path: Path) -> None:
     result = run("corpus", write_wheel(tmp_path, "viral", "GPL-3.0-only"), "-o", str(tmp_path / "out.jsonl"))
     assert (result.exit_code, "viral 1.0 (GPL-3.0-only)" in result.stderr) == (1, True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["viral-1.0-py3-none-any.whl"]
 
 
-def test_rows_lose_what_holds_no_python_and_what_came_before(tmp_path: Path) -> None:
+def test_rows_without_python_and_repeated_rows_are_dropped(tmp_path: Path) -> None:
     answers = [
         "def f(a):\n    return a\n",
         "```python\ndef g():\n    return 1\n```",
@@ -108,7 +108,7 @@ def test_rows_lose_what_holds_no_python_and_what_came_before(tmp_path: Path) -> 
     assert "line 5: not JSON" in report["first_unreadable"][0]
 
 
-def test_what_is_installed_is_found_by_its_name_and_a_build_reads_the_rows(tmp_path: Path) -> None:
+def test_an_installed_package_is_found_by_its_name_and_a_build_reads_the_rows(tmp_path: Path) -> None:
     rows, _ = make(tmp_path / "out.jsonl", "click")
     assert len(rows) > 300
     assert rows[0]["licence"].startswith("BSD")
@@ -137,7 +137,7 @@ def test_a_folder_with_a_project_is_read_by_its_pyproject(tmp_path: Path) -> Non
     assert "shop (unknown)" in run("corpus", str(project), "-o", str(tmp_path / "none.jsonl")).stderr
 
 
-def test_bad_use_is_told(tmp_path: Path) -> None:
+def test_wrong_use_is_reported(tmp_path: Path) -> None:
     wheel = write_wheel(tmp_path, "shop", "MIT")
     missing = run("corpus", "no-such-package", "-o", str(tmp_path / "out.jsonl"))
     assert (missing.exit_code, "no such file, folder or installed package" in missing.stderr) == (1, True)

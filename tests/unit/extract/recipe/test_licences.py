@@ -22,11 +22,11 @@ from pkg.extract.recipe.licences import read_licence
         ("MIT GPL-3.0-only", False),
     ],
 )
-def test_an_expression_is_permissive_if_one_may_choose_so(expression: str, is_permissive: bool) -> None:
+def test_an_expression_is_permissive_if_one_alternative_is(expression: str, is_permissive: bool) -> None:
     assert read_licence(expression).is_permissive is is_permissive
 
 
-def test_classifiers_hold_together() -> None:
+def test_all_classifiers_must_be_permissive() -> None:
     permissive = ["License :: OSI Approved", "License :: OSI Approved :: MIT License", "Topic :: Software"]
     assert (read_licence(None, permissive).name, read_licence(None, permissive).is_permissive) == ("MIT", True)
     both = [*permissive, "License :: OSI Approved :: GNU General Public License (GPL)"]
@@ -46,5 +46,5 @@ def test_classifiers_hold_together() -> None:
         ("UNKNOWN", False),
     ],
 )
-def test_free_text_is_permissive_only_where_it_is_sure(text: str, is_permissive: bool) -> None:
+def test_free_text_is_permissive_only_if_it_is_unambiguous(text: str, is_permissive: bool) -> None:
     assert read_licence(None, (), text).is_permissive is is_permissive

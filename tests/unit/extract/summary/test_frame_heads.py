@@ -52,24 +52,24 @@ def read(name: str) -> FrameSummary:
         ("each", o.IS_GENERATOR | o.MAKES_CLASSES),
     ],
 )
-def test_flags_tell_what_a_frame_does(name: str, flags: int) -> None:
+def test_flags_describe_the_operations_of_a_frame(name: str, flags: int) -> None:
     assert read(name).flags == flags
 
 
-def test_decorators_are_told_by_their_last_names() -> None:
+def test_decorators_are_listed_by_their_last_names() -> None:
     assert read("A").head.decorators == ["register", "wrapped"]
     assert read("size").head.decorators == ["property"]
     assert read("first").head.decorators == ["staticmethod"]
     assert len(read("A").head.decorated_by) == 2
 
 
-def test_names_and_attributes_that_are_assigned_to_are_told() -> None:
+def test_assigned_names_and_attributes_are_listed() -> None:
     size = read("size").head
     assert (size.own, size.foreign) == (["kept"], ["given"])
     assert read("choose").head.names == ["made"]
 
 
-def test_parameters_that_are_returned_are_told_with_the_tests_that_they_pass() -> None:
+def test_returned_parameters_are_listed_with_their_conditions() -> None:
     head = read("choose").head
     behind = ((1, "none", True),)
     assert {(each.place, each.guards) for each in head.passed} == {(0, behind), (1, ((1, "none", False),))}
@@ -77,7 +77,7 @@ def test_parameters_that_are_returned_are_told_with_the_tests_that_they_pass() -
     assert not read("size").head.passed
 
 
-def test_operations_are_read_when_they_are_asked_for() -> None:
+def test_operations_are_read_on_first_use() -> None:
     frame = read("each")
     assert frame.count == len(frame.nodes)
     assert frame.nodes is frame.nodes

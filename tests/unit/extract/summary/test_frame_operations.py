@@ -1,4 +1,4 @@
-"""Changes of branches are found without a look at all names, so that long functions do not take quadratic time."""
+"""Changes of branches are found without a comparison of all names, so that long functions take linear time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from pkg.extract.summary.frame_operations import Environment, find_changes, list_different
 
 
-def test_only_what_was_bound_since_environments_parted_has_changed() -> None:
+def test_only_names_bound_since_the_branch_have_changed() -> None:
     one = Environment(names={"a": 0, "b": 1})
     one.bind("c", 2)
     other = one.copy()
@@ -22,7 +22,7 @@ def test_only_what_was_bound_since_environments_parted_has_changed() -> None:
     assert sorted(find_changes([other, third])[1]) == ["a", "e"]
 
 
-def test_environments_of_different_origin_differ_in_all_that_they_have_bound() -> None:
+def test_environments_of_different_origin_differ_in_all_their_names() -> None:
     one, other = Environment(), Environment().copy()
     one.bind("a", 0)
     other.bind("b", 1)
@@ -43,7 +43,7 @@ def make_chain(length: int) -> list[Environment]:
     return [*ends, before]
 
 
-def test_a_long_chain_is_not_looked_through_for_each_name_that_a_branch_binds() -> None:
+def test_a_long_chain_is_not_searched_for_each_name_of_a_branch() -> None:
     length = 400
     ends = make_chain(length)
     common, changed = find_changes(ends)

@@ -140,7 +140,7 @@ def test_places_are_those_of_the_text() -> None:
     assert list(frame.site_kinds) == [o.SITE_READ, o.SITE_CALL, o.SITE_CALL]
 
 
-def test_code_that_never_runs_is_summed_up_and_binds_nothing() -> None:
+def test_unreachable_code_is_summarised_and_binds_nothing() -> None:
     frame = find(sum_up("def f(x):\n    return x\n    x = y()\n    x()\n")[0], "f")
     calls = [node for node in frame.nodes if node[0] == o.CALL]
     assert len(calls) == 2
@@ -149,7 +149,7 @@ def test_code_that_never_runs_is_summed_up_and_binds_nothing() -> None:
     assert frame.head.passed == [Passed(0)]
 
 
-def test_what_inner_functions_read_is_stored_for_them() -> None:
+def test_names_that_inner_functions_read_are_stored() -> None:
     frames, _ = sum_up("def f(a, b):\n    b = a\n    def g(): return a, b\n    return g\n")
     outer, inner = find(frames, "f"), find(frames, "g")
     number = frames.index(outer)
@@ -172,7 +172,7 @@ def test_reads_of_one_attribute_are_one_operation_with_several_sites() -> None:
     assert [list(node) for node in frame.nodes if node[0] == o.ATTR] == [[o.ATTR, 0, "x", 0, 1, 2]]
 
 
-def test_what_nothing_refers_to_is_left_out() -> None:
+def test_unused_operations_are_left_out() -> None:
     nodes: list[o.Operation] = [
         (o.CONST, "int", 1),
         (o.GLOBAL, "a"),
@@ -183,12 +183,12 @@ def test_what_nothing_refers_to_is_left_out() -> None:
     assert compact(nodes) == ([-1, 0, 0, 1, -1, -1], [1, 3])
 
 
-def test_a_join_of_itself_and_one_other_is_that() -> None:
+def test_a_join_of_itself_and_another_operation_is_the_other() -> None:
     nodes: list[o.Operation] = [(o.GLOBAL, "a"), (o.PHI, 0, 2), (o.PHI, 1, 2), (o.CALL, 2, [], [], -1)]
     assert compact(nodes) == ([0, 0, 0, 1, -1], [0, 3])
 
 
-def test_operations_come_back_as_they_were_written() -> None:
+def test_operations_survive_a_round_trip() -> None:
     nodes: list[o.Operation] = [
         (o.CONST, "bool", True),
         (o.CONST, "int", 1),
@@ -204,7 +204,7 @@ def test_operations_come_back_as_they_were_written() -> None:
     assert read_operations(tuple(flat), table.list_values()) == nodes
 
 
-def test_operations_are_the_same_when_they_have_rested() -> None:
+def test_operations_survive_packing() -> None:
     for frame in sum_up(EVERYTHING)[0]:
         before = list(frame.nodes)
         frame.pack()
@@ -232,7 +232,7 @@ DEEP = {
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="calls use the stack of C")
 @pytest.mark.parametrize("name", DEEP)
-def test_each_call_of_deep_code_is_summed_up(name: str) -> None:
+def test_each_call_of_deeply_nested_code_is_summarised(name: str) -> None:
     before = sys.getrecursionlimit()
     frames, _ = sum_up(DEEP[name])
     assert frames[0].site_kinds.count(o.SITE_CALL) == 1200
@@ -240,6 +240,6 @@ def test_each_call_of_deep_code_is_summed_up(name: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "def f(:\n  x = (\n", "return 1\nx = 2\nx()", "global x\nx = 1", "raise\nx = 1"])
-def test_a_text_that_python_does_not_take_is_summed_up(text: str) -> None:
+def test_a_text_with_syntax_errors_is_summarised(text: str) -> None:
     frames, _ = sum_up(text)
     assert frames[0].kind == o.MODULE

@@ -48,7 +48,7 @@ def test_a_text_is_read_in_its_encoding(raw: bytes, note: str | None) -> None:
         (b"word\n" * 5_000, "data: a list of 5,000 single words"),
     ],
 )
-def test_what_people_did_not_write_is_left_out_with_the_reason(raw: bytes, reason: str) -> None:
+def test_generated_files_are_left_out_with_the_reason(raw: bytes, reason: str) -> None:
     unit = extract(raw, "data.txt")
     assert (unit.status, unit.reason, unit.chunks, unit.text) == (Status.FAILED, reason, (), b"")
 
@@ -100,7 +100,7 @@ def test_chunks_hold_all_of_a_text_in_its_order_and_say_where(text: str, kind: T
         assert chunk.name.isprintable()
 
 
-def test_a_section_is_called_by_the_headings_above_it() -> None:
+def test_a_section_is_named_by_its_headings() -> None:
     text = f"{BODY}\n# Shop\n{BODY}\n## Usage\n{BODY}\n### Retries\n{BODY}\n## Licence\n{BODY}\n"
     assert [name for name, _, _ in cut(text)] == [
         "README", "Shop", "Shop > Usage", "Shop > Usage > Retries", "Shop > Licence",
