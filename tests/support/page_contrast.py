@@ -15,14 +15,14 @@ CONTRAST = """(() => {
             .map((each) => each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4);
         return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
     };
-    const behind = (node) => {
+    const background = (node) => {
         for (let each = node; each; each = each.parentElement) {
             const colour = getComputedStyle(each).backgroundColor;
             if (colour !== 'rgba(0, 0, 0, 0)') return colour;
         }
     };
     const ratios = [...document.querySelectorAll(SELECTOR)].filter((each) => each.checkVisibility()).map((node) => {
-        const [low, high] = [light(getComputedStyle(node).color), light(behind(node))].sort((a, b) => a - b);
+        const [low, high] = [light(getComputedStyle(node).color), light(background(node))].sort((a, b) => a - b);
         return (high + 0.05) / (low + 0.05);
     });
     return Math.min(...ratios);

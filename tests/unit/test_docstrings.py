@@ -1,4 +1,4 @@
-"""Docstrings of public functions say what their signature cannot: the dtype and shape of arrays, and what is raised."""
+"""Docstrings of public functions complete their signature: dtype and shape of arrays, and raised errors."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def read_tree(path: Path) -> ast.Module:
 
 
 def list_public(path: Path) -> Iterator[Public]:
-    """Give the functions of a module and the methods of its classes whose names begin with a letter.
+    """List the functions of a module and the methods of its classes whose names begin with a letter.
 
     The docstring of a command is the help that it prints, and its errors are exit codes: docs/commands.md has them.
     """
@@ -73,10 +73,10 @@ OPEN: set[Path] = set()
 
 @cache
 def find_array_names(path: Path) -> frozenset[str]:
-    """Give the names by which a module speaks of arrays and that leave their dtype or their shape open.
+    """Return the names of array types in a module that leave the dtype or the shape open.
 
-    These are numpy's own, aliases of the module, and those that it imports from pkg. An alias whose docstring gives
-    both is not among them: it says in the signature what a docstring would repeat.
+    These are numpy's own, aliases of the module, and imported ones of pkg. An alias whose docstring has both is
+    not among them: the signature then has the information of a docstring.
     """
     names = {ARRAY}
     OPEN.add(path)
@@ -97,7 +97,7 @@ def find_array_names(path: Path) -> frozenset[str]:
 
 
 def read_string(statement: ast.stmt | None) -> str:
-    """Give the text of a statement that is a string: below an alias it is the docstring of that."""
+    """Return the text of a statement that is a string: after an alias, it is the docstring of the alias."""
     value = statement.value if isinstance(statement, ast.Expr) else None
     return value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
 
@@ -119,9 +119,9 @@ def takes_arrays(function: Public) -> bool:
 
 
 def list_raised(function: Public) -> set[str]:
-    """Give the errors that the body of a function raises, without those of functions inside of it.
+    """Return the errors that the body of a function raises, without those of nested functions.
 
-    What raises again what it caught is not asked for it; of `raise explain(...)` it is only known that it raises.
+    Re-raised exceptions do not count; the error of `raise explain(...)` is unknown.
     """
     raised = set()
     waiting: list[ast.AST] = [*function.node.body]
@@ -146,11 +146,11 @@ def lacks_error(function: Public) -> bool:
     return any(not (re.search(rf"\b{name}\b", told) if name else "Error" in told) for name in list_raised(function))
 
 
-def test_a_public_function_with_arrays_says_their_dtype_and_shape() -> None:
+def test_a_public_function_with_arrays_documents_their_dtype_and_shape() -> None:
     assert [str(each) for each in list_covered() if lacks_shape(each)] == []
 
 
-def test_a_public_function_that_raises_says_what() -> None:
+def test_a_public_function_documents_its_errors() -> None:
     assert [str(each) for each in list_covered() if lacks_error(each)] == []
 
 
@@ -172,14 +172,14 @@ def test_a_public_function_that_raises_says_what() -> None:
         ("class A:\n    def f(self):\n        '''Add.'''\n        raise UsageError('no')", False, True),
     ],
 )
-def test_a_docstring_that_lacks_something_is_found(source: str, shape: bool, error: bool, tmp_path: Path) -> None:
+def test_an_incomplete_docstring_is_found(source: str, shape: bool, error: bool, tmp_path: Path) -> None:
     path = tmp_path / "module.py"
     path.write_text(source, encoding="utf-8")
     (function,) = list_public(path)
     assert (lacks_shape(function), lacks_error(function)) == (shape, error)
 
 
-def test_enough_functions_are_looked_at() -> None:
+def test_enough_functions_are_checked() -> None:
     covered = list_covered()
     assert sum(map(takes_arrays, covered)) > 40
     assert sum(bool(list_raised(each)) for each in covered) > 20

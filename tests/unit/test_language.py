@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 ROOMS = (
-    *("pkg", "docs", "checks", "benchmarks", "training", "examples", "tests/unit/resolution"),
+    *("pkg", "docs", "checks", "benchmarks", "training", "examples", "tests"),
     *("README.md", "CHANGELOG.md", "SECURITY.md"),
 )
 """Folders and files whose language is checked, relative to the project."""

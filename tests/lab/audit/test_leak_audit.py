@@ -81,7 +81,7 @@ class Solution:
 
 
 def is_even(word):
-    """Tell whether a word has an even number of letters."""
+    """Return whether a word has an even number of letters."""
     return not len(word) & 1
 
 

@@ -90,7 +90,7 @@ def test_bad_rows_are_named_and_stop_nothing(tmp_path: Path) -> None:
         (("pairwise", "{empty}"), 1, "no row of"),
         (("correctness", "{untested}"), 1, "no tests"),
         (("pairwise", "{answers}", "--human", "x.jsonl"), 2, "add --check"),
-        (("pairwise", "{answers}", "--baseline", "nobody"), 1, "no answer of the baseline 'nobody'"),
+        (("pairwise", "{answers}", "--baseline", "unknown"), 1, "no answer of the baseline 'unknown'"),
         (("grade", "{answers}", "--preference", "speed"), 2, "no preference 'speed'"),
         (("pairwise", "{answers}", "--check", "--human", "{empty}"), 1, "no ratings in"),
         (("report", "{empty}"), 1, "no judgements in"),

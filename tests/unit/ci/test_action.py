@@ -95,24 +95,24 @@ class Runner:
         return done
 
     def read_file(self) -> str:
-        """Give what is to be commented."""
+        """Return the text of the comment."""
         return Path(self.known["steps.impact.outputs.file"]).read_text(encoding="utf-8")
 
     def read_comments(self) -> list[str]:
-        """Give the texts of the comments, "" for one without."""
+        """Return the texts of the comments, "" for an empty one."""
         return [each["body"] or "" for each in json.loads(self.forge.read_text(encoding="utf-8"))]
 
 
 @pytest.fixture
 def runner(tmp_path: Path) -> Runner:
-    """Stand in a repository whose last commit deletes a function that others call."""
+    """Return a runner in a repository whose last commit deletes a called function."""
     top = make_repository(tmp_path / "code", FILES)
     write_tree(top, BROKEN)
     commit_all(top)
     return Runner(tmp_path, top)
 
 
-def test_the_break_is_commented_and_the_comment_written_anew_at_the_next_push(runner: Runner) -> None:
+def test_the_impact_is_commented_and_the_comment_updated_at_the_next_push(runner: Runner) -> None:
     done = runner.run("Find what may break", path="src")
     assert (done.returncode, done.stderr) == (0, "")
     before = run_git(runner.work, "rev-parse", "HEAD^1").strip()
@@ -127,8 +127,8 @@ def test_the_break_is_commented_and_the_comment_written_anew_at_the_next_push(ru
     write_tree(runner.work, FILES)
     commit_all(runner.work)
     assert [runner.run(name).returncode for name in ("Find what may break", "Comment")] == [0, 0]
-    (anew,) = runner.read_comments()
-    assert "`load_all` deleted" in anew
+    (updated,) = runner.read_comments()
+    assert "`load_all` deleted" in updated
     assert run_git(runner.work, "status", "--porcelain") == ""
 
 

@@ -28,7 +28,7 @@ def repository(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(tmp_path: Path, repository: Path) -> Run:
-    """Give the hook with its arguments."""
+    """Return a function that runs the hook with its arguments."""
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin" / "pkg"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m pkg.cli "$@"\n', encoding="utf-8")

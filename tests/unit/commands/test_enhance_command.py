@@ -209,7 +209,7 @@ def test_failures_are_listed_for_a_named_model(monkeypatch: pytest.MonkeyPatch) 
         (["--model", "template", "--form", "chat"], "leave out --form"),
         (["--model", "template", "--source", "other"], "no source 'other'"),
         (["--list", "--diff"], "--list and --diff exclude each other"),
-        (["--undo", "nobody"], "no docstring of model 'nobody'"),
+        (["--undo", "unknown"], "no docstring of model 'unknown'"),
         (["--model", "template", "--max-cost", "1"], "a limit on cost needs prices"),
     ],
 )

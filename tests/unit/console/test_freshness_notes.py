@@ -1,4 +1,4 @@
-"""Which source a command asks about: the one that was named, else the one whose folder it runs in."""
+"""The source of a command: the named one, else the one of the current folder."""
 
 from __future__ import annotations
 

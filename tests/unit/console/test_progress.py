@@ -1,4 +1,4 @@
-"""A bar for a person: first what is read, then how indexes fill, and nothing is left of it."""
+"""The progress bar: first reading, then indexing; it is erased at the end."""
 
 from __future__ import annotations
 

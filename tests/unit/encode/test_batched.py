@@ -20,7 +20,7 @@ from pkg.services import TRIES
 
 
 def make_encoder(model: LetterModel, cache: VectorCache | None = None) -> tuple[BatchedEncoder, list[float]]:
-    """Give an encoder and the list of the times that it sleeps."""
+    """Return an encoder and the list of the times that it sleeps."""
     slept: list[float] = []
     return BatchedEncoder(model, cache, slept.append), slept
 

@@ -1,4 +1,4 @@
-"""What stands before questions and documents of known families of models."""
+"""Prefixes of queries and documents for known families of models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The trained rows of words: the files of the wheel, and what is said of files that are not those."""
+"""The trained rows of words: the files of the wheel, and errors for other files."""
 
 from __future__ import annotations
 

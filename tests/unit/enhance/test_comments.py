@@ -53,9 +53,9 @@ def test_each_comment_fills_a_hole_before_its_line() -> None:
     written = write_comments(LOAD, model)
     assert written.usage.requests == len(model.asked) == 2
     assert written.comments == (InlineComment(5, "Skip what was seen."), InlineComment(11, "Read line by line."))
-    before, behind = model.asked[0]
+    before, after = model.asked[0]
     assert before.content.endswith('"""\n    # ')
-    assert behind.content.startswith(".\n    if path in seen:\n")
+    assert after.content.startswith(".\n    if path in seen:\n")
     assert model.decodings[0].stop == ("\n",)
 
 

@@ -72,16 +72,16 @@ def test_the_docstring_is_extracted_from_any_answer(answer: str) -> None:
 def test_a_hole_is_between_the_quotes() -> None:
     model = ScriptedModel([GOOD])
     make_writer(model, "hole").write(ADD)
-    ((before, behind),) = model.asked
+    ((before, after),) = model.asked
     assert before.content == 'def add(first, second):\n    """'
-    assert behind.content == '"""\n    return first + second'
+    assert after.content == '"""\n    return first + second'
 
 
 def test_an_open_hole_leaves_the_closing_quotes_to_the_model() -> None:
     model = ScriptedModel([f'\n    {GOOD}\n    """\n    return 1'])
     result = make_writer(model, "open-hole").write(ADD)
-    ((_, behind),) = model.asked
-    assert behind.content == "\n    return first + second"
+    ((_, after),) = model.asked
+    assert after.content == "\n    return first + second"
     assert isinstance(result, Docstring)
     assert (result.text, result.prompt) == (GOOD, "open-hole/1")
 
@@ -90,9 +90,9 @@ def test_a_method_is_shown_in_its_class_at_the_left_margin() -> None:
     model = ScriptedModel([GOOD])
     content = "@cached\n        def get(self):\n            return self.rows"
     make_writer(model, "hole").write(FunctionText(content, "A.Store.get", "", True, "Store"))
-    ((before, behind),) = model.asked
+    ((before, after),) = model.asked
     assert before.content == 'class Store:\n    @cached\n    def get(self):\n        """'
-    assert behind.content == '"""\n        return self.rows'
+    assert after.content == '"""\n        return self.rows'
 
 
 def test_an_invalid_text_is_retried_with_another_template() -> None:
@@ -198,7 +198,7 @@ FORMS_OF_FUNCTIONS = [
 @pytest.mark.parametrize("content", FORMS_OF_FUNCTIONS)
 @pytest.mark.parametrize("name", ["template", "chat", "open-hole", "hole"])
 def test_any_function_is_described_and_unchanged(content: str, name: str) -> None:
-    text = 'Take what is given, such as "a\\b".'
+    text = 'Take the arguments, such as "a\\b".'
     model = ScriptedModel([text])
     writer = open_writer("template") if name == "template" else make_writer(model, name)
     result = writer.write(FunctionText(content, "f"))

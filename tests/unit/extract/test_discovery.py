@@ -16,7 +16,7 @@ from pkg.extract.discovery import discover, looks_minified
 from pkg.extract.files import DEFAULT_MAX_FILE_SIZE, Discovery
 from pkg.model import Skip
 
-NOBODY = 65534
+UNPRIVILEGED = 65534
 
 
 def write_tree(root: Path, files: dict[str, str]) -> Path:
@@ -35,7 +35,7 @@ def without_privileges() -> Iterator[None]:
     """Drop superuser rights, with which everything can be read."""
     user = os.geteuid()
     if user == 0:
-        os.seteuid(NOBODY)
+        os.seteuid(UNPRIVILEGED)
     try:
         yield
     finally:

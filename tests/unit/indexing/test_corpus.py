@@ -143,7 +143,7 @@ def test_the_order_of_rows_with_ids_does_not_matter(tmp_path: Path) -> None:
 def test_calls_of_a_piece_do_not_depend_on_the_rest_of_its_row(tmp_path: Path) -> None:
     cached = "@cache(size())\ndef f(): return g()"
     found = []
-    for name, rows in (("alone", [cached]), ("behind", ["x = 1\n" + cached + "\n", cached])):
+    for name, rows in (("alone", [cached]), ("later", ["x = 1\n" + cached + "\n", cached])):
         with closing(open_graph_at(tmp_path / f"{name}.db")) as store:
             build(str(write_rows(tmp_path / f"{name}.jsonl", *rows)), store)
             (function,) = store.find_name("f")

@@ -36,13 +36,13 @@ def read_revision(store: str) -> tuple[str, str | None]:
 
 
 def test_a_source_moves_from_one_revision_to_the_next(folder: Path, tmp_path: Path) -> None:
-    moved, anew = (f"sqlite:///{tmp_path / name}.db" for name in ("moved", "anew"))
+    moved, fresh = (f"sqlite:///{tmp_path / name}.db" for name in ("moved", "fresh"))
     pkg.build_graph(f"{folder}@v1", store=moved)
     report = pkg.build_graph(f"{folder}@v2", store=moved)
     assert (report.written, report.unchanged, report.removed) == (2, 1, 1)
-    pkg.build_graph(f"{folder}@v2", store=anew)
-    assert read_revision(moved) == read_revision(anew)
-    with pkg.open_graph(moved) as one, pkg.open_graph(anew) as other:
+    pkg.build_graph(f"{folder}@v2", store=fresh)
+    assert read_revision(moved) == read_revision(fresh)
+    with pkg.open_graph(moved) as one, pkg.open_graph(fresh) as other:
         assert export_lines(one.store) == export_lines(other.store)
     back = pkg.build_graph(f"{folder}@v1", store=moved)
     assert (back.written, back.removed, read_revision(moved)[0]) == (2, 1, f"{folder}@v1")

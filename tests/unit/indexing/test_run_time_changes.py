@@ -49,7 +49,7 @@ TESTED = (
     "from lib import K\n\n\nclass A:\n    def run(self):\n        pass\n\n\n"
     "def go():\n    x = A()\n    if isinstance(x, K):\n        x.run()\n"
 )
-HEIR = (
+DERIVED = (
     "from dataclasses import dataclass\nfrom base import E\n\n\n@dataclass\nclass D(E):\n    act: object\n\n"
     "    def run(self):\n        self.act()\n"
 )
@@ -79,7 +79,7 @@ CASES = {
         "    def run(self):\n        pass\n",
     ),
     "a base takes its fields by name alone": Case(
-        {"lib.py": HEIR, "main.py": GIVING},
+        {"lib.py": DERIVED, "main.py": GIVING},
         "base.py",
         BASE.replace("pass\n", "x: object\n"),
         BASE.replace("@dataclass\nclass E:\n    pass", "@dataclass(kw_only=True)\nclass E:\n    x: object"),
@@ -106,11 +106,11 @@ CASES = {
         "class M(type):\n    pass\n",
         "class Z(type):\n    def __instancecheck__(cls, x):\n        return True\n\n\nclass M(Z):\n    pass\n",
     ),
-    "a field of a base that its heirs take first": Case(
-        {"lib.py": HEIR, "main.py": GIVING}, "base.py", BASE, BASE.replace("    pass", "    first: object")
+    "a field of a base that precedes those of its subclasses": Case(
+        {"lib.py": DERIVED, "main.py": GIVING}, "base.py", BASE, BASE.replace("    pass", "    first: object")
     ),
     "a factory of a field of a base": Case(
-        {"lib.py": HEIR, "main.py": GIVING},
+        {"lib.py": DERIVED, "main.py": GIVING},
         "base.py",
         BASE.replace("    pass", "    first: list = None"),
         BASE.replace("    pass", "    first: list = field(default_factory=make)"),

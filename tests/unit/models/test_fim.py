@@ -17,13 +17,13 @@ NAMES = {
 }
 
 SHOWN = {
-    "Qwen2.5-Coder": "<|fim_prefix|>before<|fim_suffix|>behind<|fim_middle|>",
-    "StarCoder2": "<fim_prefix>before<fim_suffix>behind<fim_middle>",
-    "Granite Code": "<fim_prefix>before<fim_suffix>behind<fim_middle>",
-    "DeepSeek-Coder": "<｜fim▁begin｜>before<｜fim▁hole｜>behind<｜fim▁end｜>",
-    "CodeGemma": "<|fim_prefix|>before<|fim_suffix|>behind<|fim_middle|>",
-    "Code Llama": "<PRE> before <SUF>behind <MID>",
-    "Codestral": "[SUFFIX]behind[PREFIX]before",
+    "Qwen2.5-Coder": "<|fim_prefix|>before<|fim_suffix|>after<|fim_middle|>",
+    "StarCoder2": "<fim_prefix>before<fim_suffix>after<fim_middle>",
+    "Granite Code": "<fim_prefix>before<fim_suffix>after<fim_middle>",
+    "DeepSeek-Coder": "<｜fim▁begin｜>before<｜fim▁hole｜>after<｜fim▁end｜>",
+    "CodeGemma": "<|fim_prefix|>before<|fim_suffix|>after<|fim_middle|>",
+    "Code Llama": "<PRE> before <SUF>after <MID>",
+    "Codestral": "[SUFFIX]after[PREFIX]before",
 }
 
 
@@ -43,23 +43,23 @@ def test_a_model_that_was_not_trained_on_holes_has_no_family(name: str) -> None:
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 def test_a_prompt_has_the_tokens_and_order_of_its_family(family: FimFamily) -> None:
-    assert family.write("before", "behind") == SHOWN[family.name]
+    assert family.write("before", "after") == SHOWN[family.name]
     assert family.source.startswith("https://")
 
 
 @pytest.mark.parametrize(
     ("name", "order", "shown"),
     [
-        ("starcoder2", "spm", "<fim_prefix><fim_suffix>behind<fim_middle>before"),
-        ("codellama", "spm", "<PRE>  <SUF>behind <MID>before"),
-        ("qwen2.5-coder", "spm", "<|fim_prefix|>before<|fim_suffix|>behind<|fim_middle|>"),  # it knows one only
-        ("codestral", "psm", "[SUFFIX]behind[PREFIX]before"),
+        ("starcoder2", "spm", "<fim_prefix><fim_suffix>after<fim_middle>before"),
+        ("codellama", "spm", "<PRE>  <SUF>after <MID>before"),
+        ("qwen2.5-coder", "spm", "<|fim_prefix|>before<|fim_suffix|>after<|fim_middle|>"),  # it knows one only
+        ("codestral", "psm", "[SUFFIX]after[PREFIX]before"),
     ],
 )
 def test_the_other_order_is_used_if_the_family_has_it(name: str, order: Order, shown: str) -> None:
     family = find_family(name)
     assert family is not None
-    assert family.write("before", "behind", order) == shown
+    assert family.write("before", "after", order) == shown
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
@@ -67,5 +67,5 @@ def test_tokens_in_the_texts_of_a_user_are_broken(family: FimFamily) -> None:
     tokens = [token.strip("\u2581") for token in (*family.tokens, *family.stop)]
     empty = family.write("", "")
     for token in tokens:
-        if token not in ("[SUFFIX]", "[PREFIX]"):  # ordinary code holds them, behind the name of a table
+        if token not in ("[SUFFIX]", "[PREFIX]"):  # ordinary code holds them, after the name of a table
             assert family.write(token, token).count(token) == empty.count(token)

@@ -15,8 +15,8 @@ from pkg.models.text_model import Decoding, Generation, Message, Usage
 
 def test_each_prompt_gets_its_text_in_order() -> None:
     model = ScriptedModel(lambda asked: " ".join(each.content for each in asked))
-    prompts: list[Prompt] = ["text", Hole("before", "behind"), Conversation((Message("user", "question"),))]
-    assert [each.text for each in write_all(model, prompts, Decoding())] == ["text", "before behind", "question"]
+    prompts: list[Prompt] = ["text", Hole("before", "after"), Conversation((Message("user", "question"),))]
+    assert [each.text for each in write_all(model, prompts, Decoding())] == ["text", "before after", "question"]
 
 
 def test_parallel_requests_are_limited_to_the_useful_number() -> None:

@@ -1,4 +1,4 @@
-"""What a repository holds cannot close the marks around it, and nothing in it is unseen."""
+"""Content of a repository cannot close the marks around it, and hidden characters are spelled out."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def test_a_guess_that_most_candidates_refuse_is_followed_by_another() -> None:
 
 
 def test_annotations_of_any_candidate_say_what_is_taken() -> None:
-    query = "Write a function to join what is given."
+    query = "Write a function to join the arguments."
     ranking = rerank(
         query,
         [

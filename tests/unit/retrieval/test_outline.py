@@ -248,7 +248,7 @@ def test_centrality_flows_along_imports() -> None:
     graph = ImportGraph(["a", "b", "c", "d"], [("a", "b"), ("b", "c"), ("d", "c"), ("c", "c"), ("a", "elsewhere")])
     assert sum(graph.centrality.values()) == pytest.approx(1)
     assert sorted(graph.centrality, key=graph.centrality.__getitem__) == ["a", "d", "b", "c"]
-    assert graph.centrality["a"] == pytest.approx(graph.centrality["d"])  # nobody imports either
+    assert graph.centrality["a"] == pytest.approx(graph.centrality["d"])  # no file imports either
     assert ImportGraph([], []).centrality == {}
 
 

@@ -45,7 +45,7 @@ def read_recall(report: TraceReport) -> dict[str, tuple[int, int, int]]:
 
 
 def has_version(python: str, *version: int) -> bool:
-    """Tell whether an interpreter has a version or a newer one."""
+    """Return whether an interpreter has at least a version."""
     code = f"import sys; sys.exit(sys.version_info < {version})"
     return subprocess.run([python, "-c", code], stdin=subprocess.DEVNULL).returncode == 0
 

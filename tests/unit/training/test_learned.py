@@ -1,4 +1,4 @@
-"""What is learned: the average of several runs."""
+"""Learned rows are the average of several runs."""
 
 from __future__ import annotations
 

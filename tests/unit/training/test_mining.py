@@ -1,4 +1,4 @@
-"""What is read out of a package to learn from: prose and code of functions, apart from each other."""
+"""Training data of a package: prose and code of functions, separated."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Cart:
 
 def outer():
     def inner():
-        """Do what nobody asks for here."""
+        """Do something unrelated."""
     return inner
 '''
 

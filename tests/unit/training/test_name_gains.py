@@ -1,4 +1,4 @@
-"""What is learned of names: which of their words the words of docstrings make likelier."""
+"""Gains of names: the words that words of docstrings make likelier."""
 
 from __future__ import annotations
 

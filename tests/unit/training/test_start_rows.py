@@ -1,4 +1,4 @@
-"""Where the rows of words begin: near those of words that a language model finds alike."""
+"""Initial rows of words are near those of similar words in a language model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def draw(count: int, seed: int = 0) -> np.ndarray[tuple[int, int], np.dtype[np.f
 
 
 def know(vectors: np.ndarray[tuple[int, int], np.dtype[np.float32]]) -> Known:
-    """Let the model know the first words."""
+    """Return a model with vectors of the first words."""
     return Known(np.arange(len(vectors)), vectors)
 
 

@@ -72,7 +72,7 @@ class Basket(Container):
 
 
 def never_called(a):
-    """Do what nobody needs."""
+    """Return an unused value."""
     b = a + 1
     return b
 

@@ -71,9 +71,9 @@ def test_assigned_names_and_attributes_are_listed() -> None:
 
 def test_returned_parameters_are_listed_with_their_conditions() -> None:
     head = read("choose").head
-    behind = ((1, "none", True),)
-    assert {(each.place, each.guards) for each in head.passed} == {(0, behind), (1, ((1, "none", False),))}
-    assert behind in head.guards
+    guards = ((1, "none", True),)
+    assert {(each.place, each.guards) for each in head.passed} == {(0, guards), (1, ((1, "none", False),))}
+    assert guards in head.guards
     assert not read("size").head.passed
 
 

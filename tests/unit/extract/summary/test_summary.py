@@ -106,13 +106,13 @@ def test_statements_become_operations(body: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [("# a comment\n", ""), ("", "\n\n"), ("", "  # behind"), ('"""A text."""\n', "\n# and another")]
+    "change", [("# a comment\n", ""), ("", "\n\n"), ("", "  # after"), ('"""A text."""\n', "\n# and another")]
 )
 def test_comments_and_moved_lines_leave_operations_equal(change: tuple[str, str]) -> None:
-    before, behind = change
+    before, after = change
     line = "        with open(self.path) as file, lock:\n"
     frames, places = sum_up(EVERYTHING)
-    moved, moved_places = sum_up(before + EVERYTHING.replace(line, line.rstrip("\n") + behind + "\n"))
+    moved, moved_places = sum_up(before + EVERYTHING.replace(line, line.rstrip("\n") + after + "\n"))
     assert moved == frames
     assert [each.nodes for each in moved] == [each.nodes for each in frames]
     assert moved_places != places

@@ -1,4 +1,4 @@
-"""What a sentence claims about links between names."""
+"""Claims of a sentence about links between names."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ class EndlessModel(ScriptedModel):
         except Exception as fault:
             self.ended = fault
             raise
-        raise AssertionError("nobody stopped it")
+        raise AssertionError("it was not stopped")
 
 
 @pytest.mark.parametrize("kind", ["application/json", "text/plain", "text/event-stream"])

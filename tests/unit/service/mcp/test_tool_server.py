@@ -246,13 +246,13 @@ def test_a_created_changed_or_deleted_graph_takes_effect(tmp_path: Path) -> None
             file.unlink()
         return [*told, read_text(await client.call_tool("show", {"name": "add_tax"}))]
 
-    before, built, stale, anew, gone = ask_in_process(options, ask)
+    before, built, stale, rebuilt, gone = ask_in_process(options, ask)
     assert "pkg build" in before
     assert "shop/prices.py:13-15  add_tax" in built
     assert "changed since" not in built
     assert re.search(r"\nchanged since the build: shop/prices.py \(changed\)\n(?:paths are .*\n)?</data-", stale)
     assert stale.endswith("\nnote: changed since the build: 1 file")
-    assert "shop/prices.py:1-2  add_tax" in anew
+    assert "shop/prices.py:1-2  add_tax" in rebuilt
     assert "pkg build" in gone
 
 
