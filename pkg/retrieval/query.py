@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from pkg.encode.encoder import knows_question
+from pkg.encode.encoder import is_additive, knows_question
 from pkg.errors import UsageError, count_things
 from pkg.graph.audits import is_current
 from pkg.model import Coverage, Label, Matches, Node, NodeFilter, Outline, QueryResult
@@ -78,7 +78,7 @@ def _find_hits(
         same_function=sum(each.same_function for each in found.ranked),
         fits=is_fit,
     )
-    order = *_explain_search(found), *_explain_order(options)
+    order = *_explain_search(found), *_explain_order(options), *_explain_pruning(encoder, options)
     evidence = (explain_evidence(found.evidence),) if found.evidence is not None and is_fit is False else ()
     explain = (*evidence, *order, *_explain_share(packed), *_explain_calls(packed), *packed.explain)
     return QueryResult(text, options.mode, packed.hits, coverage, explain)
@@ -193,6 +193,18 @@ def _explain_order(options: QueryOptions) -> tuple[str, ...]:
     if options.rerank_hits is None:
         return ()
     return (f"the best {max(options.top_k, RERANK_DEPTH)} candidates were ordered by the model {options.rerank_hits}",)
+
+
+def _explain_pruning(encoder: Encoder, options: QueryOptions) -> tuple[str, ...]:
+    """Return a note on what the papers' rule of pruning compares (P-18)."""
+    if options.prune != "paper":
+        return ()
+    how = (
+        "compares words, so a branch in other words than the question may be cut; minilm or st:NAME compare meanings"
+        if is_additive(encoder)
+        else "compares meanings"
+    )
+    return (f"pruned by cosines of {encoder.name}, which {how}",)
 
 
 def _explain_share(packed: Packed) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pkg.encode.encoder import Vectors
+from pkg.encode.static import StaticEncoder
 from pkg.extract.python import extract_unit
 from pkg.model import Function, Nested
 from pkg.retrieval.pruning.prune import Pruned, prune
@@ -51,6 +52,31 @@ def assert_no_farther(query: Vectors, text: bytes, pruned: Pruned) -> None:
     before, after = ENCODER.encode([text, pruned.content]) @ query
     assert after - before == pytest.approx(pruned.gain, abs=1e-6)
     assert pruned.gain >= 0
+
+
+BORED = """\
+def count_feelings(text):
+    boring = exciting = 0
+    for sentence in text.split("."):
+        if sentence.strip().startswith("I am bored"):
+            boring += 1
+        if sentence.strip().startswith("I am excited"):
+            exciting += 1
+    return boring, exciting
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "kept"),
+    [
+        ("count the boring sentences of a text", b"bored"),
+        ("count the number of boredoms. A boredom is a sentence that starts with the word I.", b"excited"),
+    ],
+)
+def test_the_default_encoder_compares_words_on_the_example_of_the_papers(question: str, kept: bytes) -> None:
+    encoder, text = StaticEncoder(), BORED.encode()
+    pruned = prune(encoder, encoder.encode_query(question), text, b"", find_branches(text), 1, 64)
+    assert [word for word in (b"bored", b"excited") if word in pruned.content] == [kept]
 
 
 def test_the_branch_that_the_question_does_not_ask_for_is_cut() -> None:

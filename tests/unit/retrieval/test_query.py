@@ -163,9 +163,10 @@ def test_every_decision_is_explained(store: FakeStore) -> None:
 
     (cut,) = result.hits[0].pruned
     scores = f"{cut.score_before:.4f} -> {cut.score_after:.4f}"
-    assert result.explain[0] == "whole bodies among the block hits: 1 of 1"
+    assert result.explain[0].startswith(f"pruned by cosines of {FakeEncoder().name}, which compares ")
+    assert result.explain[1] == "whole bodies among the block hits: 1 of 1"
     assert f"hit 1: cut if at lines 7-8: cosine {scores}" in result.explain
-    assert result.explain[1] == "calls of the hits: 1 bound, 0 possible, 1 not bound"
+    assert result.explain[2] == "calls of the hits: 1 bound, 0 possible, 1 not bound"
     helper = "hit 1: helper split at text/sentences.py:12-13 added: called at text/sentences.py:4"
     assert f"{helper} (certain: same module)" in result.explain
 
