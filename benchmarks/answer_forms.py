@@ -17,7 +17,7 @@ from hidden_tests import judge_all, read_forms
 from measure import Figures, make_parser, read_options, write_result
 from shared_data import read_rows
 
-from pkg.lab.evaluation.code.benchmark_items import Item
+from pkg.lab.evaluation.code.benchmarks import Item
 from pkg.rerank.parsed_question import parse_question
 from pkg.rerank.reranker import Reranker
 from pkg.sandbox.protocol import Sandbox

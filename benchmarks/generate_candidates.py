@@ -41,7 +41,7 @@ from hidden_tests import read_forms
 from measure import make_parser, read_options
 
 from pkg.api import Graph, open_graph
-from pkg.lab.evaluation.code.benchmark_items import Item
+from pkg.lab.evaluation.code.benchmarks import Item
 
 TEMPERATURE = 0.8  # answers vary, and most of them still run
 TOKENS = 320  # per answer; enough for nearly all that stop by themselves

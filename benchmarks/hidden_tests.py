@@ -6,10 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from pkg.lab.evaluation.code.benchmark_files import read_benchmark
-from pkg.lab.evaluation.code.benchmark_items import Item
-from pkg.lab.evaluation.code.hidden_tests import HiddenTests
-from pkg.lab.evaluation.code.scorer import LIMITS, score_all
+from pkg.lab.evaluation.code.benchmarks import Item, read_benchmark
+from pkg.lab.evaluation.code.hidden_tests import LIMITS, HiddenTests, score_all
 from pkg.sandbox.protocol import Kind, Limits, Sandbox
 
 FORMS = ("humaneval", "mbpp_one_assert", "mbpp_text_alone")

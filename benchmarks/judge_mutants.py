@@ -20,10 +20,8 @@ from random import Random
 from measure import Figures, make_parser, read_options, write_result
 from mutants import choose_mutants
 
-from pkg.lab.evaluation.code.benchmark_files import read_benchmark
-from pkg.lab.evaluation.code.benchmark_items import Item
-from pkg.lab.evaluation.code.hidden_tests import HiddenTests
-from pkg.lab.evaluation.code.scorer import score_all
+from pkg.lab.evaluation.code.benchmarks import Item, read_benchmark
+from pkg.lab.evaluation.code.hidden_tests import HiddenTests, score_all
 from pkg.sandbox.protocol import Limits
 from pkg.sandbox.worker_pool import open_sandbox
 

@@ -51,7 +51,8 @@ def shorten_record(record: Record) -> dict[str, Any]:
 def main() -> None:
     """Keep the named runs, and write the report of all that are kept."""
     from pkg.lab import report_evaluation, write_report_page
-    from pkg.lab.evaluation.report.markdown_report import write_markdown
+    from pkg.lab.evaluation.report.code_sections import list_sections
+    from pkg.lab.evaluation.report.report_format import render_markdown
 
     for path in sys.argv[1:]:
         print(keep_run(Path(path)))
@@ -59,7 +60,7 @@ def main() -> None:
     write_report_page(reports, None, FIGURES)
     for each in FIGURES.glob("*.svg"):  # as large as all else together, and reproducible by the command above
         each.unlink()
-    text = write_markdown(reports, lambda picture: f"figures/{picture.name}.png")
+    text = render_markdown(list_sections(reports), lambda picture: f"figures/{picture.name}.png")
     (RESULTS / "report.md").write_text(text, encoding="utf-8")
 
 

@@ -40,7 +40,7 @@ from question_sets import QuestionSet  # noqa: E402
 from ranker_fit import Floats, Ranker, fit_stacks  # noqa: E402
 
 from pkg.encode.registry import DEFAULT_ENCODER  # noqa: E402
-from pkg.lab.evaluation.retrieval.plain_bm25 import PlainBM25  # noqa: E402
+from pkg.lab.evaluation.retrieval.rankings import PlainBM25  # noqa: E402
 from pkg.model import Label  # noqa: E402
 from pkg.retrieval.candidate_pool import Pool, Scores  # noqa: E402
 from pkg.retrieval.features import FEATURES, measure_features  # noqa: E402

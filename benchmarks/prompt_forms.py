@@ -24,7 +24,7 @@ from measure import Figures, make_parser, read_options, write_result
 from pkg.generation.prompt_templates.prompt_template import Prompt, make_task
 from pkg.generation.prompt_templates.template_choice import choose_template
 from pkg.generation.sample_writer import run_prompt
-from pkg.lab.evaluation.code.benchmark_items import Item
+from pkg.lab.evaluation.code.benchmarks import Item
 from pkg.models.registry import open_model
 from pkg.models.text_model import Decoding, TextModel
 from pkg.rerank.extraction import extract_code

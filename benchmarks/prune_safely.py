@@ -25,7 +25,7 @@ from measure import Figures, make_parser, open_folder, read_options, run_pkg, wr
 from packages import NETWORKX, Package, fetch_package
 
 from pkg.api import Graph, open_graph
-from pkg.lab.evaluation.code.benchmark_items import Item
+from pkg.lab.evaluation.code.benchmarks import Item
 from pkg.model import Hit, Label, Node
 from pkg.retrieval.query_options import Mode, PruneChoice
 from pkg.retrieval.token_count import count_tokens

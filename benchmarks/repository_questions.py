@@ -17,10 +17,16 @@ from shared_data import SPYDER_QUESTIONS, find_files
 
 from pkg.api import Graph, open_graph
 from pkg.lab import evaluate_questions
-from pkg.lab.evaluation.questions.qa_items import QaItem, read_questions
-from pkg.lab.evaluation.questions.qa_options import RETRIEVERS_ALONE, QaOptions, System
-from pkg.lab.evaluation.questions.qa_records import QaFolder
-from pkg.lab.evaluation.questions.qa_report import QaFigures, report_questions
+from pkg.lab.evaluation.questions.qa_records import (
+    RETRIEVERS_ALONE,
+    QaFigures,
+    QaFolder,
+    QaItem,
+    QaOptions,
+    System,
+    read_questions,
+    report_questions,
+)
 
 
 def ask_all(graph: Graph, items: tuple[QaItem, ...], system: System) -> Figures:

@@ -23,7 +23,7 @@ from hidden_tests import FORMS, judge_all, mean, read_forms, share_of_gap
 from measure import Figures, make_parser, read_options, write_result
 from shared_data import read_rows
 
-from pkg.lab.evaluation.code.benchmark_items import Item
+from pkg.lab.evaluation.code.benchmarks import Item
 from pkg.rerank.candidates import STAGES, Name, Ranking, RerankOptions, Task, paper_options
 from pkg.rerank.reranker import Reranker, make_candidates
 from pkg.sandbox.protocol import Sandbox

@@ -21,7 +21,7 @@ from hidden_tests import FORMS, judge_kinds, mean, read_forms, share_of_gap
 from measure import Figures, make_parser, read_options, write_result
 from mutants import choose_mutants
 
-from pkg.lab.evaluation.code.benchmark_items import Item
+from pkg.lab.evaluation.code.benchmarks import Item
 from pkg.rerank.candidates import STAGES, RerankOptions, Task, paper_options
 from pkg.rerank.reranker import Reranker, make_candidates
 from pkg.sandbox.protocol import Kind, Limits, Sandbox

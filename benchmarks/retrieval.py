@@ -34,8 +34,8 @@ from pkg.encode.headings import Headings
 from pkg.encode.registry import load_encoder
 from pkg.errors import QueryError
 from pkg.graph.store import GraphStore
-from pkg.lab.evaluation.retrieval.plain_bm25 import PlainBM25
 from pkg.lab.evaluation.retrieval.rank_scores import DEPTH, Answered, find_rank, summarise_ranks
+from pkg.lab.evaluation.retrieval.rankings import PlainBM25
 from pkg.model import BLOCK_KINDS, Label, Match, Node, NodeFilter
 from pkg.retrieval.long.long_search import encode_parts
 from pkg.retrieval.query import encode_question

@@ -14,7 +14,7 @@ from pathlib import Path
 from hidden_tests import read_forms
 from measure import Figures, make_parser, read_options, write_result
 
-from pkg.lab.evaluation.code.benchmark_items import Item
+from pkg.lab.evaluation.code.benchmarks import Item
 from pkg.rerank.candidates import Example
 from pkg.rerank.example_rating import passes
 from pkg.rerank.examples.example_search import find_examples

@@ -7,9 +7,6 @@
 No module outside this package imports it; building and querying a graph do not need it.
 """
 
-from pkg.lab.bench.bench_options import BenchOptions
-from pkg.lab.datasets.dataset_options import DatasetOptions
-from pkg.lab.evaluation.code.solver_options import SolverOptions
 from pkg.lab.lab_api import (
     audit_graph,
     bench_graph,
@@ -22,6 +19,7 @@ from pkg.lab.lab_api import (
     report_evaluation,
     write_report_page,
 )
+from pkg.lab.lab_options import BenchOptions, DatasetOptions, SolverOptions
 
 __all__ = [
     "BenchOptions",

@@ -50,16 +50,15 @@ def evaluate_code(
     answers, their total, and the seconds. Raises what query raises, UsageError if the folder holds another run,
     ModelError for a model that cannot be used.
     """
-    from pkg.lab.audit.leak_audit import read_marks
-    from pkg.lab.audit.solutions import collect_solutions
-    from pkg.lab.evaluation.code.benchmark_files import read_benchmark
+    from pkg.lab.audit.leak_audit import collect_solutions, read_marks
     from pkg.lab.evaluation.code.benchmark_run import BenchmarkRun, SearchedGraph
-    from pkg.lab.evaluation.code.columns import PAPER, choose_columns
-    from pkg.lab.evaluation.code.solver_options import SolverOptions
+    from pkg.lab.evaluation.code.benchmarks import read_benchmark
+    from pkg.lab.evaluation.code.evaluation_conditions import PAPER, choose_conditions
+    from pkg.lab.lab_options import SolverOptions
     from pkg.models.registry import use_model
 
     check_sequence("columns", columns, COLUMN_NAMES)
-    chosen, whole = choose_columns(columns or PAPER), read_benchmark(benchmark, Path(data), shown, is_any)
+    chosen, whole = choose_conditions(columns or PAPER), read_benchmark(benchmark, Path(data), shown, is_any)
     run = BenchmarkRun(chosen, whole, Path(out), options or SolverOptions(), limit, jobs, listen)
     with ExitStack() as stack:
         searched = None
@@ -99,13 +98,13 @@ def evaluate_repository(
     or no items, PathError for a missing folder or interpreter, UsageError if a folder holds another run, ModelError for
     a model that cannot be used.
     """
-    from pkg.lab.evaluation.code.columns import choose_repository_columns
+    from pkg.lab.evaluation.code.evaluation_conditions import choose_repository_conditions
     from pkg.lab.evaluation.repository.repository_evaluation import Places, open_evaluation
     from pkg.models.registry import use_model
 
     check_sequence("columns", columns, COLUMN_NAMES)
     check_sequence("tests", tests, 'arguments of pytest, such as ["tests/unit"]')
-    chosen = choose_repository_columns(columns)
+    chosen = choose_repository_conditions(columns)
     places = Places(Path(path), Path(out), Path(items or out))
     with ExitStack() as stack:
         evaluation = stack.enter_context(open_evaluation(places, tests, jobs, python))
@@ -141,16 +140,16 @@ def write_report_page(
 
     Raises MissingExtraError without matplotlib, PathError if a file cannot be written.
     """
-    from pkg.lab.evaluation.report.drawing import save_picture
-    from pkg.lab.evaluation.report.html_report import write_page
-    from pkg.lab.evaluation.report.report_sections import list_sections
+    from pkg.lab.evaluation.report.code_sections import TITLE, list_sections
+    from pkg.lab.evaluation.report.report_format import render_html, save_picture
 
     check_sequence("reports", reports, "reports of evaluate_code")
+    sections = list(list_sections(reports))
     if figures is not None:
-        for picture in (each for section in list_sections(reports) for each in section.pictures):
+        for picture in (each for section in sections for each in section.pictures):
             save_picture(picture, Path(figures))
     if page is not None:
-        text = write_page(reports)
+        text = render_html(TITLE, sections)
         try:
             Path(page).write_text(text, encoding="utf-8")
         except OSError as fault:
@@ -197,8 +196,7 @@ def audit_graph(
     exclude_leaks. listen: called with the stage, the number of compared functions, and their total. Raises PathError
     and InputError for files that are missing or invalid.
     """
-    from pkg.lab.audit.leak_audit import audit_graph
-    from pkg.lab.audit.solutions import read_solutions
+    from pkg.lab.audit.leak_audit import audit_graph, read_solutions
 
     check_sequence("against", against, 'names of benchmarks or of files, such as ["humaneval"]')
     solutions = [read_solutions(each, Path(data)) for each in dict.fromkeys(against)]
@@ -223,9 +221,9 @@ def evaluate_retrieval(
     line, and if the files do not match each other or the graph; MissingExtraError for the ranking bm25 without its
     package.
     """
-    from pkg.lab.evaluation.retrieval.evaluation_options import RANKING_NAMES, EvaluationOptions
     from pkg.lab.evaluation.retrieval.judged_questions import read_judged_questions
     from pkg.lab.evaluation.retrieval.retrieval_evaluation import evaluate_retrieval
+    from pkg.lab.lab_options import RANKING_NAMES, EvaluationOptions
 
     check_sequence("modes", modes, 'names of modes, such as ["function"]')
     check_sequence("rankings", rankings, f"names: {', '.join(RANKING_NAMES)}")
@@ -287,8 +285,8 @@ def make_dataset(
     rows: the output of an earlier step, instead of the graph's. Raises UsageError for a step that needs a model and has
     none, and what the model raises.
     """
-    from pkg.lab.datasets.dataset_options import DatasetOptions
     from pkg.lab.datasets.dataset_plan import make_dataset
+    from pkg.lab.lab_options import DatasetOptions
     from pkg.models.registry import use_model
 
     if rows is not None:

@@ -16,7 +16,7 @@ ROW = re.compile(
     r" (?P<fixed>\d*) \| (?P<broken>\d*) \|$",
     re.MULTILINE,
 )
-GAIN = re.compile(r"mends more than it breaks, (\d+) against (\d+) over all six runs")
+GAIN = re.compile(r"fixes more than it breaks, (\d+) against (\d+) over all six runs")
 PAGE = (ROOT / "docs" / "evaluate.md").read_text(encoding="utf-8")
 
 

@@ -6,14 +6,12 @@ from contextlib import closing
 
 import pytest
 
-from pkg.lab.datasets.dataset_options import DatasetOptions
 from pkg.lab.datasets.dataset_rows import Row, StepCounts, Tally
-from pkg.lab.datasets.file_pieces import write_chunks
+from pkg.lab.datasets.file_pieces import RepositoryText, write_chunks
 from pkg.lab.datasets.pair_checks import Repositories
-from pkg.lab.datasets.repository_texts import RepositoryText
-from pkg.lab.datasets.request_runner import RequestRunner
-from pkg.lab.datasets.step_chain import plan_steps, run_steps
-from pkg.lab.datasets.text_cache import TextCache
+from pkg.lab.datasets.request_runner import RequestRunner, TextCache
+from pkg.lab.datasets.self_augmentation import plan_steps, run_steps
+from pkg.lab.lab_options import DatasetOptions
 from pkg.models.text_model import TextModel
 
 pytestmark = pytest.mark.model

@@ -30,13 +30,13 @@ def make_row(name: str, number: int) -> dict[str, Any]:
 
 @pytest.fixture(name="data")
 def benchmark_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    from pkg.lab.evaluation.code import benchmark_files
+    from pkg.lab.evaluation.code import benchmarks
 
     rows: list[Mapping[str, Any]] = [make_row(name, number) for number, name in enumerate(BODIES)]
     (tmp_path / "HumanEval.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    known = benchmark_files.BENCHMARKS["humaneval"]
-    ours = replace(known, sha256=benchmark_files.hash_rows(rows))
-    monkeypatch.setitem(benchmark_files.BENCHMARKS, "humaneval", ours)
+    known = benchmarks.BENCHMARKS["humaneval"]
+    ours = replace(known, sha256=benchmarks.hash_rows(rows))
+    monkeypatch.setitem(benchmarks.BENCHMARKS, "humaneval", ours)
     return str(tmp_path)
 
 

@@ -7,7 +7,7 @@ import pytest
 from pkg.lab.judge.items import JudgedItem
 from pkg.lab.judge.judge_tasks import JudgeOptions, make_tasks
 from pkg.lab.judge.judgements import JudgementFile
-from pkg.lab.judge.model_judge import ModelJudge
+from pkg.lab.judge.judging import ModelJudge
 from pkg.models.text_model import TextModel
 
 pytestmark = pytest.mark.model

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pkg.lab.evaluation.code.benchmark_items import TaskFacts
+from pkg.lab.evaluation.code.benchmarks import TaskFacts
 from pkg.lab.evaluation.code.run_folder import Record, RunFolder, write_costs, write_tasks
 from pkg.lab.evaluation.code.topics import TOPICS
 

@@ -39,12 +39,13 @@ class CodeShape:
 
 def find_shape(function: _Definition) -> CodeShape | None:
     """Return the shape of a function; None if it is nested too deeply."""
-    own = _list_arguments(function.args)
+    given = function.args
+    own = [*given.posonlyargs, *given.args, *given.kwonlyargs, *filter(None, (given.vararg, given.kwarg))]
     if own and own[0].arg in ("self", "cls"):
         own = own[1:]
     walk = _Walk(function.name, frozenset(_list_bound(function)))
     try:
-        for part in (*own, *_list_defaults(function.args), *_drop_docstring(function.body)):
+        for part in (*own, *given.defaults, *filter(None, given.kw_defaults), *_drop_docstring(function.body)):
             walk.add(part)
     except RecursionError:
         return None
@@ -115,15 +116,6 @@ class _Walk:
             self.loose.append("<>")
         else:
             self._add(name)
-
-
-def _list_arguments(found: ast.arguments) -> list[ast.arg]:
-    more = [each for each in (found.vararg, found.kwarg) if each is not None]
-    return [*found.posonlyargs, *found.args, *found.kwonlyargs, *more]
-
-
-def _list_defaults(found: ast.arguments) -> list[ast.expr]:
-    return [*found.defaults, *(each for each in found.kw_defaults if each is not None)]
 
 
 def _list_bound(function: _Definition) -> Iterator[str]:

@@ -1,34 +1,193 @@
-"""Audit: compare all functions of a graph with the solutions of benchmarks, and mark those that leak one (A-16)."""
+"""Audit: compare the functions of a graph with the solutions of benchmarks, and mark those that leak one (A-16).
+
+Solutions are those of a benchmark, or of a file of the user. The first of three criteria that holds is the kind of
+leak: equal code except for local names; equal name and number of arguments; most tokens in common.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
+from pkg.errors import InputError, PathError
 from pkg.extract.syntax import find_indent, parse_statements
 from pkg.graph.audits import is_current
+from pkg.graph.store import GraphStore
 from pkg.lab.audit.code_shape import CodeShape, find_shape
-from pkg.lab.audit.leak_matching import LeakMatcher
-from pkg.lab.audit.solutions import SolutionSet
-from pkg.model import Audit, Label, Leak, Node, RelationType
+from pkg.lab.evaluation.code.benchmarks import BENCHMARKS, Benchmark, hash_rows, read_benchmark, read_rows
+from pkg.lab.lab_options import Listen
+from pkg.model import Audit, Label, Leak, LeakKind, Node, RelationType
 
-if TYPE_CHECKING:
-    from pkg.graph.store import GraphStore
+CODE_FIELDS = ("canonical_solution", "solution", "reference", "code")
+"""Fields that may hold the solution of a row; the first one counts."""
 
+SIMILAR = 0.6
+"""Lowest Jaccard similarity of the shingles. Above it 7 of 8 pairs of the corpora solve the same task; from 0.5 to 0.6,
+3 of 13 do (benchmarks/results/leak_audit.json)."""
+
+CONTAINED = 0.85
+"""Lowest share of the shingles of a solution that a longer function contains."""
+
+MIN_TOKENS = 25
+"""Lowest number of tokens of both functions for similarity; shorter ones, such as a loop with a sum, are all alike."""
+
+MIN_CONTAINED_TOKENS = 40
+"""Lowest number of tokens of a solution that is searched inside of longer functions."""
+
+MIN_NAMESAKE_SIMILARITY = 0.2
+"""Lowest similarity of functions with an equal one-word name, such as check, add or solve."""
+
+_WORD_END = re.compile(r"_+|(?<=[a-z0-9])(?=[A-Z])")
 HELD = (RelationType.HAS_BODY, RelationType.CHILD, RelationType.CONTAINS)
 WHOLE = (Label.FUNCTION, Label.BLOCK)  # nodes whose code includes all nested nodes
 MAX_DEPTH = 100  # levels of nesting; Python parses no more
 
 REPORT_INTERVAL = 100  # functions
 
-Listen = Callable[[str, int, int], None]
-"""Called with the stage, the number of compared functions and the total."""
-
 Marks = Mapping[str, Collection[Leak]]
 """The leaks of nodes, by their ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The function that solves a task."""
+
+    task: str
+    shape: CodeShape
+
+
+@dataclass(frozen=True, slots=True)
+class SolutionSet:
+    """The solutions of one benchmark."""
+
+    name: str  # without white space
+    sha256: str  # of the rows or of the file
+    solutions: tuple[Solution, ...]
+    tasks: int
+    unread: tuple[str, ...]  # tasks whose solution has no function that can be compared
+
+
+def read_solutions(against: str, data: Path) -> SolutionSet:
+    """Read the solutions of a benchmark from its official file in the folder `data`, or those of a file.
+
+    against: the name of a benchmark, or a file of JSON lines or Python. Raises PathError if it is neither, and
+    InputError for a file without solutions.
+    """
+    if against in BENCHMARKS:
+        return collect_solutions(read_benchmark(against, data))
+    path = Path(against)
+    if not path.is_file():
+        raise PathError(f"no file {against} to audit against; expected it or one of: {', '.join(BENCHMARKS)}")
+    if path.suffix == ".py":
+        named = list(_read_module(path))
+        sha256 = hash_rows([{"code": path.read_text("utf-8", "replace")}])
+    else:
+        rows = list(read_rows(path))
+        named = [_read_row(row, number, path) for number, row in enumerate(rows, 1)]
+        sha256 = hash_rows(rows)
+    if not named:
+        raise InputError(f"{path} holds no solution; expected JSON lines with a solution, or functions")
+    return _collect("_".join(path.name.split()), sha256, named)
+
+
+def collect_solutions(benchmark: Benchmark) -> SolutionSet:
+    """Return the reference solutions of the items of a benchmark."""
+    return _collect(
+        benchmark.name, benchmark.sha256, [(item.id, item.entry, item.reference) for item in benchmark.items]
+    )
+
+
+def _collect(name: str, sha256: str, named: list[tuple[str, str, str]]) -> SolutionSet:
+    found = {task: _find_solution(code, entry) for task, entry, code in named}
+    solutions = tuple(Solution(task, shape) for task, shape in found.items() if shape)
+    return SolutionSet(name, sha256, solutions, len(found), tuple(task for task, shape in found.items() if not shape))
+
+
+def _find_solution(code: str, entry: str) -> CodeShape | None:
+    """Return the shape of the function named `entry`, or of the last one if there is no name."""
+    statements = parse_statements(code.encode("utf-8", "replace"))
+    functions = [node for node in statements if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    named = [node for node in functions if node.name == entry] if entry else functions
+    return find_shape(named[-1]) if named else None
+
+
+def _read_row(row: Mapping[str, Any], number: int, path: Path) -> tuple[str, str, str]:
+    field = next((name for name in CODE_FIELDS if isinstance(row.get(name), str)), None)
+    if field is None:
+        raise InputError(
+            f"{path}, line {number}: no solution (fields: {', '.join(sorted(row)) or 'none'});"
+            f" expected one of: {', '.join(CODE_FIELDS)}"
+        )
+    task = next((str(row[name]) for name in ("task_id", "id", "_id", "name") if row.get(name) is not None), str(number))
+    code, prompt = row[field].replace("\r\n", "\n"), row.get("prompt")
+    if isinstance(prompt, str) and not parse_statements(code.encode("utf-8", "replace")):
+        code = prompt + code  # the solution is only the body of the function, as in HumanEval
+    return task, str(row.get("entry_point") or ""), code
+
+
+def _read_module(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield each function of a file as (task, entry, code)."""
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise PathError(f"cannot read {path}: {fault}") from None
+    statements = parse_statements(text.encode())
+    if not statements:
+        raise InputError(f"{path} is not valid Python; expected functions")
+    for node in statements:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name, node.name, text
+
+
+class LeakMatcher:
+    """Compares functions with the solutions of one benchmark."""
+
+    def __init__(self, benchmark: str, solutions: Sequence[Solution]) -> None:
+        self._benchmark, self._solutions = benchmark, solutions
+        self._by_key: dict[bytes, list[int]] = defaultdict(list)
+        self._by_name: dict[tuple[str, int], list[int]] = defaultdict(list)
+        self._by_shingle: dict[int, list[int]] = defaultdict(list)
+        self._least = [SIMILAR * len(solution.shape.shingles) for solution in solutions]
+        for place, solution in enumerate(solutions):
+            shape = solution.shape
+            self._by_key[shape.key].append(place)
+            self._by_name[shape.name, shape.arguments].append(place)
+            for shingle in shape.shingles:
+                self._by_shingle[shingle].append(place)
+
+    def match(self, shape: CodeShape) -> tuple[Leak, ...]:
+        """Return the leaks of a function, the most similar first."""
+        shared = Counter(place for each in shape.shingles for place in self._by_shingle.get(each, ()))
+        places = {*self._by_key.get(shape.key, ()), *self._by_name.get((shape.name, shape.arguments), ())}
+        if shape.tokens >= MIN_TOKENS:  # fewer shared shingles cannot be similar
+            places.update(place for place, count in shared.items() if count >= self._least[place])
+        found = (self._compare(place, shape, shared[place]) for place in places)
+        return tuple(sorted((each for each in found if each), key=lambda each: (-each.similarity, each.task)))
+
+    def _compare(self, place: int, shape: CodeShape, shared: int) -> Leak | None:
+        solution = self._solutions[place]
+        other = solution.shape
+        similarity = shared / (len(shape.shingles) + len(other.shingles) - shared)
+        kind = _judge(shape, other, similarity, shared / len(other.shingles))
+        return Leak(self._benchmark, solution.task, kind, round(similarity, 2)) if kind else None
+
+
+def _judge(shape: CodeShape, other: CodeShape, similarity: float, contained: float) -> LeakKind | None:
+    if shape.key == other.key:
+        return "same_code"
+    if (shape.name, shape.arguments) == (other.name, other.arguments) and (
+        similarity >= MIN_NAMESAKE_SIMILARITY or len(_WORD_END.split(shape.name.strip("_"))) > 1
+    ):
+        return "same_name"
+    is_long = min(shape.tokens, other.tokens) >= MIN_TOKENS
+    if is_long and (similarity >= SIMILAR or (contained >= CONTAINED and other.tokens >= MIN_CONTAINED_TOKENS)):
+        return "similar"
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +260,8 @@ def find_leaks(
             listen("comparing functions", compared, total)
         for leaked, matcher in zip(found, matchers, strict=True):
             if shape is not None and (leaks := matcher.match(shape)):
-                leaked.append(_make_leaked(node, leaks))
+                place = (node.source, node.path, node.qualname, node.start_line, node.end_line)
+                leaked.append(LeakedFunction(node.id, *place, leaks))
     sources = {each.name: store.source_fingerprint(each.name) or "" for each in store.sources()}
     return [
         AuditReport(_sum_up(each, leaked, sources), tuple(sorted(leaked, key=_order)), compared, unread, each.unread)
@@ -115,10 +275,6 @@ def _read_shape(node: Node) -> CodeShape | None:
     if not statements or not isinstance(statements[0], ast.FunctionDef | ast.AsyncFunctionDef):
         return None
     return find_shape(statements[0])
-
-
-def _make_leaked(node: Node, leaks: tuple[Leak, ...]) -> LeakedFunction:
-    return LeakedFunction(node.id, node.source, node.path, node.qualname, node.start_line, node.end_line, leaks)
 
 
 def _order(each: LeakedFunction) -> tuple[str, str, int, str]:

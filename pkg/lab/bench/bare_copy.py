@@ -15,7 +15,7 @@ from random import Random
 from pkg.extract.python import extract_unit
 from pkg.extract.recipe.docstring_removal import is_outermost, remove_spans, summarise_docstring
 from pkg.graph.store import GraphStore
-from pkg.lab.evaluation.retrieval.answer_places import SEPARATOR
+from pkg.lab.evaluation.retrieval.rank_scores import SEPARATOR
 from pkg.model import CodeUnit, Function, Label, Source
 from pkg.retrieval.deps.paths import list_code_files
 
@@ -104,10 +104,6 @@ def _stands_alone(text: bytes, span: tuple[int, int], end: int) -> bool:
     return not before.strip() and has_more and (not after or after.startswith(b"#"))
 
 
-def _list_functions(code: CodeUnit) -> Iterator[Function]:
-    return (each for each in code.definitions if isinstance(each, Function))
-
-
 def _make_root(folder: Path, package: str) -> Path:
     """Create the folder of a source and its parent packages."""
     root = (folder / Path(*(package or ROOT).split("."))).resolve()
@@ -140,7 +136,7 @@ def _read_rows(store: GraphStore, source: str) -> Iterator[tuple[str, bytes]]:
 
 def _list_documented(path: str, code: CodeUnit) -> Iterator[DocumentedFunction]:
     """Yield the outermost functions that have a docstring and further code."""
-    for each in _list_functions(code):
+    for each in (one for one in code.definitions if isinstance(one, Function)):
         summary = summarise_docstring(code.text, each)
         if summary and each.docstring and is_outermost(code, each) and _has_body(code, each):
             yield DocumentedFunction(path, each.qualname, summary)

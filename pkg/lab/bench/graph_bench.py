@@ -1,4 +1,4 @@
-"""The use case of `pkg bench`: query a graph with its own docstrings, and measure the quality and cost of answers.
+"""The use case of `pkg bench`: query a graph with its own docstrings, and measure quality and cost of answers (P-36).
 
 A function with its docstring in the index would match its own question. So quality is measured on a temporary graph of
 the code without docstrings, and cost on the graph itself.
@@ -6,6 +6,7 @@ the code without docstrings, and cost on the graph itself.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
+from math import ceil
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -27,19 +29,135 @@ from pkg.graph.store import GraphStore
 from pkg.indexing.build import build
 from pkg.indexing.build_plan import BuildOptions
 from pkg.lab.bench.bare_copy import BareCopy, DocumentedFunction, copy_bare, draw_files
-from pkg.lab.bench.bench_options import MIN_QUESTIONS, BenchOptions
-from pkg.lab.bench.graph_costs import GraphCosts, measure_costs, measure_memory
-from pkg.lab.evaluation.retrieval.evaluation_options import RANKING_NAMES, EvaluatedMode, EvaluationOptions, RankingName
 from pkg.lab.evaluation.retrieval.judged_questions import JudgedQuestion, QuestionFile
-from pkg.lab.evaluation.retrieval.rankings import FLOOR
+from pkg.lab.evaluation.retrieval.rankings import BASELINE
 from pkg.lab.evaluation.retrieval.retrieval_evaluation import RetrievalReport, evaluate_retrieval
+from pkg.lab.lab_options import (
+    MIN_QUESTIONS,
+    RANKING_NAMES,
+    BenchOptions,
+    EvaluatedMode,
+    EvaluationOptions,
+    Listen,
+    RankingName,
+)
+from pkg.model import QueryResult
 from pkg.retrieval.deps.paths import list_sources
+from pkg.retrieval.query import run_query
+from pkg.retrieval.query_options import Mode, QueryOptions
+from pkg.retrieval.token_count import count_tokens
 
+WARM_UP = 5  # unmeasured questions, which map files and fill caches
+PERCENTILES = {"p50": 0.5, "p95": 0.95}
+MEGABYTE = 1_000_000
 COMPARED = (DEFAULT_ENCODER, "minilm")  # encoders in addition to that of the graph
 COMPARED_RANKINGS: tuple[RankingName, ...] = ("dense", "linear")
 MODES: tuple[EvaluatedMode, EvaluatedMode] = ("function", "block")
 
-Listen = Callable[[str, int, int], None]  # called with the stage, the finished number and the total
+
+@dataclass(frozen=True, slots=True)
+class AnswerCosts:
+    """Cost of answers in one mode, with the default options of `pkg query`."""
+
+    mode: str
+    questions: int
+    wall_ms: Mapping[str, float]  # by percentile
+    cpu_ms: Mapping[str, float]
+    tokens: Mapping[str, float]  # of the shown code, including helpers
+    empty: int  # answers without a hit
+    nothing_fits: int  # answers with hits of which none fits into the token budget
+
+
+@dataclass(frozen=True, slots=True)
+class GraphCosts:
+    """Size and cost of a graph; `bytes` is empty if a server does not report sizes."""
+
+    nodes: int
+    bytes: Mapping[str, int]  # by part
+    bytes_a_node: Mapping[str, float]
+    disk_bytes: int
+    stages: Mapping[str, Mapping[str, float]]  # CPU seconds of the last build, by source and stage
+    answers: tuple[AnswerCosts, ...]
+    memory_mb: float | None  # peak of this process after the questions; None if the system does not report it
+
+
+def measure_costs(
+    store: GraphStore,
+    encoder: Encoder,
+    questions: Sequence[str],
+    modes: Sequence[Mode],
+    source: str | None = None,
+    listen: Callable[[int, int], None] = lambda done, total: None,
+) -> GraphCosts:
+    """Query a warm graph with every question in every mode, and read its size."""
+    answers = []
+    for number, mode in enumerate(modes):
+        asked = QueryOptions(mode, source=source)
+        for text in questions[:WARM_UP]:
+            _ask(store, encoder, text, asked)
+        answers.append(_measure_mode(store, encoder, questions, asked))
+        listen(number + 1, len(modes))
+    stats = store.stats()
+    nodes = sum(stats.nodes.values())
+    return GraphCosts(
+        nodes,
+        stats.parts,
+        {name: round(size / nodes, 1) for name, size in stats.parts.items()},
+        sum(stats.bytes.values()),
+        {name: stages for name, stages in stats.stages.items() if source in (None, name)},
+        tuple(answers),
+        measure_memory(),
+    )
+
+
+def measure_memory() -> float | None:
+    """Return the peak memory of this process in megabytes; None if the system does not report it."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / MEGABYTE, 1)
+
+
+def find_percentiles(values: Sequence[float], digits: int = 2) -> dict[str, float]:
+    """Return the 50th and 95th percentile of values (nearest rank)."""
+    ordered = sorted(values)
+    return {name: round(ordered[ceil(share * len(ordered)) - 1], digits) for name, share in PERCENTILES.items()}
+
+
+def count_shown(result: QueryResult) -> int:
+    """Count the tokens of the code that an answer shows, including helpers."""
+    return sum(
+        count_tokens(hit.pruned_content) + sum(count_tokens(helper.content) for helper in hit.helpers)
+        for hit in result.hits
+    )
+
+
+def _measure_mode(store: GraphStore, encoder: Encoder, questions: Sequence[str], options: QueryOptions) -> AnswerCosts:
+    wall, cpu, results = [], [], []
+    for text in questions:
+        start, used = time.perf_counter(), time.process_time()
+        results.append(_ask(store, encoder, text, options))
+        wall.append((time.perf_counter() - start) * 1000)
+        cpu.append((time.process_time() - used) * 1000)
+    return AnswerCosts(
+        options.mode,
+        len(questions),
+        find_percentiles(wall),
+        find_percentiles(cpu),
+        find_percentiles([count_shown(each) if each else 0 for each in results], 0),
+        sum(each is None or not each.hits for each in results),
+        sum(each is not None and each.coverage.fits is False for each in results),
+    )
+
+
+def _ask(store: GraphStore, encoder: Encoder, text: str, options: QueryOptions) -> QueryResult | None:
+    """Run one query; returns None if it is refused, such as for unknown words."""
+    try:
+        return run_query(store, encoder, text, options)
+    except QueryError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +274,7 @@ def _choose_rankings() -> tuple[tuple[RankingName, ...], list[str]]:
     if find_spec("rank_bm25"):
         return RANKING_NAMES, []
     note = f"not compared with plain BM25: {MissingExtraError('rank-bm25', 'eval', 'the ranking bm25')}"
-    return tuple(each for each in RANKING_NAMES if each != FLOOR), [note]
+    return tuple(each for each in RANKING_NAMES if each != BASELINE), [note]
 
 
 def _evaluate_copies(

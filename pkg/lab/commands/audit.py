@@ -33,21 +33,13 @@ COLUMNS = ("place", "task", "what", "alike")
 )
 @store_options
 @click.option(
-    "--against",
-    multiple=True,
-    required=True,
-    callback=split_names,
-    metavar="NAME|FILE,...",
+    "--against", multiple=True, required=True, callback=split_names, metavar="NAME|FILE,...",
     help="Benchmark (humaneval, humaneval+, mbpp, mbpp+), or file of solutions: JSON lines or Python.",
-)
+)  # fmt: skip
 @click.option(
-    "--data",
-    default=".",
-    show_default=True,
-    callback=decode_option,
-    metavar="PATH",
+    "--data", default=".", show_default=True, callback=decode_option, metavar="PATH",
     help="Folder with the official files of the benchmarks.",
-)
+)  # fmt: skip
 @json_option
 def audit(store: str, against: tuple[str, ...], data: str, as_json: bool) -> None:
     """Mark functions that contain solutions of a benchmark.

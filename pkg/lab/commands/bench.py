@@ -16,17 +16,17 @@ from pkg.console.settings import source_setting
 from pkg.console.streams import choose_ask, emit, style_words
 from pkg.console.tables import make_table
 from pkg.errors import count_things
-from pkg.lab.bench.bench_options import DEFAULT_OPTIONS as BENCH
-from pkg.lab.bench.bench_options import BenchOptions
-from pkg.lab.console.retrieval_tables import report_lines, view_report
+from pkg.lab.commands.eval_retrieval import report_lines, view_report
 from pkg.lab.lab_api import bench_graph
+from pkg.lab.lab_options import BenchOptions
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pkg.lab.bench.graph_bench import BenchReport
-    from pkg.lab.bench.graph_costs import GraphCosts
+    from pkg.lab.bench.graph_bench import BenchReport, GraphCosts
 
+
+BENCH = BenchOptions()
 
 ANSWERS = ("answers", "ms p50", "ms p95", "CPU ms p50", "CPU ms p95", "tokens p50", "tokens p95", "empty", "unfit")
 
@@ -36,19 +36,13 @@ ENCODERS = ("encoder", "ranking", "MRR@10", "95 %", "R@1", "R@10", "ms", "build 
 @click.command(epilog="Example:  pkg bench --limit 200")
 @store_options
 @click.option(
-    "--limit",
-    type=click.IntRange(1),
-    default=BENCH.limit,
-    show_default=True,
+    "--limit", type=click.IntRange(1), default=BENCH.limit, show_default=True,
     help="Number of questions, sampled by --seed.",
-)
+)  # fmt: skip
 @click.option(
-    "--sample",
-    type=click.IntRange(0),
-    default=BENCH.sample,
-    show_default=True,
+    "--sample", type=click.IntRange(0), default=BENCH.sample, show_default=True,
     help="Number of functions for the comparison of encoders; 0 for none.",
-)
+)  # fmt: skip
 @click.option("--seed", type=int, default=BENCH.seed, show_default=True, help="Seed of sampling.")
 @source_setting(help="Measure only this source.")
 @json_option

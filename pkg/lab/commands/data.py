@@ -26,14 +26,13 @@ from pkg.console.settings import (
 )
 from pkg.console.streams import choose_ask, emit, read_text, style_words
 from pkg.errors import PathError, StoreMissingError, UsageError, count_things
-from pkg.lab.datasets.dataset_options import PAIR_TOKENS, DatasetOptions
+from pkg.lab.lab_options import PAIR_TOKENS, DatasetOptions
 
 if TYPE_CHECKING:
     from pkg.graph.store import GraphStore
-    from pkg.lab.datasets.dataset_plan import DatasetStep, PlainStep, RequestPlan
+    from pkg.lab.datasets.dataset_plan import DatasetStep, PlainStep
     from pkg.lab.datasets.dataset_rows import Row, Tally
-    from pkg.lab.datasets.request_runner import RequestRunner
-    from pkg.lab.datasets.step_estimate import StepEstimate
+    from pkg.lab.datasets.request_runner import RequestRunner, StepEstimate
     from pkg.models.usage import Price
 
 DEFAULTS = DatasetOptions()
@@ -185,35 +184,22 @@ def curate(**options: Any) -> None:
 @data.command("responses", epilog="Example:  pkg data responses tasks.jsonl --model gguf:a.gguf --model gguf:b.gguf")
 @click.argument("given", metavar="FILE", callback=decode_option)
 @click.option(
-    "--model",
-    "models",
-    multiple=True,
-    callback=decode_options,
-    metavar="MODEL",
+    "--model", "models", multiple=True, callback=decode_options, metavar="MODEL",
     help="Text model, as for pkg query --generate. Repeatable.",
-)
+)  # fmt: skip
 @click.option(
-    "--per-instruction",
-    type=click.IntRange(1),
-    metavar="N",
+    "--per-instruction", type=click.IntRange(1), metavar="N",
     help="Number of models for each instruction, sampled by --seed; 4 in the paper. Default: all.",
-)
+)  # fmt: skip
 @click.option(
-    "--preference",
-    "preferences",
-    multiple=True,
-    callback=split_names,
-    metavar="NAME,...",
+    "--preference", "preferences", multiple=True, callback=split_names, metavar="NAME,...",
     help="Preferences of instructions without one: instruction-following, explanation, complexity, readability, style."
     " Default: all in equal shares.",
-)
+)  # fmt: skip
 @click.option(
-    "--principles/--no-principles",
-    "with_principles",
-    default=True,
-    show_default=True,
+    "--principles/--no-principles", "with_principles", default=True, show_default=True,
     help="Begin each instruction with a sentence about its preference.",
-)
+)  # fmt: skip
 @_output
 @_seed
 @_limit("Number of instructions, sampled by --seed.")
@@ -303,7 +289,7 @@ def _open_graph(given: str | None, store: str, fresh: bool, source: str | None) 
     from pkg.api import build_graph, open_graph
     from pkg.console.freshness_notes import open_answering, say_stale
     from pkg.console.progress import listen_to_build
-    from pkg.lab.datasets.repository_texts import list_paths, list_repositories
+    from pkg.lab.datasets.file_pieces import list_paths, list_repositories
     from pkg.retrieval.freshness import find_stale
 
     if given is None:
@@ -360,7 +346,8 @@ def _ask(
         emit(given["as_json"], lines, lambda: (style_words(each.describe()) for each in estimates))
         return
     _agree_to_send(model, estimates, given["yes"])
-    _let_write(step, model, plan, sum(each.requests for each in estimates), cost, given["output"])
+    with _open_runner(model, step, sum(each.requests for each in estimates), cost) as runner:
+        _write(plan.make(runner), given["output"])
     _tell(tally)
 
 
@@ -380,17 +367,10 @@ def _agree_to_send(model: str, estimates: Sequence[StepEstimate], is_agreed: boo
         raise UsageError(f"{message}; nothing was sent: agree with --yes, or choose a model of this machine")
 
 
-def _let_write(step: str, name: str, plan: RequestPlan, total: int, price: Price | None, output: str | None) -> None:
-    """Write the rows as the model makes them, with a progress bar."""
-    with _open_runner(name, step, total, price) as runner:
-        _write(plan.make(runner), output)
-
-
 @contextmanager
 def _open_runner(name: str, step: str, total: int, price: Price | None) -> Iterator[RequestRunner]:
     """Open a model with the cache of its texts; at the end report its usage."""
-    from pkg.lab.datasets.request_runner import RequestRunner
-    from pkg.lab.datasets.text_cache import TextCache
+    from pkg.lab.datasets.request_runner import RequestRunner, TextCache
     from pkg.models.registry import open_model
     from pkg.models.usage import render_usage
 
@@ -452,7 +432,7 @@ def _run_responses(
 
 
 def _write(rows: Iterable[Row], output: str | None) -> None:
-    from pkg.lab.datasets.row_file import write_rows
+    from pkg.lab.datasets.dataset_rows import write_rows
 
     if output in (None, "-"):
         for row in rows:

@@ -1,22 +1,56 @@
-"""`pkg eval humaneval` and `mbpp`: evaluate with a progress bar, and write the results."""
+"""`pkg eval humaneval` and `mbpp`: evaluate with a progress bar, and write the results as lines or tables."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
-from typing import Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pkg.console.options import json_option, store_options
 from pkg.console.progress import ProgressBar, say
 from pkg.console.settings import combine, decode_option, jobs_setting, model_setting, source_setting, split_names
-from pkg.console.streams import choose_ask, emit
+from pkg.console.streams import choose_ask, emit, style_words
+from pkg.console.tables import make_table
 from pkg.errors import UsageError, count_things
-from pkg.lab.console.code_tables import report_lines, view_report
-from pkg.lab.console.lab_options import out_option, solver_options
-from pkg.lab.evaluation.code.solver_options import DEFAULT_OPTIONS as SOLVER
-from pkg.lab.evaluation.code.solver_options import SolverOptions
 from pkg.lab.lab_api import evaluate_code
+from pkg.lab.lab_options import SolverOptions
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pkg.lab.evaluation.code.code_report import CodeReport, ConditionFigures
+
+
+SOLVER = SolverOptions()
+
+out_option = click.option(
+    "--out", required=True, callback=decode_option, metavar="FOLDER",
+    help="Folder of the run; the same command resumes it.",
+)  # fmt: skip
+
+solver_options = combine(
+    click.option("--limit", type=click.IntRange(1), help="Number of items, sampled by --seed."),
+    click.option("--form", default=SOLVER.form, show_default=True, help="Name of the prompt template."),
+    click.option(
+        "--samples", "-n", type=click.IntRange(1), default=SOLVER.samples, show_default=True, help="Answers per item."
+    ),
+    click.option(
+        "--temperature", type=click.FloatRange(0), default=SOLVER.temperature, show_default=True,
+        help="Temperature of the samples.",
+    ),
+    click.option(
+        "--max-tokens", type=click.IntRange(1), default=SOLVER.max_tokens, show_default=True,
+        help="Token limit of an answer.",
+    ),
+    click.option("--seed", type=int, default=SOLVER.seed, show_default=True, help="Seed of sampling."),
+    click.option(
+        "--batch", type=click.IntRange(1), default=SOLVER.batch, show_default=True, help="Prompts per batch."
+    ),
+)  # fmt: skip
+"""Options of the model in an evaluation."""
 
 code_evaluation_options = combine(
     click.option(
@@ -64,13 +98,9 @@ def humaneval(store: str, as_json: bool, **options: Any) -> None:
 @store_options
 @code_evaluation_options
 @click.option(
-    "--shown-tests",
-    "shown",
-    type=click.IntRange(0, 3),
-    default=1,
-    show_default=True,
+    "--shown-tests", "shown", type=click.IntRange(0, 3), default=1, show_default=True,
     help="Number of tests in the task; with 0 it names the function.",
-)
+)  # fmt: skip
 @json_option
 def mbpp(store: str, as_json: bool, **options: Any) -> None:
     """Answer the 500 test tasks of MBPP, as eval humaneval does."""
@@ -101,3 +131,63 @@ def check_model(model: str | None) -> str:
             "no model; expected --model openai:NAME@URL, gguf:FILE or hf:FOLDER, PKG_MODEL, or model in pkg.toml"
         )
     return model
+
+
+def report_lines(report: CodeReport) -> Iterator[dict[str, Any]]:
+    """Yield the head of the run, a line for each column, and the counts of overlaps, topics, cases and tasks."""
+    yield {"type": "run", "path": report.path, **report.head}
+    for each in report.columns:
+        yield {"type": "column", **asdict(each)}
+    for kind, figures in report.kinds.items():
+        for each in figures:
+            yield {"type": "column", "kind": kind, **asdict(each)}
+    yield {"type": "overlaps", "solved_by": dict(report.overlaps)}
+    for kind, each_of_kind in (("topic", report.topics), ("cases", report.cases), ("task", report.tasks)):
+        for found in each_of_kind:
+            yield {"type": kind, **asdict(found)}
+    if report.costs:
+        yield {"type": "costs", **report.costs}
+
+
+def view_report(report: CodeReport) -> Iterator[RenderableType]:
+    """Yield a table with a row for each column, compared with that without context."""
+    head = report.head
+    yield style_words(f"{head['benchmark']}, {report.columns[0].items} items, {head['model']}", "bold")
+    names = ("column", "solved", "95 %", "fixed", "broken", "p", "empty", "tokens")
+    yield make_table(names, [_make_row(each) for each in report.columns], right=names[1:])
+    for kind, figures in report.kinds.items():
+        yield style_words(f"items whose true body {kind}: {figures[0].items}", "bold")
+        yield make_table(names, [_make_row(each) for each in figures], right=names[1:])
+    rows = [row for each in report.columns if (row := _make_leak_row(each))]
+    if rows:
+        yield make_table(LEAK_COLUMNS, rows, right=LEAK_COLUMNS[1:])
+    yield style_words(
+        "fixed, broken: items solved here and not without context, and the reverse; p: McNemar, exact", "dim"
+    )
+
+
+LEAK_COLUMNS = ("without leaks", "leaked", "same", "solved", "fixed", "broken")
+
+
+def _make_leak_row(each: ConditionFigures) -> list[str]:
+    """Return the results without items whose shown code contains their solution; empty if not searched for."""
+    found = each.leaks
+    if found is None:
+        return []
+    harm = ["", ""] if found.fixed is None else [str(found.fixed), str(found.broken)]
+    return [each.title, str(found.leaked), str(found.same), f"{found.solved}/{found.items}", *harm]
+
+
+def _make_row(each: ConditionFigures) -> list[Any]:
+    low, high = each.interval
+    paired = ["", "", ""] if each.fixed is None else [str(each.fixed), str(each.broken), f"{each.p_value:.3f}"]
+    share = f"{each.solved}/{each.items} {100 * each.share:.1f} %"
+    cells = [
+        each.title,
+        share,
+        f"{100 * low:.0f}-{100 * high:.0f}",
+        *paired,
+        str(each.empty),
+        f"{each.prompt_tokens:.0f}",
+    ]
+    return [style_words(cell) for cell in cells]

@@ -17,12 +17,18 @@ from pkg.console.settings import decode_option, model_setting, source_setting, s
 from pkg.console.streams import choose_ask, emit, style_words
 from pkg.console.tables import make_table
 from pkg.errors import InputError, PathError, UsageError
-from pkg.lab.console import judge_tables
 from pkg.lab.datasets.dataset_rows import draw
-from pkg.lab.evaluation.questions.qa_items import QaItem, read_questions
-from pkg.lab.evaluation.questions.qa_options import QaOptions
-from pkg.lab.evaluation.questions.qa_records import QaFolder, make_judged
-from pkg.lab.evaluation.questions.qa_report import DEPTHS, QaFigures, QaReport, report_questions
+from pkg.lab.evaluation.questions.qa_records import (
+    DEPTHS,
+    QaFigures,
+    QaFolder,
+    QaItem,
+    QaOptions,
+    QaReport,
+    make_judged,
+    read_questions,
+    report_questions,
+)
 from pkg.lab.judge.judge_tasks import JudgeOptions, Orders
 from pkg.lab.lab_api import evaluate_questions
 
@@ -47,43 +53,30 @@ _NAMES = ("systems", "source", "oracle_file", "batch", "seed")
 @click.argument("path", metavar="FILE", callback=decode_option)
 @store_options
 @click.option(
-    "--systems",
-    multiple=True,
-    callback=split_names,
-    metavar="NAME,...",
+    "--systems", multiple=True, callback=split_names, metavar="NAME,...",
     help="Systems to compare: graph, chunks, both, and with --model none, which answers from memory. Default: all.",
-)
+)  # fmt: skip
 @model_setting(
     help="Text model: openai:NAME@URL, gguf:FILE or hf:FOLDER. Default: none, which measures only the search."
 )
 @click.option(
-    "--judge",
-    metavar="MODEL",
-    callback=decode_option,
+    "--judge", metavar="MODEL", callback=decode_option,
     help="Judge of the answers: a model as for --model, or none for a judge that counts.",
-)
+)  # fmt: skip
 @click.option(
-    "--baseline",
-    default="",
-    callback=decode_option,
-    metavar="SYSTEM",
+    "--baseline", default="", callback=decode_option, metavar="SYSTEM",
     help="System to compare all others with. Default: none if it is among the systems, else every two.",
-)
+)  # fmt: skip
 @click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Number of runs of the judge.")
 @click.option(
-    "--orders",
-    type=click.Choice(get_args(Orders)),
-    default="random",
-    show_default=True,
+    "--orders", type=click.Choice(get_args(Orders)), default="random", show_default=True,
     help="Show each pair of answers to the judge in random order, as in the paper, or in both orders.",
-)
+)  # fmt: skip
 @source_setting(help="Search only this source.")
 @evidence_budget_option
 @click.option(
-    "--oracle-file",
-    is_flag=True,
-    help="Search only the right file, as in the paper; all output says so.",
-)
+    "--oracle-file", is_flag=True, help="Search only the right file, as in the paper; all output says so.",
+)  # fmt: skip
 @click.option("--limit", type=click.IntRange(1), help="Number of questions, sampled by --seed.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of questions and orders.")
 @answer_tokens_option
@@ -91,11 +84,9 @@ _NAMES = ("systems", "source", "oracle_file", "batch", "seed")
     "--batch", type=click.IntRange(0), default=0, help="Answers per batch; 0 for the size that suits the model."
 )
 @click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="FOLDER",
+    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
     help="Store answers, judgements and a page in FOLDER; the same command resumes the run.",
-)
+)  # fmt: skip
 @json_option
 def qa(path: str, store: str, as_json: bool, **options: Any) -> None:
     """Compare systems by the questions of FILE about the graph.
@@ -191,7 +182,9 @@ def report_lines(report: QaReport) -> Iterator[dict[str, Any]]:
         row["intervals"] = {str(depth): interval._asdict() for depth, interval in each.intervals.items()}
         yield {"type": "questions", **oracle, "kind": row.pop("type"), **row}
     if report.judged is not None:
-        yield judge_tables.report_line(report.judged, None, report.judge_check)
+        from pkg.lab.commands.judge import report_line
+
+        yield report_line(report.judged, None, report.judge_check)
 
 
 def view_report(report: QaReport) -> Iterator[RenderableType]:
@@ -213,21 +206,16 @@ def view_report(report: QaReport) -> Iterator[RenderableType]:
     yield make_table(names, rows, right=names[2:])
     if report.has_answers:
         names = (
-            "system",
-            "questions",
-            "answered",
-            "refused",
-            "supported",
-            "wrong citations",
-            "right file cited",
-            "tokens",
-        )
+            "system", "questions", "answered", "refused", "supported", "wrong citations", "right file cited", "tokens"
+        )  # fmt: skip
         yield make_table(names, [_make_row(each) for each in report.figures], right=names[2:])
         yield style_words(
             "supported: of the statements, those that evidence says; wrong: of the model's citations", "dim"
         )
     if report.judged is not None:
-        yield from judge_tables.view_report(report.judged)
+        from pkg.lab.commands.judge import view_report as view_judgements
+
+        yield from view_judgements(report.judged)
         yield style_words(f"judged by {report.judged.judge}: {report.judge_check}", "dim")
 
 

@@ -14,38 +14,30 @@ import click
 from pkg.console.options import json_option
 from pkg.console.settings import decode_option, decode_options
 from pkg.console.streams import emit
-from pkg.lab.console.code_tables import report_lines, view_report
+from pkg.lab.commands.eval_code import report_lines, view_report
 from pkg.lab.lab_api import report_evaluation, write_report_page
 
 if TYPE_CHECKING:
-    from pkg.lab.evaluation.code.code_report import CodeReport, ColumnFigures
+    from pkg.lab.evaluation.code.code_report import CodeReport, ConditionFigures
 
 
 @click.command("report", epilog="Example:  pkg eval report run --format markdown --html report.html > report.md")
 @click.argument("paths", metavar="FOLDER...", nargs=-1, required=True, callback=decode_options)
 @click.option(
-    "--format",
-    "form",
-    type=click.Choice(("table", "json", "csv", "markdown")),
-    default="table",
-    show_default=True,
+    "--format", "form", type=click.Choice(("table", "json", "csv", "markdown")), default="table", show_default=True,
     help="Output format: a table, JSON lines, CSV, or the tables of the paper in Markdown.",
-)
+)  # fmt: skip
 @click.option(
     "--html", "page", callback=decode_option, metavar="FILE", help="Write a page with all tables and figures."
 )
 @click.option(
-    "--figures",
-    callback=decode_option,
-    metavar="FOLDER",
+    "--figures", callback=decode_option, metavar="FOLDER",
     help="Write the figures as PNG and SVG, to which Markdown links.",
-)
+)  # fmt: skip
 @click.option(
-    "--data",
-    callback=decode_option,
-    metavar="PATH",
+    "--data", callback=decode_option, metavar="PATH",
     help="File of the benchmark, or its folder, for the topics of older runs.",
-)
+)  # fmt: skip
 @json_option
 def report(
     paths: tuple[str, ...], form: str, page: str | None, figures: str | None, data: str | None, as_json: bool
@@ -59,10 +51,11 @@ def report(
     if page is not None or figures is not None:
         write_report_page(reports, page, figures)
     if form == "markdown":
-        from pkg.lab.evaluation.report.markdown_report import write_markdown
+        from pkg.lab.evaluation.report.code_sections import list_sections
+        from pkg.lab.evaluation.report.report_format import render_markdown
 
         link = None if figures is None else lambda picture: f"{Path(figures).as_posix()}/{picture.name}.png"
-        click.echo(write_markdown(reports, link), nl=False)
+        click.echo(render_markdown(list_sections(reports), link), nl=False)
     elif form == "csv":
         click.echo(_write_csv(reports), nl=False)
     else:
@@ -81,7 +74,7 @@ def _write_csv(reports: Sequence[CodeReport]) -> str:
     return written.getvalue()
 
 
-def _flatten(report: CodeReport, column: ColumnFigures) -> dict[str, object]:
+def _flatten(report: CodeReport, column: ConditionFigures) -> dict[str, object]:
     figures = asdict(column)
     low, high = figures.pop("interval")
     pass_at, errors = figures.pop("pass_at"), figures.pop("errors")

@@ -12,16 +12,15 @@ from pkg.console.options import json_option
 from pkg.console.progress import ProgressBar
 from pkg.console.settings import decode_option, decode_options, jobs_setting, model_setting, split_names
 from pkg.console.streams import emit, style_words
-from pkg.lab.console.code_tables import report_lines, view_report
-from pkg.lab.console.lab_options import out_option, solver_options
-from pkg.lab.evaluation.code.solver_options import SolverOptions
+from pkg.lab.commands.eval_code import out_option, report_lines, solver_options, view_report
 from pkg.lab.lab_api import evaluate_repository
+from pkg.lab.lab_options import SolverOptions
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from pkg.lab.evaluation.code.code_report import CodeReport
-    from pkg.lab.evaluation.repository.item_search import FoundItems
+    from pkg.lab.evaluation.repository.repository_items import FoundItems
 
 
 SOLVER_NAMES = ("form", "max_tokens", "samples", "temperature", "seed", "batch")
@@ -36,32 +35,22 @@ SHOWN = 5  # failing tests that are named; the file of items has all
 @click.argument("path", metavar="PATH", callback=decode_option)
 @out_option
 @click.option(
-    "--items",
-    callback=decode_option,
-    metavar="FOLDER",
+    "--items", callback=decode_option, metavar="FOLDER",
     help="Folder of the items and the graph, which several runs can share. Default: that of the run.",
-)
+)  # fmt: skip
 @model_setting(help="Text model: openai:NAME@URL, gguf:FILE or hf:FOLDER. Default: none, which only finds the items.")
 @click.option(
-    "--columns",
-    multiple=True,
-    callback=split_names,
-    metavar="NAME,...",
+    "--columns", multiple=True, callback=split_names, metavar="NAME,...",
     help="Conditions to compare. Default: none, none:brief, func-pkg, block-pkg, signatures, deps, random, gold.",
-)
+)  # fmt: skip
 @click.option(
-    "--tests",
-    multiple=True,
-    callback=decode_options,
-    metavar="PATH",
+    "--tests", multiple=True, callback=decode_options, metavar="PATH",
     help="Tests for pytest to run: files, folders or names below PATH. Default: all.",
-)
+)  # fmt: skip
 @click.option(
-    "--python",
-    callback=decode_option,
-    metavar="INTERPRETER",
+    "--python", callback=decode_option, metavar="INTERPRETER",
     help="Python with pytest and the dependencies of the project, such as .venv/bin/python. Default: the running one.",
-)
+)  # fmt: skip
 @jobs_setting(help="Parallel runs of tests; 0 for one per core.")
 @solver_options
 @json_option

@@ -18,25 +18,33 @@ from pkg.console.settings import combine, decode_option, decode_options, model_s
 from pkg.console.streams import emit, read_text, style_words
 from pkg.console.tables import make_table
 from pkg.errors import InputError, PathError, UsageError, count_things
-from pkg.lab.console.judge_tables import report_line, view_report
 from pkg.lab.evaluation.judgement_report import report_judgements
-from pkg.lab.judge.annotation_records import make_records, write_records
+from pkg.lab.evaluation.share_statistics import OUTCOMES
 from pkg.lab.judge.items import JudgedItem, read_items
-from pkg.lab.judge.judge_check import describe_check
+from pkg.lab.judge.judge_check import describe_check, list_planted_tasks, plant_cases
 from pkg.lab.judge.judge_tasks import JudgeOptions, JudgeTask, Orders, make_tasks
-from pkg.lab.judge.judgements import Judgement, JudgementFile, read_judgements
-from pkg.lab.judge.judging import find_check, judge_tasks, open_judge, plan_check, run_check, write_check
-from pkg.lab.judge.model_judge import Judge, ModelJudge
-from pkg.lab.judge.planted_cases import list_planted_tasks, plant_cases
+from pkg.lab.judge.judgements import Judgement, JudgementFile, make_records, read_judgements, write_records
+from pkg.lab.judge.judging import (
+    Judge,
+    ModelJudge,
+    find_check,
+    judge_tasks,
+    open_judge,
+    plan_check,
+    run_check,
+    write_check,
+)
 from pkg.lab.judge.ratings import Rating, read_ratings
 from pkg.models.usage import parse_price
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from pkg.lab.evaluation.judgement_report import JudgementReport, SystemReport
+    from pkg.lab.evaluation.share_statistics import WinRate
     from pkg.lab.judge.judge_check import JudgeCheck
-    from pkg.lab.judge.model_judge import JudgeEstimate
-    from pkg.lab.judge.templates import Kind
+    from pkg.lab.judge.judge_tasks import Kind
+    from pkg.lab.judge.judging import JudgeEstimate
     from pkg.model import Skip
 
 
@@ -108,6 +116,7 @@ SHOWN_ROWS = 5  # answers that instruct their judge; the JSON output has all
 OPTION_NAMES = ("baseline", "runs", "orders", "preferences", "temperature", "top_p", "max_tokens", "seed", "batch")
 
 SHOWN_REASONS = 3  # skipped rows named in a message
+COLUMNS = ("items", "ours %", "base %", *OUTCOMES[2:])
 
 
 @click.group()
@@ -197,7 +206,8 @@ def run_judge(kind: Kind, path: str, as_json: bool, given: dict[str, Any]) -> No
     tasks, left_out = make_tasks(items, options)
     _tell_left_out(left_out, "row")
     if not tasks:
-        raise InputError(_explain_nothing(left_out, path))
+        first = f"; the first: {left_out[0]}" if left_out else ""
+        raise InputError(f"nothing in {path} can be judged so{first}")
     judged = [item for item in items if item.id not in {each.path for each in left_out}]
     kept = JudgementFile(given["out"])
     with open_judge(given["model"], options, kept, any(item.tests for item in judged)) as judge:
@@ -216,7 +226,8 @@ def run_judge(kind: Kind, path: str, as_json: bool, given: dict[str, Any]) -> No
     if given.get("records"):
         count = write_records(Path(given["records"]), make_records(judged, judgements))
         say(f"{count_things(count, 'record')} written to {given['records']}")
-    known = check.to_json() if check else find_check(judge.name, kind, given["out"], _name_file(path))
+    beside = None if path == "-" else Path(path)
+    known = check.to_json() if check else find_check(judge.name, kind, given["out"], beside)
     if check is not None:
         emit(as_json, [check.to_json()], lambda: view_check(check))
     _sum_up(judgements, as_json, options.baseline, given["unparsed_as_zero"], options.seed, known)
@@ -249,9 +260,9 @@ def _read_items(path: str, limit: int | None) -> list[JudgedItem]:
 def _read_human(path: Path) -> list[Rating]:
     found = read_ratings(_read_lines(str(path)))
     _tell_left_out(found.bad, "rating", f" of {path}")
-    if not found.ratings:
+    if not found.items:
         raise InputError(f"no ratings in {path}; expected JSON lines with id, rater, kind, and ratings or verdict")
-    return list(found.ratings)
+    return list(found.items)
 
 
 def _read_lines(path: str) -> list[str]:
@@ -263,20 +274,11 @@ def _read_lines(path: str) -> list[str]:
         raise PathError(f"cannot read {path}: {fault.strerror}; expected a file of JSON lines, or -") from None
 
 
-def _name_file(path: str) -> Path | None:
-    return None if path == "-" else Path(path)
-
-
 def _tell_left_out(left_out: Sequence[Skip], what: str, of: str = "") -> None:
     if left_out:
         first = "; ".join(map(str, left_out[:SHOWN_REASONS]))
         more = f"; and {len(left_out) - SHOWN_REASONS:,} more" if len(left_out) > SHOWN_REASONS else ""
         say(f"left out {count_things(len(left_out), what)}{of}: {first}{more}")
-
-
-def _explain_nothing(left_out: Sequence[Skip], path: str) -> str:
-    first = f"; the first: {left_out[0]}" if left_out else ""
-    return f"nothing in {path} can be judged so{first}"
 
 
 def _tell_estimate(judge: Judge, tasks: Sequence[JudgeTask], as_json: bool, price: str | None) -> None:
@@ -378,3 +380,79 @@ def _share(value: float | None) -> str:
 
 def _number(value: float | None) -> str:
     return "undefined" if value is None else f"{value:.2f}"
+
+
+def report_line(report: JudgementReport, check: dict[str, Any] | None, told: str) -> dict[str, Any]:
+    """Return the summary as one line, with the check of its judge."""
+    line = {"type": "summary", **asdict(report), "judge_check": told, "check": check}
+    line["pairs"] = [
+        {**asdict(each), "outcomes": {name: rate._asdict() for name, rate in each.outcomes.items()}}
+        for each in report.pairs
+    ]
+    line["systems"] = [
+        asdict(each)
+        | {name: (found := getattr(each, name)) and found._asdict() for name in ("welch", "wins", "extremes")}
+        for each in report.systems
+    ]
+    if report.ranking is not None:
+        line["ranking"] = report.ranking._asdict()
+    for name, spread in (("best_lengths", report.best_lengths), ("worst_lengths", report.worst_lengths)):
+        line[name] = spread and spread._asdict()
+    return {name: value for name, value in line.items() if value not in ((), [], None) or name == "check"}
+
+
+def view_report(report: JudgementReport) -> Iterator[RenderableType]:
+    """Yield tables of outcomes or mean ratings, and counts of unparsed judgements."""
+    counts = [count_things(report.judgements, "judgement"), f"{report.without_value:,} without a value"]
+    counts += [f"{report.not_judged:,} not judged"] if report.not_judged else []
+    counts += [f"{report.shortened:,} of shortened answers"] if report.shortened else []
+    yield style_words(f"{report.kind}: {', '.join(counts)}", "bold")
+    for oddity, count in report.oddities.items():
+        yield style_words(f"{oddity}: {count:,}", "dim")
+    if report.pairs:
+        yield from _view_pairs(report)
+    if report.systems:
+        yield from _view_systems(report)
+
+
+def _view_pairs(report: JudgementReport) -> Iterator[RenderableType]:
+    rows = [
+        (each.ours, each.base, each.type, str(each.items), *(_say_rate(each.outcomes[name]) for name in OUTCOMES))
+        for each in report.pairs
+    ]
+    yield make_table(("ours", "base", "questions", *COLUMNS), rows, right=COLUMNS)
+    yield style_words("% of all judgements, ± the deviation over runs", "dim")
+    ranking = report.ranking
+    if ranking is not None and len(ranking.strengths) + len(ranking.apart) > 2:
+        ranked = [(system, f"{strength:+.2f}") for system, strength in ranking.strengths.items()]
+        yield make_table(("system", "strength (Bradley-Terry)"), [*ranked, *ranking.apart.items()])
+
+
+def _say_rate(rate: WinRate) -> str:
+    return f"{rate.mean:.1f}" if rate.deviation is None else f"{rate.mean:.1f}±{rate.deviation:.1f}"
+
+
+def _view_systems(report: JudgementReport) -> Iterator[RenderableType]:
+    columns = ("mean", "95 %", "ratings", "unread", "win", "tie", "lose", "best %", "worst %")
+    rows = [(each.system, each.preference, *_list_cells(each)) for each in report.systems]
+    yield make_table(("system", "preference", *columns), rows, right=columns)
+    scores = [str(score) for score in report.systems[0].scores]
+    spread = [(each.system, each.preference, *map(str, each.scores.values())) for each in report.systems]
+    yield make_table(("ratings of", "preference", *scores), spread, right=scores)
+    best, worst = report.best_lengths, report.worst_lengths
+    if best is not None and worst is not None:
+        yield style_words(f"characters of best answers {best.mean:,.0f}, of worst {worst.mean:,.0f}, on average", "dim")
+    if any(each.welch for each in report.systems):
+        yield style_words("against the baseline: * p < .05, † p < .01, ‡ p < .001 (Welch)", "dim")
+
+
+def _list_cells(each: SystemReport) -> list[str]:
+    mark = each.welch.mark if each.welch else ""
+    mean = "-" if each.mean is None else f"{each.mean:.2f}{mark}"
+    interval = "" if each.interval is None else f"{each.interval.low:.1f}-{each.interval.high:.1f}"
+    wins = ["", "", ""] if each.wins is None else [str(count) for count in each.wins]
+    extremes = ["", ""]
+    if each.extremes is not None and each.extremes.samples:
+        best, worst, samples = each.extremes
+        extremes = [f"{100 * best / samples:.0f}", f"{100 * worst / samples:.0f}"]
+    return [mean, interval, str(each.ratings), str(each.unread), *wins, *extremes]

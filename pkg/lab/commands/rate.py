@@ -20,11 +20,10 @@ from pkg.lab.judge.items import read_items
 from pkg.lab.judge.judgements import read_judgements
 from pkg.lab.judge.ratings import parse_rating
 from pkg.lab.rating.rated_items import Mode, RatedFile, read_rated_file
+from pkg.lab.rating.rating_app import ServeOptions, serve_ratings
 from pkg.lab.rating.rating_form import read_name
-from pkg.lab.rating.rating_server import ServeOptions, serve_ratings
-from pkg.lab.rating.rating_summary import summarise_ratings
 from pkg.lab.rating.rating_task import RatingOptions, RatingTask
-from pkg.lab.rating.ratings_file import WRITTEN, RatingsFile, Row
+from pkg.lab.rating.ratings_file import WRITTEN, RatingsFile, Row, summarise_ratings
 from pkg.service.web.web_server import is_loopback
 
 if TYPE_CHECKING:
@@ -39,63 +38,45 @@ SHOWN = 20  # rejected pairs in the table; the JSON output has all
 @click.command(epilog="Example:  pkg rate questions.jsonl --open   or   pkg rate answers.jsonl --raters 3 --overlap 2")
 @click.argument("path", metavar="FILE", callback=decode_option)
 @click.option(
-    "--create",
-    "is_created",
-    is_flag=True,
+    "--create", "is_created", is_flag=True,
     help="Write questions and answers about the code of each row instead of ratings.",
-)
+)  # fmt: skip
 @click.option(
-    "--mode",
-    type=click.Choice(("rate", "grade", "pairwise")),
+    "--mode", type=click.Choice(("rate", "grade", "pairwise")),
     help="Rate pairs, grade each answer, or compare two answers. Default: by the fields of each row.",
-)
+)  # fmt: skip
 @click.option(
-    "--rater",
-    multiple=True,
-    callback=decode_options,
-    metavar="NAME",
+    "--rater", multiple=True, callback=decode_options, metavar="NAME",
     help="Name of a rater, who gets an address. Repeatable. Default: the page asks.",
-)
+)  # fmt: skip
 @click.option("--raters", type=click.IntRange(1), metavar="N", help="Number of raters, named rater-1 to rater-N.")
 @click.option(
-    "--overlap",
-    type=click.IntRange(1),
-    metavar="M",
+    "--overlap", type=click.IntRange(1), metavar="M",
     help="Number of raters of each item, with equal loads. Default: all.",
-)
+)  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the assignment of items and sides.")
 @click.option(
-    "--output",
-    "-o",
-    callback=decode_option,
-    metavar="OUT.jsonl",
+    "--output", "-o", callback=decode_option, metavar="OUT.jsonl",
     help="File to append ratings to. Default: FILE's name with .ratings.jsonl (--create: .created.jsonl) in the current"
     " folder.",
-)
+)  # fmt: skip
 @click.option(
-    "--participants",
-    callback=decode_option,
-    metavar="FILE",
+    "--participants", callback=decode_option, metavar="FILE",
     help="Ask raters for degree, semesters, skill and field, all optional, and store the answers in this file.",
-)
+)  # fmt: skip
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=8719, show_default=True, help="Port; 0 for a free one.")
 @click.option("--open", "is_opened", is_flag=True, help="Open the first address in the system's browser.")
 @click.option("--stay", is_flag=True, help="Keep serving after all is rated, until Ctrl-C.")
 @click.option("--summary", "is_summary", is_flag=True, help="Summarise the ratings so far, and serve nothing.")
 @click.option(
-    "--html",
-    "page",
-    callback=decode_option,
-    metavar="PAGE",
+    "--html", "page", callback=decode_option, metavar="PAGE",
     help="Write a page at the end: each question, its answers side by side, and their ratings.",
-)
+)  # fmt: skip
 @click.option(
-    "--judgements",
-    callback=decode_option,
-    metavar="FILE",
+    "--judgements", callback=decode_option, metavar="FILE",
     help="With --html: also show the judgements in a file of pkg judge --out.",
-)
+)  # fmt: skip
 @json_option
 def rate(path: str, as_json: bool, **options: Any) -> None:
     """Serve a page where people rate or write answers.

@@ -5,28 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from pkg.errors import UsageError
-from pkg.lab.datasets import import_pairs, import_questions, section_questions
-from pkg.lab.datasets.dataset_options import DatasetOptions
+from pkg.graph.store import GraphStore
+from pkg.lab.datasets import import_questions, section_questions
 from pkg.lab.datasets.dataset_rows import Row, StepCounts, Tally, draw, drop_duplicates
-from pkg.lab.datasets.file_pieces import CHUNK_SIZE, CHUNKS, SNIPPET_SIZE, is_python, write_chunks, write_snippets
-from pkg.lab.datasets.import_tables import read_importing_files
+from pkg.lab.datasets.file_pieces import (
+    CHUNK_SIZE,
+    CHUNKS,
+    SNIPPET_SIZE,
+    is_python,
+    list_paths,
+    read_texts,
+    write_chunks,
+    write_snippets,
+)
+from pkg.lab.datasets.import_questions import read_importing_files
 from pkg.lab.datasets.pair_checks import Repositories
-from pkg.lab.datasets.repository_texts import list_paths, read_texts
-from pkg.lab.datasets.request_runner import Request, RequestRunner
-from pkg.lab.datasets.step_chain import estimate_steps, plan_steps, run_steps
-from pkg.lab.datasets.step_estimate import StepEstimate, estimate_requests
-from pkg.lab.datasets.text_cache import TextCache
+from pkg.lab.datasets.request_runner import Request, RequestRunner, StepEstimate, TextCache, estimate_requests
+from pkg.lab.datasets.self_augmentation import estimate_steps, plan_steps, run_steps
+from pkg.lab.lab_options import DatasetOptions
 from pkg.models.text_model import TextModel, Usage
 from pkg.models.usage import Price
 
-if TYPE_CHECKING:
-    from pkg.graph.store import GraphStore
-
 PlainStep = Literal["snippets", "chunks", "dependencies", "meta"]
 """Steps that need no model; the last two can use one."""
+
 DatasetStep = Literal["snippets", "chunks", "dependencies", "meta", "explain", "questions", "curate"]
 PLAIN_STEPS: tuple[PlainStep, ...] = get_args(PlainStep)
 
@@ -120,8 +125,8 @@ def _plan_imports(store: GraphStore, source: str | None, options: DatasetOptions
     files = draw(read_importing_files(store, source), options.limit, options.seed)
     repositories, counts = _find_repositories(store, ()), tally.step(import_questions.STEP)
     return RequestPlan(
-        _estimate(counts.step, lambda: import_pairs.request_table_pairs(files, options)),
-        lambda runner: import_pairs.write_pairs(files, runner, options, counts, repositories),
+        _estimate(counts.step, lambda: import_questions.request_table_pairs(files, options)),
+        lambda runner: import_questions.write_pairs(files, runner, options, counts, repositories),
     )
 
 

@@ -1,17 +1,19 @@
-"""Rows of datasets: their fields, place and origin, and an id that is a hash of the content."""
+"""Rows of datasets: their fields, place and origin, an id that is a hash of the content, and files of rows."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from random import Random
 from typing import Any, TypeVar
 
-from pkg.errors import InputError, shorten
+from pkg.errors import InputError, PathError, refuse_file, shorten
+from pkg.quoting.hidden_characters import escape_json
 
 Row = dict[str, Any]
 """One row of a dataset, as JSON."""
@@ -20,6 +22,8 @@ Item = TypeVar("Item")
 
 _DIGITS = 16  # of an id or a hash
 _SHOWN = 60  # characters of an invalid row in an error message
+PART = ".part"
+"""Suffix of a file in progress. An interrupted run leaves it, and the next writes it again from the cached texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +174,19 @@ def drop_duplicates(rows: Iterable[Row], counts: StepCounts) -> Iterator[Row]:
         seen.add(row["id"])
         counts.written += 1
         yield row
+
+
+def write_rows(rows: Iterable[Row], path: Path) -> None:
+    """Write rows as JSON lines, flushed one by one; raises PathError if the file cannot be written."""
+    if path.is_dir():
+        raise PathError(f"cannot write {path}: it is a folder; expected a file")
+    part = path.with_name(path.name + PART)
+    try:
+        with part.open("w", encoding="utf-8", newline="\n") as file:
+            for row in rows:
+                file.write(escape_json(json.dumps(row, ensure_ascii=False)) + "\n")
+                file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except OSError as fault:
+        raise refuse_file(path, fault) from fault

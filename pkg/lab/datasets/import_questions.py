@@ -1,6 +1,6 @@
-"""Questions about the imports of a file, with answers computed from the import table of the graph (Q-05).
+"""Questions about the imports of a file, with answers from the import table of the graph (Q-04, Q-05), or by a model.
 
-Seven kinds, as in the paper; each question names the file:
+Without a model there are seven kinds, as in the paper; each question names the file:
 
 row         one row of the table: the origin of an imported name
 table       all rows of the table
@@ -15,14 +15,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from random import Random
 from typing import Literal, NamedTuple, get_args
 
 from pkg.extract.files import SUFFIXES
-from pkg.lab.datasets.dataset_rows import Origin, Place, Row, StepCounts, make_row
-from pkg.retrieval.deps.answer import ImportRecord
+from pkg.graph.store import GraphStore
+from pkg.lab.datasets.dataset_rows import Origin, Place, Row, StepCounts, drop_duplicates, make_row
+from pkg.lab.datasets.file_pieces import list_repositories
+from pkg.lab.datasets.pair_checks import ANSWER, QUESTION, Malformed, Repositories, find_file_fault, parse_pairs
+from pkg.lab.datasets.prompts import name_prompt, quote_name, render_prompt
+from pkg.lab.datasets.request_runner import Reply, Request, RequestRunner, run_step
+from pkg.lab.lab_options import DatasetOptions
+from pkg.model import Label, Source
+from pkg.retrieval.deps.answer import DepsOptions, ImportRecord, ImportTable
+from pkg.retrieval.deps.questions import run_deps
 
 STEP, TYPE = "dependencies", "dependencies"
 QuestionKind = Literal["row", "table", "libraries", "files", "category", "no", "absent"]
@@ -41,6 +49,7 @@ _LIBRARY_QUESTIONS = (
     "Which names does {file} import out of libraries, by `from LIBRARY import NAME`?",
 )
 _PLURALS = {"class": "classes", "function": "functions", "variable": "variables", "module": "modules"}
+_HEAD = "category | file | library | name | kind"
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,3 +290,106 @@ def _list_reexporting(path: str, by_file: Mapping[str, Sequence[ImportRecord]]) 
 
 def _list_targets(tables: Iterable[Sequence[ImportRecord]]) -> list[str]:
     return list(dict.fromkeys(each.target_file for table in tables for each in table if each.target_file is not None))
+
+
+class _Statement(NamedTuple):
+    """The module that an import statement names."""
+
+    module: str
+    level: int  # leading dots
+
+
+def read_importing_files(store: GraphStore, source: str | None) -> list[ImportingFile]:
+    """Return each file with imports and its rows of the table, sorted by source and path."""
+    with store.snapshot():
+        return [file for each in list_repositories(store, source) for file in _read_source(store, each)]
+
+
+def _read_source(store: GraphStore, source: Source) -> list[ImportingFile]:
+    places = {
+        path: Place(source.name, source.revision, path, content_hash=content_hash)
+        for path, _, content_hash in store.fingerprints(source.name)
+    }
+    statements: dict[tuple[str, int, str], _Statement] = {}
+    words: dict[str, set[str]] = defaultdict(set)
+    for node in store.nodes((Label.IMPORT,), source.name):
+        module, name = (str(node.properties.get(each) or "") for each in ("module", "imported"))
+        statement = _Statement(module, int(str(node.properties.get("level") or 0)))
+        statements[node.path, node.start_line, name or module] = statement
+        words[node.path].update(word for each in (module, name) for word in each.split(".") if word)
+    table = run_deps(store, None, DepsOptions(question="imports", source=source.name, limit=0))
+    assert isinstance(table, ImportTable)
+    records = []
+    for record in table.records:
+        statement = statements[record.file_name, record.line, record.artifact]
+        if record.library_name is not None:
+            words[record.file_name].add(record.library_name)
+        records.append(_keep_to_statement(record, statement, places.keys()))
+    return group_records(records, places, words)
+
+
+def _keep_to_statement(record: ImportRecord, statement: _Statement, paths: Collection[str]) -> ImportRecord:
+    """Return the record of a library name that a file of the repository re-exports as an import from that file."""
+    is_own = not statement.level and statement.module.partition(".")[0] == record.library_name
+    if record.library_name is None or is_own:
+        return record
+    category = record.category.replace("library", "file")
+    target = _find_file(record.file_name, statement, paths)
+    return replace(record, category=category, target_file=target, library_name=None, artifact_type="unknown")
+
+
+def _find_file(path: str, statement: _Statement, paths: Collection[str]) -> str | None:
+    """Return the file that a statement names; None if none or several match."""
+    inside = statement.module.replace(".", "/")
+    if statement.level:
+        folder = PurePosixPath(path).parents[min(statement.level, len(PurePosixPath(path).parents)) - 1]
+        wanted = {(folder / each).as_posix() for each in (f"{inside}.py", f"{inside}/__init__.py")}
+        found = [each for each in paths if each in wanted]
+    else:
+        ends = (f"/{inside}.py", f"/{inside}/__init__.py")
+        found = [each for each in paths if f"/{each}".endswith(ends)]
+    return found[0] if len(found) == 1 else None
+
+
+def write_pairs(
+    files: Iterable[ImportingFile],
+    runner: RequestRunner,
+    options: DatasetOptions,
+    counts: StepCounts,
+    repositories: Repositories,
+) -> Iterator[Row]:
+    """Write pairs about each file with a model; a malformed reply is dropped as a whole, as in the paper.
+
+    The answers are not verified; each row names its model.
+    """
+
+    def read(reply: Reply) -> list[Row] | str:
+        pairs, place = parse_pairs(reply.text, reply.is_cut), reply.request.place
+        if isinstance(pairs, Malformed):
+            return pairs.reason
+        repository = repositories.find(place.source)
+        faults = [fault for pair in pairs if (fault := find_file_fault(pair, place, repository))]
+        if faults:
+            return faults[0]
+        origin = Origin(STEP, runner.model.name, name_prompt(STEP), options.seed)
+        fields = [{"question": pair.question, "answer": pair.answer, "type": TYPE} for pair in pairs]
+        return [make_row(place, origin, each) for each in fields]
+
+    yield from drop_duplicates(run_step(runner, request_table_pairs(files, options), read, counts), counts)
+
+
+def request_table_pairs(files: Iterable[ImportingFile], options: DatasetOptions) -> Iterator[Request]:
+    """Yield a request about the table of each file; the prefill names the file."""
+    for file in files:
+        words = {"path": file.path, "table": render_table(file)}
+        prefill = f"{QUESTION} In the file {quote_name(file.path)},"
+        yield Request(file.place, {}, render_prompt(STEP, words), options.make_decoding(), prefill, ANSWER)
+
+
+def render_table(file: ImportingFile) -> str:
+    """Return the rows of the table as lines, after a header."""
+    rows = (
+        (each.category, each.target_file or "-", each.library_name or "-", each.artifact, each.artifact_type)
+        for each in file.records
+    )
+    return "\n".join((_HEAD, *dict.fromkeys(" | ".join(row) for row in rows)))

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from random import Random
 
 from pkg.errors import UsageError
-from pkg.lab.datasets.dataset_options import DatasetOptions
 from pkg.lab.datasets.dataset_rows import Place, Row, StepCounts
-from pkg.lab.datasets.request_runner import Reply, Request, RequestRunner, run_step
-from pkg.lab.datasets.step_estimate import StepEstimate, estimate_requests
+from pkg.lab.datasets.request_runner import Reply, Request, RequestRunner, StepEstimate, estimate_requests, run_step
 from pkg.lab.judge.items import JudgedItem
-from pkg.lab.judge.templates import PREFERENCES, choose_principle
+from pkg.lab.judge.judge_tasks import PREFERENCES, choose_principle
+from pkg.lab.lab_options import DatasetOptions
 from pkg.models.prompt_batch import Conversation
 from pkg.models.text_model import Message
 from pkg.models.usage import Price

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pkg.extract.text_files.text_kinds import find_text_kind
 from pkg.extract.text_files.text_sections import BESIDE
-from pkg.lab.datasets.dataset_options import DatasetOptions
+from pkg.graph.store import GraphStore
 from pkg.lab.datasets.dataset_rows import (
     Origin,
     Place,
@@ -20,15 +20,12 @@ from pkg.lab.datasets.dataset_rows import (
     make_evidence,
     make_row,
 )
-from pkg.lab.datasets.pair_checks import Repositories, find_file_fault
-from pkg.lab.datasets.pair_parsing import ANSWER, QUESTION, Malformed, parse_pair
+from pkg.lab.datasets.file_pieces import list_repositories
+from pkg.lab.datasets.pair_checks import ANSWER, QUESTION, Malformed, Repositories, find_file_fault, parse_pair
 from pkg.lab.datasets.prompts import name_prompt, quote_name, render_prompt
-from pkg.lab.datasets.repository_texts import list_repositories
 from pkg.lab.datasets.request_runner import Reply, Request, RequestRunner, run_step
+from pkg.lab.lab_options import DatasetOptions
 from pkg.model import HEADINGS, Label, Node
-
-if TYPE_CHECKING:
-    from pkg.graph.store import GraphStore
 
 STEP, TYPE = "meta", "meta"
 MAX_ANSWER_LENGTH = 4_000  # characters; a longer section is not a useful answer

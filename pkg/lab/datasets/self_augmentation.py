@@ -5,17 +5,46 @@ Each step takes the rows of the previous one, yields its own in the same order, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 
-from pkg.lab.datasets.dataset_options import DatasetOptions
-from pkg.lab.datasets.dataset_rows import Origin, Row, StepCounts, drop_duplicates, make_evidence, make_row, read_place
-from pkg.lab.datasets.pair_checks import Repositories, find_span_fault
-from pkg.lab.datasets.pair_parsing import ANSWER, QUESTION, Malformed, parse_pair, parse_score
+from pkg.errors import InputError, UsageError
+from pkg.lab.datasets.dataset_rows import (
+    Origin,
+    Row,
+    StepCounts,
+    Tally,
+    drop_duplicates,
+    make_evidence,
+    make_row,
+    read_place,
+)
+from pkg.lab.datasets.file_pieces import CHUNKS
+from pkg.lab.datasets.pair_checks import (
+    ANSWER,
+    QUESTION,
+    Malformed,
+    Repositories,
+    find_span_fault,
+    parse_pair,
+    parse_score,
+)
 from pkg.lab.datasets.prompts import draw_question, name_prompt, quote_name, render_prompt
-from pkg.lab.datasets.request_runner import Reply, Request, RequestRunner, run_step
+from pkg.lab.datasets.request_runner import (
+    Reply,
+    Request,
+    RequestRunner,
+    StepEstimate,
+    estimate_requests,
+    make_placeholder_text,
+    run_step,
+)
+from pkg.lab.lab_options import DatasetOptions
+from pkg.models.usage import Price
 
 EXPLAIN, QUESTIONS, CURATE = "explain", "questions", "curate"
+STEPS = (CHUNKS, EXPLAIN, QUESTIONS, CURATE)
+"""Steps in their order; each takes the rows of the previous one."""
 
 
 def explain(chunks: Iterable[Row], runner: RequestRunner, options: DatasetOptions, counts: StepCounts) -> Iterator[Row]:
@@ -127,3 +156,50 @@ def request_scores(pairs: Iterable[Row], options: DatasetOptions) -> Iterator[Re
         place = read_place(row)
         words = {**place.meta_data, "content": place.content, "question": row["question"], "answer": row["answer"]}
         yield Request(place, row, render_prompt(CURATE, words), options.make_score_decoding())
+
+
+def plan_steps(rows: Sequence[Row], wanted: str) -> tuple[str, ...]:
+    """Return the steps that lead from rows to the wanted step.
+
+    Raises InputError for rows of several steps, and UsageError if the wanted step does not follow theirs.
+    """
+    found = sorted({str(row["step"]) for row in rows}) or [CHUNKS]
+    if len(found) > 1:
+        raise InputError(f"rows of several steps: {', '.join(found)}; expected rows of one")
+    before = STEPS[: STEPS.index(wanted)]
+    if found[0] not in before:
+        raise UsageError(f"pkg data {wanted} takes rows of {' or '.join(before)}, and these are of {found[0]}")
+    return STEPS[STEPS.index(found[0]) + 1 : STEPS.index(wanted) + 1]
+
+
+def run_steps(
+    rows: Iterable[Row],
+    steps: Sequence[str],
+    runner: RequestRunner,
+    options: DatasetOptions,
+    tally: Tally,
+    repositories: Repositories,
+) -> Iterator[Row]:
+    """Return the rows of the last step; the steps run as a pipeline of iterators."""
+    made = iter(rows)
+    for step in steps:
+        counts = tally.step(step)
+        if step == EXPLAIN:
+            made = explain(made, runner, options, counts)
+        elif step == QUESTIONS:
+            made = make_questions(made, runner, options, counts, repositories)
+        else:
+            made = curate(made, runner, options, counts)
+    return made
+
+
+def estimate_steps(
+    rows: Sequence[Row], steps: Sequence[str], options: DatasetOptions, price: Price | None
+) -> Iterator[StepEstimate]:
+    """Yield the estimate of each step; assumes the maximum length for texts that earlier steps will write."""
+    for step in steps:
+        ask = {EXPLAIN: request_explanations, QUESTIONS: request_pairs, CURATE: request_scores}[step]
+        requests = list(ask(rows, options))
+        yield estimate_requests(step, requests, price)
+        text = make_placeholder_text(options.max_tokens)
+        rows = [request.row | {"explanation": text, "question": "", "answer": text} for request in requests]

@@ -1,6 +1,6 @@
 """HumanEval and MBPP as tasks of Inspect, for users of its viewer (docs/commands.md).
 
-Items, prompts, context and verdicts are those of `pkg eval`; Inspect runs the model, and its log is the record.
+Items, prompts, context and scores are those of `pkg eval`; Inspect runs the model, and its log is the record.
 """
 
 from __future__ import annotations
@@ -13,12 +13,10 @@ from typing import Any
 from pkg.errors import MissingExtraError, UsageError
 from pkg.generation.prompt_templates.prompt_template import HelperText, Prompt, make_task
 from pkg.generation.prompt_templates.template_choice import TEMPLATES, check_template
-from pkg.lab.evaluation.code.benchmark_files import read_benchmark
-from pkg.lab.evaluation.code.benchmark_items import Benchmark, Item, draw_items
-from pkg.lab.evaluation.code.columns import choose_columns
+from pkg.lab.evaluation.code.benchmarks import Benchmark, Item, draw_items, read_benchmark
 from pkg.lab.evaluation.code.contexts import ContextFinder
-from pkg.lab.evaluation.code.hidden_tests import HiddenTests
-from pkg.lab.evaluation.code.scorer import LIMITS, PLUS_LIMITS, Score, score_all
+from pkg.lab.evaluation.code.evaluation_conditions import choose_conditions
+from pkg.lab.evaluation.code.hidden_tests import LIMITS, PLUS_LIMITS, HiddenTests, Score, score_all
 from pkg.rerank.diagnosis import check_answer
 from pkg.sandbox.worker_pool import open_sandbox
 
@@ -65,10 +63,10 @@ def _make_task(whole: Benchmark, context: str, store: str, form: str, limit: int
 
 def _find_context(benchmark: Benchmark, context: str, store: str) -> dict[str, list[list[str]]]:
     """Return the shown code of each item as place and text; raises UsageError for a column that is not written."""
-    column = choose_columns([context])[-1]
-    if column.kind != "written":
+    condition = choose_conditions([context])[-1]
+    if condition.kind != "written":
         raise UsageError(f"the column {context} chooses among answers; expected one that a model writes")
-    if not column.needs_graph:
+    if not condition.needs_graph:
         return {item.id: [] for item in benchmark.items}
     if not store:
         raise UsageError(f"the column {context} shows code of a graph; name one, such as -T store=sqlite:///graph.db")
@@ -77,9 +75,8 @@ def _find_context(benchmark: Benchmark, context: str, store: str) -> dict[str, l
 
     with closing(open_store(store)) as graph:
         finder = ContextFinder(graph, load_store_encoder(graph))
-        return {
-            item.id: [list(helper) for helper in finder.find(column.finder, item).helpers] for item in benchmark.items
-        }
+        found = {item.id: finder.find(condition.finder, item).helpers for item in benchmark.items}
+        return {item: [list(helper) for helper in helpers] for item, helpers in found.items()}
 
 
 def _render(form: str, text: str, shown: list[list[str]]) -> Prompt:

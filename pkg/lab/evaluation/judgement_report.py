@@ -12,15 +12,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from pkg.lab.evaluation.statistics.bootstrap import find_mean_interval
-from pkg.lab.evaluation.statistics.bradley_terry import Ranked, rank_systems
-from pkg.lab.evaluation.statistics.proportions import Interval
-from pkg.lab.evaluation.statistics.rating_shares import Extremes, Wins, count_extremes, count_wins, list_extremes
-from pkg.lab.evaluation.statistics.spreads import Spread, count_scores, describe_values
-from pkg.lab.evaluation.statistics.welch import Welch, compare_means
-from pkg.lab.evaluation.statistics.win_rates import Outcome, WinRate, average_win_rates
+from pkg.lab.evaluation.rating_statistics import (
+    Extremes,
+    Ranked,
+    Spread,
+    Welch,
+    Wins,
+    compare_means,
+    count_extremes,
+    count_scores,
+    count_wins,
+    describe_values,
+    find_mean_interval,
+    list_extremes,
+    rank_systems,
+)
+from pkg.lab.evaluation.share_statistics import Interval, Outcome, WinRate, average_win_rates
+from pkg.lab.judge.judge_tasks import Kind
 from pkg.lab.judge.judgements import NO_VALUE, TIE_BAD, TIE_GOOD, Judgement, list_rated
-from pkg.lab.judge.templates import Kind
 
 ALL = "overall"
 """Type of all questions together; each type is weighted by its items."""
@@ -85,17 +94,13 @@ def report_judgements(
     oddities = Counter(oddity for each in own for oddity in each.oddities)
     best, worst = _list_lengths(own)
     return JudgementReport(
-        kind, " and ".join(sorted(judges)), len(own), sum(_lacks_value(each) for each in own),
+        kind, " and ".join(sorted(judges)), len(own), sum(each.lacks_value for each in own),
         sum(bool(each.fault) for each in own), sum(each.left_out > 0 for each in own), dict(sorted(oddities.items())),
         tuple(_report_pairs(own, baseline)) if kind == "pairwise" else (),
         _rank(own) if kind == "pairwise" else None,
         tuple(_report_systems(own, baseline, unparsed_as_zero, seed)) if kind != "pairwise" else (),
         describe_values(best), describe_values(worst),
     )  # fmt: skip
-
-
-def _lacks_value(judgement: Judgement) -> bool:
-    return not judgement.verdict if judgement.kind == "pairwise" else None in (judgement.ratings or (None,))
 
 
 def _report_pairs(judgements: Sequence[Judgement], baseline: str) -> Iterable[PairReport]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from pkg.errors import count_things, shorten
+from pkg.errors import shorten
 from pkg.model import Skip
 
 SHOWN_LENGTH = 60  # characters of a wrong value in an error message
 ID_LENGTH = 12  # hexadecimal digits of an id that is computed from the content
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,34 +42,42 @@ class JudgedItem:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadItems:
-    """The items of a file, and its invalid rows."""
+class ReadRows(Generic[T]):
+    """The parsed rows of a file, and its invalid ones."""
 
-    items: tuple[JudgedItem, ...]
+    items: tuple[T, ...]
     bad: tuple[Skip, ...]  # invalid rows; `path` is the line
 
 
-def read_items(lines: Iterable[str], min_answers: int = 0) -> ReadItems:
-    """Read items with at least `min_answers` answers; an invalid row is skipped and returned with its reason."""
-    items: dict[str, JudgedItem] = {}
+def parse_rows(lines: Iterable[str], parse: Callable[[Any], T], name: Callable[[T], object] = id) -> ReadRows[T]:
+    """Parse JSON lines; an invalid row, and one whose name occurs twice, is skipped and returned with its reason."""
+    items: dict[object, T] = {}
     bad: list[Skip] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            item = parse_item(json.loads(line))
-            _check_item(item, items, min_answers)
+            item = parse(json.loads(line))
         except (ValueError, RecursionError) as fault:
             bad.append(Skip(f"line {number}", str(fault)))
+            continue
+        if name(item) in items:
+            shown = shorten(str(name(item)), SHOWN_LENGTH)
+            bad.append(Skip(f"line {number}", f"the id '{shown}' occurs twice; expected one row for each"))
         else:
-            items[item.id] = item
-    return ReadItems(tuple(items.values()), tuple(bad))
+            items[name(item)] = item
+    return ReadRows(tuple(items.values()), tuple(bad))
+
+
+def read_items(lines: Iterable[str]) -> ReadRows[JudgedItem]:
+    """Read items, each with an id of its own."""
+    return parse_rows(lines, parse_item, lambda item: item.id)
 
 
 def parse_item(row: Any) -> JudgedItem:
     """Parse a row of question and answers, or an annotation record; raises ValueError if it is neither."""
     if not isinstance(row, dict):
-        raise ValueError(f"not an object but {_show(row)}; expected one with a question and answers")
+        raise ValueError(f"not an object but {show_value(row)}; expected one with a question and answers")
     question = _take_text(row, "question", "instruction")
     if not question.strip():
         raise ValueError("no question; expected a text under 'question' or 'instruction'")
@@ -75,9 +85,10 @@ def parse_item(row: Any) -> JudgedItem:
     answers = _take_answers(row)
     name = row.get("id")
     if name is not None and not isinstance(name, str | int):
-        raise ValueError(f"the id is {_show(name)}; expected a text or a number")
+        raise ValueError(f"the id is {show_value(name)}; expected a text or a number")
+    content_hash = hashlib.sha256(f"{question}\0{reference}".encode("utf-8", "replace")).hexdigest()[:ID_LENGTH]
     return JudgedItem(
-        id=_hash(question, reference) if name in (None, "") else str(name),
+        id=content_hash if name in (None, "") else str(name),
         question=question,
         answers=answers,
         reference=reference,
@@ -88,19 +99,12 @@ def parse_item(row: Any) -> JudgedItem:
     )
 
 
-def _check_item(item: JudgedItem, known: Mapping[str, JudgedItem], min_answers: int) -> None:
-    if item.id in known:
-        raise ValueError(f"the id '{shorten(item.id, SHOWN_LENGTH)}' occurs twice; expected one row for each")
-    if len(item.answers) < min_answers:
-        raise ValueError(f"{count_things(len(item.answers), 'answer')}; expected {min_answers} or more")
-
-
 def _take_text(row: Mapping[str, Any], *names: str) -> str:
     """Return the first non-empty text under one of the names, or ""."""
     for name in names:
         value = row.get(name)
         if value is not None and not isinstance(value, str):
-            raise ValueError(f"'{name}' is {_show(value)}; expected a text")
+            raise ValueError(f"'{name}' is {show_value(value)}; expected a text")
         if value:
             return value
     return ""
@@ -109,22 +113,24 @@ def _take_text(row: Mapping[str, Any], *names: str) -> str:
 def _take_list(row: Mapping[str, Any], name: str) -> list[Any]:
     value = row.get(name) or []
     if not isinstance(value, list):
-        raise ValueError(f"'{name}' is {_show(value)}; expected a list")
+        raise ValueError(f"'{name}' is {show_value(value)}; expected a list")
     return value
 
 
 def _take_answers(row: Mapping[str, Any]) -> dict[str, str]:
     answers = row.get("answers") or {}
     if not isinstance(answers, dict):
-        raise ValueError(f"'answers' is {_show(answers)}; expected an object of a text by system")
+        raise ValueError(f"'answers' is {show_value(answers)}; expected an object of a text by system")
     pairs = list(answers.items())
     for each in _take_list(row, "responses"):
         if not isinstance(each, dict):
-            raise ValueError(f"a response is {_show(each)}; expected an object with 'model' and 'response'")
+            raise ValueError(f"a response is {show_value(each)}; expected an object with 'model' and 'response'")
         pairs.append((each.get("model"), each.get("response")))
     for system, answer in pairs:
         if not (isinstance(system, str) and system and isinstance(answer, str)):
-            raise ValueError(f"{_show(system)} answers {_show(answer)}; expected the name of a system and a text")
+            raise ValueError(
+                f"{show_value(system)} answers {show_value(answer)}; expected the name of a system and a text"
+            )
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a system answers twice; expected one answer of each")
@@ -135,7 +141,7 @@ def _take_tests(row: Mapping[str, Any]) -> tuple[str, ...]:
     tests = row.get("tests") or []
     tests = [tests] if isinstance(tests, str) else tests
     if not (isinstance(tests, list) and all(isinstance(each, str) for each in tests)):
-        raise ValueError(f"'tests' is {_show(tests)}; expected statements, as one text or a list")
+        raise ValueError(f"'tests' is {show_value(tests)}; expected statements, as one text or a list")
     return tuple(tests)
 
 
@@ -147,13 +153,10 @@ def _parse_evidence(value: Any) -> Excerpt:
         path, content = None, None
         lines = 0, 0
     if not (isinstance(path, str) and isinstance(content, str)):
-        raise ValueError(f"evidence is {_show(value)}; expected path, start_line, end_line and content")
+        raise ValueError(f"evidence is {show_value(value)}; expected path, start_line, end_line and content")
     return Excerpt(path, *lines, content)
 
 
-def _hash(*texts: str) -> str:
-    return hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:ID_LENGTH]
-
-
-def _show(value: object) -> str:
-    return shorten(json.dumps(value, ensure_ascii=False), SHOWN_LENGTH)
+def show_value(value: object) -> str:
+    """Return a value as shortened JSON, for a message."""
+    return shorten(json.dumps(value, ensure_ascii=False, default=str), SHOWN_LENGTH)

@@ -1,5 +1,6 @@
-"""Judgements as rows of JSON, and the file that stores them.
+"""Judgements: parsed from the texts of a judge as in the papers (Q-17, C-05, C-17), as rows of JSON, and in a file.
 
+In a text the first match counts. A text without a match and a rating outside of its scale have no value (A-33).
 Each row is written as soon as it is complete, so that an interrupted run loses only the requests in flight, and the
 same command resumes it. The key of a text is a hash of prompt, model, decoding and seed.
 """
@@ -9,26 +10,106 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from pkg.errors import InputError, PathError, refuse_file, shorten
-from pkg.lab.judge.judge_tasks import JudgeTask
+from pkg.errors import InputError, PathError, refuse_file
+from pkg.lab.judge.items import JudgedItem, show_value
+from pkg.lab.judge.judge_tasks import KINDS, JudgeTask, Kind
 from pkg.lab.judge.ratings import VERDICTS
-from pkg.lab.judge.templates import KINDS, Kind
-from pkg.lab.judge.verdicts import TRUNCATED, ReadGrade, parse_grade, parse_levels, parse_verdict
 from pkg.models.prompt_batch import Conversation
 from pkg.models.text_model import Decoding, Usage
 from pkg.quoting.hidden_characters import escape_json
 
+VERDICT = re.compile(r"\[\[(A|B|C|D)\]\]")
+GRADE = re.compile(r"\bRating:\s*(\d+)\b")
+RATIONALE = re.compile(r"\bRationale:\s*(.*?)(?=\n\s*(?:#|Rating:)|\Z)", re.DOTALL)
+_SECTION = re.compile(r"^\W*(?:Output for )?Response (\d+)\b.*$", re.MULTILINE | re.IGNORECASE)
+
+GRADES, LEVELS = (1, 10), (1, 5)
+"""The scales of a grade and of an annotation, both ends allowed."""
+
+EMPTY, NONE = "nothing said", "no value"
+SEVERAL, INSIDE, OUTSIDE = "two different values", "inside a sentence", "outside of the scale"
+TRUNCATED = "broken off at --max-tokens"
+"""The judge reached its token limit, usually before the verdict."""
+
 OTHER_LINES = ("check", "summary")
 """Types of the other lines in the output of `pkg judge`."""
 
-SHOWN_LENGTH = 60  # characters of an invalid row in an error message
-
 TIE_GOOD, TIE_BAD, NO_VALUE = "tie good", "tie bad", "no value"
+
+
+class ReadVerdict(NamedTuple):
+    """The verdict in a text."""
+
+    verdict: str  # A, B, C, D, or "" for none
+    oddities: tuple[str, ...] = ()
+
+
+class ReadGrade(NamedTuple):
+    """The rating in a text."""
+
+    rating: int | None
+    oddities: tuple[str, ...] = ()
+    rationale: str = ""
+
+
+def parse_verdict(text: str) -> ReadVerdict:
+    """Parse the first verdict of a comparison."""
+    found = list(VERDICT.finditer(text))
+    if not found:
+        return ReadVerdict("", (NONE if text.strip() else EMPTY,))
+    return ReadVerdict(found[0][1], _list_oddities(text, found))
+
+
+def parse_grade(text: str, scale: tuple[int, int] = GRADES) -> ReadGrade:
+    """Parse the first rating of an answer, and its rationale."""
+    found = list(GRADE.finditer(text))
+    reason = RATIONALE.search(text)
+    rationale = reason[1].strip() if reason else ""
+    if not found:
+        return ReadGrade(None, (NONE if text.strip() else EMPTY,), rationale)
+    oddities = _list_oddities(text, found)
+    digits = found[0][1].lstrip("0") or "0"
+    if len(digits) > len(str(scale[1])) or not scale[0] <= int(digits) <= scale[1]:
+        return ReadGrade(None, (*oddities, OUTSIDE), rationale)
+    return ReadGrade(int(digits), oddities, rationale)
+
+
+def parse_levels(text: str, count: int) -> list[ReadGrade]:
+    """Parse a rating for each of `count` answers, by the headings of their sections (C-05).
+
+    Without headings the ratings count in their order, if there are as many as answers.
+    """
+    headings = list(_SECTION.finditer(text))
+    parts: dict[int, str] = {}
+    for heading, part in zip(headings, _cut_at(text, headings), strict=True):
+        parts.setdefault(int(heading[1][:4]), part.removeprefix(heading[0]))
+    found = list(GRADE.finditer(text))
+    if not headings and len(found) == count:
+        parts = dict(enumerate(_cut_at(text, found), 1))
+    missing = "" if not text.strip() else "-"  # an answer that the text omits has no value; only empty texts are EMPTY
+    return [parse_grade(parts.get(number, missing), LEVELS) for number in range(1, count + 1)]
+
+
+def _cut_at(text: str, matches: list[re.Match[str]]) -> list[str]:
+    """Split a text at the start of each match; drops the text before the first."""
+    starts = [match.start() for match in matches]
+    return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=False)]
+
+
+def _list_oddities(text: str, found: list[re.Match[str]]) -> tuple[str, ...]:
+    oddities = []
+    if len({match[1] for match in found}) > 1:
+        oddities.append(SEVERAL)
+    rest = text[found[0].end() :].partition("\n")[0]
+    if re.search(r"[^\W\d]", rest.removeprefix("/10")):
+        oddities.append(INSIDE)
+    return tuple(oddities)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +143,11 @@ class Judgement:
         """Return the name of the better system, TIE_GOOD, TIE_BAD or NO_VALUE."""
         first, second = self.systems[0], self.systems[-1]
         return {"A": first, "B": second, "C": TIE_GOOD, "D": TIE_BAD}.get(self.verdict, NO_VALUE)
+
+    @property
+    def lacks_value(self) -> bool:
+        """Return whether there is no verdict, or a rating is missing."""
+        return not self.verdict if self.kind == "pairwise" else None in (self.ratings or (None,))
 
     @property
     def place(self) -> tuple[str, str, str, tuple[str, ...], str, int]:
@@ -116,8 +202,7 @@ def make_key(prompt: Conversation, identity: str, decoding: Decoding) -> str:
 def parse_judgement(row: Any) -> Judgement:
     """Parse a row; raises ValueError if it is not a judgement."""
     if not (isinstance(row, dict) and row.get("kind") in KINDS and _holds(row.get("systems"), str) and row["systems"]):
-        seen = shorten(json.dumps(row, ensure_ascii=False), SHOWN_LENGTH)
-        raise ValueError(f"no judgement in {seen}; expected the output of pkg judge")
+        raise ValueError(f"no judgement in {show_value(row)}; expected the output of pkg judge")
     if row.get("verdict", "") not in ("", *VERDICTS) or not _holds(row.get("ratings", []), int | None):
         raise ValueError(f"the verdict is {row.get('verdict')!r}, the ratings are {row.get('ratings')!r}; expected one"
                          f" of {', '.join(VERDICTS)}, or numbers")  # fmt: skip
@@ -177,7 +262,8 @@ class JudgementFile:
 
     def add(self, judgement: Judgement) -> None:
         """Store a judgement unless it is stored already or has a fault; raises PathError if writing fails."""
-        if judgement.fault or self._has(judgement):
+        is_known = judgement.key in self._texts and (judgement.judge, judgement.place) in self._places
+        if judgement.fault or is_known:
             return
         self._remember(judgement)
         if self.path is None:
@@ -187,9 +273,6 @@ class JudgementFile:
                 file.write(escape_json(json.dumps(judgement.to_json(), ensure_ascii=False)) + "\n")
         except OSError as fault:
             raise refuse_file(self.path, fault) from fault
-
-    def _has(self, judgement: Judgement) -> bool:
-        return judgement.key in self._texts and (judgement.judge, judgement.place) in self._places
 
     def _remember(self, judgement: Judgement) -> None:
         self._texts.setdefault(judgement.key, judgement)
@@ -209,3 +292,34 @@ def list_rated(judgements: Iterable[Judgement]) -> Iterator[tuple[Judgement, str
         lengths = each.lengths or (0,) * len(each.systems)
         for system, rating, length in zip(each.systems, each.ratings, lengths, strict=False):
             yield each, system, rating, length
+
+
+def make_records(items: Sequence[JudgedItem], judgements: Iterable[Judgement]) -> Iterator[dict[str, Any]]:
+    """Build a record (C-07) of each item and preference from the first run; an unparsable rating is null."""
+    known = {item.id: item for item in items}
+    for each in judgements:
+        item = known.get(each.id)
+        if item is None or each.kind != "annotate" or each.run or each.fault or each.case:
+            continue
+        rationales = each.rationales or ("",) * len(each.systems)
+        yield {
+            "id": item.id,
+            "instruction": item.question,
+            "preference": each.preference,
+            "models": list(each.systems),
+            "responses": [{"model": system, "response": item.answers[system]} for system in each.systems],
+            "annotations": [
+                {"model": system, "rating": rating, "rationale": rationale}
+                for system, rating, rationale in zip(each.systems, each.ratings, rationales, strict=True)
+            ],
+        }
+
+
+def write_records(path: Path, records: Iterable[dict[str, Any]]) -> int:
+    """Write records as JSON lines and return their number; raises PathError if the file cannot be written."""
+    lines = [escape_json(json.dumps(each, ensure_ascii=False)) + "\n" for each in records]
+    try:
+        path.write_text("".join(lines), encoding="utf-8", errors="replace")
+    except OSError as fault:
+        raise refuse_file(path, fault) from None
+    return len(lines)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
 from pkg.errors import shorten
-from pkg.model import Skip
+from pkg.lab.judge.items import SHOWN_LENGTH, ReadRows, parse_rows, show_value
 
 RatingKind = Literal["grade", "pairwise", "annotation", "pair"]
 """A grade of one answer, a choice of two, a level by preference, or ratings of a question and its answer."""
@@ -30,8 +29,6 @@ SCALES: Mapping[RatingKind, Scale] = {
     "annotation": Scale(1, 5),
 }
 
-SHOWN_LENGTH = 60  # characters of a wrong value in an error message
-
 
 @dataclass(frozen=True, slots=True)
 class Rating:
@@ -51,9 +48,11 @@ class Rating:
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(RatingKind):
-            raise ValueError(f"the kind is {_show(self.kind)}; expected one of {', '.join(get_args(RatingKind))}")
+            raise ValueError(f"the kind is {show_value(self.kind)}; expected one of {', '.join(get_args(RatingKind))}")
         if not (isinstance(self.id, str) and self.id and isinstance(self.rater, str) and self.rater):
-            raise ValueError(f"the id is {_show(self.id)} and the rater {_show(self.rater)}; expected both named")
+            raise ValueError(
+                f"the id is {show_value(self.id)} and the rater {show_value(self.rater)}; expected both named"
+            )
         if self.kind == "pairwise":
             self._check_verdict()
         else:
@@ -61,9 +60,9 @@ class Rating:
 
     def _check_verdict(self) -> None:
         if self.verdict not in VERDICTS:
-            raise ValueError(f"the verdict is {_show(self.verdict)}; expected one of {', '.join(VERDICTS)}")
+            raise ValueError(f"the verdict is {show_value(self.verdict)}; expected one of {', '.join(VERDICTS)}")
         if len(self.systems) != 2:
-            raise ValueError(f"the systems are {_show(list(self.systems))}; expected the two that were compared")
+            raise ValueError(f"the systems are {show_value(list(self.systems))}; expected the two that were compared")
 
     def _check_ratings(self, scale: Scale) -> None:
         if not (self.ratings or self.bad_code):
@@ -72,7 +71,7 @@ class Rating:
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if not (is_number and scale.low <= value <= scale.high):
                 raise ValueError(
-                    f"{shorten(name, SHOWN_LENGTH)} is rated {_show(value)}; expected {scale.low} to {scale.high}"
+                    f"{shorten(name, SHOWN_LENGTH)} is rated {show_value(value)}; expected {scale.low} to {scale.high}"
                 )
 
     def to_json(self) -> dict[str, Any]:
@@ -87,18 +86,18 @@ class Rating:
 def parse_rating(row: Any) -> Rating:
     """Parse a row; raises ValueError if it is not a rating."""
     if not isinstance(row, dict):
-        raise ValueError(f"not an object but {_show(row)}; expected one with id, rater and kind")
+        raise ValueError(f"not an object but {show_value(row)}; expected one with id, rater and kind")
     ratings, systems, seconds = row.get("ratings") or {}, row.get("systems") or [], row.get("seconds") or 0.0
     if not isinstance(ratings, dict):
-        raise ValueError(f"'ratings' is {_show(ratings)}; expected an object of numbers")
+        raise ValueError(f"'ratings' is {show_value(ratings)}; expected an object of numbers")
     if not (isinstance(systems, list) and all(isinstance(each, str) for each in systems)):
-        raise ValueError(f"'systems' is {_show(systems)}; expected a list of names")
+        raise ValueError(f"'systems' is {show_value(systems)}; expected a list of names")
     if not isinstance(seconds, int | float) or not 0 <= seconds < float("inf"):
-        raise ValueError(f"'seconds' is {_show(seconds)}; expected a number")
+        raise ValueError(f"'seconds' is {show_value(seconds)}; expected a number")
     texts = {name: row.get(name) or "" for name in ("verdict", "system", "comment", "when")}
     for name, text in texts.items():
         if not isinstance(text, str):
-            raise ValueError(f"'{name}' is {_show(text)}; expected a text")
+            raise ValueError(f"'{name}' is {show_value(text)}; expected a text")
     found = row.get("id"), row.get("rater"), row.get("kind")
     item, rater, kind = (str(each) if isinstance(each, int) else each for each in found)
     return Rating(
@@ -107,26 +106,6 @@ def parse_rating(row: Any) -> Rating:
     )  # fmt: skip
 
 
-class ReadRatings(NamedTuple):
-    """The ratings of a file, and its invalid rows."""
-
-    ratings: tuple[Rating, ...]
-    bad: tuple[Skip, ...]  # invalid rows; `path` is the line
-
-
-def read_ratings(lines: Iterable[str]) -> ReadRatings:
+def read_ratings(lines: Iterable[str]) -> ReadRows[Rating]:
     """Read ratings; an invalid row is skipped and returned with its reason."""
-    ratings: list[Rating] = []
-    bad: list[Skip] = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            ratings.append(parse_rating(json.loads(line)))
-        except (ValueError, RecursionError) as fault:
-            bad.append(Skip(f"line {number}", str(fault)))
-    return ReadRatings(tuple(ratings), tuple(bad))
-
-
-def _show(value: object) -> str:
-    return shorten(json.dumps(value, ensure_ascii=False, default=str), SHOWN_LENGTH)
+    return parse_rows(lines, parse_rating)

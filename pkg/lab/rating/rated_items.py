@@ -25,9 +25,11 @@ MODES: tuple[str, ...] = get_args(Mode)
 
 CODE_FIELDS = ("content", "snippet", "code", "answer")
 """Fields that may hold the code of a row."""
+
 MAX_LINE = 10**9  # larger numbers are not lines
 ORIGIN_FIELDS = ("path", "meta_data", "source", "revision", "content_hash")
 """Fields of a row that are copied to the questions written about it."""
+
 QUESTION_TYPES = ("syntax", "dependencies", "meta")  # of SpyderCodeQA; a question about code is the first
 
 

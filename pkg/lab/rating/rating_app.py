@@ -1,9 +1,10 @@
-"""The rating page over HTTP: static files, and a JSON API for signed-in browsers."""
+"""The rating page over HTTP: static files, a JSON API for signed-in browsers, and the server."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -12,17 +13,20 @@ from typing import TYPE_CHECKING, Any
 from pkg.errors import InputError, MissingExtraError, PkgError
 from pkg.lab.rating.rating_form import DEGREES, SEMESTERS, SKILLS, read_name
 from pkg.lab.rating.rating_task import RatedMeanwhileError, RatingTask
-from pkg.service.web.web_access import COOKIE_DAYS, BrowserAccess, WebGuard
+from pkg.service.web.web_access import COOKIE_DAYS, BrowserAccess, WebGuard, WebHosts
+from pkg.service.web.web_server import LOOPBACK, list_hosts, make_server, open_socket
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
 
+
 PAGE = Path(__file__).parent / "page"
 MAX_POST_SIZE = 2_000_000  # bytes; ten times the longest texts of a form
 USED_MESSAGE = "This address is invalid or was used already. The terminal shows a new one for another browser.\n"
 NOT_SIGNED_IN = "You are not signed in. Open the address that the terminal shows; the text you have typed is kept."
+PORT = 8719  # fixed, so that a browser finds its unsaved ratings when the command runs again
 
 
 @dataclass(slots=True)
@@ -201,3 +205,35 @@ def _send_json(status: HTTPStatus, answer: Mapping[str, Any]) -> Response:
 
     content = json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace")
     return Response(content, status, media_type="application/json")
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """Address of the page, and whether it stays open when all items are rated."""
+
+    host: str = LOOPBACK
+    port: int = PORT
+    stay: bool = False
+
+
+def serve_ratings(task: RatingTask, options: ServeOptions, tell: Callable[[str | None, str], None]) -> None:
+    """Serve the page; `tell` is called with each rater and address.
+
+    After an address is used, a new one is made for another browser. Ctrl-C raises KeyboardInterrupt. Raises UsageError
+    for an invalid host, PkgError for a port that is in use, and MissingExtraError without uvicorn.
+    """
+    with closing(open_socket(options.host, options.port)) as opened:
+        hosts = WebHosts(list_hosts(options.host, opened.getsockname()[1]))
+        access = BrowserAccess[Visitor](hosts, "rate")
+
+        def give_address(rater: str | None) -> None:
+            tell(rater, access.make_address(Visitor(rater)))
+
+        def end() -> bool:
+            server.should_exit = not options.stay
+            return server.should_exit
+
+        server = make_server(make_app(task, access, give_address, end), "the page for raters")
+        for rater in task.options.raters or (None,):
+            give_address(rater)
+        server.run(sockets=[opened])

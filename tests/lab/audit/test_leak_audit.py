@@ -12,8 +12,7 @@ from pkg.api import open_graph
 from pkg.cli import main
 from pkg.errors import InputError, PathError, UsageError
 from pkg.lab import audit_graph
-from pkg.lab.audit.leak_audit import find_leaks, mark_around, read_marks
-from pkg.lab.audit.solutions import read_solutions
+from pkg.lab.audit.leak_audit import find_leaks, mark_around, read_marks, read_solutions
 from pkg.model import Leak
 
 TASKS = '''

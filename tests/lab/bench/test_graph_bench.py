@@ -22,8 +22,7 @@ from pkg.graph.opening import open_store
 from pkg.graph.store import GraphStore
 from pkg.indexing.build import build
 from pkg.lab.bench.bare_copy import DocumentedFunction, copy_bare
-from pkg.lab.bench.graph_bench import BenchReport, choose_questions
-from pkg.lab.bench.graph_costs import find_percentiles
+from pkg.lab.bench.graph_bench import BenchReport, choose_questions, find_percentiles
 from pkg.lab.commands.bench import view_bench
 from pkg.lab.evaluation.retrieval.rank_scores import DEPTH
 from pkg.retrieval.query import run_query

@@ -14,7 +14,7 @@ from trees import write_tree
 
 from pkg.cli import main
 from pkg.lab.datasets.dataset_rows import draw
-from pkg.lab.evaluation.questions.qa_items import find_path, read_questions
+from pkg.lab.evaluation.questions.qa_records import find_path, read_questions
 from pkg.models import registry
 
 QUESTIONS = (
@@ -149,7 +149,7 @@ def test_bad_rows_are_named_and_stop_nothing(folder: Path) -> None:
         file.write('not json\n{"question": ""}\n' + json.dumps(QUESTIONS[0]) + "\n")
     result = run("eval", "qa", "qa.jsonl", "--systems", "graph")
     assert "left out: line 5" in result.stderr
-    assert "the id 'tax' is there twice" in result.stderr
+    assert "the id 'tax' occurs twice" in result.stderr
     assert find_figures(read_lines(result), "graph")["questions"] == 4
 
 

@@ -16,8 +16,8 @@ from pkg.api import Graph
 from pkg.errors import UsageError
 from pkg.indexing.build import build
 from pkg.lab import make_dataset
-from pkg.lab.datasets.dataset_options import DatasetOptions
 from pkg.lab.datasets.dataset_plan import PLAIN_STEPS, DatasetStep
+from pkg.lab.lab_options import DatasetOptions
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from pkg.lab.datasets.dataset_rows import Row, StepCounts
-from pkg.lab.datasets.file_pieces import write_chunks, write_snippets
-from pkg.lab.datasets.repository_texts import RepositoryText
+from pkg.lab.datasets.file_pieces import RepositoryText, write_chunks, write_snippets
 
 ROOT = Path(__file__).resolve().parents[3]
 FILES = ("pkg/model.py", "pkg/errors.py", "pkg/retrieval/deps/answer.py", "pkg/console/streams.py")

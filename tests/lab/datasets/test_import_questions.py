@@ -16,8 +16,7 @@ import pkg.indexing
 from pkg.graph.embedded.embedded_store import EmbeddedStore
 from pkg.indexing.build import build
 from pkg.lab.datasets.dataset_rows import Row, StepCounts, drop_duplicates
-from pkg.lab.datasets.import_questions import INVENTED, KINDS, write_questions
-from pkg.lab.datasets.import_tables import read_importing_files
+from pkg.lab.datasets.import_questions import INVENTED, KINDS, read_importing_files, write_questions
 
 REAL = Path(pkg.indexing.__file__).parent
 SHOP = {

@@ -10,15 +10,13 @@ import pytest
 from scripted_model import Asked, ScriptedModel
 
 from pkg.errors import InputError, UsageError
-from pkg.lab.datasets.dataset_options import DatasetOptions
 from pkg.lab.datasets.dataset_rows import Row, StepCounts, Tally, read_rows
-from pkg.lab.datasets.file_pieces import write_chunks
+from pkg.lab.datasets.file_pieces import RepositoryText, write_chunks
 from pkg.lab.datasets.pair_checks import Repositories
 from pkg.lab.datasets.prompts import list_corpus
-from pkg.lab.datasets.repository_texts import RepositoryText
-from pkg.lab.datasets.request_runner import RequestRunner
-from pkg.lab.datasets.step_chain import estimate_steps, plan_steps, run_steps
-from pkg.lab.datasets.text_cache import TextCache
+from pkg.lab.datasets.request_runner import RequestRunner, TextCache
+from pkg.lab.datasets.self_augmentation import estimate_steps, plan_steps, run_steps
+from pkg.lab.lab_options import DatasetOptions
 from pkg.models.usage import Price
 
 CART = "import json\n\n\ndef load_cart(path):\n    return json.loads(path.read_text())\n"

@@ -63,6 +63,6 @@ def test_an_invalid_rating_is_returned_with_its_reason_and_the_next_is_read(
     change: dict[str, Any], reason: str
 ) -> None:
     found = read_ratings([json.dumps(GOOD | change), json.dumps(GOOD)])
-    assert [each.ratings for each in found.ratings] == [{"overall": 7}]
+    assert [each.ratings for each in found.items] == [{"overall": 7}]
     assert [each.path for each in found.bad] == ["line 1"]
     assert reason in found.bad[0].reason

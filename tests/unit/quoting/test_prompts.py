@@ -21,12 +21,11 @@ from pkg.generation.ask.ask_options import AskOptions
 from pkg.generation.generate_options import GenerateOptions
 from pkg.generation.prompt_templates.template_choice import TEMPLATES
 from pkg.lab import make_dataset
-from pkg.lab.datasets.dataset_options import DatasetOptions
 from pkg.lab.datasets.dataset_plan import DatasetStep
 from pkg.lab.judge.items import JudgedItem
-from pkg.lab.judge.judge_tasks import JudgeOptions, make_tasks
-from pkg.lab.judge.model_judge import ModelJudge
-from pkg.lab.judge.templates import KINDS, Kind
+from pkg.lab.judge.judge_tasks import KINDS, JudgeOptions, Kind, make_tasks
+from pkg.lab.judge.judging import ModelJudge
+from pkg.lab.lab_options import DatasetOptions
 from pkg.model import Label
 from pkg.models.fim import FAMILIES, FimFamily
 from pkg.models.text_model import Message

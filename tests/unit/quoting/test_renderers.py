@@ -26,8 +26,8 @@ from pkg.commands.show import view_show
 from pkg.commands.stats import view_stats
 from pkg.console import drawings, trees
 from pkg.console.streams import emit, show, style_words
-from pkg.lab.evaluation.report import answers_page, html_report, markdown_report
-from pkg.lab.evaluation.report.report_table import Table
+from pkg.lab.evaluation.report.answers_page import write_answers_page
+from pkg.lab.evaluation.report.report_format import Table, render_html_table, render_markdown_table
 from pkg.lab.judge.items import JudgedItem
 from pkg.quoting.data_marks import mark_data
 from pkg.quoting.hidden_characters import escape_json, is_hidden, spell_hidden, spell_line
@@ -191,10 +191,10 @@ def test_no_hidden_character_stands_in_a_written_text(kind: str, answers: dict[s
 @given(HIDDEN)
 def test_no_hidden_character_stands_in_a_report(planted: str) -> None:
     table = Table(("name", planted), ((planted, planted),), note=planted)
-    assert find_hidden(html_report.write_table(table)) == set()
-    assert find_hidden(markdown_report.write_table(table.names, table.rows)) == set()
+    assert find_hidden(render_html_table(table)) == set()
+    assert find_hidden(render_markdown_table(table)) == set()
     item = JudgedItem(planted, planted, {"a": planted, planted: planted}, planted, (planted,))
-    assert find_hidden(answers_page.write_answers_page([item])) == set()
+    assert find_hidden(write_answers_page([item])) == set()
 
 
 @given(HIDDEN)

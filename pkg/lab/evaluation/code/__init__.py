@@ -1,1 +1,1 @@
-"""Evaluation of generated code: benchmarks, columns to compare, verdicts, records and figures (P-26 to P-33)."""
+"""Evaluation of generated code: benchmarks, conditions to compare, scores, records and figures (P-26 to P-33)."""

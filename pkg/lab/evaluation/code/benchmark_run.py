@@ -1,4 +1,4 @@
-"""A run over a benchmark: choose the items, describe the run, answer in every column, and report."""
+"""A run over a benchmark: choose the items, describe the run, answer in every condition, and report."""
 
 from __future__ import annotations
 
@@ -7,28 +7,23 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from pkg.encode.encoder import Encoder
 from pkg.errors import InputError
-from pkg.lab.evaluation.code.answer_judge import HiddenTestsJudge
-from pkg.lab.evaluation.code.benchmark_files import read_benchmark
-from pkg.lab.evaluation.code.benchmark_items import Benchmark, draw_items
+from pkg.graph.store import GraphStore
+from pkg.lab.evaluation.code.benchmarks import Benchmark, draw_items, read_benchmark
 from pkg.lab.evaluation.code.code_evaluation import KEY_DIGITS, Evaluation, EvaluationListen
 from pkg.lab.evaluation.code.code_report import CodeReport, read_report
-from pkg.lab.evaluation.code.columns import Column
-from pkg.lab.evaluation.code.contexts import ContextFinder
+from pkg.lab.evaluation.code.contexts import ContextFinder, ShownLeaks
+from pkg.lab.evaluation.code.evaluation_conditions import Condition
+from pkg.lab.evaluation.code.hidden_tests import LIMITS, PLUS_LIMITS, HiddenTestsJudge
 from pkg.lab.evaluation.code.run_folder import RunFolder, read_head, write_costs, write_tasks
-from pkg.lab.evaluation.code.scorer import LIMITS, PLUS_LIMITS
-from pkg.lab.evaluation.code.shown_leaks import ShownLeaks
-from pkg.lab.evaluation.code.solver_options import SolverOptions
-from pkg.lab.evaluation.code.task_facts import describe_tasks
+from pkg.lab.evaluation.code.topics import describe_tasks
+from pkg.lab.lab_options import SolverOptions
+from pkg.model import Leak
 from pkg.models.text_model import TextModel
 from pkg.sandbox.worker_pool import open_sandbox
-
-if TYPE_CHECKING:
-    from pkg.encode.encoder import Encoder
-    from pkg.graph.store import GraphStore
-    from pkg.model import Leak
 
 
 class SearchedGraph(NamedTuple):
@@ -41,9 +36,9 @@ class SearchedGraph(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkRun:
-    """A benchmark to answer in several columns, and the folder of its results."""
+    """A benchmark to answer in several conditions, and the folder of its results."""
 
-    columns: tuple[Column, ...]
+    conditions: tuple[Condition, ...]
     benchmark: Benchmark
     folder: Path
     options: SolverOptions
@@ -53,11 +48,11 @@ class BenchmarkRun:
 
     @property
     def needs_graph(self) -> bool:
-        """Return whether a column shows code of a graph."""
-        return any(column.needs_graph for column in self.columns)
+        """Return whether a condition shows code of a graph."""
+        return any(condition.needs_graph for condition in self.conditions)
 
     def run(self, model: TextModel, graph: SearchedGraph | None) -> CodeReport:
-        """Answer the items in every column, score the answers, and return the report.
+        """Answer the items in every condition, score the answers, and return the report.
 
         Raises UsageError if the folder holds another run, and the errors of model, graph and sandbox.
         """
@@ -73,7 +68,7 @@ class BenchmarkRun:
         write_costs(folder.path, costs)
         with open_sandbox(jobs=self.jobs) as sandbox:
             judge = HiddenTestsJudge(sandbox, PLUS_LIMITS if items.name.endswith("+") else LIMITS)
-            Evaluation(items, model, judge, folder, options, finder, sandbox, self.listen, leaks).run(self.columns)
+            Evaluation(items, model, judge, folder, options, finder, sandbox, self.listen, leaks).run(self.conditions)
         return read_report(folder.path)
 
 

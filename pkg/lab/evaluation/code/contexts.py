@@ -1,35 +1,35 @@
-"""Find the code that a column shows for an item, by the graph or by a baseline (P-15, P-16, P-28 to P-31)."""
+"""Find the code that a condition shows, by the graph or a baseline (P-15, P-16, P-28 to P-31), and its leaks (A-16)."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from pkg.encode.encoder import Encoder
 from pkg.errors import InputError, QueryError, UsageError
 from pkg.extract.files import restore_path
 from pkg.extract.input_options import parse_fingerprint
-from pkg.extract.rows import Row, read_rows
+from pkg.extract.rows import read_rows
 from pkg.generation.aligned_code import align_code
 from pkg.generation.answer_context import read_context
 from pkg.generation.gate import measure_signals
 from pkg.generation.linking import Piece
 from pkg.generation.prompt_templates.helper_text import list_helpers
 from pkg.generation.prompt_templates.prompt_template import HelperText
-from pkg.lab.evaluation.code.benchmark_items import Item
-from pkg.lab.evaluation.code.columns import Finder
-from pkg.lab.evaluation.retrieval.plain_bm25 import PlainBM25
-from pkg.model import Label, Node, QueryResult, Skip
+from pkg.graph.store import GraphStore
+from pkg.lab.evaluation.code.benchmarks import Item
+from pkg.lab.evaluation.code.evaluation_conditions import Finder
+from pkg.lab.evaluation.retrieval.rankings import PlainBM25
+from pkg.model import Label, Leak, Node, QueryResult, Skip
 from pkg.retrieval.needed_imports import list_corpora
 from pkg.retrieval.query import QueryOptions, run_query
-
-if TYPE_CHECKING:
-    from pkg.encode.encoder import Encoder
-    from pkg.graph.store import GraphStore
 
 DEPTH = 10  # hits among which the first self-contained one is shown
 BATCH = 512  # texts encoded at once
@@ -37,6 +37,8 @@ REFERENCE = "the reference"
 """Place of the reference when it is shown."""
 
 FEWEST_LINES = 3  # lines of a function drawn at random, if there is one that long
+_PLACE = re.compile(r"(?P<path>.*):(?P<first>\d+)-(?P<last>\d+) ", re.DOTALL)
+"""Place of a piece of code, as written by helper_text.format_place; other places are whole rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +81,21 @@ class _Text:
 
 
 class CodeFinder(Protocol):
-    """Finds the code that a column shows."""
+    """Finds the code that a condition shows."""
 
     def find(self, finder: Finder, item: Item) -> ShownCode:
-        """Return the code that a column shows for an item; empty for a column without code."""
+        """Return the code that a condition shows for an item; empty for a condition without code."""
 
 
 class ContextFinder:
-    """Finds the code for items by the method of each column; indexes of the graph are built once."""
+    """Finds the code for items by the method of each condition; indexes of the graph are built once."""
 
     def __init__(self, store: GraphStore, encoder: Encoder, source: str | None = None, seed: int = 0) -> None:
         self._store, self._encoder, self._source, self._seed = store, encoder, source, seed
         self._ways: dict[Finder, Callable[[Item], ShownCode]] = {
-            "bm25": lambda item: self._show(self._rank_rows(item)),
+            "bm25": lambda item: self._show(self._take(self._row_index, self._rows, item)),
             "dense": lambda item: self._show(self._rank_rows_densely(item)),
-            "func-bm25": lambda item: self._show(self._rank_functions(item)),
+            "func-bm25": lambda item: self._show(self._take(self._function_index, self._functions, item)),
             "func-pkg": lambda item: self._query(item, "function"),
             "block-pkg": lambda item: self._query(item, "block"),
             "signatures": self._list_signatures,
@@ -101,9 +103,9 @@ class ContextFinder:
         }
 
     def find(self, finder: Finder, item: Item) -> ShownCode:
-        """Return the code that a column shows for an item; empty for a column without code.
+        """Return the code that a condition shows for an item; empty for a condition without code.
 
-        Raises UsageError for a column of masked functions.
+        Raises UsageError for a condition of masked functions.
         """
         if finder == "gold":
             return show_reference(item)
@@ -152,12 +154,6 @@ class ContextFinder:
     def _show(self, found: _Text | None) -> ShownCode:
         return ShownCode() if found is None else ShownCode((HelperText(found.place, found.code),))
 
-    def _rank_rows(self, item: Item) -> _Text | None:
-        return self._take(self._row_index, self._rows, item)
-
-    def _rank_functions(self, item: Item) -> _Text | None:
-        return self._take(self._function_index, self._functions, item)
-
     def _take(self, index: PlainBM25, texts: Sequence[_Text], item: Item) -> _Text | None:
         best = index.rank(item.query, 1)
         return texts[int(best[0])] if best else None
@@ -179,7 +175,9 @@ class ContextFinder:
             if source.kind == "corpus":
                 _, read = parse_fingerprint(self._store.source_fingerprint(source.name) or "")
                 rows = read_rows(restore_path(source.root), read.field)
-                found += (_Text(row.id, _join_row(row)) for row in rows if not isinstance(row, Skip))
+                found += (
+                    _Text(row.id, f"{row.query}\n{row.text}".strip()) for row in rows if not isinstance(row, Skip)
+                )
             else:
                 found += self._list_functions(source.name)
         if not found:
@@ -225,9 +223,34 @@ def show_reference(item: Item) -> ShownCode:
     return ShownCode((HelperText(REFERENCE, item.reference),))
 
 
-def _join_row(row: Row) -> str:
-    return f"{row.query}\n{row.text}".strip()
-
-
 def _read_score(found: QueryResult) -> float | None:
     return found.hits[0].score if found.hits else None
+
+
+class ShownLeaks:
+    """Finds the leaks of shown code by its place; the marks of the graph are read when first needed."""
+
+    def __init__(self, store: GraphStore | None, read_marks: Callable[[], Mapping[str, Collection[Leak]]]) -> None:
+        """Take a graph, or None, and the function that reads the leaks of its nodes."""
+        self._store, self._read_marks = store, read_marks
+
+    def tell(self, item: str, places: Sequence[str]) -> tuple[str, ...]:
+        """Return the leaks of the code at some places, shown for an item, with their kinds: `same_code MBPP/2`."""
+        found = {f"{leak.kind} {leak.task}" for place in places for leak in self._find(place)}
+        return tuple(sorted(found | ({f"same_code {item}"} if REFERENCE in places else set())))
+
+    def _find(self, place: str) -> Sequence[Leak]:
+        if place == REFERENCE or self._store is None:
+            return ()
+        piece = _PLACE.match(place)
+        return self._marked[(piece["path"], int(piece["first"]), int(piece["last"])) if piece else place]
+
+    @cached_property
+    def _marked(self) -> dict[tuple[str, int, int] | str, list[Leak]]:
+        """Return the leaks by path and lines, and by path."""
+        marks = self._read_marks()
+        found: dict[tuple[str, int, int] | str, list[Leak]] = defaultdict(list)
+        for node in self._store.get(sorted(marks)) if self._store else ():
+            found[node.path, node.start_line, node.end_line] += marks[node.id]
+            found[node.path] += marks[node.id]
+        return found

@@ -15,7 +15,7 @@ from pkg.generation.gate import SIGNALS, reaches
 from pkg.lab.evaluation.code.run_folder import Record, read_head, read_records
 
 CONTEXT_OF = {"signatures": "signatures", "func-pkg": "code", "block-pkg": "code"}
-"""Content of the prompts of a column, as named by pkg generate."""
+"""Content of the prompts of a condition, as named by pkg generate."""
 
 BASE = "none"
 PENALTY = 2  # a broken answer weighs as much as two fixed ones: without context it would have been correct
@@ -38,8 +38,8 @@ class Effect(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnRule:
-    """The rule learned for one column, and its effect on held-out items."""
+class ConditionRule:
+    """The rule learned for one condition, and its effect on held-out items."""
 
     column: str
     context: str
@@ -57,7 +57,7 @@ class Calibration:
     runs: tuple[str, ...]
     models: tuple[str, ...]
     benchmarks: tuple[str, ...]
-    columns: tuple[ColumnRule, ...]
+    columns: tuple[ConditionRule, ...]
 
     def list_rules(self, below: float | None = None) -> Iterator[dict[str, Any]]:
         """Yield the best rule of each context for pkg.generation.gate, best first.
@@ -89,15 +89,15 @@ class _Pair(NamedTuple):
 
 
 def calibrate(paths: Sequence[Path], seed: int = 0) -> Calibration:
-    """Learn a rule for each column that shows code; raises InputError if no run has one with signals.
+    """Learn a rule for each condition that shows code; raises InputError if no run has one with signals.
 
     Items of the same name in several runs, such as of two models, fall into the same half, so that no held-out item is
     learned from.
     """
     heads = [read_head(path) for path in paths]
     kept = [_read_first(path) for path in paths]
-    columns = [name for name in CONTEXT_OF if any(name in run and BASE in run for run in kept)]
-    if not columns:
+    conditions = [name for name in CONTEXT_OF if any(name in run and BASE in run for run in kept)]
+    if not conditions:
         raise InputError(
             f"no run of {', '.join(map(str, paths))} has the column {BASE} and one of {', '.join(CONTEXT_OF)} with the"
             " signals of its search; run pkg eval with these columns"
@@ -106,12 +106,12 @@ def calibrate(paths: Sequence[Path], seed: int = 0) -> Calibration:
         tuple(map(str, paths)),
         tuple(dict.fromkeys(str(head["model"]) for head in heads)),
         tuple(dict.fromkeys(str(head["benchmark"]) for head in heads)),
-        tuple(_learn(name, kept, seed) for name in columns),
+        tuple(_learn(name, kept, seed) for name in conditions),
     )
 
 
 def _read_first(path: Path) -> dict[str, dict[str, Record]]:
-    """Read the first sample of each column and item; of columns that show code, only those with signals."""
+    """Read the first sample of each condition and item; of conditions that show code, only those with signals."""
     found: dict[str, dict[str, Record]] = {}
     for record in read_records(path):
         if record.sample == 0 and (record.signals or record.column not in CONTEXT_OF):
@@ -119,8 +119,8 @@ def _read_first(path: Path) -> dict[str, dict[str, Record]]:
     return found
 
 
-def _learn(column: str, kept: Sequence[Mapping[str, Mapping[str, Record]]], seed: int) -> ColumnRule:
-    pairs = list(_pair(column, kept))
+def _learn(condition: str, kept: Sequence[Mapping[str, Mapping[str, Record]]], seed: int) -> ConditionRule:
+    pairs = list(_pair(condition, kept))
     learned = [each for each in pairs if _is_learned(each.key, seed)]
     held = [each for each in pairs if not _is_learned(each.key, seed)]
     best = max(_list_bounds(learned), key=lambda each: (measure(learned, each).gain, -len(each)))
@@ -128,9 +128,9 @@ def _learn(column: str, kept: Sequence[Mapping[str, Mapping[str, Record]]], seed
     shown = {each.key for each in held if reaches(bounds, each.signals)}
     names = sorted({name for run in kept for name in run if name == "random" or name.startswith("none:")})
     controls = {name: [each for each in _pair(name, kept) if each.key in shown] for name in names}
-    return ColumnRule(
-        column,
-        CONTEXT_OF[column],
+    return ConditionRule(
+        condition,
+        CONTEXT_OF[condition],
         bounds,
         measure(learned, bounds),
         measure(held, bounds),
@@ -139,9 +139,9 @@ def _learn(column: str, kept: Sequence[Mapping[str, Mapping[str, Record]]], seed
     )
 
 
-def _pair(column: str, kept: Sequence[Mapping[str, Mapping[str, Record]]]) -> Iterator[_Pair]:
+def _pair(condition: str, kept: Sequence[Mapping[str, Mapping[str, Record]]]) -> Iterator[_Pair]:
     for number, run in enumerate(kept):
-        for item, record in run.get(column, {}).items():
+        for item, record in run.get(condition, {}).items():
             before = run.get(BASE, {}).get(item)
             if before is not None:
                 yield _Pair(f"{number} {item}", before.passed, record.passed, record.signals)

@@ -1,7 +1,9 @@
-"""Judge code by hidden tests that it cannot see: it evaluates calls, and the tests run in another process (P-32).
+"""Judge code by hidden tests that it cannot see: it evaluates calls, and the tests run in another process (P-32, P-33).
 
 1. The tests of an item run once against its reference, to record their calls. Then the reference is judged like a
-   candidate: tests that it fails, or that make no call, are invalid, and every candidate gets that verdict.
+   candidate: tests that it fails, or that make no call, are invalid, and every candidate gets that verdict. A call in a
+   top-level statement of the tests, such as `f(Pair(1, 2))` in an assert, is recorded as source; of other calls, inside
+   functions and loops, the values of the arguments are.
 2. The process of a candidate evaluates those calls and returns the results as plain data.
 3. The tests run in another process of the sandbox, with a function that returns these results. If tests then make a
    new call, because it depends on earlier results, the candidate runs again for all calls up to it.
@@ -11,17 +13,23 @@ So the process of a candidate never holds tests, expected values or comparisons,
 
 from __future__ import annotations
 
+import ast
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from pkg.errors import shorten
+from pkg.generation.linking import Piece, link_pieces
+from pkg.generation.prompt_templates.prompt_template import PromptTask, make_task
 from pkg.lab.evaluation.code import inside_tests
-from pkg.lab.evaluation.code.benchmark_items import Item
-from pkg.lab.evaluation.code.spelled_calls import rewrite_calls
+from pkg.lab.evaluation.code.benchmarks import Item
+from pkg.lab.evaluation.code.inside_tests import ANSWER
+from pkg.rerank.diagnosis import CLASSES, OTHER, check_answer, classify
 from pkg.sandbox import values
 from pkg.sandbox.claims import clean_line
 from pkg.sandbox.protocol import Kind, Limits, Program, Sandbox, Step, Verdict
@@ -44,6 +52,17 @@ _KINDS = {
 
 
 _OBJECTS = ('{"repr":[', '{"long":[')  # as rendered by values; quotes inside strings are escaped
+_NAMING = (
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar
+)  # fmt: skip
+LIMITS = Limits(cpu_seconds=10.0, wall_seconds=30.0, memory_bytes=1 << 30, output_bytes=1 << 20)
+PLUS_LIMITS = Limits(cpu_seconds=60.0, wall_seconds=120.0, memory_bytes=4 << 30, output_bytes=8 << 20)
+"""For the tests of EvalPlus: hundreds of inputs, some of them large."""
+
+ERRORS = (*CLASSES, OTHER)
+"""The classes of the paper's table of errors (P-33)."""
+
+LONGEST = 300  # characters of a stored detail
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +87,10 @@ class _Case:
     tests: _Tests
     answers: tuple[Any, ...] = ()
     end: Verdict | None = None  # of its process; None before it has run
+
+    def to_task(self) -> list[Any]:
+        """Return the arguments of judge_all."""
+        return [*self.tests.words, list(self.tests.calls), list(self.answers)]
 
 
 class HiddenTests:
@@ -106,7 +129,7 @@ class HiddenTests:
                 end = current[place].end
                 verdicts[place] = None if end is None or end.kind is Kind.OK else end
             waiting = [place for place in waiting if verdicts[place] is None]
-            ended = self._run_trusted("judge_all", [_write_case(current[place]) for place in waiting])
+            ended = self._run_trusted("judge_all", [current[place].to_task() for place in waiting])
             for place, end in zip(waiting, ended, strict=True):
                 verdicts[place], current[place] = _conclude(current[place], end)
             if None not in verdicts:
@@ -215,10 +238,6 @@ def _is_answer(each: Any) -> bool:
     return kinds == (str, str, int)
 
 
-def _write_case(case: _Case) -> list[Any]:
-    return [*case.tests.words, list(case.tests.calls), list(case.answers)]
-
-
 def _conclude(case: _Case, end: Any) -> tuple[Verdict | None, _Case]:
     """Return the verdict on a candidate, or None if it must evaluate the further calls that the case then holds."""
     assert case.end is not None
@@ -239,3 +258,119 @@ def _read_failure(run: Verdict, end: list[Any]) -> Verdict:
     kind = next((_KINDS[name] for name in names if name in _KINDS), Kind.OTHER)
     place = f" (line {line})" if line else ""
     return replace(run, kind=kind, detail=clean_line(message) + place)
+
+
+def rewrite_calls(tests: str, entry: str) -> str:
+    """Replace each call of a function in top-level statements of tests by one that requests its result."""
+    try:
+        tree = ast.parse(tests)
+    except (SyntaxError, ValueError):
+        return tests
+    bound = Counter(_list_bound(tree))
+    if "*" in bound:  # a star import
+        return tests
+    rewriter = _Rewriter(entry, bound)
+    tree.body = [rewriter.visit(each) if isinstance(each, ast.Assert | ast.Expr) else each for each in tree.body]
+    return ast.unparse(ast.fix_missing_locations(tree)) if rewriter.is_changed else tests
+
+
+def _list_bound(tree: ast.AST) -> Iterator[str]:
+    """Yield the names that code binds, once for each binding; * for a star import."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.alias):
+            yield node.asname or node.name.partition(".")[0]
+        elif isinstance(node, ast.MatchMapping):
+            yield from filter(None, [node.rest])
+        elif isinstance(node, _NAMING) and node.name:
+            yield node.name
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Replaces the outermost calls of a function whose arguments use no name that the tests bind."""
+
+    def __init__(self, entry: str, bound: Counter[str]) -> None:
+        self._entry, self._bound = entry, bound
+        self.is_changed = False
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Replace a call, or visit its parts."""
+        used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        if isinstance(node.func, ast.Name) and node.func.id == self._entry and not used & self._list_outer(node):
+            self.is_changed = True
+            return ast.Call(ast.Name(ANSWER, ast.Load()), [ast.Constant(ast.unparse(node))], [])
+        return self.generic_visit(node)
+
+    def _list_outer(self, call: ast.Call) -> set[str]:
+        """Return the names that the tests bind outside the call; a lambda inside it binds its own."""
+        leaks = any(isinstance(each, ast.NamedExpr) for each in ast.walk(call))
+        return set(self._bound if leaks else self._bound - Counter(_list_bound(call)))
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The result of the hidden tests of an item for some code."""
+
+    passed: bool
+    error: str = ""  # one of ERRORS; "" if all pass
+    detail: str = ""
+    seconds: float = 0.0  # CPU
+
+
+def score_all(tests: HiddenTests, pairs: Iterable[tuple[str, Item]]) -> Iterator[Score]:
+    """Yield the score of each pair of code and item, in order; pairs run in batches."""
+    for verdict in tests.run_all(pairs):
+        if verdict.kind is Kind.OK:
+            yield Score(True, seconds=verdict.seconds)
+        else:
+            yield Score(False, classify(verdict.kind), shorten(verdict.detail, LONGEST), verdict.seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAnswer:
+    """The code of an answer, as it is scored."""
+
+    code: str
+    linked: tuple[str, ...] = ()  # places of the helpers linked into it
+    is_shown_right: bool | None = None  # whether the examples of the task hold; None if it has none
+    is_cut: bool = False
+
+
+class AnswerJudge(Protocol):
+    """Makes the tasks of items, reads their answers and scores the code."""
+
+    def make_task(self, item: Item) -> PromptTask:
+        """Return the task of the prompt for an item."""
+
+    def read_answer(self, item: Item, text: str, pieces: Sequence[Piece]) -> ReadAnswer:
+        """Return the code of an answer, which may call the helpers in pieces."""
+
+    def score_all(self, pairs: Iterable[tuple[str, Item]]) -> Iterator[Score]:
+        """Yield the score of each pair of code and item, in order."""
+
+
+class HiddenTestsJudge:
+    """Scores whole programs by the hidden tests of HumanEval and MBPP, in another process than the code."""
+
+    def __init__(self, sandbox: Sandbox, limits: Limits = LIMITS) -> None:
+        self._sandbox, self._tests = sandbox, HiddenTests(sandbox, limits)
+
+    def make_task(self, item: Item) -> PromptTask:
+        """Return the text of an item as its task."""
+        return make_task(item.task)
+
+    def read_answer(self, item: Item, text: str, pieces: Sequence[Piece]) -> ReadAnswer:
+        """Return the code of an answer with the helpers that it calls linked in, run on the examples of the task."""
+        found = check_answer(text, item.task, (), sandbox=self._sandbox)
+        linked = link_pieces(found.code, pieces)
+        if linked.code != found.code:
+            found = replace(check_answer(linked.code, item.task, (), sandbox=self._sandbox), is_cut=found.is_cut)
+        is_right = not found.failures if found.examples else None
+        return ReadAnswer(found.code, tuple(each.place for each in linked.added), is_right, found.is_cut)
+
+    def score_all(self, pairs: Iterable[tuple[str, Item]]) -> Iterator[Score]:
+        """Yield the score of each pair of code and item, in order; pairs run in batches."""
+        return score_all(self._tests, pairs)

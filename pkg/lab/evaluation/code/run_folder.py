@@ -1,6 +1,6 @@
 """The files of a run, which can be resumed after an interruption.
 
-`run.json` identifies the run. Every figure is computed from `records.jsonl` (a line for each answer with its verdict),
+`run.json` identifies the run. Every figure is computed from `records.jsonl` (a line for each answer with its score),
 `tasks.jsonl` (topic of each task) and `costs.json` (costs of the graph); `contexts.jsonl` and `generations.jsonl` hold
 retrieved code and generated texts.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pkg.errors import InputError, PathError, UsageError
-from pkg.lab.evaluation.code.benchmark_items import TaskFacts
+from pkg.lab.evaluation.code.benchmarks import TaskFacts
 from pkg.local_errors import INTERNAL
 from pkg.quoting.hidden_characters import escape_json
 
@@ -26,7 +26,7 @@ TASKS, COSTS = "tasks.jsonl", "costs.json"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One answer to one item, with its origin and the verdict of the hidden tests."""
+    """One answer to one item, with its origin and its score by the hidden tests."""
 
     column: str
     item: str

@@ -1,4 +1,4 @@
-"""Sort the tasks of a benchmark into ten topics by the words of their texts, without a model (P-34, A-19).
+"""Sort tasks into ten topics by the words of their texts, and project them on a map (P-34, P-35, A-19).
 
 The paper had a model name the topics, and seven of its ten names are legible; this list is our own, and the same text
 always has the same topic.
@@ -7,10 +7,13 @@ always has the same topic.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from pkg.lab.evaluation.code.benchmark_items import Item
+import numpy as np
+import numpy.typing as npt
+
+from pkg.lab.evaluation.code.benchmarks import Item, TaskFacts
 
 OTHER_TOPIC = "Lists and sequences"
 """Topic of a task whose words point to no other: most of these process a list."""
@@ -69,6 +72,7 @@ TOPICS = tuple(_STEMS)
 
 _SHOWN = re.compile(r"^\s*(>>>|assert\b|from\b|import\b).*$", re.MULTILINE)
 _WORDS = re.compile(r"[A-Z]?[a-z]+")
+DIGITS = 3  # of a place: the last digits of a decomposition depend on the machine
 
 
 def find_topic(item: Item) -> str:
@@ -97,3 +101,28 @@ def _weigh(word: str) -> tuple[tuple[str, int], ...]:
 def _list_stems() -> dict[str, dict[str, int]]:
     pairs = {topic: (each.split("*") for each in text.split()) for topic, text in _STEMS.items()}
     return {topic: {stem: int(weight) for stem, weight in stems} for topic, stems in pairs.items()}
+
+
+def describe_tasks(items: Sequence[Item]) -> list[TaskFacts]:
+    """Return the topic of each task, and its place by PCA of the questions with the default encoder."""
+    from pkg.encode.static import StaticEncoder  # here, because reports need the names of the topics alone
+
+    encoder = StaticEncoder()
+    places = project(np.stack([encoder.encode_query(item.query) for item in items]))
+    return [
+        TaskFacts(item.id, find_topic(item), (float(x), float(y))) for item, (x, y) in zip(items, places, strict=True)
+    ]
+
+
+def project(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    """Project vectors (float32 [n, dimension]) on their first two principal components: float64 [n, 2].
+
+    The entry of largest magnitude of each component is positive, so that the signs are deterministic.
+    """
+    centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
+    _, _, directions = np.linalg.svd(centred, full_matrices=False)
+    first = np.zeros((2, vectors.shape[1]))
+    first[: len(directions[:2])] = directions[:2]
+    signs = np.sign(first[np.arange(2), np.abs(first).argmax(axis=1)])
+    places: npt.NDArray[np.float64] = np.round(centred @ (first.T * signs), DIGITS) + 0.0  # no -0
+    return places

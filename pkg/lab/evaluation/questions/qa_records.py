@@ -1,6 +1,6 @@
-"""The files of an evaluation of questions, which can be resumed after an interruption.
+"""Questions about a repository with reference answers (Q-01), options, files and figures of their evaluation (Q-22).
 
-`run.json` identifies the run; `answers.jsonl` has a line for each question and system.
+`run.json` identifies the run; `answers.jsonl` has a line for each question and system. A run can be resumed.
 """
 
 from __future__ import annotations
@@ -9,14 +9,80 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
-from pkg.errors import InputError, PathError
+from pkg.errors import InputError, PathError, UsageError
+from pkg.generation.ask.ask_options import ANSWER_TOKENS
 from pkg.lab.evaluation.code.run_folder import RUN, VERSION, append_line, check_head, read_lines
-from pkg.lab.evaluation.questions.qa_items import QaItem
-from pkg.lab.judge.items import Excerpt, JudgedItem
+from pkg.lab.evaluation.judgement_report import ALL, JudgementReport
+from pkg.lab.evaluation.share_statistics import Interval, find_share_interval
+from pkg.lab.judge.items import Excerpt, JudgedItem, ReadRows, parse_item, parse_rows
+from pkg.retrieval.evidence.evidence_options import EVIDENCE_BUDGET
+from pkg.retrieval.query_options import check_choice, check_minimum
 
+System = Literal["graph", "chunks", "both", "none"]
+SYSTEMS: tuple[System, ...] = get_args(System)
+"""Sources of evidence; none: the model answers from memory."""
+
+RETRIEVERS_ALONE: tuple[System, ...] = ("graph", "chunks", "both")
+
+DEPTHS = (1, 5)
 ANSWERS, JUDGEMENTS, PAGE = "answers.jsonl", "judgements.jsonl", "answers.html"
+
+
+@dataclass(frozen=True, slots=True)
+class QaItem:
+    """A question, and the path of the file that answers it; "" if unknown."""
+
+    item: JudgedItem
+    path: str = ""
+
+
+def read_questions(lines: Iterable[str]) -> ReadRows[QaItem]:
+    """Read rows in the format of SpyderCodeQA; invalid ones are returned with the reason."""
+    return parse_rows(lines, lambda row: QaItem(parse_item(row), find_path(row)), lambda each: each.item.id)
+
+
+def find_path(row: Mapping[str, Any]) -> str:
+    """Return the path of the file of a row: its own, or one made of its module and file name.
+
+    The first part of the dotted module is the name of the repository itself.
+    """
+    if isinstance(row.get("path"), str):
+        return str(row["path"])
+    about = row.get("meta_data")
+    if not isinstance(about, dict) or not isinstance(about.get("file_name"), str):
+        return ""
+    module = about.get("module")
+    folders = module.split(".")[1:] if isinstance(module, str) else []
+    return "/".join((*folders, about["file_name"]))
+
+
+@dataclass(frozen=True, slots=True)
+class QaOptions:
+    """Options of an evaluation of questions: the systems and their answers."""
+
+    systems: tuple[System, ...] = ()  # () for all available ones
+    budget: int = EVIDENCE_BUDGET  # tokens of evidence
+    source: str | None = None
+    oracle_file: bool = False  # search only the right file, as the paper does (A-21)
+    max_tokens: int = ANSWER_TOKENS
+    batch: int = 0  # answers between two writes; 0 for the batch size of the model
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the options; raises UsageError."""
+        for system in self.systems:
+            check_choice("system", system, SYSTEMS)
+        check_minimum("budget", self.budget, 0)
+        check_minimum("max_tokens", self.max_tokens, 1)
+        check_minimum("batch", self.batch, 0)
+
+    def choose_systems(self, has_model: bool) -> tuple[System, ...]:
+        """Return the systems to compare; raises UsageError for one that needs a model if there is none."""
+        if "none" in self.systems and not has_model:
+            raise UsageError("the system 'none' is a model that answers from memory; give --model, or other systems")
+        return self.systems or (SYSTEMS if has_model else RETRIEVERS_ALONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +168,67 @@ def make_judged(
             )
         )  # fmt: skip
     return judged
+
+
+@dataclass(frozen=True, slots=True)
+class QaFigures:
+    """The figures of one system for one type of question."""
+
+    system: str
+    type: str
+    questions: int
+    with_gold: int  # questions whose right file is in the graph
+    hits: dict[int, int]  # questions whose right file is among the first files, by depth
+    intervals: dict[int, Interval]  # of the share of all questions
+    refused: int = 0
+    answered: int = 0
+    statements: int = 0
+    supported: int = 0
+    citations: int = 0
+    wrong: int = 0
+    cites_gold: int = 0
+    tokens: int = 0  # of prompts and answers
+
+
+@dataclass(frozen=True, slots=True)
+class QaReport:
+    """The figures of an evaluation."""
+
+    systems: tuple[str, ...]
+    has_answers: bool
+    oracle_file: bool
+    figures: tuple[QaFigures, ...]
+    judged: JudgementReport | None = None
+    judge_check: str = ""  # summary of the check of the judge
+
+
+def report_questions(
+    records: Iterable[QaRecord],
+    systems: Sequence[str],
+    oracle_file: bool = False,
+    judged: JudgementReport | None = None,
+    judge_check: str = "",
+) -> QaReport:
+    """Count by system and type of question, and over all types."""
+    known = [record for record in records if record.system in systems]
+    types = sorted({record.type for record in known if record.type})
+    figures = [
+        _count(system, name, [each for each in known if each.system == system and name in (ALL, each.type)])
+        for system in systems
+        for name in ((*types, ALL) if len(types) > 1 else (ALL,))
+    ]
+    has_answers = any(record.text for record in known)
+    return QaReport(tuple(systems), has_answers, oracle_file, tuple(figures), judged, judge_check)
+
+
+def _count(system: str, name: str, records: Sequence[QaRecord]) -> QaFigures:
+    hits = {depth: sum(each.rank is not None and each.rank <= depth for each in records) for depth in DEPTHS}
+    return QaFigures(
+        system, name, len(records), sum(each.has_gold for each in records), hits,
+        {depth: find_share_interval(count, len(records)) for depth, count in hits.items()},
+        sum(each.is_refused for each in records), sum(bool(each.text) and not each.is_refused for each in records),
+        sum(each.statements for each in records), sum(each.supported for each in records),
+        sum(each.citations for each in records), sum(each.wrong for each in records),
+        sum(each.cites_gold for each in records),
+        sum(each.prompt_tokens + each.completion_tokens for each in records),
+    )  # fmt: skip

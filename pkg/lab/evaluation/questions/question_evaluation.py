@@ -5,34 +5,27 @@ Without a model only the search is measured: the rank of the right file among th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from glob import escape
-from typing import TYPE_CHECKING
 
+from pkg.encode.encoder import Encoder
 from pkg.errors import QueryError
 from pkg.generation.ask.ask_options import AskOptions
 from pkg.generation.ask.question_answer import PreparedQuestion, QuestionAnswerer
 from pkg.generation.ask.repository_answer import RepositoryAnswer
-from pkg.lab.evaluation.questions.qa_items import QaItem
-from pkg.lab.evaluation.questions.qa_options import QaOptions, System
-from pkg.lab.evaluation.questions.qa_records import QaFolder, QaRecord
+from pkg.graph.store import GraphStore
+from pkg.lab.evaluation.questions.qa_records import QaFolder, QaItem, QaOptions, QaRecord, System
+from pkg.lab.lab_options import Listen
 from pkg.models.prompt_batch import BatchingModel, write_each
+from pkg.models.text_model import TextModel
 from pkg.retrieval.deps.link_facts import LinkFacts
 from pkg.retrieval.deps.paths import find_files, list_sources
 from pkg.retrieval.evidence.evidence import Gathered
 from pkg.retrieval.evidence.evidence_options import EvidenceOptions
 from pkg.retrieval.evidence.gather_evidence import EvidenceReader
-
-if TYPE_CHECKING:
-    from pkg.encode.encoder import Encoder
-    from pkg.graph.store import GraphStore
-    from pkg.models.text_model import TextModel
-    from pkg.retrieval.evidence.window_evidence import WindowIndex
-
-Count = Callable[[str, int, int], None]
-"""Called with the system, the number of its answered questions, and their total."""
+from pkg.retrieval.evidence.window_evidence import WindowIndex
 
 BATCH = 16  # answers between two writes to the file, if the model batches
 
@@ -48,7 +41,7 @@ class QuestionEvaluation:
     model: TextModel | None = None
     windows: WindowIndex | None = None
 
-    def run(self, folder: QaFolder, count: Count = lambda system, done, total: None) -> None:
+    def run(self, folder: QaFolder, count: Listen = lambda system, done, total: None) -> None:
         """Answer the questions missing in the folder; raises the errors of the search and the model."""
         for system in self.options.choose_systems(self.model is not None):
             waiting = [each for each in self.items if (system, each.item.id) not in folder.records]

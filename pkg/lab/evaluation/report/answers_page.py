@@ -13,9 +13,7 @@ from html import escape
 from typing import TypeVar
 
 from pkg.errors import count_things
-from pkg.lab.evaluation.report.html_report import STYLE as PAGE_STYLE
-from pkg.lab.evaluation.report.html_report import write_table
-from pkg.lab.evaluation.report.report_table import Table
+from pkg.lab.evaluation.report.report_format import Table, render_html_table, render_page
 from pkg.lab.judge.items import JudgedItem
 from pkg.lab.judge.judgements import NO_VALUE, TIE_BAD, TIE_GOOD, Judgement
 from pkg.lab.judge.ratings import Rating
@@ -63,14 +61,11 @@ def write_answers_page(
         )
     rules = "".join(rule for name, kinds in shown for rule in _write_rules(name, kinds))
     choices = "".join(_write_filter(name, kinds) for name, kinds in shown)
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{TITLE}</title>\n<style>{PAGE_STYLE}{STYLE}{rules}</style>\n</head>\n<body>\n<h1>{TITLE}</h1>\n"
+    body = (
         f"<p>{count_things(len(items), 'question')}</p>\n"
-        f'<div class="filters">{choices}</div>\n<main>\n{chr(10).join(sections)}\n</main>\n</body>\n</html>\n'
+        f'<div class="filters">{choices}</div>\n<main>\n{chr(10).join(sections)}\n</main>'
     )
+    return render_page(TITLE, body, STYLE + rules, POLICY)
 
 
 def find_outcome(judgements: Iterable[Judgement], ratings: Iterable[Rating]) -> str:
@@ -124,7 +119,7 @@ def _write_item(number: int, item: JudgedItem, outcome: str, said: Sequence[Sequ
     return (
         f'<h2>{_spell(item.id)}</h2>\n<p class="note">{_spell(", ".join(filter(None, (item.type, outcome))))}</p>\n'
         f'<pre>{_spell(item.question)}</pre>\n{reference}<div class="answers">{answers}</div>\n'
-        f"{_list_evidence(number, item)}{write_table(table) if said else ''}"
+        f"{_list_evidence(number, item)}{render_html_table(table) if said else ''}"
     )
 
 

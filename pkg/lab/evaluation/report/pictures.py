@@ -1,31 +1,31 @@
-"""The figures of a run: columns compared, overlaps of solved tasks, radar, map and heat tables (P-35)."""
+"""The figures of a run: conditions compared, overlaps of solved tasks, radar, map and heat maps (P-35)."""
 
 from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from pkg.lab.evaluation.code.code_report import BASE, CodeReport
-from pkg.lab.evaluation.code.scorer import ERRORS
-from pkg.lab.evaluation.code.task_outcomes import NONE_SOLVES, TaskOutcome
-from pkg.lab.evaluation.report.drawing import COLOURS, HATCHES, LINES, MARKERS, Picture, new_figure, wrap
+from pkg.lab.evaluation.code.code_report import BASE, NONE_SOLVES, CodeReport
+from pkg.lab.evaluation.code.hidden_tests import ERRORS
+from pkg.lab.evaluation.report.report_format import COLOURS, HATCHES, LINES, MARKERS, Picture, new_figure
 
 RADAR = ("none", "func-bm25", "block-pkg", "reranked")
-"""Columns of the radar, as in the paper; the first four of the run if it has fewer than two of these."""
+"""Conditions of the radar, as in the paper; the first four of the run if it has fewer than two of these."""
 
 MAPPED = ("block-pkg", "func-pkg", "func-bm25", "reranked")
-"""Columns to compare with the base on the map; the first available one is used."""
+"""Conditions to compare with the base on the map; the first available one is used."""
 
 DARK = 0.55  # share of the scale above which black text is illegible
 
 
 def list_pictures(name: str, report: CodeReport) -> Iterator[Picture]:
-    """Yield the figures that the columns of a run allow."""
+    """Yield the figures that the conditions of a run allow."""
     prefix = re.sub(r"[^a-z0-9.]+", "-", f"{report.head['benchmark']} {name}".lower().replace("+", "-plus")).strip("-")
     yield Picture(
         f"{prefix}-columns", f"{name}: tasks solved, fixed and broken by column", partial(draw_columns, report)
@@ -49,7 +49,7 @@ def _titles(report: CodeReport) -> dict[str, str]:
 
 
 def draw_columns(report: CodeReport) -> Any:
-    """Draw the share solved by each column with its interval, and the tasks that it fixes and breaks."""
+    """Draw the share solved by each condition with its interval, and the tasks that it fixes and breaks."""
     columns = report.columns[::-1]
     rows = np.arange(len(columns))
     figure = new_figure(7.5, 1.3 + 0.33 * len(columns))
@@ -81,7 +81,7 @@ def draw_columns(report: CodeReport) -> Any:
 
 
 def draw_overlap(report: CodeReport) -> Any:
-    """Draw the number of tasks solved by exactly each set of columns: bars, and below them the columns of each set."""
+    """Draw the number of tasks that exactly each set of conditions solves: bars, and below them the sets."""
     titles = _titles(report)
     names = [name for name in titles if any(name in each.split(" + ") for each in report.overlaps)]
     sets = sorted(report.overlaps.items(), key=lambda each: (each[0] == NONE_SOLVES, -each[1], each[0]))
@@ -126,19 +126,19 @@ def _name_kind(name: str) -> str:
 
 
 def draw_errors(report: CodeReport) -> Any:
-    """Draw a heat table of the failures of each column by class (P-33)."""
+    """Draw a heat map of the failures of each condition by class (P-33)."""
     counts = [[each.errors[error] for error in ERRORS] for each in report.columns]
-    return _draw_heat(counts, [each.title for each in report.columns], ERRORS, "failures")
+    return _draw_heat_map(counts, [each.title for each in report.columns], ERRORS, "failures")
 
 
 def draw_topics(report: CodeReport) -> Any:
-    """Draw a heat table of the share of each topic that each column solves (P-34)."""
+    """Draw a heat map of the share of each topic that each condition solves (P-34)."""
     shares = [[100 * topic.solved[each.column] / topic.items for topic in report.topics] for each in report.columns]
     names = [f"{topic.topic} ({topic.items})" for topic in report.topics]
-    return _draw_heat(shares, [each.title for each in report.columns], names, "% solved")
+    return _draw_heat_map(shares, [each.title for each in report.columns], names, "% solved")
 
 
-def _draw_heat(values: Sequence[Sequence[float]], rows: Sequence[str], columns: Sequence[str], what: str) -> Any:
+def _draw_heat_map(values: Sequence[Sequence[float]], rows: Sequence[str], columns: Sequence[str], what: str) -> Any:
     """Draw a table whose cells are darker for larger values, with the numbers in them."""
     figure = new_figure(2.2 + 0.62 * len(columns), 1.9 + 0.28 * len(rows))
     axes = figure.subplots()
@@ -147,7 +147,7 @@ def _draw_heat(values: Sequence[Sequence[float]], rows: Sequence[str], columns: 
     axes.pcolormesh(table, cmap="cividis_r", vmin=0, vmax=most, edgecolors="white", linewidth=1)
     axes.invert_yaxis()
     axes.set_title(f"{what}; the darker, the more")
-    labels = [wrap(each, 22) for each in columns]
+    labels = [textwrap.fill(each, 22) for each in columns]
     axes.set_xticks(np.arange(len(columns)) + 0.5, labels, rotation=40, ha="right", fontsize=8)
     axes.set_yticks(np.arange(len(rows)) + 0.5, rows)
     axes.tick_params(length=0)
@@ -160,7 +160,7 @@ def _draw_heat(values: Sequence[Sequence[float]], rows: Sequence[str], columns: 
 
 
 def draw_radar(report: CodeReport) -> Any:
-    """Draw the share of each topic that some columns solve as a radar."""
+    """Draw the share of each topic that some conditions solve as a radar."""
     titles = _titles(report)
     names = [name for name in RADAR if name in titles]
     names = names if len(names) > 1 else list(titles)[:4]
@@ -176,7 +176,9 @@ def draw_radar(report: CodeReport) -> Any:
             [*turns, turns[0]], [*shares, shares[0]], color=COLOURS[place], linestyle=LINES[place],
             marker=MARKERS[place], markersize=4, linewidth=1.4, label=titles[name],
         )  # fmt: skip
-    axes.set_xticks(turns, [f"{wrap(topic.topic, 16)}\n({topic.items})" for topic in report.topics], fontsize=8)
+    axes.set_xticks(
+        turns, [f"{textwrap.fill(topic.topic, 16)}\n({topic.items})" for topic in report.topics], fontsize=8
+    )
     for label, turn in zip(axes.get_xticklabels(), turns, strict=True):
         side = math.sin(turn)
         label.set_horizontalalignment("center" if abs(side) < 0.2 else "left" if side > 0 else "right")
@@ -193,7 +195,7 @@ def draw_radar(report: CodeReport) -> Any:
 
 
 def draw_map(report: CodeReport, compared: str) -> Any:
-    """Draw the tasks at their places by PCA, marked by whether the base and another column solve them."""
+    """Draw the tasks at their places by PCA, marked by whether the base and another condition solve them."""
     titles = _titles(report)
     other = titles[compared]
     kinds: Mapping[tuple[bool, bool], tuple[str, str, str]] = {
@@ -205,8 +207,12 @@ def draw_map(report: CodeReport, compared: str) -> Any:
     figure = new_figure(6.4, 5.2)
     axes = figure.subplots()
     for (by_base, by_other), (label, colour, marker) in kinds.items():
-        found = [task.place for task in report.tasks if _is_solved(task, by_base, by_other, compared)]
-        points = np.array([place for place in found if place is not None]).reshape(-1, 2)
+        found = [
+            task.place
+            for task in report.tasks
+            if task.place is not None and (BASE in task.solved_by, compared in task.solved_by) == (by_base, by_other)
+        ]
+        points = np.array(found).reshape(-1, 2)
         edge = {} if marker == "x" else {"edgecolors": "black", "linewidths": 0.4}
         axes.scatter(points[:, 0], points[:, 1], c=colour, marker=marker, s=26, label=f"{label}: {len(points)}", **edge)
     axes.set_title("tasks by PCA of their embeddings (default encoder)")
@@ -214,7 +220,3 @@ def draw_map(report: CodeReport, compared: str) -> Any:
     axes.set_ylabel("second")
     figure.legend(loc="outside lower center", ncols=2)
     return figure
-
-
-def _is_solved(task: TaskOutcome, by_base: bool, by_other: bool, compared: str) -> bool:
-    return (BASE in task.solved_by, compared in task.solved_by) == (by_base, by_other)

@@ -1,25 +1,55 @@
-"""Define the rankings to compare: those of `pkg query`, their ablations, and plain BM25."""
+"""Define the rankings to compare: those of `pkg query`, their ablations, and plain BM25 (P-31)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from pkg.encode.encoder import Encoder
-from pkg.errors import QueryError
+from pkg.errors import MissingExtraError, QueryError
 from pkg.graph.store import GraphStore
-from pkg.lab.evaluation.retrieval.answer_places import AnswerPlaces
-from pkg.lab.evaluation.retrieval.evaluation_options import EvaluatedMode, RankingName
-from pkg.lab.evaluation.retrieval.plain_bm25 import PlainBM25
+from pkg.lab.evaluation.retrieval.rank_scores import AnswerPlaces
+from pkg.lab.lab_options import EvaluatedMode, RankingName
 from pkg.model import Label, NodeFilter
 from pkg.retrieval.file_ranking import find_files
 from pkg.retrieval.query import open_search
 from pkg.retrieval.query_options import QueryOptions, RankingMethod
 from pkg.retrieval.question_fit import fits
 from pkg.terms.term_weights import weigh_terms
+from pkg.terms.words import blank_separators, fold_case, split_by_case
 
-FLOOR: RankingName = "bm25"
+BASELINE: RankingName = "bm25"
 """The baseline of all other rankings."""
+
+
+class PlainBM25:
+    """Ranks whole texts by BM25 as implemented by the package rank-bm25, with its default constants.
+
+    Raises MissingExtraError if it is not installed.
+    """
+
+    def __init__(self, places: Sequence[str], texts: Sequence[str]) -> None:
+        try:
+            from rank_bm25 import BM25Okapi
+        except ImportError as fault:
+            raise MissingExtraError("rank-bm25", "eval", "the ranking bm25") from fault
+        self._places = places
+        words = [_split_plainly(text) for text in texts]
+        self._index = BM25Okapi(words) if any(words) else None  # rank-bm25 divides by the mean length
+
+    def rank(self, question: str, k: int) -> list[str]:
+        """Return the places of the k best texts, ties in the order of the texts."""
+        if self._index is None:
+            return []
+        scores = self._index.get_scores(_split_plainly(question))
+        return [self._places[row] for row in np.argsort(-scores, kind="stable")[:k]]
+
+
+def _split_plainly(text: str) -> list[str]:
+    identifiers = blank_separators(text.encode("utf-8", "replace")).split()
+    return [fold_case(part) for identifier in identifiers for part in split_by_case(identifier)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +88,7 @@ def list_systems(
     systems = []
     for name in rankings:
         if name == "bm25":
-            plain = PlainBM25(list(places.texts), list(places.texts.values()))
-            systems.append(RankingSystem(name, _ask_plainly(plain), name))
+            systems.append(RankingSystem(name, _ask_plainly(places), name))
         elif name == "lexical":
             if mode == "function":
                 systems.append(RankingSystem(name, _ask_words(store, source), name))
@@ -84,7 +113,8 @@ def _list_own(
     ]
 
 
-def _ask_plainly(plain: PlainBM25) -> Search:
+def _ask_plainly(places: AnswerPlaces) -> Search:
+    plain = PlainBM25(list(places.texts), list(places.texts.values()))
     return lambda text, k: Given(plain.rank(text, k))
 
 

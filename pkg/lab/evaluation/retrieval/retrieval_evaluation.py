@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from pkg.encode.encoder import Encoder
 from pkg.errors import InputError, QueryError
 from pkg.graph.store import GraphStore, choose_sources
-from pkg.lab.evaluation.retrieval.answer_places import AnswerPlaces, measure_depth
-from pkg.lab.evaluation.retrieval.evaluation_options import EVALUATED_MODES, EvaluatedMode, EvaluationOptions
 from pkg.lab.evaluation.retrieval.judged_questions import JudgedQuestion, QuestionFile
 from pkg.lab.evaluation.retrieval.rank_scores import (
     CUT,
     DEPTH,
     Answered,
+    AnswerPlaces,
     find_normal_interval,
+    measure_depth,
     reciprocal_ranks,
     summarise_ranks,
 )
-from pkg.lab.evaluation.retrieval.rankings import FLOOR, Given, RankingSystem, list_systems
+from pkg.lab.evaluation.retrieval.rankings import BASELINE, Given, RankingSystem, list_systems
+from pkg.lab.lab_options import EVALUATED_MODES, EvaluatedMode, EvaluationOptions, Listen
 
 NOTE = (
     "pruning and the floor change no order: what is cut of a hit is cut after it is ranked, and hits that do not fit"
     " are still listed"
 )
-Listen = Callable[[str, int, int], None]  # called with the mode, the number of finished searches, and their total
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,45 +129,32 @@ def _evaluate_mode(
     same: list[str],
 ) -> Iterator[RankingFigures]:
     """Yield the figures of each ranking; an ablation that changes no answer only adds a line to `same`."""
-    floor: list[float] | None = None
+    baseline: list[float] | None = None
     whole: dict[str, list[Given]] = {}  # results of the rankings before their ablations
     total = len(systems) * len(questions)
     for number, system in enumerate(systems):
-        tell = partial(_tell_count, listen, mode, number * len(questions), total)
-        given, seconds = _ask_all(system, questions, tell)
+        given, seconds = [], []
+        for count, question in enumerate(questions, start=number * len(questions) + 1):
+            start = time.perf_counter()
+            given.append(system.search(question.text, DEPTH))
+            seconds.append(time.perf_counter() - start)
+            listen(mode, count, total)
         if system.without and _are_equal(given, whole[system.ranking]):
             same.append(f"{system.without} changes nothing here in the mode {mode}")
             continue
         whole.setdefault(system.ranking, given)
         answers = [places.judge(each.ids, question.gold) for each, question in zip(given, questions, strict=True)]
         figures = summarise_ranks(answers) | _describe_fit(given, answers)
-        if floor is not None:
-            figures |= _compare(reciprocal_ranks(answers), floor)
-        if system.ranking == FLOOR:
-            floor = reciprocal_ranks(answers)
+        if baseline is not None:
+            figures |= _compare(reciprocal_ranks(answers), baseline)
+        if system.ranking == BASELINE:
+            baseline = reciprocal_ranks(answers)
         figures["ms"] = round(statistics.median(seconds) * 1000, 2)
         yield RankingFigures(mode, system.ranking, system.without, figures)
 
 
-def _tell_count(listen: Listen, mode: str, before: int, total: int, count: int) -> None:
-    listen(mode, before + count, total)
-
-
 def _are_equal(some: Sequence[Given], others: Sequence[Given]) -> bool:
     return all(list(one.ids) == list(other.ids) for one, other in zip(some, others, strict=True))
-
-
-def _ask_all(
-    system: RankingSystem, questions: Sequence[JudgedQuestion], listen: Callable[[int], None]
-) -> tuple[list[Given], list[float]]:
-    """Return the results of all questions, with DEPTH answers each, and the seconds of each search."""
-    given, seconds = [], []
-    for count, question in enumerate(questions, start=1):
-        start = time.perf_counter()
-        given.append(system.search(question.text, DEPTH))
-        seconds.append(time.perf_counter() - start)
-        listen(count)
-    return given, seconds
 
 
 def _describe_fit(given: Sequence[Given], answers: Sequence[Answered]) -> dict[str, Any]:
@@ -180,10 +166,10 @@ def _describe_fit(given: Sequence[Given], answers: Sequence[Answered]) -> dict[s
     return {"nothing_fits": len(unfit), "nothing_fits_wrongly": wrong}
 
 
-def _compare(values: Sequence[float], floor: Sequence[float]) -> dict[str, Any]:
+def _compare(values: Sequence[float], baseline: Sequence[float]) -> dict[str, Any]:
     """Return the mean difference of the reciprocal ranks to those of plain BM25, paired by question."""
-    gains = [value - other for value, other in zip(values, floor, strict=True)]
+    gains = [value - other for value, other in zip(values, baseline, strict=True)]
     return {
-        f"mrr@{CUT}_over_{FLOOR}": round(statistics.mean(gains), 4),
-        f"mrr@{CUT}_over_{FLOOR}_95%": [round(bound, 4) for bound in find_normal_interval(gains)],
+        f"mrr@{CUT}_over_{BASELINE}": round(statistics.mean(gains), 4),
+        f"mrr@{CUT}_over_{BASELINE}_95%": [round(bound, 4) for bound in find_normal_interval(gains)],
     }

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from pkg.lab.evaluation.code.benchmark_items import Item
-from pkg.lab.evaluation.code.hidden_tests import HiddenTests
-from pkg.lab.evaluation.code.scorer import LIMITS, score_all
+from pkg.lab.evaluation.code.benchmarks import Item
+from pkg.lab.evaluation.code.hidden_tests import LIMITS, HiddenTests, score_all
 from pkg.sandbox import Program, Sandbox, Step, open_sandbox
 
 HEADER = "def total(items):\n"

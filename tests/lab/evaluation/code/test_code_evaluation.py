@@ -15,8 +15,9 @@ import pkg.lab
 from pkg.cli import main
 from pkg.errors import PathError, UsageError
 from pkg.lab import evaluate_code, report_evaluation
-from pkg.lab.evaluation.code.code_report import CodeReport, ColumnFigures
-from pkg.lab.evaluation.report.markdown_report import write_markdown
+from pkg.lab.evaluation.code.code_report import CodeReport, ConditionFigures
+from pkg.lab.evaluation.report.code_sections import list_sections
+from pkg.lab.evaluation.report.report_format import render_markdown
 
 ALL = (
     "none",
@@ -82,11 +83,11 @@ def evaluate(data: Path, store: str, out: Path, model: ScriptedModel | None = No
     return evaluate_code("humaneval", model or ScriptedModel(answer), data, out, store=store, is_any=True, **options)
 
 
-def drop_times(report: CodeReport) -> list[ColumnFigures]:
+def drop_times(report: CodeReport) -> list[ConditionFigures]:
     return [replace(each, retrieval_seconds=0.0) for each in report.columns]
 
 
-def by_name(report: CodeReport) -> dict[str, ColumnFigures]:
+def by_name(report: CodeReport) -> dict[str, ConditionFigures]:
     return {each.column: each for each in report.columns}
 
 
@@ -170,7 +171,7 @@ def test_the_report_needs_nothing_but_the_records(data: Path, store: str, tmp_pa
     for name in ("contexts.jsonl", "generations.jsonl"):
         (tmp_path / "run" / name).unlink()
     assert report_evaluation(tmp_path / "run") == made
-    text = write_markdown([made])
+    text = render_markdown(list_sections([made]))
     assert "| scripted | 33.3 | 100.0 |" in text
     assert "| paper, DeepSeek-7B | 70 | 69 |" in text
     assert "| None + Func-PKG | 1 |" in text
@@ -241,7 +242,7 @@ BROKEN_COLUMNS = ("none", "feedback", "func-pkg", "reranked")
 
 
 @pytest.fixture(scope="module")
-def whole(data: Path, store: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, ColumnFigures]:
+def whole(data: Path, store: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, ConditionFigures]:
     """Evaluate without an error."""
     return by_name(evaluate(data, store, tmp_path_factory.mktemp("whole") / "run", columns=BROKEN_COLUMNS))
 
@@ -253,12 +254,12 @@ def test_an_internal_error_costs_one_answer_which_is_asked_for_again(
     broken: str,
     data: Path,
     store: str,
-    whole: dict[str, ColumnFigures],
+    whole: dict[str, ConditionFigures],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     holder = "pkg.lab.evaluation.code.code_evaluation"
-    place = f"{holder.replace('code_evaluation', 'answer_judge') if 'Hidden' in broken else holder}.{broken}"
+    place = f"{holder.replace('code_evaluation', 'hidden_tests') if 'Hidden' in broken else holder}.{broken}"
     working = resolve_name(place)
 
     def fail(*given: Any, **named: Any) -> Any:

@@ -7,10 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from pkg.lab.evaluation.code.benchmark_items import Item
-from pkg.lab.evaluation.code.hidden_tests import HiddenTests
-from pkg.lab.evaluation.code.scorer import LIMITS
-from pkg.lab.evaluation.code.spelled_calls import rewrite_calls
+from pkg.lab.evaluation.code.benchmarks import Item
+from pkg.lab.evaluation.code.hidden_tests import LIMITS, HiddenTests, rewrite_calls
 from pkg.sandbox import Limits, Sandbox, Verdict, open_sandbox
 
 QUICK = Limits(cpu_seconds=1.0, wall_seconds=10.0, output_bytes=1 << 20)

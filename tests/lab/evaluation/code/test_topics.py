@@ -5,9 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from pkg.lab.evaluation.code.benchmark_items import Item
-from pkg.lab.evaluation.code.task_facts import describe_tasks, project
-from pkg.lab.evaluation.code.topics import OTHER_TOPIC, TOPICS, find_topic
+from pkg.lab.evaluation.code.benchmarks import Item
+from pkg.lab.evaluation.code.topics import OTHER_TOPIC, TOPICS, describe_tasks, find_topic, project
 
 
 def make_item(query: str, entry: str = "solve") -> Item:

@@ -14,9 +14,10 @@ from scripted_model import Asked, ScriptedModel
 from pkg.cli import main
 from pkg.errors import InputError, PathError, UsageError
 from pkg.lab import evaluate_repository, report_evaluation
-from pkg.lab.evaluation.code.code_report import CodeReport, ColumnFigures
-from pkg.lab.evaluation.code.columns import REPOSITORY
-from pkg.lab.evaluation.report.markdown_report import write_markdown
+from pkg.lab.evaluation.code.code_report import CodeReport, ConditionFigures
+from pkg.lab.evaluation.code.evaluation_conditions import REPOSITORY
+from pkg.lab.evaluation.report.code_sections import list_sections
+from pkg.lab.evaluation.report.report_format import render_markdown
 from pkg.lab.evaluation.repository import project_tests
 from pkg.sandbox.protocol import Limits
 
@@ -172,7 +173,7 @@ def run(project: Path, out: Path, items: Path, model: ScriptedModel, **options: 
     return report
 
 
-def by_name(report: CodeReport) -> dict[str, ColumnFigures]:
+def by_name(report: CodeReport) -> dict[str, ConditionFigures]:
     return {each.column: each for each in report.columns}
 
 
@@ -221,7 +222,7 @@ def test_true_bodies_solve_every_item_in_every_column(project: Path, items: Path
     assert set(figures) == set(REPOSITORY)
     assert {each.solved for each in figures.values()} == {4}
     assert {kind: each[0].items for kind, each in report.kinds.items()} == {"calls the project": 1, "stands alone": 3}
-    markdown = write_markdown([report])
+    markdown = render_markdown(list_sections([report]))
     assert "| column: calls the project |" in markdown
     assert "paper" not in markdown
     assert report_evaluation(solved.out) == report

@@ -1,1 +1,0 @@
-"""Command-line front end of the laboratory: options, tables and pages."""

@@ -1,0 +1,142 @@
+"""The conditions of an evaluation: ways to obtain one answer to each item, and controls (P-26 to P-31).
+
+Options, stored fields and tables call a condition a column, as the tables of the paper do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pkg.errors import UsageError
+from pkg.generation.prompt_templates.template_choice import TEMPLATES
+
+Kind = Literal["written", "mended", "cascade", "chosen", "ideal"]
+"""Source of an answer: written by the model; that of another condition, corrected by the model after failed examples;
+or chosen among those of other conditions by the examples of the task, by a reranker, or by the hidden tests.
+"""
+
+Finder = Literal["", "bm25", "dense", "func-bm25", "func-pkg", "block-pkg", "signatures", "random", "gold", "deps"]
+"""Method that finds the code shown in a prompt; "" for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One way to obtain an answer."""
+
+    name: str
+    title: str  # title in tables
+    kind: Kind
+    summary: str
+    finder: Finder = ""
+    template: str = ""  # prompt template, if not that of the run
+    among: tuple[str, ...] = ()  # conditions to choose from; the first wins ties
+    is_paper: bool = False  # chosen by syntax, a run and similarity only (P-23 to P-25)
+
+    @property
+    def needs_graph(self) -> bool:
+        """Return whether it shows code of a graph."""
+        return self.finder not in ("", "gold")
+
+
+_AMONG = ("none", "func-bm25", "func-pkg", "block-pkg")
+_CASCADE = ("none", "signatures", "func-pkg", "none:brief")  # the steps of pkg generate for a small model
+_PLACEBO = ("none", "none:brief", "none:raw", "none:generic")
+
+_ORDER = ("written", "mended", "cascade", "chosen", "ideal")
+
+_FIXED = (
+    Condition("none", "None", "written", "no code is shown (P-28)"),
+    Condition("bm25", "BM25", "written", "the best whole row by BM25 (P-29)", "bm25"),
+    Condition("dense", "Dense", "written", "the best whole row by the encoder of the graph (P-30)", "dense"),
+    Condition("func-bm25", "Func-BM25", "written", "the best function by BM25 (P-31)", "func-bm25"),
+    Condition("func-pkg", "Func-PKG", "written", "the best function of the graph, pruned (P-16 to P-18)", "func-pkg"),
+    Condition(
+        "block-pkg", "Block-PKG", "written", "the best block of the graph, pruned (P-15, P-17, P-18)", "block-pkg"
+    ),
+    Condition(
+        "reranked", "Reranked", "chosen",
+        "chosen by what the examples of the task show, then by syntax, names, behaviour and similarity", among=_AMONG,
+    ),
+    Condition("ideal", "Ideal", "ideal", "right if any of the same candidates is: an upper bound (P-27)", among=_AMONG),
+    Condition("signatures", "Signatures", "written", "three names with a line each", "signatures"),
+    Condition(
+        "cascade", "Cascade", "cascade",
+        "no code is shown; where an example of the task fails, another answer for which all hold", among=_CASCADE,
+    ),
+    Condition(
+        "feedback", "Feedback", "mended", "as none, and told which examples fail, twice at most (U-13)", among=("none",)
+    ),
+    Condition(
+        "rag-feedback", "RAG and feedback", "mended",
+        "as func-pkg, and told which examples fail, twice at most (U-13)", among=("func-pkg",),
+    ),
+    Condition("deps", "Scope", "written", "signatures of what its class and module define and import", "deps"),
+    Condition("random", "Random helper", "written", "control: a function drawn at random", "random"),
+    Condition("gold", "Gold helper", "written", "control: the right answer itself is shown", "gold"),
+    Condition(
+        "similarity", "Similarity", "chosen",
+        "control: chosen by syntax, a run and similarity alone, as in the paper (P-23 to P-25)",
+        among=_AMONG, is_paper=True,
+    ),
+    Condition(
+        "placebo", "Reranked forms", "chosen", "control: as reranked, among forms without context", among=_PLACEBO
+    ),
+    Condition(
+        "placebo-ideal", "Ideal forms", "ideal", "control: as ideal, among forms without context", among=_PLACEBO
+    ),
+)  # fmt: skip
+
+PAPER = ("none", "bm25", "dense", "func-bm25", "func-pkg", "block-pkg", "reranked", "ideal")
+"""The eight conditions of the paper's tables."""
+
+NAMES = tuple(condition.name for condition in _FIXED)
+REPOSITORY = ("none", "none:brief", "func-pkg", "block-pkg", "signatures", "deps", "random", "gold")
+"""Conditions for masked functions of a repository."""
+
+
+def choose_repository_conditions(names: Iterable[str]) -> tuple[Condition, ...]:
+    """Return the conditions for masked functions with these names; raises UsageError for any other."""
+    chosen = choose_conditions(names or REPOSITORY)
+    for condition in chosen:
+        if condition.name not in REPOSITORY and not condition.template:
+            known = ", ".join(REPOSITORY)
+            raise UsageError(f"no column '{condition.name}' of masked functions; expected some of: {known}, none:FORM")
+    return chosen
+
+
+def choose_conditions(names: Iterable[str]) -> tuple[Condition, ...]:
+    """Return the conditions with these names, each after the conditions that it chooses among, without duplicates.
+
+    `none:FORM` is the condition without code in another prompt template. Raises UsageError for an unknown name.
+    """
+    found: dict[str, Condition] = {}
+    for name in names:
+        condition = _find_condition(name)
+        for each in (*condition.among, name):
+            found.setdefault(each, _find_condition(each))
+    return tuple(sorted(found.values(), key=lambda condition: _ORDER.index(condition.kind)))
+
+
+def _find_condition(name: str) -> Condition:
+    first, _, template = name.partition(":")
+    if template:
+        if first != "none" or template not in TEMPLATES:
+            raise UsageError(f"no column '{name}'; expected none:FORM with one of: {', '.join(TEMPLATES)}")
+        summary = f"control: no code, in the form {template}"
+        return Condition(name, f"None, {template}", "written", summary, template=template)
+    found = next((condition for condition in _FIXED if condition.name == name), None)
+    if found is None:
+        raise UsageError(f"no column '{name}'; expected some of: {', '.join(NAMES)}, none:FORM")
+    return found
+
+
+def order_conditions(names: Sequence[str]) -> list[str]:
+    """Sort the names of conditions as in tables: those of the paper, controls, other prompt templates."""
+    return sorted(names, key=lambda name: (NAMES.index(name) if name in NAMES else len(NAMES), name))
+
+
+def name_condition(condition: str) -> str:
+    """Return the title of a condition."""
+    return next(each.title for each in choose_conditions([condition]) if each.name == condition)
