@@ -7,6 +7,8 @@ JOBS ?= auto
 SERVER_JOBS ?= $(if $(PKG_TEST_NEO4J_URI),0,2)
 MODEL_JOBS ?= 0
 PYTEST_OPTIONS ?=
+# Tests of names, pages and imports, which belong to the quick tests too; empty where those run anyway.
+LINT_TESTS ?= tests/unit/test_doors.py tests/unit/test_docs.py tests/unit/test_purity.py
 # A file for the branch coverage of the quick and slow tests, as JSON: make test-all COVERAGE=coverage.json
 COVERAGE ?=
 NAME ?=
@@ -89,7 +91,7 @@ lint: $(VENV)/dev.stamp ## check style, types, layers, doors and docs
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest tests/unit/test_doors.py tests/unit/test_docs.py tests/unit/test_purity.py
+	$(if $(LINT_TESTS),$(BIN)/python -m pytest $(LINT_TESTS))
 
 dist: $(VENV)/dev.stamp ## build the sdist and the wheel into dist/ and check them in an empty environment
 	$(BIN)/python checks/check_wheel.py --out dist

@@ -86,7 +86,7 @@ def list_sections(scratch: Path, python: str, pyenv: Path) -> list[Section]:
         Section("install", make("install", f"PYTHON={python}")),
         Section("environments", make("environments"), ("install",)),
         Section("Neo4j's jars", (".venv/bin/python", "checks/fetch_servers.py"), ("install",)),
-        Section("lint", make("lint"), ("install",)),
+        Section("lint", make("lint", "LINT_TESTS="), ("install",)),  # its tests are among those of "tests"
         Section("tests", make("test-all", "JOBS=2", f"COVERAGE={scratch / COVERAGE}"), ready, is_test=True),
         *list_servers((*fetched, "Neo4j's jars")),
         Section("models", make("test-models"), fetched, is_test=True),

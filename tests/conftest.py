@@ -6,6 +6,7 @@ Fixtures import their modules themselves, because the settings must precede the 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import closing
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 os.environ["PKG_JSON"] = "1"  # most tests parse the output of commands; those of text pass --no-json
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read once, when numpy is imported
+
+# In memory, because tests make thousands of stores, and each commit would wait for the disk.
+MEMORY, ROOM = "/dev/shm", 2 << 30  # bytes
+if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
 
 # A shell starts background processes that ignore Ctrl-C, and children inherit that; a program under nohup should
 # keep ignoring it, but tests send interrupts and wait for their effect.
@@ -61,10 +67,10 @@ class FailureLines:
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Hide the caller's settings, and set separate folders for data, configuration and cache of each test."""
-    for name in os.environ:
-        if name.startswith(("PKG_", "OPENAI_", "VOYAGE_")) and name != "PKG_JSON":
-            monkeypatch.delenv(name)
     folder = tmp_path_factory.mktemp("user")
+    for name in os.environ:
+        if name.startswith(("PKG_", "OPENAI_", "VOYAGE_", "PYTEST_DEBUG")) and name != "PKG_JSON":
+            monkeypatch.delenv(name)
     for name in ("data", "config", "cache"):  # made when something is written there
         monkeypatch.setenv(f"XDG_{name.upper()}_HOME", f"{folder}/{name}")
 

@@ -14,7 +14,7 @@ from pkg.console.streams import choose_ask, emit, style_words
 from pkg.console.tables import make_table
 from pkg.errors import count_things
 from pkg.quoting.hidden_characters import spell_line
-from pkg.retrieval.deps.unbound import list_overflows
+from pkg.retrieval.deps.neighbours import list_overflows
 from pkg.service.operations import answer_lines
 
 if TYPE_CHECKING:

@@ -23,11 +23,11 @@ def quote_line(text: str) -> str:
     return quote_data(" ".join(text.split()))
 
 
-def fence_data(text: str, language: str = "") -> str:
+def fence_data(text: str) -> str:
     """Quote a text for a prompt, and put it into a fence that it cannot close."""
     quoted = quote_data(text)
     fence = choose_fence([quoted])
-    return f"{fence}{language}\n{quoted}\n{fence}"
+    return f"{fence}\n{quoted}\n{fence}"
 
 
 def choose_tag(texts: Iterable[str]) -> str:

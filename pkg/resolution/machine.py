@@ -132,7 +132,7 @@ class Machine:
             self._open[code] = self.schedule.rounds
         self.schedule.leave()
         if len(self._open) > _MOST_OPEN:
-            self._close(code for code in list(self._open) if code.module is home)
+            self._close(code for code in getattr(home, "codes", ()) if code in self._open)
 
     def _close(self, codes: Iterable[Code]) -> None:
         """Pack code until it is evaluated again."""

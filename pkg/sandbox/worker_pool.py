@@ -27,7 +27,7 @@ class WorkerPool:
     """Sandbox that runs programs on workers, which are started on demand and replaced when they are lost."""
 
     def __init__(self, name: str, start_worker: Callable[[], Worker], jobs: int) -> None:
-        self._name = name
+        self.name = name  # of the backend
         self._start_worker = start_worker
         self._jobs = jobs or count_cores()
         self._free = threading.Semaphore(self._jobs)
@@ -35,11 +35,6 @@ class WorkerPool:
         self._is_closed = False
         self._idle = [start_worker()]  # fails immediately if something is missing
         self.layers = self._idle[0].layers
-
-    @property
-    def name(self) -> str:
-        """Return the name of the backend."""
-        return self._name
 
     def run(self, program: Program, limits: Limits = DEFAULT) -> Result:
         """Run one program: the load with the first step, then each other step in a process that loads the code again.

@@ -141,7 +141,7 @@ def test_a_flag_or_a_variable_wins_without_trust(clone: Path, monkeypatch: pytes
 
 def test_the_settings_of_the_user_need_no_trust_and_those_of_a_folder_win(clone: Path) -> None:
     own = find_user_folder() / "pkg.toml"
-    own.parent.mkdir(exist_ok=True)
+    own.parent.mkdir(parents=True)
     own.write_text(f'store = "sqlite:///{clone.parent}/own.db"\ntop_k = 1\nmode = "function"\n')
     assert "own.db" in run("stats").stderr
     (clone / "pyproject.toml").write_text('[tool.pkg]\nstore = "neo4j://far.example"\n')

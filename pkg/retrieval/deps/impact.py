@@ -31,10 +31,18 @@ from pkg.retrieval.deps.external_bases import ExternalBases, is_special
 from pkg.retrieval.deps.levels import find_reachable, walk_levels
 from pkg.retrieval.deps.named_sites import count_named_sites
 from pkg.retrieval.deps.names import Target
-from pkg.retrieval.deps.neighbours import LinkReader, Step, choose_types, count_calls, join_imports, make_step
+from pkg.retrieval.deps.neighbours import (
+    LinkReader,
+    Step,
+    choose_types,
+    count_calls,
+    count_same_name,
+    count_sites,
+    join_imports,
+    make_step,
+)
 from pkg.retrieval.deps.set_up_code import PLUGINS, SetUpCode
 from pkg.retrieval.deps.set_up_rules import find_set_up, is_collected
-from pkg.retrieval.deps.unbound import count_same_name, count_sites
 
 Reached = dict[str, tuple[int, Step]]  # id -> distance and the last step of the chain
 

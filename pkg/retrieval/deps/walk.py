@@ -21,11 +21,11 @@ from pkg.retrieval.deps.neighbours import (
     Step,
     choose_types,
     count_calls,
+    count_same_name,
     fetch_edges,
     make_step,
     order_link,
 )
-from pkg.retrieval.deps.unbound import count_same_name
 
 _UNITS = (Label.FILE, Label.ROW)
 _CONSTRUCTOR = "constructor"  # rule of the additional link from the call of a class to its __init__

@@ -232,7 +232,6 @@ class Subjects:
     files: tuple[Node, ...] = ()
     definitions: tuple[Node, ...] = ()
     libraries: tuple[Node, ...] = ()
-    others: int = 0  # dropped files of the same names
 
     def narrow(self, where: NodeFilter) -> Subjects:
         """Drop files, and definitions in files, that do not pass a filter."""
@@ -253,11 +252,11 @@ def find_subjects(store: GraphStore, text: str, sources: Sequence[Source]) -> Su
     names = _list_names(text)
     same_named = _find_same_named(store, names, sources)
     definers = {(node.source, node.path) for node in same_named}
-    files, others = _find_files(store, text, names, sources, definers)
+    files = _find_files(store, text, names, sources, definers)
     definitions = _find_definitions(same_named, names, sources, {(node.source, node.path) for node in files})
     taken = {node.name for node in definitions}
     libraries = _find_libraries(store, {name.partition(".")[0] for name in names} - taken, text, sources)
-    return Subjects(tuple(files), tuple(definitions), tuple(libraries), others)
+    return Subjects(tuple(files), tuple(definitions), tuple(libraries))
 
 
 def _list_names(text: str) -> list[str]:
@@ -272,10 +271,9 @@ def _list_names(text: str) -> list[str]:
 
 def _find_files(
     store: GraphStore, text: str, names: Sequence[str], sources: Sequence[Source], definers: set[tuple[str, str]]
-) -> tuple[list[Node], int]:
-    """Find the files that a question names, by path or as a module, and the number of others with the same names."""
+) -> list[Node]:
+    """Find the files that a question names, by path or as a module, each once."""
     found: list[Node] = []
-    others = 0
     for source in sources:
         if source.kind == "corpus":
             continue
@@ -283,9 +281,8 @@ def _find_files(
         for group in _match_paths(index, text, names):
             nodes = store.get([name_unit(source.name, path) for path in group[:MAX_COMPARED]])
             chosen = _choose_files(store, text, nodes, definers) if len(nodes) > 1 else nodes
-            others += len(group) - len(chosen)
             found += chosen
-    return list({node.id: node for node in found}.values()), others
+    return list({node.id: node for node in found}.values())
 
 
 def _match_paths(index: PathIndex, text: str, names: Sequence[str]) -> list[list[str]]:

@@ -96,9 +96,9 @@ def _escape(path: str) -> str:
     return "".join(f"[{letter}]" if letter in "[*?!" else letter for letter in path)
 
 
-def rank_long(pool: LongPool, k: int, weights: Weights | None = None) -> list[Ranked]:
+def rank_long(pool: LongPool, k: int) -> list[Ranked]:
     """Return the k candidates with the highest weighted sum of features, best first, ties by id."""
-    weights = weights or load_long_weights()
+    weights = load_long_weights()
     measured = measure_long(pool) * np.array(weights.values)
     dense = dict(zip(FEATURES, weights.values, strict=True))["whole_dense"]
     slope = max(0.0, dense) / standard_deviation(pool.whole.dense)

@@ -188,7 +188,7 @@ def _status(context: RequestContext, request: requests.StatusRequest) -> Reply:
 
 
 def _stats(context: RequestContext, request: requests.StatsRequest) -> Reply:
-    from pkg.retrieval.deps.unbound import list_overflows
+    from pkg.retrieval.deps.neighbours import list_overflows
 
     source = context.choose_source(None)
     overflows = list_overflows(context.graph.store, source)

@@ -7,7 +7,12 @@ from unit.resolution.bad_inputs import make_bad_inputs
 from unit.resolution.resolving import resolve_tree
 
 TREES = make_bad_inputs()
-SLOW = ("a generated class of 5000 methods", "a generated file of 5000 lines")  # seconds each
+SLOW = (  # seconds each
+    "a generated class of 5000 methods",
+    "a generated file of 5000 lines",
+    "a name bound to 1000 functions",
+    "a method overridden 1000 times",
+)
 SEVERAL = [name for name, files in TREES.items() if 1 < len(files) < 60 and name != "a deep chain of attributes"]
 
 

@@ -124,3 +124,19 @@ def test_hash_seeds_change_nothing() -> None:
         return subprocess.run(command, input=given, env=environment, capture_output=True, text=True, check=True).stdout
 
     assert len({run(seed) for seed in ("1", "2")}) == 1
+
+
+def test_code_packed_after_each_module_has_the_same_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = spread_calls(8)
+
+    def link() -> list[str]:
+        machine = solve_tree(files)
+        packed.append(not any(isinstance(code.users, list) for code in machine.program.list_codes()))
+        writer = LinkWriter(SOURCE, machine)
+        return [repr(writer.list_links(path)) for path in files]
+
+    packed: list[bool] = []
+    expected = link()
+    monkeypatch.setattr("pkg.resolution.machine._MOST_OPEN", 0)
+    assert link() == expected
+    assert packed == [False, True]

@@ -24,7 +24,7 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
 
 def gather(graph: Graph, text: str, **options: object) -> Gathered:
     found = graph.ask(text, options=make_options(**options))
-    assert not found.text  # there is no answer
+    assert not found.written  # no model was given
     return found.gathered
 
 

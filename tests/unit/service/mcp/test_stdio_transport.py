@@ -46,9 +46,10 @@ def _store(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 class Server:
-    """A running `pkg mcp` with line-based input and output."""
+    """A running `pkg mcp` with line-based input and output; calls are numbered from 2."""
 
     def __init__(self, *words: str) -> None:
+        self.number = 1
         self.process = subprocess.Popen(
             [sys.executable, "-m", "pkg.cli", "mcp", *words],
             stdin=subprocess.PIPE,
@@ -73,9 +74,14 @@ class Server:
         self.send(READY)
         return answer
 
-    def call(self, number: int, tool: str, **arguments: Any) -> str:
-        params = {"name": tool, "arguments": arguments}
-        self.send({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
+    def ask(self, method: str, params: Mapping[str, Any]) -> int:
+        """Send a request and return its number."""
+        self.number += 1
+        self.send({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
+        return self.number
+
+    def call(self, tool: str, **arguments: Any) -> str:
+        number = self.ask("tools/call", {"name": tool, "arguments": arguments})
         answer = self.read()
         assert answer["id"] == number
         text: str = answer["result"]["content"][0]["text"]
@@ -96,6 +102,14 @@ def start(*words: str) -> Iterator[Server]:
                 stream.close()
 
 
+@pytest.fixture(name="shared", scope="module")
+def _shared(store: str) -> Iterator[Server]:
+    """Start a server for all tests that leave it running, and greet it."""
+    with start("--store", store) as server:
+        server.greet()
+        yield server
+
+
 def test_the_official_client_is_answered(store: str) -> None:
     async def ask(client: Client) -> list[str]:
         names = [each.name for each in (await client.list_tools()).tools]
@@ -112,22 +126,20 @@ def test_a_client_of_an_older_version_is_answered(store: str) -> None:
         assert answer["protocolVersion"] == "2025-06-18"
         assert answer["serverInfo"]["name"] == "pkg"
         assert set(answer["capabilities"]) <= {"tools", "experimental"}
-        assert "find_price" in server.call(2, "show", name="find_price")
+        assert "find_price" in server.call("show", name="find_price")
 
 
-def test_an_invalid_line_does_not_stop_the_next_message(store: str) -> None:
-    with start("--store", store) as server:
-        server.greet()
-        server.send(b"no json", b"\xff\xfe", b"[]", b'{"jsonrpc": "2.0"}', b"{" * 5_000, b'"' + b"x" * 1_000_000)
-        server.send({"jsonrpc": "2.0", "id": 7, "method": "tools/drop"})
-        answers = [server.read()]
-        while answers[-1].get("id") != 7:
-            answers.append(server.read())
-        assert "error" in answers[-1]
-        assert all("error" in each for each in answers)
-        server.send({"jsonrpc": "2.0", "id": 8, "method": "tools/call", "params": {"name": 3, "arguments": []}})
-        assert server.read()["error"]["code"] == -32602
-        assert "add_tax" in server.call(9, "show", name="add_tax")
+def test_an_invalid_line_does_not_stop_the_next_message(shared: Server) -> None:
+    shared.send(b"no json", b"\xff\xfe", b"[]", b'{"jsonrpc": "2.0"}', b"{" * 5_000, b'"' + b"x" * 1_000_000)
+    number = shared.ask("tools/drop", {})
+    answers = [shared.read()]
+    while answers[-1].get("id") != number:
+        answers.append(shared.read())
+    assert "error" in answers[-1]
+    assert all("error" in each for each in answers)
+    shared.ask("tools/call", {"name": 3, "arguments": []})
+    assert shared.read()["error"]["code"] == -32602
+    assert "add_tax" in shared.call("show", name="add_tax")
 
 
 @pytest.mark.parametrize(
@@ -162,41 +174,33 @@ def _find_error(line: bytes) -> JSONRPCError | None:
     return make_error(caught.value)
 
 
-def test_a_lone_surrogate_is_refused_in_all_arguments(store: str) -> None:
-    with start("--store", store) as server:
-        server.greet()
-        params = {"name": "explore", "arguments": {"text": "\ud800 tax"}}
-        server.send({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params})
-        server.send({"jsonrpc": "2.0", "id": 3, "method": "tools/list"})
-        answer = server.read()
-        assert (answer["id"], "error" in answer) == (2, True)
-        assert server.read()["id"] == 3
-        nested = json.dumps({"text": "\ud800 tax"})  # the object as a string, as some clients send it
-        assert "a valid string" in server.call(4, "more", operation="explore", arguments=nested)
-        assert "add_tax" in server.call(5, "show", name="add_tax")
+def test_a_lone_surrogate_is_refused_in_all_arguments(shared: Server) -> None:
+    refused = shared.ask("tools/call", {"name": "explore", "arguments": {"text": "\ud800 tax"}})
+    listed = shared.ask("tools/list", {})
+    answer = shared.read()
+    assert (answer["id"], "error" in answer) == (refused, True)
+    assert shared.read()["id"] == listed
+    nested = json.dumps({"text": "\ud800 tax"})  # the object as a string, as some clients send it
+    assert "a valid string" in shared.call("more", operation="explore", arguments=nested)
+    assert "add_tax" in shared.call("show", name="add_tax")
 
 
-def test_arguments_of_any_size_are_answered(store: str) -> None:
-    with start("--store", store) as server:
-        server.greet()
-        text = server.call(2, "explore", text="x" * 3_000_000)
-        assert "at most 20000 characters" in text
-        assert len(text) < 500
-        assert "add_tax" in server.call(3, "show", name="add_tax")
+def test_arguments_of_any_size_are_answered(shared: Server) -> None:
+    text = shared.call("explore", text="x" * 3_000_000)
+    assert "at most 20000 characters" in text
+    assert len(text) < 500
+    assert "add_tax" in shared.call("show", name="add_tax")
 
 
-def test_a_cancelled_call_has_no_answer_and_does_not_block_others(store: str) -> None:
+def test_a_cancelled_call_has_no_answer_and_does_not_block_others(shared: Server) -> None:
     endless = "while True:\n    pass\n"
-    with start("--store", store) as server:
-        server.greet()
-        arguments = {"query": "Write double(n).", "candidates": [endless], "examples": ["double(3) == 6"]}
-        params = {"name": "rerank", "arguments": arguments}
-        server.send({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params})
-        time.sleep(0.5)
-        server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}})
-        begun = time.monotonic()
-        assert "add_tax" in server.call(3, "show", name="add_tax")
-        assert time.monotonic() - begun < 5
+    arguments = {"query": "Write double(n).", "candidates": [endless], "examples": ["double(3) == 6"]}
+    number = shared.ask("tools/call", {"name": "rerank", "arguments": arguments})
+    time.sleep(0.5)
+    shared.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}})
+    begun = time.monotonic()
+    assert "add_tax" in shared.call("show", name="add_tax")
+    assert time.monotonic() - begun < 5
 
 
 @pytest.mark.parametrize("missing", ["mcp", "pydantic"])
@@ -213,7 +217,7 @@ def test_a_missing_package_is_reported_with_the_install_command(missing: str) ->
 def test_it_ends_when_the_client_has_gone(store: str) -> None:
     with start("--store", store) as server:
         server.greet()
-        server.call(2, "show", name="add_tax")
+        server.call("show", name="add_tax")
         assert server.process.stdin is not None
         server.process.stdin.close()
         assert server.process.wait(PATIENCE) == 0
@@ -265,9 +269,9 @@ def test_it_starts_without_a_graph_and_finds_one_that_is_built_later(tmp_path: P
     store = f"sqlite:///{tmp_path}/graph.db"
     with start("--store", store) as server:
         server.greet()
-        assert "pkg build" in server.call(2, "explore", text="the price")
+        assert "pkg build" in server.call("explore", text="the price")
         pkg.build_graph(write_tree(tmp_path / "repo", SHOP), store=store)
-        assert "find_price" in server.call(3, "explore", text="the price")
+        assert "find_price" in server.call("explore", text="the price")
 
 
 def test_a_change_on_disk_is_built_while_agents_ask(tmp_path: Path) -> None:
@@ -276,24 +280,22 @@ def test_a_change_on_disk_is_built_while_agents_ask(tmp_path: Path) -> None:
     pkg.build_graph(repo, store=store)
     with start("--store", store, "--watch") as server:
         server.greet()
-        assert "add_duty" not in server.call(2, "explore", text="the duty of an item")
+        assert "add_duty" not in server.call("explore", text="the duty of an item")
         end, number, text = time.monotonic() + PATIENCE, 3, ""
         while "shop/duty.py:1-2  add_duty" not in text and time.monotonic() < end:
             write_tree(repo, {"shop/duty.py": f"def add_duty(item):\n    return item.price * {number}\n"})
             time.sleep(1)
-            text, number = server.call(number, "show", name="add_duty"), number + 1
+            text, number = server.call("show", name="add_duty"), number + 1
         assert "shop/duty.py:1-2  add_duty" in text
 
 
 def test_it_starts_with_watch_and_without_a_graph(tmp_path: Path) -> None:
     with start("--store", f"sqlite:///{tmp_path}/graph.db", "--watch") as server:
         server.greet()
-        assert "pkg build" in server.call(2, "explore", text="the price")
+        assert "pkg build" in server.call("explore", text="the price")
 
 
-def test_printed_text_does_not_reach_the_client(tmp_path: Path, store: str) -> None:
+def test_printed_text_does_not_reach_the_client(shared: Server) -> None:
     noisy = "print('noise')\n\ndef double(n):\n    print('more noise')\n    return n * 2\n"
-    with start("--store", store) as server:
-        server.greet()
-        text = server.call(2, "rerank", query="Write double(n).", candidates=[noisy], examples=["double(3) == 6"])
-        assert "chosen: candidate 0" in text
+    text = shared.call("rerank", query="Write double(n).", candidates=[noisy], examples=["double(3) == 6"])
+    assert "chosen: candidate 0" in text
